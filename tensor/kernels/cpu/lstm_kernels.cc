@@ -1,11 +1,11 @@
-// lstm_layer: x w_ih^T + b_ih + b_hh of all steps is one product, into what becomes the gates; then
-// each step adds h w_hh^T, from weights that were packed once, and one pass over its units makes the
-// gates and both states. Gates and cells are kept for the gradient.
+// lstm_layer: each step sums x w_ih^T + b_ih + b_hh + h w_hh^T, by weights that were packed once,
+// into what becomes the gates, and one pass over its units makes them and both states. Gates and
+// cells are kept for the gradient.
 //
 // lstm_layer_grad: the walk back. A step's pass makes the gradients of its gates, and their product
-// with w_hh is the gradient of h before it. The gradient of w_hh is one product over all steps, and
-// so are those of x and w_ih, which the rule makes with other operations. With a projection, which
-// needs all units of a step, threads share out sequences and not units.
+// with w_hh is the gradient of h before it. The gradients of x and of the weights are one product
+// each, over all steps. With a projection, which needs all units of a step, threads share out
+// sequences and not units.
 
 #include "firn/tensor/kernels/cpu/lstm_kernels.h"
 
@@ -67,23 +67,16 @@ Sizes SizesOf(const Shape& rows, const TensorSpec& h0, const TensorSpec& cells, 
 
 template <class T>
 struct Scratch {
-  T *bias, *weights, *projection = nullptr, *unprojected = nullptr;
-  void* gemm;
-  size_t bytes;
+  RecurrentScratch scratch;
+  InputSums<T> input;
+  T *weights, *projection, *unprojected;
 
-  Scratch(const Sizes& s, int64_t in, void* base = nullptr) {
-    RecurrentScratch scratch(base);
-    const int64_t columns = kGates * s.hidden;
-    bias = scratch.Take<T>(columns);
-    weights = scratch.Take<T>(Panels<T>::Size(s.step()));
-    if (s.projected) {
-      projection = scratch.Take<T>(Panels<T>::Size(s.projection()));
-      unprojected = scratch.Take<T>(s.batch * s.hidden);
-    }
-    const GemmShape product = InputProduct(s.rows, columns, in, columns);
-    gemm = scratch.Take<char>(static_cast<int64_t>(GemmWorkspace(DTypeOf<T>(), product)));
-    bytes = scratch.used();
-  }
+  Scratch(const Sizes& s, int64_t in, void* base = nullptr)
+      : scratch(base),
+        input({kGates, s.hidden, in, 1, in}, s.rows, kGates * s.hidden, scratch),
+        weights(scratch.Take<T>(Panels<T>::Size(s.step()))),
+        projection(scratch.Take<T>(s.projected ? Panels<T>::Size(s.projection()) : 0)),
+        unprojected(scratch.Take<T>(s.projected ? s.batch * s.hidden : 0)) {}
 };
 
 Sizes SizesOf(const KernelQuery& q) {
@@ -96,39 +89,27 @@ Sizes SizesOf(const KernelContext& k) {
 
 size_t Workspace(const KernelQuery& q) {
   return VisitComputed(q.in(In::kX).dtype, [&]<class T>(TypeTag<T>) {
-    return Scratch<T>(SizesOf(q), q.in(In::kX).shape.dim(-1)).bytes;
+    return Scratch<T>(SizesOf(q), q.in(In::kX).shape.dim(-1)).scratch.used();
   });
-}
-
-// What all steps' gates have in common: x w_ih^T + b_ih + b_hh.
-template <class T>
-void InputGates(KernelContext& k, const Sizes& s, const Scratch<T>& scratch, T* gates) {
-  const int64_t columns = kGates * s.hidden, in = k.in_spec(In::kX).shape.dim(-1);
-  const bool biased = k.has(In::kBih) || k.has(In::kBhh);
-  if (biased) {
-    std::fill_n(scratch.bias, columns, T{0});
-    for (int i : {In::kBih, In::kBhh}) {
-      for (int64_t j = 0; k.has(i) && j < columns; ++j) scratch.bias[j] += k.in<T>(i)[j];
-    }
-    FillRows(scratch.bias, s.rows, columns, gates);
-  }
-  Gemm(InputProduct(s.rows, columns, in, columns), k.in<T>(In::kX), k.in<T>(In::kWih),
-            gates, biased, scratch.gemm);
 }
 
 template <class T>
 void Forward(KernelContext& k) {
   const Sizes s = SizesOf(k);
-  const Scratch<T> scratch(s, k.in_spec(In::kX).shape.dim(-1), k.workspace());
+  Scratch<T> scratch(s, k.in_spec(In::kX).shape.dim(-1), k.workspace());
   T *const y = k.out<T>(Out::kY), *const gates = k.out<T>(Out::kGates);
   T* const cells = k.out<T>(Out::kCells);
   const T *const h0 = k.in<T>(In::kH0), *const c0 = k.in<T>(In::kC0);
-  InputGates(k, s, scratch, gates);
+  InputSums<T>& input = scratch.input;
+  for (int64_t i = 0; i < kGates * s.hidden; ++i) {
+    input.bias()[i] = (k.has(In::kBih) ? k.in<T>(In::kBih)[i] : T{0}) +
+                      (k.has(In::kBhh) ? k.in<T>(In::kBhh)[i] : T{0});
+  }
+  input.Begin(k.in<T>(In::kX), k.in<T>(In::kWih), gates);
   Panels<T> panels(s.step(), scratch.weights), projection(s.projection(), scratch.projection);
   PackAll(panels, k.in<T>(In::kWhh));
   if (s.projected) PackAll(projection, k.in<T>(In::kWhr));
-  const TimeSteps steps = StepsOf(k.in_spec(In::kX).shape, s.batch,
-                                            k.attrs<RecurrentLayerAttrs>());
+  const TimeSteps steps = StepsOf(k.in_spec(In::kX).shape, s.batch, k.attrs<RecurrentLayerAttrs>());
   const StepGrid grid = PlanFor<T>(steps, s.step(), s.projected);
   ForEachStepAndPiece(steps, grid, false, [&](const auto& step, const auto& piece) {
     ForEachPart(step, piece, [&](int64_t begin, int64_t end, bool carried) {
@@ -137,12 +118,14 @@ void Forward(KernelContext& k) {
       const T* const c = carried ? cells + from * s.hidden : c0 + begin * s.hidden;
       T* const of_step = gates + at * kGates * s.hidden;
       T* const to = s.projected ? scratch.unprojected + begin * s.hidden : y + at * s.state;
+      input.Step(k.in<T>(In::kX), at, step.at + end, piece, gates);
       for (int64_t p = piece.panel_begin; p < piece.panel_end; ++p) {
         panels.Multiply(p, end - begin, h, s.state, of_step, kGates * s.hidden, true);
-        for (int64_t i = 0; i < end - begin; ++i) {
-          Gates(s.hidden, panels.UnitBegin(p), panels.UnitBegin(p + 1), c + i * s.hidden,
-                of_step + i * kGates * s.hidden, cells + (at + i) * s.hidden, to + i * s.hidden);
-        }
+      }
+      for (int64_t i = 0; i < end - begin; ++i) {
+        Gates(s.hidden, panels.UnitBegin(piece.panel_begin), panels.UnitBegin(piece.panel_end),
+              c + i * s.hidden, of_step + i * kGates * s.hidden, cells + (at + i) * s.hidden,
+              to + i * s.hidden);
       }
       for (int64_t p = 0; s.projected && p < projection.count(); ++p) {
         projection.Multiply(p, end - begin, to, s.hidden, y + at * s.state, s.state, false);
@@ -158,8 +141,8 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-
-// --- The gradient ---------------------------------------------------------------------------------
+// --- The gradient
+// ---------------------------------------------------------------------------------
 
 // From the gradients of a row's states, dh of units [begin, end) and dc, those of its gates and of
 // the cell state before it. `unprojected`, if given, gets what the projection took.
@@ -187,35 +170,44 @@ void GatesGrad(int64_t hidden, int64_t begin, int64_t end, const T* before, cons
 
 template <class T>
 struct GradScratch {
-  T *weights, *before, *projection = nullptr, *dh = nullptr, *unprojected = nullptr,
-                       *dunprojected = nullptr;
-  void* gemm;
-  size_t bytes;
+  RecurrentScratch scratch;
+  T *weights, *before, *dgates;
+  GradProducts<T> products;
+  T *projection = nullptr, *dh = nullptr, *unprojected = nullptr, *dunprojected = nullptr;
+  void* gemm = nullptr;
 
-  explicit GradScratch(const Sizes& s, void* base = nullptr) {
-    RecurrentScratch scratch(base);
-    weights = scratch.Take<T>(Panels<T>::Size(s.back()));
-    before = scratch.Take<T>(s.rows * s.state);
-    size_t product = GemmWorkspace(
-        DTypeOf<T>(), WeightProduct(s.rows, kGates * s.hidden, s.state));
-    if (s.projected) {
-      projection = scratch.Take<T>(Panels<T>::Size(s.projection_back()));
-      dh = scratch.Take<T>(s.rows * s.state);
-      unprojected = scratch.Take<T>(s.rows * s.hidden);
-      dunprojected = scratch.Take<T>(s.batch * s.hidden);
-      product = std::max(product, GemmWorkspace(DTypeOf<T>(), WeightProduct(
-                                                         s.rows, s.state, s.hidden)));
-    }
-    gemm = scratch.Take<char>(static_cast<int64_t>(product));
-    bytes = scratch.used();
+  GradScratch(const Sizes& s, int64_t in, void* base = nullptr)
+      : scratch(base),
+        weights(scratch.Take<T>(Panels<T>::Size(s.back()))),
+        before(scratch.Take<T>(s.rows * s.state)),
+        dgates(scratch.Take<T>(s.rows * Step(s))),
+        products(s.rows, kGates * s.hidden, std::max(in, s.state), in, scratch) {
+    if (!s.projected) return;
+    projection = scratch.Take<T>(Panels<T>::Size(s.projection_back()));
+    dh = scratch.Take<T>(s.rows * s.state);
+    unprojected = scratch.Take<T>(s.rows * s.hidden);
+    dunprojected = scratch.Take<T>(s.batch * s.hidden);
+    gemm =
+        scratch.Take<char>(static_cast<int64_t>(GemmWorkspace(DTypeOf<T>(), ProjectionProduct(s))));
+  }
+  static int64_t Step(const Sizes& s) { return GradProducts<T>::RowStep(kGates * s.hidden); }
+  // dw_hr = dh^T h before the projection.
+  static GemmShape ProjectionProduct(const Sizes& s) {
+    return {.m = s.state,
+            .n = s.hidden,
+            .k = s.rows,
+            .a = {1, s.state},
+            .b = {s.hidden, 1},
+            .c_row = s.hidden};
   }
 };
 
 size_t GradWorkspace(const KernelQuery& q) {
   const Sizes s = SizesOf(q.in(GradIn::kCells).shape, q.in(GradIn::kH0), q.in(GradIn::kC0),
                           q.has(GradIn::kWhr));
-  return VisitComputed(q.in(GradIn::kY).dtype,
-                            [&]<class T>(TypeTag<T>) { return GradScratch<T>(s).bytes; });
+  const int64_t in = q.in(GradIn::kX).shape.dim(-1);
+  return VisitComputed(q.in(GradIn::kX).dtype,
+                       [&]<class T>(TypeTag<T>) { return GradScratch<T>(s, in).scratch.used(); });
 }
 
 // One call, for one thread's piece of one step at a time.
@@ -231,21 +223,21 @@ class Backward {
         c0_(k.in<T>(GradIn::kC0)),
         gates_(k.in<T>(GradIn::kGates)),
         cells_(k.in<T>(GradIn::kCells)),
-        dgates_(k.out<T>(GradOut::kDgates)),
+        dgates_(scratch.dgates),
+        dgates_step_(GradScratch<T>::Step(s)),
         dh_(k.out<T>(GradOut::kDh0)),
         dc_(k.out<T>(GradOut::kDc0)) {
     PackAll(weights_, k.in<T>(GradIn::kWhh));
     if (s.projected) PackAll(projection_, k.in<T>(GradIn::kWhr));
-    Begin(k.in<T>(GradIn::kDhn), s.batch * s.state, dh_);
-    Begin(k.in<T>(GradIn::kDcn), s.batch * s.hidden, dc_);
+    BeginGrad(k.in<T>(GradIn::kDhn), s.batch * s.state, dh_);
+    BeginGrad(k.in<T>(GradIn::kDcn), s.batch * s.hidden, dc_);
   }
 
   // dh of the states before rows [at, at + rows), from the gradients of their gates.
   void Through(int64_t at, int64_t rows, const StepPiece& piece) {
     const int64_t begin = piece.row_begin, end = std::min(piece.row_end, rows);
-    const int64_t columns = kGates * s_.hidden;
     for (int64_t p = piece.panel_begin; begin < end && p < piece.panel_end; ++p) {
-      weights_.Multiply(p, end - begin, dgates_ + (at + begin) * columns, columns,
+      weights_.Multiply(p, end - begin, dgates_ + (at + begin) * dgates_step_, dgates_step_,
                         dh_ + begin * s_.state, s_.state, false);
     }
   }
@@ -258,27 +250,20 @@ class Backward {
       for (int64_t b = begin; b < end; ++b) AddOutput(step.at + b, first, last, dh_ + b * s_.state);
       if (s_.projected) Unproject(step.at + begin, begin, end);
       for (int64_t b = begin; b < end; ++b) {
-        const int64_t row = step.at + b, columns = kGates * s_.hidden;
+        const int64_t row = step.at + b;
         const T* const before =
             carried ? cells_ + (step.before + b) * s_.hidden : c0_ + b * s_.hidden;
-        const T* const dh = s_.projected ? scratch_.dunprojected + b * s_.hidden
-                                         : dh_ + b * s_.state;
+        const T* const dh =
+            s_.projected ? scratch_.dunprojected + b * s_.hidden : dh_ + b * s_.state;
         GatesGrad(s_.hidden, s_.projected ? 0 : first, s_.projected ? s_.hidden : last, before,
-                  gates_ + row * columns, cells_ + row * s_.hidden, dh, dc_ + b * s_.hidden,
-                  dgates_ + row * columns,
+                  gates_ + row * kGates * s_.hidden, cells_ + row * s_.hidden, dh,
+                  dc_ + b * s_.hidden, dgates_ + row * dgates_step_,
                   s_.projected ? scratch_.unprojected + row * s_.hidden : nullptr);
       }
     });
   }
 
  private:
-  static void Begin(const T* given, int64_t size, T* to) {
-    if (given == nullptr) {
-      std::fill_n(to, size, T{0});
-    } else {
-      std::copy_n(given, size, to);
-    }
-  }
   void AddOutput(int64_t row, int64_t first, int64_t last, T* dh) const {
     if (dy_ == nullptr) return;
     const T* const dy = dy_ + row * s_.state;
@@ -298,37 +283,47 @@ class Backward {
   const GradScratch<T>& scratch_;
   Panels<T> weights_, projection_;
   const T *dy_, *c0_, *gates_, *cells_;
-  T *dgates_, *dh_, *dc_;
+  T* dgates_;
+  int64_t dgates_step_;
+  T *dh_, *dc_;
 };
 
 template <class T>
 void RunBackward(KernelContext& k) {
   const Sizes s = SizesOf(k.in_spec(GradIn::kCells).shape, k.in_spec(GradIn::kH0),
                           k.in_spec(GradIn::kC0), k.has(GradIn::kWhr));
-  const GradScratch<T> scratch(s, k.workspace());
-  const TimeSteps steps = StepsOf(k.in_spec(GradIn::kY).shape, s.batch,
-                                            k.attrs<RecurrentLayerAttrs>());
+  const int64_t in = k.in_spec(GradIn::kX).shape.dim(-1);
+  const GradScratch<T> scratch(s, in, k.workspace());
+  const auto& attrs = k.attrs<RecurrentGradAttrs>();
+  const TimeSteps steps = StepsOf(k.in_spec(GradIn::kY).shape, s.batch, attrs.layer);
   Backward<T> backward(k, s, scratch);
   const StepGrid grid = PlanFor<T>(steps, s.back(), s.projected);
-  ForEachStepAndPiece(
-      steps, grid, true, [&](const auto& step, const auto& piece) { backward.Step(step, piece); });
+  ForEachStepAndPiece(steps, grid, true,
+                      [&](const auto& step, const auto& piece) { backward.Step(step, piece); });
   const TimeStep first = FirstStep(steps);
-  ForEachStepPiece(
-      grid, [&](const auto& piece) { backward.Through(first.at, first.rows, piece); });
-  StatesBefore(steps, s.state, k.in<T>(GradIn::kY), k.in<T>(GradIn::kH0), scratch.before);
-  Gemm(WeightProduct(s.rows, kGates * s.hidden, s.state), k.out<T>(GradOut::kDgates),
-            scratch.before, k.out<T>(GradOut::kDwhh), false, scratch.gemm);
+  ForEachStepPiece(grid, [&](const auto& piece) { backward.Through(first.at, first.rows, piece); });
+  const GradProducts<T>& products = scratch.products;
+  const T *const y = k.in<T>(GradIn::kY), *const h0 = k.in<T>(GradIn::kH0);
+  if (steps.sizes == nullptr) {
+    products.Recurrent(steps, y, h0, s.state, scratch.dgates, k.out<T>(GradOut::kDwhh));
+  } else {
+    StatesBefore(steps, s.state, y, h0, scratch.before);
+    products.Weight(scratch.before, s.state, scratch.dgates, k.out<T>(GradOut::kDwhh));
+  }
+  products.Weight(k.in<T>(GradIn::kX), in, scratch.dgates, k.out<T>(GradOut::kDwih));
+  products.Bias(scratch.dgates, k.out<T>(GradOut::kDb));
+  if (attrs.wants_dx) {
+    products.Input(scratch.dgates, k.in<T>(GradIn::kWih), k.out<T>(GradOut::kDx));
+  }
   if (!s.projected) return;
-  Gemm(WeightProduct(s.rows, s.state, s.hidden), scratch.dh, scratch.unprojected,
-            k.out<T>(GradOut::kDwhr), false, scratch.gemm);
+  Gemm(GradScratch<T>::ProjectionProduct(s), scratch.dh, scratch.unprojected,
+       k.out<T>(GradOut::kDwhr), false, scratch.gemm);
 }
 
 absl::Status RunGrad(KernelContext& k) {
-  VisitComputed(k.in_spec(GradIn::kY).dtype,
-                     [&]<class T>(TypeTag<T>) { RunBackward<T>(k); });
+  VisitComputed(k.in_spec(GradIn::kX).dtype, [&]<class T>(TypeTag<T>) { RunBackward<T>(k); });
   return absl::OkStatus();
 }
-
 
 const std::vector<Kernel>& ForFullTypes() {
   static const auto* kernels =

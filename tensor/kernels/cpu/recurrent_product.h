@@ -14,11 +14,12 @@
 
 #include "firn/device/macros.h"
 #include "firn/device/simd.h"
+#include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
 
 // B has `groups` groups of `units` columns each and `depth` rows; its element (k, group, unit) lies
-// at k * row + (group * units + unit) * column.
+// at k * row + (group * units + unit) * column. One of `row` and `column` is 1.
 struct PanelShape {
   int64_t groups, units, depth, row, column;
 };
@@ -35,9 +36,7 @@ class Panels {
   // `to` holds Size(shape) elements, aligned to a register.
   Panels(const PanelShape& shape, T* to) : shape_(shape), data_(to) {}
 
-  static int64_t Size(const PanelShape& s) {
-    return Count(s) * Vectors(s) * kLanes * s.depth;
-  }
+  static int64_t Size(const PanelShape& s) { return Count(s) * Vectors(s) * kLanes * s.depth; }
   // A panel has a vector of every group, or, of a single one, four vectors side by side.
   static int Vectors(const PanelShape& s) {
     return s.groups == 1 ? kMaxVectors : static_cast<int>(s.groups);
@@ -63,9 +62,15 @@ class Panels {
       const int64_t lanes = std::clamp<int64_t>(shape_.units - unit, 0, kLanes);
       const int64_t group = shape_.groups == 1 ? 0 : v;
       const T* const from = b + (group * shape_.units + unit) * shape_.column;
+      T* const lines = to + v * kLanes;
+      const int64_t step = vectors * kLanes;
+      if (shape_.row == 1) {
+        inner::internal::CopyTransposed(lanes, shape_.depth, sizeof(T), from, shape_.column, lines,
+                                        step);
+      }
       for (int64_t k = 0; k < shape_.depth; ++k) {
-        T* const line = to + (k * vectors + v) * kLanes;
-        for (int64_t i = 0; i < lanes; ++i) line[i] = from[k * shape_.row + i * shape_.column];
+        T* const line = lines + k * step;
+        if (shape_.row != 1) std::copy_n(from + k * shape_.row, lanes, line);
         std::fill(line + lanes, line + kLanes, T{0});
       }
     }
@@ -158,8 +163,7 @@ class Panels {
 
   // By (rows - 1) * kMaxVectors + (vectors - 1).
   static constexpr auto kTiles = []<size_t... I>(std::index_sequence<I...>) {
-    return std::array<TileOf, sizeof...(I)>{
-        Tile<I / kMaxVectors + 1, I % kMaxVectors + 1>...};
+    return std::array<TileOf, sizeof...(I)>{Tile<I / kMaxVectors + 1, I % kMaxVectors + 1>...};
   }
   (std::make_index_sequence<kRows * kMaxVectors>());
 

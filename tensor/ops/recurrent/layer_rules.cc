@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "firn/tensor/apply.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/linear/linear.h"
@@ -24,13 +25,15 @@ namespace firn {
 namespace {
 
 using In = RecurrentIn;
+using GradIn = RecurrentGradIn;
+using GradOut = RecurrentGradOut;
 
 // Sets steps, batch and rows.
 absl::Status FindSteps(const Shape& x, const std::vector<int64_t>& batch_sizes,
                        RecurrentSizes* sizes) {
   if (batch_sizes.empty()) {
-    FIRN_RETURN_IF(x.rank() != 3, InvalidArgument("x must be [steps, batch, in], got ",
-                                                  x.ToString()));
+    FIRN_RETURN_IF(x.rank() != 3,
+                   InvalidArgument("x must be [steps, batch, in], got ", x.ToString()));
     FIRN_RETURN_IF(x[0] == 0, InvalidArgument("x ", x.ToString(), " has no time steps"));
     sizes->steps = x[0];
     sizes->batch = x[1];
@@ -38,8 +41,7 @@ absl::Status FindSteps(const Shape& x, const std::vector<int64_t>& batch_sizes,
                    InvalidArgument("x ", x.ToString(), " has too many rows"));
     return absl::OkStatus();
   }
-  FIRN_RETURN_IF(x.rank() != 2,
-                 InvalidArgument("packed x must be [rows, in], got ", x.ToString()));
+  FIRN_RETURN_IF(x.rank() != 2, InvalidArgument("packed x must be [rows, in], got ", x.ToString()));
   sizes->steps = static_cast<int64_t>(batch_sizes.size());
   sizes->batch = batch_sizes[0];
   int64_t most = x[0];
@@ -52,16 +54,27 @@ absl::Status FindSteps(const Shape& x, const std::vector<int64_t>& batch_sizes,
     FIRN_RETURN_IF(sizes->rows > x[0],
                    InvalidArgument("batch_sizes add up to more than the ", x[0], " rows of x"));
   }
-  FIRN_RETURN_IF(sizes->rows != x[0], InvalidArgument("batch_sizes add up to ", sizes->rows,
-                                                      ", x has ", x[0], " rows"));
+  FIRN_RETURN_IF(sizes->rows != x[0],
+                 InvalidArgument("batch_sizes add up to ", sizes->rows, ", x has ", x[0], " rows"));
   return absl::OkStatus();
 }
 
-absl::Status CheckShape(const InferContext& c, int input, const char* name, const Shape& want) {
-  FIRN_RETURN_IF(c.has(input) && c.shape(input) != want,
-                 InvalidArgument(name, " must be ", want.ToString(), ", got ",
-                                 c.shape(input).ToString()));
-  return absl::OkStatus();
+absl::StatusOr<RecurrentSizes> CheckLayer(const InferContext& c, const RecurrentLayerAttrs& attrs,
+                                          int64_t gates, bool projected) {
+  RecurrentSizes sizes;
+  const Shape &x = c.shape(In::kX), &w_hh = c.shape(In::kWhh);
+  FIRN_RETURN_IF_ERROR(FindSteps(x, attrs.batch_sizes, &sizes));
+  sizes.hidden = w_hh[0] / gates;
+  sizes.state = w_hh[1];
+  FIRN_RETURN_IF(w_hh[0] % gates != 0 || sizes.hidden == 0 || sizes.state == 0 ||
+                     (!projected && sizes.state != sizes.hidden),
+                 InvalidArgument("w_hh must be [", gates, " * hidden, ",
+                                 projected ? "projected" : "hidden", "], got ", w_hh.ToString()));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kWih, "w_ih", Shape({w_hh[0], x.dim(-1)})));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kH0, "h0", Shape({sizes.batch, sizes.state})));
+  // Of everything that has a row for each step and sequence this is the largest.
+  FIRN_RETURN_IF_ERROR(Shape::Make({sizes.rows, 4 * sizes.hidden}).status());
+  return sizes;
 }
 
 Tensor AsRows(const Tensor& x) {
@@ -124,8 +137,8 @@ std::vector<Tensor> Walk(const LayerTensors& t, const RecurrentLayerAttrs& attrs
       const Tensor old = FirstRows(states[i], going_on);
       own.before.push_back(begin.defined() ? Concat({old, begin}) : old);
     }
-    states = step.Forward(Slice(gx, 0, s.at, s.at + s.rows),
-                          Linear(own.before[0], t.w_hh, t.b_hh), &own);
+    states = step.Forward(Slice(gx, 0, s.at, s.at + s.rows), Linear(own.before[0], t.w_hh, t.b_hh),
+                          &own);
     outputs->push_back(states[0]);
     if (kept != nullptr) kept->push_back(std::move(own));
   }
@@ -140,32 +153,36 @@ std::vector<Tensor> Walk(const LayerTensors& t, const RecurrentLayerAttrs& attrs
 
 }  // namespace
 
+absl::Status CheckShape(const InferContext& c, int input, const char* name, const Shape& want) {
+  FIRN_RETURN_IF(
+      c.has(input) && c.shape(input) != want,
+      InvalidArgument(name, " must be ", want.ToString(), ", got ", c.shape(input).ToString()));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RecurrentSizes> SizesOfLayer(const InferContext& c, int64_t gates, bool projected) {
-  RecurrentSizes sizes;
-  const Shape &x = c.shape(In::kX), &w_hh = c.shape(In::kWhh);
-  FIRN_RETURN_IF_ERROR(
-      FindSteps(x, c.attrs<RecurrentLayerAttrs>().batch_sizes, &sizes));
-  sizes.hidden = w_hh[0] / gates;
-  sizes.state = w_hh[1];
-  FIRN_RETURN_IF(w_hh[0] % gates != 0 || sizes.hidden == 0 || sizes.state == 0 ||
-                     (!projected && sizes.state != sizes.hidden),
-                 InvalidArgument("w_hh must be [", gates, " * hidden, ",
-                                 projected ? "projected" : "hidden", "], got ", w_hh.ToString()));
-  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kWih, "w_ih", Shape({w_hh[0], x.dim(-1)})));
-  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kBih, "b_ih", Shape({w_hh[0]})));
-  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kBhh, "b_hh", Shape({w_hh[0]})));
-  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kH0, "h0", Shape({sizes.batch, sizes.state})));
-  // Of everything that has a row for each step and sequence this is the largest.
-  FIRN_RETURN_IF_ERROR(Shape::Make({sizes.rows, 4 * sizes.hidden}).status());
+  FIRN_ASSIGN_OR_RETURN(const RecurrentSizes sizes,
+                        CheckLayer(c, c.attrs<RecurrentLayerAttrs>(), gates, projected));
+  const Shape bias({gates * sizes.hidden});
+  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kBih, "b_ih", bias));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kBhh, "b_hh", bias));
   return sizes;
 }
 
-absl::Status CheckSequences(const Shape& rows, int64_t batch, const RecurrentLayerAttrs& attrs) {
-  RecurrentSizes sizes;
-  FIRN_RETURN_IF_ERROR(FindSteps(rows, attrs.batch_sizes, &sizes));
-  FIRN_RETURN_IF(sizes.batch != batch, InvalidArgument("the first step has ", sizes.batch,
-                                                       " sequences, the state ", batch));
-  return absl::OkStatus();
+absl::StatusOr<RecurrentSizes> InferLayerGrad(InferContext& c, int64_t gates, bool projected) {
+  const auto& attrs = c.attrs<RecurrentGradAttrs>();
+  FIRN_ASSIGN_OR_RETURN(const RecurrentSizes s, CheckLayer(c, attrs.layer, gates, projected));
+  const Shape &x = c.shape(GradIn::kX), y = SequenceShape(x, s.state);
+  FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kY, "y", y));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kDy, "dy", y));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kDhn, "dh_n", c.shape(GradIn::kH0)));
+  const DType dtype = c.dtype(GradIn::kX);
+  c.set_out(GradOut::kDx, dtype, attrs.wants_dx ? x : Shape({0, x.dim(-1)}));
+  c.set_out_like(GradOut::kDh0, GradIn::kH0);
+  c.set_out_like(GradOut::kDwih, GradIn::kWih);
+  c.set_out_like(GradOut::kDwhh, GradIn::kWhh);
+  c.set_out(GradOut::kDb, dtype, Shape({gates * s.hidden}));
+  return s;
 }
 
 Shape SequenceShape(const Shape& x, int64_t width) {
@@ -174,20 +191,38 @@ Shape SequenceShape(const Shape& x, int64_t width) {
   return Shape(dims.span());
 }
 
+ArgDecl RecurrentMatrix(std::string_view name, bool optional) {
+  return {.name = name, .same_dtype_as = "x", .min_rank = 2, .max_rank = 2, .optional = optional};
+}
+
 std::vector<ArgDecl> RecurrentInputs() {
-  const auto matrix = [](std::string_view name) {
-    return ArgDecl{.name = name, .same_dtype_as = "x", .min_rank = 2, .max_rank = 2};
-  };
   const auto bias = [](std::string_view name) {
     return ArgDecl{
         .name = name, .same_dtype_as = "x", .min_rank = 1, .max_rank = 1, .optional = true};
   };
   return {{.name = "x", .dtypes = kFloating, .min_rank = 2, .max_rank = 3},
-          matrix("h0"),
-          matrix("w_ih"),
-          matrix("w_hh"),
+          RecurrentMatrix("h0"),
+          RecurrentMatrix("w_ih"),
+          RecurrentMatrix("w_hh"),
           bias("b_ih"),
           bias("b_hh")};
+}
+
+std::vector<ArgDecl> RecurrentGradInputs() {
+  std::vector<ArgDecl> inputs = RecurrentInputs();
+  inputs.resize(GradIn::kY);
+  const auto sequences = [](std::string_view name, bool optional) {
+    return ArgDecl{
+        .name = name, .same_dtype_as = "x", .min_rank = 2, .max_rank = 3, .optional = optional};
+  };
+  inputs.push_back(sequences("y", false));
+  inputs.push_back(sequences("dy", true));
+  inputs.push_back(RecurrentMatrix("dh_n", true));
+  return inputs;
+}
+
+std::vector<ArgDecl> RecurrentGradOutputs() {
+  return {{.name = "dx"}, {.name = "dh0"}, {.name = "dw_ih"}, {.name = "dw_hh"}, {.name = "db"}};
 }
 
 LayerTensors TensorsOf(GradContext& g) {
@@ -237,8 +272,14 @@ void RecordedLayerGrad(GradContext& g, const RecurrentLayerAttrs& attrs,
     dgh.push_back(std::move(d.gh));
     before.push_back(kept[i].before[0]);
   }
+  const Tensor all_dgx = InTime(std::move(dgx), !attrs.reverse);
   const Tensor all_dgh = InTime(std::move(dgh), !attrs.reverse);
-  SetInputGrads(g, t, InTime(std::move(dgx), !attrs.reverse), all_dgh);
+  if (g.needs(In::kX)) {
+    g.set_grad_input(In::kX, Reshape(Matmul(all_dgx, t.w_ih), t.x.shape()));
+  }
+  if (g.needs(In::kWih)) g.set_grad_input(In::kWih, Matmul(all_dgx, AsRows(t.x), true));
+  if (g.needs(In::kBih)) g.set_grad_input(In::kBih, Sum(all_dgx, 0));
+  if (g.needs(In::kBhh)) g.set_grad_input(In::kBhh, Sum(all_dgh, 0));
   if (g.needs(In::kWhh)) {
     g.set_grad_input(In::kWhh, Matmul(all_dgh, InTime(std::move(before), !attrs.reverse), true));
   }
@@ -247,13 +288,28 @@ void RecordedLayerGrad(GradContext& g, const RecurrentLayerAttrs& attrs,
   if (projected.defined() && g.needs(In::kWhr)) g.set_grad_input(In::kWhr, projected);
 }
 
-void SetInputGrads(GradContext& g, const LayerTensors& t, const Tensor& dgx, const Tensor& dgh) {
-  if (g.needs(In::kX)) {
-    g.set_grad_input(In::kX, Reshape(Matmul(dgx, t.w_ih), t.x.shape()));
+Tensor Flowed(GradContext& g, int i) { return g.has_grad_output(i) ? g.grad_output(i) : Tensor(); }
+
+TensorList FusedLayerGrad(GradContext& g, const OpDef& op, const LayerTensors& t,
+                          const std::vector<Tensor>& rest) {
+  std::vector<Tensor> in = {t.x,
+                            t.h0,
+                            t.w_ih,
+                            t.w_hh,
+                            g.output(RecurrentOut::kY),
+                            Flowed(g, RecurrentOut::kY),
+                            Flowed(g, RecurrentOut::kHn)};
+  in.insert(in.end(), rest.begin(), rest.end());
+  const std::vector<TensorRef> refs(in.begin(), in.end());
+  TensorList d =
+      Apply(op, refs, RecurrentGradAttrs{g.attrs<RecurrentLayerAttrs>(), g.needs(In::kX)});
+  constexpr std::pair<int, int> kCommon[] = {{In::kX, GradOut::kDx},     {In::kH0, GradOut::kDh0},
+                                             {In::kWih, GradOut::kDwih}, {In::kWhh, GradOut::kDwhh},
+                                             {In::kBih, GradOut::kDb},   {In::kBhh, GradOut::kDb}};
+  for (const auto& [input, output] : kCommon) {
+    if (g.needs(input)) g.set_grad_input(input, d[static_cast<size_t>(output)]);
   }
-  if (g.needs(In::kWih)) g.set_grad_input(In::kWih, Matmul(dgx, AsRows(t.x), true));
-  if (g.needs(In::kBih)) g.set_grad_input(In::kBih, Sum(dgx, 0));
-  if (g.needs(In::kBhh)) g.set_grad_input(In::kBhh, Sum(dgh, 0));
+  return d;
 }
 
 }  // namespace firn

@@ -3,8 +3,8 @@
 
 // The shape rule and the gradient rule that operations of one recurrent layer share.
 
-#include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "firn/tensor/op.h"
@@ -16,17 +16,25 @@ struct RecurrentSizes {
   int64_t steps = 0, batch = 0, rows = 0;  // `rows` of all steps
   int64_t hidden = 0, state = 0;           // units, and elements of h
 };
-// Checks the inputs that all layers have. `gates` rows of w_ih and w_hh belong to a unit; without
-// `projected` a state has as many elements as there are units.
+// Checks x, h0 and the weights, which all layers have, and of a layer the biases too. `gates` rows
+// of w_ih and w_hh belong to a unit; without `projected` a state has as many elements as there are
+// units.
 absl::StatusOr<RecurrentSizes> SizesOfLayer(const InferContext& c, int64_t gates,
                                             bool projected = false);
-// Checks that `rows`, which has the shape of y, can be of these steps.
-absl::Status CheckSequences(const Shape& rows, int64_t batch, const RecurrentLayerAttrs& attrs);
+// The same of its gradient, with y, dy and dh_n; sets the results that all gradients have.
+absl::StatusOr<RecurrentSizes> InferLayerGrad(InferContext& c, int64_t gates,
+                                              bool projected = false);
+// Refuses an input that is given and not of this shape.
+absl::Status CheckShape(const InferContext& c, int input, const char* name, const Shape& want);
 // The shape of y: that of x with `width` as its last size.
 Shape SequenceShape(const Shape& x, int64_t width);
 
-// Declarations of inputs: those that all layers have.
+// Declarations of what all layers and all gradients have.
 std::vector<ArgDecl> RecurrentInputs();
+std::vector<ArgDecl> RecurrentGradInputs();
+std::vector<ArgDecl> RecurrentGradOutputs();
+// Of another input of two dimensions, as wide as x.
+ArgDecl RecurrentMatrix(std::string_view name, bool optional = false);
 
 // A layer's step and its gradient written with operations: for recorded gradients, and for devices
 // that have no kernel of the layer. `state` is h, or h and c.
@@ -63,13 +71,16 @@ LayerResults RunByOperations(const LayerTensors& t, const RecurrentLayerAttrs& a
                              const StepByOperations& step);
 
 // The gradients of a layer, computed again from its inputs with operations, so that they can be
-// differentiated; `dstates` are those of the states at the end, undefined where nothing flowed.
+// differentiated.
 void RecordedLayerGrad(GradContext& g, const RecurrentLayerAttrs& attrs,
                        const StepByOperations& step);
 
-// Those of x, w_ih and the biases, from the gradient of x w_ih^T + b_ih and h w_hh^T + b_hh; the
-// others are the kernel's.
-void SetInputGrads(GradContext& g, const LayerTensors& t, const Tensor& dgx, const Tensor& dgh);
+// The gradients of a layer by its operation `op`; its inputs after those of all gradients are
+// `rest`. Sets those that all kinds have, and gives all of its results.
+TensorList FusedLayerGrad(GradContext& g, const OpDef& op, const LayerTensors& t,
+                          const std::vector<Tensor>& rest);
+// What flowed into result i; undefined for nothing.
+Tensor Flowed(GradContext& g, int i);
 
 }  // namespace firn
 

@@ -1,9 +1,7 @@
 // lstm_layer: one layer in one direction, whose gates and cells are kept for its gradient
-// (kernels/cpu/lstm_kernels.cc). lstm_layer_grad gives the gradients of the gates before their
-// sigmoids, of the states at the beginning and of the recurrent weights; those of x, w_ih and the
-// biases are products and sums over all steps, made with other operations. When the gradient is
-// itself recorded all of it is written out with operations instead, and so is the layer on devices
-// that have no kernel of it.
+// (kernels/cpu/lstm_kernels.cc). lstm_layer_grad gives all gradients at once. When the gradient is
+// itself recorded it is written out with other operations instead, step by step, and so is the
+// layer on devices that have no kernel of it.
 
 #include "firn/tensor/ops/recurrent/lstm.h"
 
@@ -36,12 +34,9 @@ constexpr int64_t kGates = 4;
 absl::Status Infer(InferContext& c) {
   const bool projected = c.has(In::kWhr);
   FIRN_ASSIGN_OR_RETURN(const RecurrentSizes s, SizesOfLayer(c, kGates, projected));
-  const Shape cell({s.batch, s.hidden}), weight({s.state, s.hidden});
-  FIRN_RETURN_IF(c.shape(In::kC0) != cell, InvalidArgument("c0 must be ", cell.ToString(), ", got ",
-                                                           c.shape(In::kC0).ToString()));
-  FIRN_RETURN_IF(projected && c.shape(In::kWhr) != weight,
-                 InvalidArgument("w_hr must be ", weight.ToString(), ", got ",
-                                 c.shape(In::kWhr).ToString()));
+  const Shape cell({s.batch, s.hidden});
+  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kC0, "c0", cell));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, In::kWhr, "w_hr", Shape({s.state, s.hidden})));
   const DType dtype = c.dtype(In::kX), kept = StatisticsType(dtype);
   c.set_out(Out::kY, dtype, SequenceShape(c.shape(In::kX), s.state));
   c.set_out(Out::kHn, dtype, c.shape(In::kH0));
@@ -52,28 +47,16 @@ absl::Status Infer(InferContext& c) {
 }
 
 absl::Status InferGrad(InferContext& c) {
-  const Shape &y = c.shape(GradIn::kY), &h0 = c.shape(GradIn::kH0), &c0 = c.shape(GradIn::kC0);
-  const Shape &gates = c.shape(GradIn::kGates), &w_hh = c.shape(GradIn::kWhh);
-  const DType kept = StatisticsType(c.dtype(GradIn::kY));
-  const int64_t rows = gates[0], hidden = c0[1], state = h0[1];
   const bool projected = c.has(GradIn::kWhr);
-  const auto like = [&](int i, const Shape& want) { return !c.has(i) || c.shape(i) == want; };
-  const bool fits =
-      y.dim(-1) == state && state > 0 && hidden > 0 && y.num_elements() / state == rows &&
-      like(GradIn::kDy, y) && like(GradIn::kDhn, h0) && like(GradIn::kDcn, c0) &&
-      h0[0] == c0[0] && (projected || state == hidden) &&
-      gates == Shape({rows, kGates * hidden}) && w_hh == Shape({kGates * hidden, state}) &&
-      like(GradIn::kCells, Shape({rows, hidden})) && like(GradIn::kWhr, Shape({state, hidden})) &&
-      c.dtype(GradIn::kGates) == kept && c.dtype(GradIn::kCells) == kept;
-  FIRN_RETURN_IF(!fits, InvalidArgument("the gradients, states, gates and weights do not fit y ",
-                                        c.in(GradIn::kY).ToString()));
-  FIRN_RETURN_IF_ERROR(CheckSequences(y, h0[0], c.attrs<RecurrentLayerAttrs>()));
-  const DType dtype = c.dtype(GradIn::kY);
-  c.set_out(GradOut::kDgates, dtype, gates);
-  c.set_out(GradOut::kDh0, dtype, h0);
-  c.set_out(GradOut::kDc0, dtype, c0);
-  c.set_out(GradOut::kDwhh, dtype, w_hh);
-  c.set_out(GradOut::kDwhr, dtype, projected ? c.shape(GradIn::kWhr) : Shape({0, hidden}));
+  FIRN_ASSIGN_OR_RETURN(const RecurrentSizes s, InferLayerGrad(c, kGates, projected));
+  const Shape cell({s.batch, s.hidden}), weight({s.state, s.hidden});
+  FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kC0, "c0", cell));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kDcn, "dc_n", cell));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kGates, "gates", Shape({s.rows, kGates * s.hidden})));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kCells, "cells", Shape({s.rows, s.hidden})));
+  FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kWhr, "w_hr", weight));
+  c.set_out_like(GradOut::kDc0, GradIn::kC0);
+  c.set_out(GradOut::kDwhr, c.dtype(GradIn::kX), projected ? weight : Shape({0, s.hidden}));
   return absl::OkStatus();
 }
 
@@ -114,20 +97,14 @@ class LstmStep final : public StepByOperations {
 };
 
 void Grad(GradContext& g) {
-  const auto& attrs = g.attrs<RecurrentLayerAttrs>();
   const LayerTensors t = TensorsOf(g);
-  const Tensor &y = g.output(Out::kY), &gates = g.output(Out::kGates);
-  const Tensor& cells = g.output(Out::kCells);
-  if (GradEnabled()) return RecordedLayerGrad(g, attrs, LstmStep(t.w_hr));
-  const auto flowed = [&](int i) { return g.has_grad_output(i) ? g.grad_output(i) : Tensor(); };
-  const TensorList d = Apply(TheOp<"lstm_layer_grad">(),
-                             {y, flowed(Out::kY), flowed(Out::kHn), flowed(Out::kCn), t.h0, t.c0,
-                              gates, cells, t.w_hh, t.w_hr},
-                             attrs);
-  SetInputGrads(g, t, d[GradOut::kDgates], d[GradOut::kDgates]);
-  if (g.needs(In::kH0)) g.set_grad_input(In::kH0, d[GradOut::kDh0]);
+  const Tensor &gates = g.output(Out::kGates), &cells = g.output(Out::kCells);
+  if (GradEnabled()) {
+    return RecordedLayerGrad(g, g.attrs<RecurrentLayerAttrs>(), LstmStep(t.w_hr));
+  }
+  const TensorList d = FusedLayerGrad(g, TheOp<"lstm_layer_grad">(), t,
+                                      {Flowed(g, Out::kCn), t.c0, gates, cells, t.w_hr});
   if (g.needs(In::kC0)) g.set_grad_input(In::kC0, d[GradOut::kDc0]);
-  if (g.needs(In::kWhh)) g.set_grad_input(In::kWhh, d[GradOut::kDwhh]);
   if (t.w_hr.defined() && g.needs(In::kWhr)) g.set_grad_input(In::kWhr, d[GradOut::kDwhr]);
 }
 
@@ -150,40 +127,34 @@ FIRN_REGISTER_OP(lstm_layer) {
                 Saved::Output(Out::kGates), Saved::Output(Out::kCells)},
       .kernels = cpu::LstmKernels(),
   };
-  def.inputs.push_back({.name = "c0", .same_dtype_as = "x", .min_rank = 2, .max_rank = 2});
-  def.inputs.push_back(
-      {.name = "w_hr", .same_dtype_as = "x", .min_rank = 2, .max_rank = 2, .optional = true});
+  def.inputs.push_back(RecurrentMatrix("c0"));
+  def.inputs.push_back(RecurrentMatrix("w_hr", true));
   return def;
 }
 
 FIRN_REGISTER_OP(lstm_layer_grad) {
-  const auto input = [](std::string_view name, int rank, bool optional = false) {
-    return ArgDecl{.name = name,
-                   .same_dtype_as = "y",
-                   .min_rank = rank == 0 ? 2 : rank,
-                   .max_rank = rank == 0 ? 3 : rank,
-                   .optional = optional};
-  };
   const auto kept = [](std::string_view name) {
-    return ArgDecl{.name = name, .dtypes = kStatistics, .min_rank = 2, .max_rank = 2};
+    return ArgDecl{.name = name, .same_dtype_as = "x", .wide = true, .min_rank = 2, .max_rank = 2};
   };
-  return {
+  OpDef def = {
       .doc =
-          "Gradients of lstm_layer by its gates, states and recurrent weights. Not "
-          "differentiable: recorded gradients are written out with other operations.",
-      .inputs = {{.name = "y", .dtypes = kFloating, .min_rank = 2, .max_rank = 3},
-                 input("dy", 0, true), input("dh_n", 2, true), input("dc_n", 2, true),
-                 input("h0", 2), input("c0", 2), kept("gates"), kept("cells"), input("w_hh", 2),
-                 input("w_hr", 2, true)},
-      .outputs = {{.name = "dgates"},
-                  {.name = "dh0"},
-                  {.name = "dc0"},
-                  {.name = "dw_hh"},
-                  {.name = "dw_hr"}},
-      .attrs = AttrsOf<RecurrentLayerAttrs>(),
+          "All gradients of lstm_layer. Not differentiable: recorded gradients are written out "
+          "with "
+          "other operations.",
+      .inputs = RecurrentGradInputs(),
+      .outputs = RecurrentGradOutputs(),
+      .attrs = AttrsOf<RecurrentGradAttrs>(),
       .infer = InferGrad,
       .kernels = cpu::LstmGradKernels(),
   };
+  for (ArgDecl& more :
+       std::vector<ArgDecl>{RecurrentMatrix("dc_n", true), RecurrentMatrix("c0"), kept("gates"),
+                            kept("cells"), RecurrentMatrix("w_hr", true)}) {
+    def.inputs.push_back(more);
+  }
+  def.outputs.push_back({.name = "dc0"});
+  def.outputs.push_back({.name = "dw_hr"});
+  return def;
 }
 
 // --- Functions -----------------------------------------------------------------------------------

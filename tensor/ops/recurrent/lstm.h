@@ -24,7 +24,8 @@ struct PackedLstmResult {
 // Layers of long short-term memory (Hochreiter and Schmidhuber, 1997, with forget gates: Gers et
 // al., 2000; PyTorch's lstm). Of each step, with gates i, f, g, o side by side in w_ih and w_hh,
 //   i, f, o = sigmoid(w_ih x + b_ih + w_hh h + b_hh)      g = tanh(the same)
-//   c = f c + i g      h = o tanh(c), or w_hr of that where there is a projection (Sak et al., 2014)
+//   c = f c + i g      h = o tanh(c), or w_hr of that where there is a projection (Sak et al.,
+//   2014)
 // x: [steps, batch, in], or [batch, steps, in] with batch_first; of one sequence [steps, in]
 // initial: h [layers * directions, batch, state], c [layers * directions, batch, hidden], both
 //   without batch for one sequence; undefined for zeros. `state` is hidden, or the projection's.
@@ -52,11 +53,12 @@ namespace inner {
 struct LstmOut {
   enum : int { kY, kHn, kCn, kGates, kCells };
 };
-struct LstmGradIn {
-  enum : int { kY, kDy, kDhn, kDcn, kH0, kC0, kGates, kCells, kWhh, kWhr };
+// Inputs and results of lstm_layer_grad beyond those of all gradients.
+struct LstmGradIn : RecurrentGradIn {
+  enum : int { kDcn = kRest, kC0, kGates, kCells, kWhr };
 };
-struct LstmGradOut {
-  enum : int { kDgates, kDh0, kDc0, kDwhh, kDwhr };
+struct LstmGradOut : RecurrentGradOut {
+  enum : int { kDc0 = kRest, kDwhr };
 };
 }  // namespace inner
 

@@ -53,6 +53,22 @@ struct RecurrentIn {
 struct RecurrentOut {
   enum : int { kY, kHn };
 };
+// Of the operations of a layer's gradients, whose inputs and results begin with these.
+struct RecurrentGradAttrs {
+  RecurrentLayerAttrs layer = {};
+  bool wants_dx = true;  // otherwise dx has no rows
+  template <class V>
+  void Visit(V& v) {
+    layer.Visit(v);
+    v.Field("wants_dx", wants_dx);
+  }
+};
+struct RecurrentGradIn {
+  enum : int { kX, kH0, kWih, kWhh, kY, kDy, kDhn, kRest };
+};
+struct RecurrentGradOut {
+  enum : int { kDx, kDh0, kDwih, kDwhh, kDb, kRest };
+};
 }  // namespace inner
 
 }  // namespace firn

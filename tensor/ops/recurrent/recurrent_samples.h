@@ -43,6 +43,56 @@ inline double BiasAt(const RefTensor& bias, int64_t i) { return bias.defined() ?
 
 inline double LogisticOf(double x) { return 1 / (1 + std::exp(-x)); }
 
+// The gradients that all layers have, summed up row by row: dx, dh0, dw_ih, dw_hh and db of the
+// inputs of a gradient operation.
+struct LayerGradients {
+  const RefTensor &x, &h0, &w_ih, &w_hh;
+  RefTensor dx, dh0, dw_ih, dw_hh, db;
+
+  explicit LayerGradients(absl::Span<const RefTensor> in)
+      : x(in[0]),
+        h0(in[1]),
+        w_ih(in[2]),
+        w_hh(in[3]),
+        dx(x.shape),
+        dh0(h0.shape),
+        dw_ih(w_ih.shape),
+        dw_hh(w_hh.shape),
+        db(Shape({w_ih.shape[0]})) {}
+
+  // Adds what row `row` gives by the gradients dgx of x w_ih^T and dgh of h w_hh^T, both [gates];
+  // `before` is h then, and dh, its gradient, is added to.
+  void Add(int64_t row, const double* before, const double* dgx, const double* dgh, double* dh) {
+    const int64_t in = w_ih.shape[1], state = w_hh.shape[1];
+    for (int64_t g = 0; g < w_ih.shape[0]; ++g) {
+      db[g] += dgx[g];
+      for (int64_t j = 0; j < in; ++j) {
+        dx[row * in + j] += dgx[g] * w_ih[g * in + j];
+        dw_ih[g * in + j] += dgx[g] * x[row * in + j];
+      }
+      for (int64_t j = 0; j < state; ++j) {
+        dh[j] += dgh[g] * w_hh[g * state + j];
+        dw_hh[g * state + j] += dgh[g] * before[j];
+      }
+    }
+  }
+  std::vector<RefTensor> Results(const RecurrentGradAttrs& attrs) const {
+    return {attrs.wants_dx ? dx : RefTensor(Shape({0, w_ih.shape[1]})), dh0, dw_ih, dw_hh, db};
+  }
+};
+
+// Calls f(b, row, before) for every row of every sequence b from the last that is computed to the
+// first; `before` is the row computed before it, -1 for none.
+inline void ForEachRowBackwards(const Shape& x, int64_t batch, const RecurrentLayerAttrs& attrs,
+                                const std::function<void(int64_t, int64_t, int64_t)>& f) {
+  const auto sequences = RowsOfSequences(x, batch, attrs);
+  for (size_t b = 0; b < sequences.size(); ++b) {
+    for (size_t i = sequences[b].size(); i-- > 0;) {
+      f(static_cast<int64_t>(b), sequences[b][i], i == 0 ? -1 : sequences[b][i - 1]);
+    }
+  }
+}
+
 // Sizes of a sample's layer.
 struct LayerSample {
   int64_t gates, hidden, in, state;
@@ -58,10 +108,9 @@ struct LayerSample {
 };
 
 // The calls of the layer operations that all kinds have. `more` makes the rest of the inputs.
-inline void AddLayerCalls(Samples& s, int64_t gates,
-                          const std::function<std::vector<Tensor>(std::vector<Tensor>)>& more,
-                          const std::function<void(std::string, std::vector<Tensor>,
-                                                   RecurrentLayerAttrs)>& add) {
+inline void AddLayerCalls(
+    Samples& s, int64_t gates, const std::function<std::vector<Tensor>(std::vector<Tensor>)>& more,
+    const std::function<void(std::string, std::vector<Tensor>, RecurrentLayerAttrs)>& add) {
   static_cast<void>(s);
   const auto call = [&](const char* name, int64_t hidden, const Shape& x, int64_t batch,
                         RecurrentLayerAttrs attrs, bool biased = true) {
@@ -76,6 +125,30 @@ inline void AddLayerCalls(Samples& s, int64_t gates,
   call("more units than a register", 19, {2, 7, 3}, 7, {});
   call("no features", 2, {2, 2, 0}, 2, {});
   call("no sequences", 2, {3, 0, 4}, 0, {});
+}
+
+// The calls of the operations of gradients; `more` makes the inputs behind those that all have.
+inline void AddGradCalls(Samples& s, int64_t gates,
+                         const std::function<std::vector<Tensor>(std::vector<Tensor>)>& more) {
+  const auto call = [&](const char* name, int64_t hidden, const Shape& x, int64_t batch,
+                        const RecurrentGradAttrs& attrs, bool flowed = true) {
+    std::vector<Tensor> in =
+        LayerSample{gates, hidden, x.dim(-1), hidden}.Inputs(Normal(x, 10), batch);
+    Dims dims = x.dims();
+    dims[dims.rank - 1] = hidden;
+    const Shape y(dims.span());
+    in[4] = Uniform(y, -0.9, 0.9, 21);
+    in[5] = Normal(y, 22);
+    in.push_back(flowed ? Normal({batch, hidden}, 23) : Tensor());
+    if (!flowed && hidden == 2) in[5] = Tensor();
+    s.Add(name, more(std::move(in)), attrs);
+  };
+  call("steps of a batch", 3, {4, 2, 5}, 2, {});
+  call("from the end, without dx", 3, {3, 3, 2}, 3, {{true, {}}, false});
+  call("packed", 3, {9, 2}, 4, {{false, {4, 3, 1, 1}}, true});
+  call("packed, from the end", 4, {7, 3}, 3, {{true, {3, 3, 1}}, true}, false);
+  call("nothing flowed", 2, {2, 2, 3}, 2, {}, false);
+  call("more units than a register", 19, {2, 7, 3}, 7, {});
 }
 
 // Errors that all kinds have.
