@@ -176,10 +176,10 @@ struct GradScratch {
   T *projection = nullptr, *dh = nullptr, *unprojected = nullptr, *dunprojected = nullptr;
   void* gemm = nullptr;
 
-  GradScratch(const Sizes& s, int64_t in, void* base = nullptr)
+  GradScratch(const Sizes& s, int64_t in, const RecurrentLayerAttrs& attrs, void* base = nullptr)
       : scratch(base),
         weights(scratch.Take<T>(Panels<T>::Size(s.back()))),
-        before(scratch.Take<T>(s.rows * s.state)),
+        before(scratch.Take<T>(GradProducts<T>::BeforeSize(attrs, s.rows, s.state))),
         dgates(scratch.Take<T>(s.rows * Step(s))),
         products(s.rows, kGates * s.hidden, std::max(in, s.state), in, scratch) {
     if (!s.projected) return;
@@ -206,110 +206,81 @@ size_t GradWorkspace(const KernelQuery& q) {
   const Sizes s = SizesOf(q.in(GradIn::kCells).shape, q.in(GradIn::kH0), q.in(GradIn::kC0),
                           q.has(GradIn::kWhr));
   const int64_t in = q.in(GradIn::kX).shape.dim(-1);
-  return VisitComputed(q.in(GradIn::kX).dtype,
-                       [&]<class T>(TypeTag<T>) { return GradScratch<T>(s, in).scratch.used(); });
+  return VisitComputed(q.in(GradIn::kX).dtype, [&]<class T>(TypeTag<T>) {
+    return GradScratch<T>(s, in, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
+  });
 }
 
-// One call, for one thread's piece of one step at a time.
+// The pass over a block of a step.
 template <class T>
 class Backward {
  public:
   Backward(KernelContext& k, const Sizes& s, const GradScratch<T>& scratch)
       : s_(s),
         scratch_(scratch),
-        weights_(s.back(), scratch.weights),
         projection_(s.projection_back(), scratch.projection),
-        dy_(k.in<T>(GradIn::kDy)),
         c0_(k.in<T>(GradIn::kC0)),
         gates_(k.in<T>(GradIn::kGates)),
         cells_(k.in<T>(GradIn::kCells)),
-        dgates_(scratch.dgates),
-        dgates_step_(GradScratch<T>::Step(s)),
         dh_(k.out<T>(GradOut::kDh0)),
         dc_(k.out<T>(GradOut::kDc0)) {
-    PackAll(weights_, k.in<T>(GradIn::kWhh));
     if (s.projected) PackAll(projection_, k.in<T>(GradIn::kWhr));
-    BeginGrad(k.in<T>(GradIn::kDhn), s.batch * s.state, dh_);
     BeginGrad(k.in<T>(GradIn::kDcn), s.batch * s.hidden, dc_);
   }
 
-  // dh of the states before rows [at, at + rows), from the gradients of their gates.
-  void Through(int64_t at, int64_t rows, const StepPiece& piece) {
-    const int64_t begin = piece.row_begin, end = std::min(piece.row_end, rows);
-    for (int64_t p = piece.panel_begin; begin < end && p < piece.panel_end; ++p) {
-      weights_.Multiply(p, end - begin, dgates_ + (at + begin) * dgates_step_, dgates_step_,
-                        dh_ + begin * s_.state, s_.state, false);
+  void operator()(const StepBlock& block) const {
+    const int64_t hidden = s_.hidden;
+    if (s_.projected) Unproject(block);
+    const int64_t first = s_.projected ? 0 : block.first_unit;
+    const int64_t last = s_.projected ? hidden : block.last_unit;
+    for (int64_t b = block.begin; b < block.end; ++b) {
+      const int64_t row = block.step.at + b;
+      const T* const before =
+          block.carried ? cells_ + (block.step.before + b) * hidden : c0_ + b * hidden;
+      const T* const dh = s_.projected ? scratch_.dunprojected + b * hidden : dh_ + b * s_.state;
+      GatesGrad(hidden, first, last, before, gates_ + row * kGates * hidden, cells_ + row * hidden,
+                dh, dc_ + b * hidden, scratch_.dgates + row * GradScratch<T>::Step(s_),
+                s_.projected ? scratch_.unprojected + row * hidden : nullptr);
     }
   }
 
-  void Step(const TimeStep& step, const StepPiece& piece) {
-    Through(step.after, step.after_rows, piece);
-    const int64_t first = weights_.UnitBegin(piece.panel_begin);
-    const int64_t last = weights_.UnitBegin(piece.panel_end);
-    ForEachPart(step, piece, [&](int64_t begin, int64_t end, bool carried) {
-      for (int64_t b = begin; b < end; ++b) AddOutput(step.at + b, first, last, dh_ + b * s_.state);
-      if (s_.projected) Unproject(step.at + begin, begin, end);
-      for (int64_t b = begin; b < end; ++b) {
-        const int64_t row = step.at + b;
-        const T* const before =
-            carried ? cells_ + (step.before + b) * s_.hidden : c0_ + b * s_.hidden;
-        const T* const dh =
-            s_.projected ? scratch_.dunprojected + b * s_.hidden : dh_ + b * s_.state;
-        GatesGrad(s_.hidden, s_.projected ? 0 : first, s_.projected ? s_.hidden : last, before,
-                  gates_ + row * kGates * s_.hidden, cells_ + row * s_.hidden, dh,
-                  dc_ + b * s_.hidden, dgates_ + row * dgates_step_,
-                  s_.projected ? scratch_.unprojected + row * s_.hidden : nullptr);
-      }
-    });
-  }
-
  private:
-  void AddOutput(int64_t row, int64_t first, int64_t last, T* dh) const {
-    if (dy_ == nullptr) return;
-    const T* const dy = dy_ + row * s_.state;
-    FIRN_INDEPENDENT_STEPS
-    for (int64_t u = first; u < last; ++u) dh[u] += dy[u];
-  }
-  void Unproject(int64_t row, int64_t begin, int64_t end) const {
-    const T* const dh = dh_ + begin * s_.state;
-    std::copy_n(dh, (end - begin) * s_.state, scratch_.dh + row * s_.state);
+  void Unproject(const StepBlock& block) const {
+    const int64_t rows = block.end - block.begin;
+    const T* const dh = dh_ + block.begin * s_.state;
+    std::copy_n(dh, rows * s_.state, scratch_.dh + (block.step.at + block.begin) * s_.state);
     for (int64_t p = 0; p < projection_.count(); ++p) {
-      projection_.Multiply(p, end - begin, dh, s_.state, scratch_.dunprojected + begin * s_.hidden,
+      projection_.Multiply(p, rows, dh, s_.state, scratch_.dunprojected + block.begin * s_.hidden,
                            s_.hidden, false);
     }
   }
 
   const Sizes s_;
   const GradScratch<T>& scratch_;
-  Panels<T> weights_, projection_;
-  const T *dy_, *c0_, *gates_, *cells_;
-  T* dgates_;
-  int64_t dgates_step_;
+  Panels<T> projection_;
+  const T *c0_, *gates_, *cells_;
   T *dh_, *dc_;
 };
 
 template <class T>
 void RunBackward(KernelContext& k) {
+  const auto& attrs = k.attrs<RecurrentGradAttrs>();
   const Sizes s = SizesOf(k.in_spec(GradIn::kCells).shape, k.in_spec(GradIn::kH0),
                           k.in_spec(GradIn::kC0), k.has(GradIn::kWhr));
   const int64_t in = k.in_spec(GradIn::kX).shape.dim(-1);
-  const GradScratch<T> scratch(s, in, k.workspace());
-  const auto& attrs = k.attrs<RecurrentGradAttrs>();
+  const GradScratch<T> scratch(s, in, attrs.layer, k.workspace());
   const TimeSteps steps = StepsOf(k.in_spec(GradIn::kY).shape, s.batch, attrs.layer);
-  Backward<T> backward(k, s, scratch);
-  const StepGrid grid = PlanFor<T>(steps, s.back(), s.projected);
-  ForEachStepAndPiece(steps, grid, true,
-                      [&](const auto& step, const auto& piece) { backward.Step(step, piece); });
-  const TimeStep first = FirstStep(steps);
-  ForEachStepPiece(grid, [&](const auto& piece) { backward.Through(first.at, first.rows, piece); });
+  Panels<T> weights(s.back(), scratch.weights);
+  PackAll(weights, k.in<T>(GradIn::kWhh));
+  T* const dh = k.out<T>(GradOut::kDh0);
+  BeginGrad(k.in<T>(GradIn::kDhn), s.batch * s.state, dh);
+  const BackProduct<T> through{weights, scratch.dgates, GradScratch<T>::Step(s),
+                               dh,      s.state,        false};
+  WalkBack(steps, PlanFor<T>(steps, s.back(), s.projected), through, k.in<T>(GradIn::kDy),
+           Backward<T>(k, s, scratch));
   const GradProducts<T>& products = scratch.products;
-  const T *const y = k.in<T>(GradIn::kY), *const h0 = k.in<T>(GradIn::kH0);
-  if (steps.sizes == nullptr) {
-    products.Recurrent(steps, y, h0, s.state, scratch.dgates, k.out<T>(GradOut::kDwhh));
-  } else {
-    StatesBefore(steps, s.state, y, h0, scratch.before);
-    products.Weight(scratch.before, s.state, scratch.dgates, k.out<T>(GradOut::kDwhh));
-  }
+  products.Recurrent(steps, k.in<T>(GradIn::kY), k.in<T>(GradIn::kH0), s.state, scratch.dgates,
+                     scratch.before, k.out<T>(GradOut::kDwhh));
   products.Weight(k.in<T>(GradIn::kX), in, scratch.dgates, k.out<T>(GradOut::kDwih));
   products.Bias(scratch.dgates, k.out<T>(GradOut::kDb));
   if (attrs.wants_dx) {

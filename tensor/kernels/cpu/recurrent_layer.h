@@ -163,9 +163,14 @@ class GradProducts {
     Gemm(WeightShape(width), x, dgates, transposed_, false, gemm_);
     Store(width, dw);
   }
-  // The same of the states before each step, where all sequences have all steps: those of y and h0.
+  // The same of the states before each step, those of y and h0. `before` has room for them where
+  // not all sequences have all steps: StatesBefore.
   void Recurrent(const TimeSteps& s, const T* y, const T* h0, int64_t width, const T* dgates,
-                 T* dw) const {
+                 T* before, T* dw) const {
+    if (s.sizes != nullptr) {
+      StatesBefore(s, width, y, h0, before);
+      return Weight(before, width, dgates, dw);
+    }
     GemmShape product = WeightShape(width);
     product.k = rows_ - s.batch;
     const int64_t step = RowStep(gates_), rest = s.batch * step;
@@ -175,6 +180,10 @@ class GradProducts {
     Gemm(product, h0, s.reverse ? dgates + (rows_ - s.batch) * step : dgates, transposed_, true,
          gemm_);
     Store(width, dw);
+  }
+  // Elements of `before`.
+  static int64_t BeforeSize(const RecurrentLayerAttrs& a, int64_t rows, int64_t width) {
+    return a.batch_sizes.empty() ? 0 : rows * width;
   }
   // dx = dgates w_ih.
   void Input(const T* dgates, const T* w_ih, T* dx) const {
@@ -225,6 +234,59 @@ void BeginGrad(const T* given, int64_t size, T* to) {
   } else {
     std::copy_n(given, size, to);
   }
+}
+
+// The gradient of the states before a step: dh = dgates w_hh, or dh += that. Row b of dh is that of
+// sequence b at any time.
+template <class T>
+struct BackProduct {
+  const Panels<T>& weights;
+  const T* dgates;
+  int64_t dgates_step;
+  T* dh;
+  int64_t state;
+  bool accumulate;
+
+  // For a piece of the step that has rows [at, at + rows).
+  void operator()(int64_t at, int64_t rows, const StepPiece& piece) const {
+    const int64_t begin = piece.row_begin, end = std::min(piece.row_end, rows);
+    for (int64_t p = piece.panel_begin; begin < end && p < piece.panel_end; ++p) {
+      weights.Multiply(p, end - begin, dgates + (at + begin) * dgates_step, dgates_step,
+                       dh + begin * state, state, accumulate);
+    }
+  }
+};
+
+// Some sequences of a step and some units: what a kernel's pass over a step works on. `carried`:
+// the sequences have the step that is computed before it.
+struct StepBlock {
+  TimeStep step;
+  int64_t begin, end, first_unit, last_unit;
+  bool carried;
+};
+
+// The walk back: adds dy, if any, to dh and calls f(block) for all blocks of a step, once dh has
+// what came through the step computed after it; in the end dh is that of the initial states.
+template <class T, class F>
+void WalkBack(const TimeSteps& steps, const StepGrid& grid, const BackProduct<T>& through,
+              const T* dy, const F& f) {
+  const int64_t width = through.state;
+  ForEachStepAndPiece(steps, grid, true, [&](const TimeStep& step, const StepPiece& piece) {
+    through(step.after, step.after_rows, piece);
+    const int64_t first = through.weights.UnitBegin(piece.panel_begin);
+    const int64_t last = through.weights.UnitBegin(piece.panel_end);
+    ForEachPart(step, piece, [&](int64_t begin, int64_t end, bool carried) {
+      for (int64_t b = begin; dy != nullptr && b < end; ++b) {
+        const T* const from = dy + (step.at + b) * width;
+        T* const to = through.dh + b * width;
+        FIRN_INDEPENDENT_STEPS
+        for (int64_t u = first; u < last; ++u) to[u] += from[u];
+      }
+      f(StepBlock{step, begin, end, first, last, carried});
+    });
+  });
+  const TimeStep first = FirstStep(steps);
+  ForEachStepPiece(grid, [&](const StepPiece& piece) { through(first.at, first.rows, piece); });
 }
 
 }  // namespace firn::cpu

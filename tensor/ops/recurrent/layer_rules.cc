@@ -195,6 +195,10 @@ ArgDecl RecurrentMatrix(std::string_view name, bool optional) {
   return {.name = name, .same_dtype_as = "x", .min_rank = 2, .max_rank = 2, .optional = optional};
 }
 
+ArgDecl KeptRows(std::string_view name) {
+  return {.name = name, .same_dtype_as = "x", .wide = true, .min_rank = 2, .max_rank = 2};
+}
+
 std::vector<ArgDecl> RecurrentInputs() {
   const auto bias = [](std::string_view name) {
     return ArgDecl{

@@ -35,6 +35,8 @@ std::vector<ArgDecl> RecurrentGradInputs();
 std::vector<ArgDecl> RecurrentGradOutputs();
 // Of another input of two dimensions, as wide as x.
 ArgDecl RecurrentMatrix(std::string_view name, bool optional = false);
+// Of what a layer keeps for its gradient, computed in and not rounded to the dtype of x.
+ArgDecl KeptRows(std::string_view name);
 
 // A layer's step and its gradient written with operations: for recorded gradients, and for devices
 // that have no kernel of the layer. `state` is h, or h and c.

@@ -133,9 +133,6 @@ FIRN_REGISTER_OP(lstm_layer) {
 }
 
 FIRN_REGISTER_OP(lstm_layer_grad) {
-  const auto kept = [](std::string_view name) {
-    return ArgDecl{.name = name, .same_dtype_as = "x", .wide = true, .min_rank = 2, .max_rank = 2};
-  };
   OpDef def = {
       .doc =
           "All gradients of lstm_layer. Not differentiable: recorded gradients are written out "
@@ -148,8 +145,8 @@ FIRN_REGISTER_OP(lstm_layer_grad) {
       .kernels = cpu::LstmGradKernels(),
   };
   for (ArgDecl& more :
-       std::vector<ArgDecl>{RecurrentMatrix("dc_n", true), RecurrentMatrix("c0"), kept("gates"),
-                            kept("cells"), RecurrentMatrix("w_hr", true)}) {
+       std::vector<ArgDecl>{RecurrentMatrix("dc_n", true), RecurrentMatrix("c0"), KeptRows("gates"),
+                            KeptRows("cells"), RecurrentMatrix("w_hr", true)}) {
     def.inputs.push_back(more);
   }
   def.outputs.push_back({.name = "dc0"});
@@ -159,7 +156,7 @@ FIRN_REGISTER_OP(lstm_layer_grad) {
 
 // --- Functions -----------------------------------------------------------------------------------
 
-LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs, const void*) {
+LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
   if (t.x.device().type != DeviceType::kCpu) return RunByOperations(t, attrs, LstmStep(t.w_hr));
   TensorList out = Apply(TheOp<"lstm_layer">(),
                          {t.x, t.h0, t.w_ih, t.w_hh, t.b_ih, t.b_hh, t.c0, t.w_hr}, attrs);

@@ -107,20 +107,22 @@ struct LayerSample {
   }
 };
 
-// The calls of the layer operations that all kinds have. `more` makes the rest of the inputs.
-inline void AddLayerCalls(
-    Samples& s, int64_t gates, const std::function<std::vector<Tensor>(std::vector<Tensor>)>& more,
-    const std::function<void(std::string, std::vector<Tensor>, RecurrentLayerAttrs)>& add) {
-  static_cast<void>(s);
+// Makes the inputs of a call from those that all kinds have.
+using MoreInputs = std::vector<Tensor> (*)(std::vector<Tensor>);
+
+// The calls of the layer operations that all kinds have.
+inline void AddLayerCalls(Samples& s, int64_t gates, MoreInputs more) {
   const auto call = [&](const char* name, int64_t hidden, const Shape& x, int64_t batch,
-                        RecurrentLayerAttrs attrs, bool biased = true) {
+                        const RecurrentLayerAttrs& attrs, bool biased = true) {
     const LayerSample layer{gates, hidden, x.dim(-1), hidden};
-    add(name, more(layer.Inputs(Normal(x, 10), batch, biased)), std::move(attrs));
+    // The functions begin with the direction that goes forwards.
+    s.Add(name, more(layer.Inputs(Normal(x, 10), batch, biased)), attrs).check_function =
+        !attrs.reverse;
   };
   call("steps of a batch", 3, {4, 2, 5}, 2, {});
-  call("from the end, no bias", 2, {3, 3, 2}, 3, {.reverse = true, .batch_sizes = {}}, false);
-  call("packed", 3, {9, 2}, 4, {.reverse = false, .batch_sizes = {4, 3, 1, 1}});
-  call("packed, from the end", 2, {7, 3}, 3, {.reverse = true, .batch_sizes = {3, 3, 1}});
+  call("from the end, no bias", 2, {3, 3, 2}, 3, {true, {}}, false);
+  call("packed", 3, {9, 2}, 4, {false, {4, 3, 1, 1}});
+  call("packed, from the end", 2, {7, 3}, 3, {true, {3, 3, 1}});
   call("one step", 4, {1, 2, 3}, 2, {});
   call("more units than a register", 19, {2, 7, 3}, 7, {});
   call("no features", 2, {2, 2, 0}, 2, {});
@@ -128,8 +130,7 @@ inline void AddLayerCalls(
 }
 
 // The calls of the operations of gradients; `more` makes the inputs behind those that all have.
-inline void AddGradCalls(Samples& s, int64_t gates,
-                         const std::function<std::vector<Tensor>(std::vector<Tensor>)>& more) {
+inline void AddGradCalls(Samples& s, int64_t gates, MoreInputs more) {
   const auto call = [&](const char* name, int64_t hidden, const Shape& x, int64_t batch,
                         const RecurrentGradAttrs& attrs, bool flowed = true) {
     std::vector<Tensor> in =
@@ -152,15 +153,29 @@ inline void AddGradCalls(Samples& s, int64_t gates,
 }
 
 // Errors that all kinds have.
-inline void AddLayerErrors(Samples& s, int64_t gates,
-                           const std::function<std::vector<Tensor>(std::vector<Tensor>)>& more,
-                           const std::function<void(std::string, std::vector<Tensor>,
-                                                    RecurrentLayerAttrs, std::string)>& add) {
-  static_cast<void>(s);
+inline void AddGradErrors(Samples& s, int64_t gates, MoreInputs more) {
+  std::vector<Tensor> in = LayerSample{gates, 3, 2, 3}.Inputs(Normal({4, 2, 2}, 10), 2);
+  in[4] = Normal({4, 2, 3}, 21);
+  in[5] = Normal({4, 2, 3}, 22);
+  in.push_back(Normal({2, 3}, 23));
+  const std::vector<Tensor> right = more(in);
+  const auto add = [&](const char* name, size_t i, const Shape& shape, const char* message) {
+    std::vector<Tensor> wrong = right;
+    wrong[i] = Normal(shape);
+    s.AddError(name, wrong, RecurrentGradAttrs{}, message);
+  };
+  add("y", 4, {4, 2, 4}, "y must be [4, 2, 3], got [4, 2, 4]");
+  add("dy", 5, {3, 2, 3}, "dy must be [4, 2, 3], got [3, 2, 3]");
+  add("dh_n", 6, {3, 3}, "dh_n must be [2, 3], got [3, 3]");
+}
+
+inline void AddLayerErrors(Samples& s, int64_t gates, MoreInputs more) {
   const LayerSample layer{gates, 3, 5, 3};
   const auto inputs = [&](const Shape& x, int64_t batch) {
     return more(layer.Inputs(Normal(x, 10), batch));
   };
+  const auto add = [&](const char* name, std::vector<Tensor> in, const RecurrentLayerAttrs& attrs,
+                       const char* message) { s.AddError(name, std::move(in), attrs, message); };
   add("empty sequences", inputs({0, 2, 5}, 2), {}, "x [0, 2, 5] has no time steps");
   add("rank", inputs({4, 5}, 2), {}, "x must be [steps, batch, in], got [4, 5]");
   add("packed rank", inputs({4, 2, 5}, 2), {false, {2, 2}}, "packed x must be [rows, in]");

@@ -24,6 +24,15 @@ struct PackedSequence {
   std::vector<int64_t> sorted_indices = {}, unsorted_indices = {};
 };
 
+// What recurrent layers with one state give: y and h after the last step.
+struct RecurrentResult {
+  Tensor y, h_n;
+};
+struct PackedRecurrentResult {
+  PackedSequence y;
+  Tensor h_n;
+};
+
 struct PackOptions {
   bool batch_first = false;    // x is [batch, steps, ...] instead of [steps, batch, ...]
   bool enforce_sorted = true;  // refuses lengths that grow; otherwise sequences are sorted

@@ -60,10 +60,10 @@ void CheckInitial(const RecurrentKind& kind, const std::vector<Tensor>& initial,
     }
     if (!t.defined()) continue;
     if (t.rank() != 3 || t.size(0) != static_cast<int64_t>(count) || t.size(1) != batch) {
-      RaiseStatus(InvalidArgument("the initial ", kStateNames[i], " must be [", count, ", ", batch,
-                                  ", ...], for each layer and direction, got ",
-                                  t.shape().ToString()),
-                  kind.op);
+      RaiseStatus(
+          InvalidArgument("the initial ", kStateNames[i], " must be [", count, ", ", batch,
+                          ", ...], for each layer and direction, got ", t.shape().ToString()),
+          kind.op);
     }
   }
 }
@@ -82,8 +82,9 @@ std::vector<Tensor> Begin(const RecurrentKind& kind, const std::vector<Tensor>& 
 
 LayerTensors WithWeights(const Tensor& x, const std::vector<Tensor>& states,
                          const RecurrentWeights& w) {
-  return {x,      states[0], w.w_ih, w.w_hh, w.b_ih, w.b_hh, states.size() > 1 ? states[1] : Tensor(),
-          w.w_hr};
+  return {
+      x,     states[0], w.w_ih, w.w_hh, w.b_ih, w.b_hh, states.size() > 1 ? states[1] : Tensor(),
+      w.w_hr};
 }
 
 // x and the states as layers take them.
@@ -101,7 +102,7 @@ LayerResults RunLayers(const RecurrentKind& kind, Tensor x, const std::vector<Te
     for (size_t i = first; i < first + directions; ++i) {
       const RecurrentLayerAttrs attrs{i != first, batch_sizes};
       const std::vector<Tensor> states = Begin(kind, initial, i, batch, x, weights[i]);
-      LayerResults r = kind.layer(WithWeights(x, states, weights[i]), attrs, kind.options);
+      LayerResults r = kind.layer(WithWeights(x, states, weights[i]), attrs);
       ys.push_back(std::move(r.y));
       for (size_t s = 0; s < ends.size(); ++s) ends[s].push_back(std::move(r.states[s]));
     }
@@ -125,7 +126,8 @@ Tensor BatchAdded(const Tensor& state) {
 
 }  // namespace
 
-LayerResults RunStack(const RecurrentKind& kind, const Tensor& x, const std::vector<Tensor>& initial,
+LayerResults RunStack(const RecurrentKind& kind, const Tensor& x,
+                      const std::vector<Tensor>& initial,
                       const std::vector<RecurrentWeights>& weights, const RecurrentOptions& o) {
   CheckDefined(x, kind.op);
   if (x.rank() == 2) {  // one sequence
@@ -184,11 +186,11 @@ std::vector<Tensor> RunCell(const RecurrentKind& kind, const Tensor& x,
       RaiseStatus(InvalidArgument("h and c must be given together"), kind.op);
     }
     if ((!batched && x.rank() != 1) || (states[i].defined() && states[i].rank() != x.rank())) {
-      RaiseStatus(InvalidArgument("x must be [batch, in] and ", kStateNames[i],
-                                  " [batch, hidden], or both without batch, got ",
-                                  x.shape().ToString(),
-                                  states[i].defined() ? " and " + states[i].shape().ToString() : ""),
-                  kind.op);
+      RaiseStatus(
+          InvalidArgument("x must be [batch, in] and ", kStateNames[i],
+                          " [batch, hidden], or both without batch, got ", x.shape().ToString(),
+                          states[i].defined() ? " and " + states[i].shape().ToString() : ""),
+          kind.op);
     }
   }
   std::vector<Tensor> initial;

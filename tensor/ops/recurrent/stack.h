@@ -15,14 +15,13 @@ struct RecurrentKind {
   std::string_view op;
   int64_t gates;
   int states;  // 2 with a cell state
-  LayerResults (*layer)(const LayerTensors& t, const RecurrentLayerAttrs& attrs,
-                        const void* options);
-  const void* options = nullptr;  // of `layer`
+  LayerResults (*layer)(const LayerTensors& t, const RecurrentLayerAttrs& attrs);
 };
 
 // `initial`: as many states as the kind has, each [layers * directions, batch, width], or undefined
 // for zeros. x: [steps, batch, in], or [steps, in] of one sequence with states without a batch.
-LayerResults RunStack(const RecurrentKind& kind, const Tensor& x, const std::vector<Tensor>& initial,
+LayerResults RunStack(const RecurrentKind& kind, const Tensor& x,
+                      const std::vector<Tensor>& initial,
                       const std::vector<RecurrentWeights>& weights,
                       const RecurrentOptions& options);
 // The same of packed sequences; y is the `data` of one alike.
