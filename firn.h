@@ -75,6 +75,8 @@
 #include "firn/nn/padding.h"
 #include "firn/nn/pooling.h"
 #include "firn/nn/prelu.h"
+#include "firn/nn/recurrent.h"
+#include "firn/nn/recurrent_cells.h"
 #include "firn/nn/res_unit.h"
 #include "firn/nn/sequential.h"
 #include "firn/nn/shape_layers.h"

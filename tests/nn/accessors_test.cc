@@ -13,6 +13,8 @@
 #include "firn/nn/norm.h"
 #include "firn/nn/pooling.h"
 #include "firn/nn/prelu.h"
+#include "firn/nn/recurrent.h"
+#include "firn/nn/recurrent_cells.h"
 #include "firn/nn/res_unit.h"
 #include "tests/error_of.h"
 
@@ -35,6 +37,12 @@ TEST(AccessorsTest, LayersTellTheirOptions) {
   EXPECT_EQ(GroupNorm({.groups = 2, .channels = 4}).options().groups, 2);
   EXPECT_EQ(RmsNorm({.shape = {4}, .eps = 0.25}).options().eps, 0.25);
   EXPECT_EQ(Prelu({.count = 3}).options().count, 3);
+  EXPECT_EQ(Lstm({.in = 2, .hidden = 3, .layers = 2}).options().layers, 2);
+  EXPECT_EQ(Gru({.in = 2, .hidden = 3}).options().hidden, 3);
+  EXPECT_EQ(Rnn({.in = 2, .hidden = 3, .bias = false}).options().bias, false);
+  EXPECT_EQ(LstmCell({.in = 2, .hidden = 3}).options().hidden, 3);
+  EXPECT_EQ(GruCell({.in = 2, .hidden = 3}).options().in, 2);
+  EXPECT_EQ(RnnCell({.in = 2, .hidden = 3}).options().bias, true);
   EXPECT_EQ(ResUnit({.in = 4, .out = 8, .stride = 2}).options().stride, 2);
   EXPECT_EQ(MaxPool2d({.kernel = 3}).options().kernel, Sizes(3));
   EXPECT_EQ(AvgPool2d({.kernel = 3}).options().kernel, Sizes(3));
@@ -56,6 +64,13 @@ TEST(AccessorsTest, LayersGiveTheirParameters) {
   const Embedding embedding({.count = 5, .size = 2});
   EXPECT_TRUE(Same(embedding.weight(), Named(embedding, "weight")));
   EXPECT_FALSE(Linear({.in = 1, .out = 2, .bias = false}).bias().defined());
+  const GruCell cell({.in = 2, .hidden = 3});
+  EXPECT_TRUE(Same(cell.weight_ih(), Named(cell, "weight_ih")));
+  EXPECT_TRUE(Same(cell.weight_hh(), Named(cell, "weight_hh")));
+  EXPECT_TRUE(Same(cell.bias_ih(), Named(cell, "bias_ih")));
+  EXPECT_TRUE(Same(cell.bias_hh(), Named(cell, "bias_hh")));
+  const Lstm lstm({.in = 2, .hidden = 3, .bidirectional = true});
+  EXPECT_TRUE(Same(lstm.weights()[1].w_hh, Named(lstm, "weight_hh_l0_reverse")));
 }
 
 }  // namespace

@@ -17,6 +17,8 @@
 #include "firn/nn/padding.h"
 #include "firn/nn/pooling.h"
 #include "firn/nn/prelu.h"
+#include "firn/nn/recurrent.h"
+#include "firn/nn/recurrent_cells.h"
 #include "firn/nn/shape_layers.h"
 #include "firn/tensor/golden_samples.h"
 
@@ -178,6 +180,15 @@ Made MakeLinear(const GoldenCase& c, bool deferred) {
                        .bias = c.Flag("bias", true)});
 }
 
+// Options with a Visit, of which `in` may be left open.
+template <class L>
+Made MakeRecurrent(const GoldenCase& c, bool deferred) {
+  GoldenArgs args(c);
+  auto options = testing::AttrsFrom<typename L::Options>(args);
+  if (deferred) options.in = kDeferred;
+  return Make<L>(options);
+}
+
 Made MakeCrossEntropyLoss(const GoldenCase& c, bool) {
   return Make<CrossEntropyLoss>({.weight = InputOf(c, "weight"),
                                  .ignore_index = c.Int("ignore_index", -100),
@@ -248,6 +259,8 @@ const std::map<std::string, Factory>& Factories() {
        }},
       {"fold", MakeUnfolding<Fold>},
       {"gelu", MakePlain<Gelu>},
+      {"gru", MakeRecurrent<Gru>},
+      {"gru_cell", MakeRecurrent<GruCell>},
       {"glu", MakePlain<Glu>},
       {"group_norm", MakeGroupNorm},
       {"hardshrink", MakePlain<Hardshrink>},
@@ -261,6 +274,10 @@ const std::map<std::string, Factory>& Factories() {
       {"layer_norm", MakeLayerNorm},
       {"leaky_relu", MakePlain<LeakyRelu>},
       {"linear", MakeLinear},
+      {"lstm", MakeRecurrent<Lstm>},
+      {"lstm_cell", MakeRecurrent<LstmCell>},
+      {"rnn", MakeRecurrent<Rnn>},
+      {"rnn_cell", MakeRecurrent<RnnCell>},
       {"log_sigmoid", MakePlain<LogSigmoid>},
       {"log_softmax", MakePlain<LogSoftmax>},
       {"lp_pool1d", MakePool<LpPool1d>},

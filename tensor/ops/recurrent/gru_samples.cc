@@ -6,10 +6,9 @@
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {
-namespace {
 
 // y, h_n and r, z, n and w_hn h + b_hn of x, h0, w_ih, w_hh, b_ih and b_hh.
-std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
+std::vector<RefTensor> GruLayerReference(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const RefTensor &x = in[0], &h0 = in[1], &w_ih = in[2], &w_hh = in[3];
   const int64_t batch = h0.shape[0], hidden = h0.shape[1], width = x.shape.dim(-1);
   Dims dims = x.shape.dims();
@@ -40,6 +39,8 @@ std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs)
   }
   return {y, h_n, gates};
 }
+
+namespace {
 
 // dx, dh0, dw_ih, dw_hh, db_ih and db_hh of x, h0, w_ih, w_hh, y, dy, dh_n and gates.
 std::vector<RefTensor> Gradients(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -95,7 +96,7 @@ FIRN_REGISTER_SAMPLES(gru_layer) {
     const PackedRecurrentResult r = Gru(PackedSequence{in[0], a.batch_sizes}, h0, one);
     return std::vector<Tensor>{r.y.data, Squeeze(r.h_n, 0)};
   });
-  s.Reference(Reference);
+  s.Reference(GruLayerReference);
   AddLayerCalls(s, 3, AsTheyAre);
   s.AddLarge("64x32x128 to 256", LayerSample{3, 256, 128, 256}.Inputs(Normal({64, 32, 128}), 32),
              RecurrentLayerAttrs{}, 2.0 * 64 * 32 * 768 * (128 + 256), 0);

@@ -1,18 +1,14 @@
 #include <cmath>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/recurrent/lstm.h"
 #include "firn/tensor/ops/recurrent/recurrent_samples.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {
-namespace {
-
-using Layer = std::vector<RefTensor>;
 
 // y, h_n, c_n, gates and cells of x, h0, w_ih, w_hh, b_ih, b_hh, c0, w_hr.
-Layer Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
+std::vector<RefTensor> LstmLayerReference(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const RefTensor &x = in[0], &h0 = in[1], &w_ih = in[2], &w_hh = in[3], &c0 = in[6];
   const bool projected = in.size() > 7 && in[7].defined();
   const int64_t batch = h0.shape[0], state = h0.shape[1], hidden = c0.shape[1];
@@ -47,6 +43,10 @@ Layer Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
   }
   return {y, h_n, c_n, gates, cells};
 }
+
+namespace {
+
+using Layer = std::vector<RefTensor>;
 
 // dx, dh0, dw_ih, dw_hh, db, dc0 and dw_hr of x, h0, w_ih, w_hh, y, dy, dh_n, dc_n, c0, gates,
 // cells and w_hr.
@@ -122,7 +122,7 @@ FIRN_REGISTER_SAMPLES(lstm_layer) {
     const PackedLstmResult r = Lstm(PackedSequence{in[0], a.batch_sizes}, initial, one);
     return std::vector<Tensor>{r.y.data, Squeeze(r.state.h, 0), Squeeze(r.state.c, 0)};
   });
-  s.Reference(Reference);
+  s.Reference(LstmLayerReference);
   const auto add = [&](std::string name, std::vector<Tensor> in, RecurrentLayerAttrs a) {
     // The function gives both directions or the first.
     s.Add(std::move(name), std::move(in), a).check_function = !a.reverse;

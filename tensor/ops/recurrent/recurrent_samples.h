@@ -43,6 +43,12 @@ inline double BiasAt(const RefTensor& bias, int64_t i) { return bias.defined() ?
 
 inline double LogisticOf(double x) { return 1 / (1 + std::exp(-x)); }
 
+// One layer in one direction, of the inputs of its operation: y, the states at the end and what the
+// operation keeps.
+std::vector<RefTensor> LstmLayerReference(absl::Span<const RefTensor> in, AttrsRef attrs);
+std::vector<RefTensor> GruLayerReference(absl::Span<const RefTensor> in, AttrsRef attrs);
+std::vector<RefTensor> RnnLayerReference(absl::Span<const RefTensor> in, AttrsRef attrs, bool relu);
+
 // The gradients that all layers have, summed up row by row: dx, dh0, dw_ih, dw_hh and db of the
 // inputs of a gradient operation.
 struct LayerGradients {

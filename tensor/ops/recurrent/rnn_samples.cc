@@ -102,4 +102,10 @@ FIRN_REGISTER_SAMPLES(rnn_tanh_layer_grad) { AddGrad<false>(s); }
 FIRN_REGISTER_SAMPLES(rnn_relu_layer_grad) { AddGrad<true>(s); }
 
 }  // namespace
+
+std::vector<RefTensor> RnnLayerReference(absl::Span<const RefTensor> in, AttrsRef attrs,
+                                         bool relu) {
+  return relu ? Reference<true>(in, attrs) : Reference<false>(in, attrs);
+}
+
 }  // namespace firn::testing
