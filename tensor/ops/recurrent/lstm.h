@@ -37,7 +37,8 @@ struct PackedLstmResult {
 LstmResult Lstm(const Tensor& x, const LstmState& initial,
                 const std::vector<RecurrentWeights>& weights, const RecurrentOptions& options = {});
 // The same of packed sequences: no step is computed of sequences that have ended, and the state is
-// that after the last step of each. batch_first says nothing here.
+// that after the last step of each. batch_first says nothing here. While a graph is captured the
+// sequences must be sorted.
 PackedLstmResult Lstm(const PackedSequence& x, const LstmState& initial,
                       const std::vector<RecurrentWeights>& weights,
                       const RecurrentOptions& options = {});

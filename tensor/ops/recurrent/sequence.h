@@ -40,10 +40,11 @@ struct PackOptions {
 
 // The first lengths[b] steps of each sequence b of a padded tensor.
 // x: [steps, batch, ...]      lengths: [batch], from 1 to steps
-// Throws on other lengths, and on lengths that grow where they must be sorted.
+// Throws on other lengths, on lengths that grow where they must be sorted, and while a graph is
+// captured: places are made on the host.
 PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& lengths,
                                   const PackOptions& options = {});
-// The same with lengths from a tensor of integers, which are read on the host: so not in a capture.
+// The same with lengths from a tensor of integers.
 PackedSequence PackPaddedSequence(const Tensor& x, const Tensor& lengths,
                                   const PackOptions& options = {});
 
@@ -59,7 +60,8 @@ struct PadPackedOptions {
 };
 
 // The inverse of PackPaddedSequence, with padding behind sequences that end early. Throws on a
-// packed sequence that does not fit together and on a total_length below the longest.
+// packed sequence that does not fit together, on a total_length below the longest, and while a graph
+// is captured.
 PaddedSequences PadPackedSequence(const PackedSequence& packed,
                                   const PadPackedOptions& options = {});
 

@@ -64,6 +64,7 @@ std::vector<int64_t> ByLength(const std::vector<int64_t>& lengths) {
 }
 
 FIRN_REGISTER_COMPOSITE(pack_padded_sequence) {
+  s.captured = false;  // its places are made on the host
   s.Declare({{.name = "x", .min_rank = 2}});
   s.Function([](In in, const PackAttrs& a) {
     return PackPaddedSequence(in[0], a.lengths, {a.batch_first, a.enforce_sorted}).data;
@@ -123,6 +124,7 @@ struct PadPackedAttrs {
 };
 
 FIRN_REGISTER_COMPOSITE(pad_packed_sequence) {
+  s.captured = false;  // its places are made on the host
   s.Declare({{.name = "data", .min_rank = 1}}, {{.name = "y", .same_dtype_as = "data"}});
   s.Function([](In in, const PadPackedAttrs& a) {
     PadPackedOptions o{a.batch_first, a.padding_value, {}};
