@@ -111,7 +111,7 @@ FIRN_REGISTER_OP(gru_layer_grad) {
 }
 
 LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
-  if (t.x.device().type != DeviceType::kCpu) return RunByOperations(t, attrs, GruStep());
+  if (t.x.device().type != DeviceType::kCpu) return GruByOperations(t, attrs);
   TensorList out = Apply(TheOp<"gru_layer">(), {t.x, t.h0, t.w_ih, t.w_hh, t.b_ih, t.b_hh}, attrs);
   return {std::move(out[Out::kY]), {std::move(out[Out::kHn])}};
 }
@@ -119,6 +119,10 @@ LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
 constexpr RecurrentKind kKind = {.op = "gru", .gates = kGates, .states = 1, .layer = Layer};
 
 }  // namespace
+
+LayerResults GruByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
+  return RunByOperations(t, attrs, GruStep());
+}
 
 RecurrentResult Gru(const Tensor& x, const Tensor& h0, const std::vector<RecurrentWeights>& weights,
                     const RecurrentOptions& options) {

@@ -72,6 +72,12 @@ struct LayerResults {
 LayerResults RunByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs,
                              const StepByOperations& step);
 
+// The layers of each kind so, on the pages of their operations: what devices run that have no
+// kernel of them.
+LayerResults LstmByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs);
+LayerResults GruByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs);
+LayerResults RnnByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs, bool relu);
+
 // The gradients of a layer, computed again from its inputs with operations, so that they can be
 // differentiated.
 void RecordedLayerGrad(GradContext& g, const RecurrentLayerAttrs& attrs,

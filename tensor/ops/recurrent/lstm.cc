@@ -157,7 +157,7 @@ FIRN_REGISTER_OP(lstm_layer_grad) {
 // --- Functions -----------------------------------------------------------------------------------
 
 LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
-  if (t.x.device().type != DeviceType::kCpu) return RunByOperations(t, attrs, LstmStep(t.w_hr));
+  if (t.x.device().type != DeviceType::kCpu) return LstmByOperations(t, attrs);
   TensorList out = Apply(TheOp<"lstm_layer">(),
                          {t.x, t.h0, t.w_ih, t.w_hh, t.b_ih, t.b_hh, t.c0, t.w_hr}, attrs);
   return {std::move(out[Out::kY]), {std::move(out[Out::kHn]), std::move(out[Out::kCn])}};
@@ -166,6 +166,10 @@ LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
 constexpr RecurrentKind kKind = {.op = "lstm", .gates = kGates, .states = 2, .layer = Layer};
 
 }  // namespace
+
+LayerResults LstmByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
+  return RunByOperations(t, attrs, LstmStep(t.w_hr));
+}
 
 LstmResult Lstm(const Tensor& x, const LstmState& initial,
                 const std::vector<RecurrentWeights>& weights, const RecurrentOptions& options) {

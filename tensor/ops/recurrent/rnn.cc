@@ -121,7 +121,7 @@ FIRN_REGISTER_OP(rnn_relu_layer_grad) {
 template <Nonlinearity kNonlinearity>
 LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
   if (t.x.device().type != DeviceType::kCpu) {
-    return RunByOperations(t, attrs, RnnStep(kNonlinearity));
+    return RnnByOperations(t, attrs, kNonlinearity == Nonlinearity::kRelu);
   }
   const OpDef& op =
       kNonlinearity == Nonlinearity::kRelu ? TheOp<"rnn_relu_layer">() : TheOp<"rnn_tanh_layer">();
@@ -138,6 +138,10 @@ RecurrentKind KindOf(Nonlinearity nonlinearity) {
 }
 
 }  // namespace
+
+LayerResults RnnByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs, bool relu) {
+  return RunByOperations(t, attrs, RnnStep(relu ? Nonlinearity::kRelu : Nonlinearity::kTanh));
+}
 
 RecurrentResult Rnn(const Tensor& x, const Tensor& h0, const std::vector<RecurrentWeights>& weights,
                     const RecurrentOptions& options, RnnNonlinearity nonlinearity) {
