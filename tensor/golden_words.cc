@@ -24,6 +24,7 @@ const std::vector<std::string>& WordsOf(const std::string& attr) {
          return names;
        }()},
       {"mode", {"constant", "reflect", "replicate", "circular", "symmetric"}},
+      {"nonlinearity", {"tanh", "relu"}},
       {"reduction", {"none", "mean", "sum", "batchmean"}},
       {"rounding", {"none", "trunc", "floor"}},
       {"ties", {"even", "away"}},

@@ -33,7 +33,8 @@ Made Make(const typename L::Options& options = {}) {
   auto layer = std::make_unique<L>(options);
   L* raw = layer.get();
   return {std::move(layer), [raw](const Tensor& x, const Tensor& target) {
-            if constexpr (requires { (*raw)(x, target); }) {
+            // A second tensor may also be a state that a layer goes on from.
+            if constexpr (requires(Tensor y) { y = (*raw)(x, target); }) {
               return (*raw)(x, target);
             } else {
               return (*raw)(x);
