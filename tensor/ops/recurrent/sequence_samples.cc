@@ -94,6 +94,7 @@ FIRN_REGISTER_COMPOSITE(pack_padded_sequence) {
   s.Add("sorted", {Normal({4, 3, 2})}, PackAttrs{{4, 2, 1}});
   s.Add("unsorted, batch first", {Normal({3, 4, 2})}, PackAttrs{{1, 4, 2}, true, false});
   s.Add("numbers", {Integers({3, 2}, 0, 9)}, PackAttrs{{2, 2}});
+  s.Add("bools", {Booleans({3, 2})}, PackAttrs{{3, 1}});
   s.AddError("growing", {Normal({4, 2})}, PackAttrs{{1, 3}},
              "lengths[1] is 3, more than the 1 before it: sort them, or say enforce_sorted");
   s.AddError("beyond the data", {Normal({4, 2})}, PackAttrs{{5, 3}},
@@ -152,6 +153,7 @@ FIRN_REGISTER_COMPOSITE(pad_packed_sequence) {
   s.Add("steps first", {Normal({6, 2})}, PadPackedAttrs{{3, 2, 1}});
   s.Add("batch first, longer", {Normal({5, 2, 2})}, PadPackedAttrs{{2, 2, 1}, true, 1.5, 5});
   s.Add("numbers", {Integers({3}, 0, 9)}, PadPackedAttrs{{2, 1}});
+  s.Add("bools", {Booleans({3})}, PadPackedAttrs{{2, 1}});
   s.AddError("sizes", {Normal({6, 2})}, PadPackedAttrs{{3, 2}},
              "batch_sizes do not add up to the 6 rows of data");
   s.AddError("growing", {Normal({6, 2})}, PadPackedAttrs{{2, 3, 1}}, "never grow");
@@ -206,6 +208,7 @@ FIRN_REGISTER_COMPOSITE(pad_sequence) {
   s.Add("batch first, a value", {Normal({2}), Normal({3}, 2)}, PadListAttrs{true, -1.5});
   s.Add("one", {Normal({2, 2})}, PadListAttrs{});
   s.Add("integers", {Integers({2}, 0, 9), Integers({0}, 0, 9)}, PadListAttrs{});
+  s.Add("bools", {Booleans({3}), Booleans({2}, 2)}, PadListAttrs{});
   s.AddError("other sizes", {Normal({2, 3}), Normal({4, 2})}, PadListAttrs{}, "");
   s.AddError("scalar", {Normal({2, 3}), Normal({})}, PadListAttrs{}, "sequences must");
 }
