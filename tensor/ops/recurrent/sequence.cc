@@ -42,8 +42,7 @@ absl::Status Infer(InferContext& c) {
 
 absl::StatusOr<IndexBounds> Bounds(const KernelQuery& q, int) {
   const Shape& x = q.in(0).shape;
-  FIRN_ASSIGN_OR_RETURN(const int time,
-                        NormalizeDim(q.attrs<ReverseSequenceAttrs>().time_dim, x));
+  FIRN_ASSIGN_OR_RETURN(const int time, NormalizeDim(q.attrs<ReverseSequenceAttrs>().time_dim, x));
   return IndexBounds{0, x[time] + 1};
 }
 
@@ -73,10 +72,10 @@ void CheckLengths(const Tensor& x, const std::vector<int64_t>& lengths, const Pa
                   std::string_view op) {
   CheckDefined(x, op);
   if (x.rank() < 2) {
-    RaiseStatus(InvalidArgument("x must be ",
-                                o.batch_first ? "[batch, steps, ...]" : "[steps, batch, ...]",
-                                ", got ", x.spec().ToString()),
-                op);
+    RaiseStatus(
+        InvalidArgument("x must be ", o.batch_first ? "[batch, steps, ...]" : "[steps, batch, ...]",
+                        ", got ", x.spec().ToString()),
+        op);
   }
   const int64_t batch = x.size(o.batch_first ? 0 : 1), steps = x.size(o.batch_first ? 1 : 0);
   if (static_cast<int64_t>(lengths.size()) != batch || batch == 0) {
@@ -87,15 +86,15 @@ void CheckLengths(const Tensor& x, const std::vector<int64_t>& lengths, const Pa
   }
   for (size_t b = 0; b < lengths.size(); ++b) {
     if (lengths[b] < 1 || lengths[b] > steps) {
-      RaiseStatus(OutOfRange("lengths[", b, "] is ", lengths[b], ", want 1 to the ", steps,
-                             " steps of x"),
-                  op);
+      RaiseStatus(
+          OutOfRange("lengths[", b, "] is ", lengths[b], ", want 1 to the ", steps, " steps of x"),
+          op);
     }
     if (o.enforce_sorted && b > 0 && lengths[b] > lengths[b - 1]) {
-      RaiseStatus(InvalidArgument("lengths[", b, "] is ", lengths[b], ", more than the ",
-                                  lengths[b - 1],
-                                  " before it: sort them, or say enforce_sorted = false"),
-                  op);
+      RaiseStatus(
+          InvalidArgument("lengths[", b, "] is ", lengths[b], ", more than the ", lengths[b - 1],
+                          " before it: sort them, or say enforce_sorted = false"),
+          op);
     }
   }
 }
@@ -149,9 +148,9 @@ PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& l
 PackedSequence PackPaddedSequence(const Tensor& x, const Tensor& lengths, const PackOptions& o) {
   CheckDefined(lengths, "pack_padded_sequence", "lengths");
   if (lengths.rank() != 1 || !inner::Contains(kIndex, lengths.dtype())) {
-    RaiseStatus(InvalidArgument("lengths must be integers [batch], got ",
-                                lengths.spec().ToString()),
-                "pack_padded_sequence");
+    RaiseStatus(
+        InvalidArgument("lengths must be integers [batch], got ", lengths.spec().ToString()),
+        "pack_padded_sequence");
   }
   return PackPaddedSequence(x, Cast(lengths, DType::kI64).ToVector<int64_t>(), o);
 }
@@ -185,8 +184,8 @@ void CheckPacked(const PackedSequence& p, std::string_view op) {
     for (size_t i = 0; i < order->size(); ++i) {
       const int64_t place = (*order)[i];
       const bool inside = place >= 0 && place < static_cast<int64_t>(batch);
-      if (!inside || p.unsorted_indices[static_cast<size_t>(p.sorted_indices[i])] !=
-                         static_cast<int64_t>(i)) {
+      if (!inside ||
+          p.unsorted_indices[static_cast<size_t>(p.sorted_indices[i])] != static_cast<int64_t>(i)) {
         fail("sorted_indices and unsorted_indices must be inverse permutations");
       }
     }
@@ -220,8 +219,8 @@ PaddedSequences PadPackedSequence(const PackedSequence& packed, const PadPackedO
   }
   Dims one = packed.data.shape().dims();
   one[0] = 1;
-  const Tensor row = Full(Shape(one.span()), o.padding_value, packed.data.dtype(),
-                          packed.data.device());
+  const Tensor row =
+      Full(Shape(one.span()), o.padding_value, packed.data.dtype(), packed.data.device());
   result.x = RowsAt(Concat({packed.data, row}), std::move(rows), shape);
   if (steps > longest) {
     std::vector<int64_t> pad(static_cast<size_t>(2 * result.x.rank()), 0);

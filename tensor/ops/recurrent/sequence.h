@@ -60,8 +60,8 @@ struct PadPackedOptions {
 };
 
 // The inverse of PackPaddedSequence, with padding behind sequences that end early. Throws on a
-// packed sequence that does not fit together, on a total_length below the longest, and while a graph
-// is captured.
+// packed sequence that does not fit together, on a total_length below the longest, and while a
+// graph is captured.
 PaddedSequences PadPackedSequence(const PackedSequence& packed,
                                   const PadPackedOptions& options = {});
 

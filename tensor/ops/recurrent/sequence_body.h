@@ -59,10 +59,9 @@ struct ReverseSequenceKernel {
     return VisitWidth(k.in_spec(0).dtype, [&]<class Word>(TypeTag<Word>) {
       return VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
         using Body = ReverseSequenceBody<Word, I, std::remove_const_t<decltype(range)>>;
-        return on.ForEach(x.num_elements(),
-                          Body{stride(time), x[time], stride(batch), x[batch], range,
-                               static_cast<const Word*>(k.in<void>(0)), k.in<I>(1),
-                               static_cast<Word*>(k.out<void>())});
+        return on.ForEach(x.num_elements(), Body{stride(time), x[time], stride(batch), x[batch],
+                                                 range, static_cast<const Word*>(k.in<void>(0)),
+                                                 k.in<I>(1), static_cast<Word*>(k.out<void>())});
       });
     });
   }
