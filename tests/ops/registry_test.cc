@@ -73,11 +73,13 @@ TEST(RegistryTest, RefusesNoneOfItsOwn) {
 }
 
 // Options that are numbers and short lists are kept where a call is recorded; a vector is copied to
-// the heap each time. concat has a number for each tensor, pad two for each dimension.
+// the heap each time. concat has a number for each tensor, pad two for each dimension, a recurrent
+// layer one for each step of packed sequences.
 TEST(RegistryTest, KeepsOptionsInPlace) {
   for (const OpDef* op : AllOps()) {
     if (op->attrs == nullptr || op->name == "concat") continue;
     if (op->name == "pad" || op->name == "pad_grad") continue;
+    if (op->name.ends_with("_layer") || op->name.ends_with("_layer_grad")) continue;
     EXPECT_TRUE(op->attrs->simple) << op->name;
   }
 }

@@ -1,0 +1,201 @@
+// Layers of the simplest kind, as lstm_layer (lstm_kernels.cc): sums are formed where y is, and y
+// is all that their gradients need.
+
+#include "firn/tensor/kernels/cpu/rnn_kernels.h"
+
+#include <algorithm>
+
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/recurrent_layer.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/kernels/math.h"
+
+namespace firn::cpu {
+namespace {
+
+using In = RecurrentIn;
+using Out = RecurrentOut;
+using GradIn = RecurrentGradIn;
+using GradOut = RecurrentGradOut;
+
+struct Sizes {
+  int64_t rows, batch, hidden, in;
+
+  PanelShape input() const { return {1, hidden, in, 1, in}; }
+  PanelShape step() const { return {1, hidden, hidden, 1, hidden}; }
+  PanelShape back() const { return {1, hidden, hidden, hidden, 1}; }
+};
+
+Sizes SizesOf(const TensorSpec& x, const TensorSpec& h0, const TensorSpec& y) {
+  const int64_t hidden = h0.shape[1];
+  return {y.num_elements() / hidden, h0.shape[0], hidden, x.shape.dim(-1)};
+}
+
+template <RnnNonlinearity kNonlinearity, class T>
+FIRN_ALWAYS_INLINE T Apply(T x) {
+  // NaN stays.
+  if constexpr (kNonlinearity == RnnNonlinearity::kRelu) return x < T{0} ? T{0} : x;
+  return math::Tanh(x);
+}
+template <RnnNonlinearity kNonlinearity, class T>
+FIRN_ALWAYS_INLINE T Slope(T y) {
+  if constexpr (kNonlinearity == RnnNonlinearity::kRelu) return y > T{0} ? T{1} : T{0};
+  return T{1} - y * y;
+}
+
+template <class T>
+struct Scratch {
+  RecurrentScratch scratch;
+  InputSums<T> input;
+  T* weights;
+
+  explicit Scratch(const Sizes& s, void* base = nullptr)
+      : scratch(base),
+        input(s.input(), s.rows, s.hidden, scratch),
+        weights(scratch.Take<T>(Panels<T>::Size(s.step()))) {}
+};
+
+size_t Workspace(const KernelQuery& q) {
+  const Sizes s = SizesOf(q.in(In::kX), q.in(In::kH0), q.out(Out::kY));
+  return VisitComputed(q.in(In::kX).dtype,
+                       [&]<class T>(TypeTag<T>) { return Scratch<T>(s).scratch.used(); });
+}
+
+template <RnnNonlinearity kNonlinearity, class T>
+void Forward(KernelContext& k) {
+  const Sizes s = SizesOf(k.in_spec(In::kX), k.in_spec(In::kH0), k.out_spec(Out::kY));
+  Scratch<T> scratch(s, k.workspace());
+  const T *const h0 = k.in<T>(In::kH0), *const x = k.in<T>(In::kX);
+  T* const y = k.out<T>(Out::kY);
+  const int64_t hidden = s.hidden;
+  for (int64_t i = 0; i < hidden; ++i) {
+    scratch.input.bias()[i] = (k.has(In::kBih) ? k.in<T>(In::kBih)[i] : T{0}) +
+                              (k.has(In::kBhh) ? k.in<T>(In::kBhh)[i] : T{0});
+  }
+  scratch.input.Begin(x, k.in<T>(In::kWih), y);
+  Panels<T> panels(s.step(), scratch.weights);
+  PackAll(panels, k.in<T>(In::kWhh));
+  const TimeSteps steps = StepsOf(k.in_spec(In::kX).shape, s.batch, k.attrs<RecurrentLayerAttrs>());
+  ForEachStepAndPiece(
+      steps, PlanFor<T>(steps, s.step()), false, [&](const auto& step, const auto& piece) {
+        const int64_t first = panels.UnitBegin(piece.panel_begin);
+        const int64_t last = panels.UnitBegin(piece.panel_end);
+        ForEachPart(step, piece, [&](int64_t begin, int64_t end, bool carried) {
+          const int64_t at = step.at + begin;
+          const T* const h = carried ? y + (step.before + begin) * hidden : h0 + begin * hidden;
+          scratch.input.Step(x, at, step.at + end, piece, y);
+          for (int64_t p = piece.panel_begin; p < piece.panel_end; ++p) {
+            panels.Multiply(p, end - begin, h, hidden, y + at * hidden, hidden, true);
+          }
+          for (int64_t row = at; row < step.at + end; ++row) {
+            T* const to = y + row * hidden;
+            FIRN_INDEPENDENT_STEPS
+            for (int64_t u = first; u < last; ++u) to[u] = Apply<kNonlinearity>(to[u]);
+          }
+        });
+      });
+  FinalStates(steps, hidden, y, k.out<T>(Out::kHn));
+}
+
+template <RnnNonlinearity kNonlinearity>
+absl::Status Run(KernelContext& k) {
+  VisitComputed(k.in_spec(In::kX).dtype,
+                [&]<class T>(TypeTag<T>) { Forward<kNonlinearity, T>(k); });
+  return absl::OkStatus();
+}
+
+// --- The gradient --------------------------------------------------------------------------------
+
+template <class T>
+struct GradScratch {
+  RecurrentScratch scratch;
+  T *weights, *before, *dsums;
+  GradProducts<T> products;
+
+  GradScratch(const Sizes& s, const RecurrentLayerAttrs& attrs, void* base = nullptr)
+      : scratch(base),
+        weights(scratch.Take<T>(Panels<T>::Size(s.back()))),
+        before(scratch.Take<T>(GradProducts<T>::BeforeSize(attrs, s.rows, s.hidden))),
+        dsums(scratch.Take<T>(s.rows * Step(s))),
+        products(s.rows, s.hidden, std::max(s.in, s.hidden), s.in, scratch) {}
+  static int64_t Step(const Sizes& s) { return GradProducts<T>::RowStep(s.hidden); }
+};
+
+size_t GradWorkspace(const KernelQuery& q) {
+  const Sizes s = SizesOf(q.in(GradIn::kX), q.in(GradIn::kH0), q.in(GradIn::kY));
+  return VisitComputed(q.in(GradIn::kX).dtype, [&]<class T>(TypeTag<T>) {
+    return GradScratch<T>(s, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
+  });
+}
+
+template <RnnNonlinearity kNonlinearity, class T>
+void Backward(KernelContext& k) {
+  const auto& attrs = k.attrs<RecurrentGradAttrs>();
+  const Sizes s = SizesOf(k.in_spec(GradIn::kX), k.in_spec(GradIn::kH0), k.in_spec(GradIn::kY));
+  const int64_t hidden = s.hidden, row_step = GradScratch<T>::Step(s);
+  const GradScratch<T> scratch(s, attrs.layer, k.workspace());
+  const TimeSteps steps = StepsOf(k.in_spec(GradIn::kY).shape, s.batch, attrs.layer);
+  Panels<T> weights(s.back(), scratch.weights);
+  PackAll(weights, k.in<T>(GradIn::kWhh));
+  const T* const y = k.in<T>(GradIn::kY);
+  T* const dh = k.out<T>(GradOut::kDh0);
+  BeginGrad(k.in<T>(GradIn::kDhn), s.batch * hidden, dh);
+  const BackProduct<T> through{weights, scratch.dsums, row_step, dh, hidden, false};
+  WalkBack(steps, PlanFor<T>(steps, s.back()), through, k.in<T>(GradIn::kDy),
+           [&](const StepBlock& block) {
+             for (int64_t b = block.begin; b < block.end; ++b) {
+               const T *const of_row = y + (block.step.at + b) * hidden, *const d = dh + b * hidden;
+               T* const to = scratch.dsums + (block.step.at + b) * row_step;
+               FIRN_INDEPENDENT_STEPS
+               for (int64_t u = block.first_unit; u < block.last_unit; ++u) {
+                 to[u] = d[u] * Slope<kNonlinearity>(of_row[u]);
+               }
+             }
+           });
+  const GradProducts<T>& products = scratch.products;
+  products.Recurrent(steps, y, k.in<T>(GradIn::kH0), hidden, scratch.dsums, scratch.before,
+                     k.out<T>(GradOut::kDwhh));
+  products.Weight(k.in<T>(GradIn::kX), s.in, scratch.dsums, k.out<T>(GradOut::kDwih));
+  products.Bias(scratch.dsums, k.out<T>(GradOut::kDb));
+  if (attrs.wants_dx) {
+    products.Input(scratch.dsums, k.in<T>(GradIn::kWih), k.out<T>(GradOut::kDx));
+  }
+}
+
+template <RnnNonlinearity kNonlinearity>
+absl::Status RunGrad(KernelContext& k) {
+  VisitComputed(k.in_spec(GradIn::kX).dtype,
+                [&]<class T>(TypeTag<T>) { Backward<kNonlinearity, T>(k); });
+  return absl::OkStatus();
+}
+
+template <RnnNonlinearity kNonlinearity>
+const std::vector<Kernel>& ForFullTypes() {
+  static const auto* kernels = new std::vector<Kernel>{
+      {.name = "panels", .workspace = Workspace, .run = Run<kNonlinearity>}};
+  return *kernels;
+}
+template <RnnNonlinearity kNonlinearity>
+const std::vector<Kernel>& GradForFullTypes() {
+  static const auto* kernels = new std::vector<Kernel>{
+      {.name = "panels", .workspace = GradWorkspace, .run = RunGrad<kNonlinearity>}};
+  return *kernels;
+}
+
+}  // namespace
+
+std::vector<Kernel> RnnKernels(RnnNonlinearity nonlinearity) {
+  if (nonlinearity == RnnNonlinearity::kRelu) {
+    return {ForEveryType<ForFullTypes<RnnNonlinearity::kRelu>>()};
+  }
+  return {ForEveryType<ForFullTypes<RnnNonlinearity::kTanh>>()};
+}
+
+std::vector<Kernel> RnnGradKernels(RnnNonlinearity nonlinearity) {
+  if (nonlinearity == RnnNonlinearity::kRelu) {
+    return {ForEveryType<GradForFullTypes<RnnNonlinearity::kRelu>>()};
+  }
+  return {ForEveryType<GradForFullTypes<RnnNonlinearity::kTanh>>()};
+}
+
+}  // namespace firn::cpu

@@ -1,0 +1,17 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_RNN_KERNELS_H_
+#define FIRN_TENSOR_KERNELS_CPU_RNN_KERNELS_H_
+
+#include <vector>
+
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/recurrent/rnn.h"
+
+namespace firn::cpu {
+
+// Of rnn_tanh_layer and rnn_relu_layer, and of their gradients, for every dtype.
+std::vector<Kernel> RnnKernels(RnnNonlinearity nonlinearity);
+std::vector<Kernel> RnnGradKernels(RnnNonlinearity nonlinearity);
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_RNN_KERNELS_H_

@@ -1,0 +1,102 @@
+#ifndef FIRN_TENSOR_OPS_RECURRENT_SEQUENCE_H_
+#define FIRN_TENSOR_OPS_RECURRENT_SEQUENCE_H_
+
+// Sequences of different lengths in one tensor.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "firn/tensor/number.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn {
+
+// Sequences of different lengths without padding (PyTorch's PackedSequence): first the first
+// elements of all sequences, the longest sequence first, then the second elements of those that
+// have one, and so on.
+struct PackedSequence {
+  Tensor data;                       // [sum of the lengths, ...]
+  std::vector<int64_t> batch_sizes;  // how many sequences have each step
+  // Which sequence stands at each place, by its length, and the inverse: where each stands. Empty
+  // where the sequences were sorted.
+  std::vector<int64_t> sorted_indices = {}, unsorted_indices = {};
+};
+
+// What recurrent layers with one state give: y and h after the last step.
+struct RecurrentResult {
+  Tensor y, h_n;
+};
+struct PackedRecurrentResult {
+  PackedSequence y;
+  Tensor h_n;
+};
+
+struct PackOptions {
+  bool batch_first = false;    // x is [batch, steps, ...] instead of [steps, batch, ...]
+  bool enforce_sorted = true;  // refuses lengths that grow; otherwise sequences are sorted
+};
+
+// The first lengths[b] steps of each sequence b of a padded tensor.
+// x: [steps, batch, ...]      lengths: [batch], from 1 to steps
+// Throws on other lengths, on lengths that grow where they must be sorted, and while a graph is
+// captured: places are made on the host.
+PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& lengths,
+                                  const PackOptions& options = {});
+// The same with lengths from a tensor of integers.
+PackedSequence PackPaddedSequence(const Tensor& x, const Tensor& lengths,
+                                  const PackOptions& options = {});
+
+struct PaddedSequences {
+  Tensor x;                      // [steps, batch, ...]
+  std::vector<int64_t> lengths;  // of each sequence
+};
+
+struct PadPackedOptions {
+  bool batch_first = false;  // the result is [batch, steps, ...] instead of [steps, batch, ...]
+  inner::Number padding_value = 0;
+  std::optional<int64_t> total_length = {};  // steps of the result; otherwise of the longest
+};
+
+// The inverse of PackPaddedSequence, with padding behind sequences that end early. Throws on a
+// packed sequence that does not fit together, on a total_length below the longest, and while a
+// graph is captured.
+PaddedSequences PadPackedSequence(const PackedSequence& packed,
+                                  const PadPackedOptions& options = {});
+
+struct PadSequenceOptions {
+  bool batch_first = false;  // the result is [batch, steps, ...] instead of [steps, batch, ...]
+  inner::Number padding_value = 0;
+};
+
+// Sequences [its steps, ...] of different lengths, padded at their end and side by side:
+// [steps of the longest, batch, ...]. Throws on an empty list, and where dtypes or other sizes
+// differ.
+Tensor PadSequence(const std::vector<Tensor>& sequences, const PadSequenceOptions& options = {});
+
+namespace inner {
+struct ReverseSequenceAttrs {
+  int64_t time_dim = 0;
+  int64_t batch_dim = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("time_dim", time_dim);
+    v.Field("batch_dim", batch_dim);
+  }
+};
+// Throws unless the parts of a packed sequence fit together.
+void CheckPacked(const PackedSequence& packed, std::string_view op);
+}  // namespace inner
+
+// x with the first lengths[b] steps of each sequence b in the opposite order and the others as they
+// are (ONNX's ReverseSequence).
+// x: any shape with two dimensions or more      lengths: i32 or i64 [x.size(batch_dim)], from 0 to
+// x.size(time_dim)
+// Throws on other lengths and on dims that are out of range or one and the same.
+Tensor ReverseSequence(const Tensor& x, const Tensor& lengths, inner::Integer time_dim = 0,
+                       inner::Integer batch_dim = 1);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_RECURRENT_SEQUENCE_H_
