@@ -30,4 +30,39 @@ def add_attention(v):
     add("added_to_keys", (2, 2, 3, 2), (2, 2, 4), 2, attn_mask=v.values(4))
 
 
-PARTS = (add_attention,)
+def add_multi_head_attention(v):
+    def multi_head(q, k, v, num_heads, in_proj_weight=None, q_proj_weight=None, k_proj_weight=None,
+                   v_proj_weight=None, in_proj_bias=None, bias_k=None, bias_v=None,
+                   out_proj_weight=None, out_proj_bias=None, key_padding_mask=None, attn_mask=None,
+                   add_zero_attn=False, average_weights=True):
+        output, weights = F.multi_head_attention_forward(
+            q, k, v, q.shape[-1], num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
+            add_zero_attn, 0.0, out_proj_weight, out_proj_bias, training=True,
+            key_padding_mask=key_padding_mask, need_weights=True, attn_mask=attn_mask,
+            use_separate_proj_weight=in_proj_weight is None, q_proj_weight=q_proj_weight,
+            k_proj_weight=k_proj_weight, v_proj_weight=v_proj_weight,
+            average_attn_weights=average_weights)
+        return {"output": output, "weights": weights}
+
+    def add(name, attrs=None, **more):
+        v.case("multi_head_attention", name, multi_head, {"num_heads": 2, **(attrs or {})},
+               q=v.values(3, 2, 4), k=v.values(5, 2, 4), v=v.values(5, 2, 4),
+               in_proj_weight=v.values(12, 4), in_proj_bias=v.values(12),
+               out_proj_weight=v.values(4, 4), out_proj_bias=v.values(4), **more)
+
+    padding = torch.tensor([[False, False, True, False, True], [False, True, False, False, False]])
+    hidden = torch.tensor([[False, True, False, False, True], [True, True, False, False, False],
+                           [False, False, False, False, True]])
+    add("plain")
+    add("each_head", {"average_weights": False})
+    add("masks", key_padding_mask=padding, attn_mask=hidden)
+    add("added_mask", attn_mask=v.values(4, 3, 5))
+    add("zero_attention", {"add_zero_attn": True}, key_padding_mask=padding)
+    add("bias_keys", bias_k=v.values(1, 1, 4), bias_v=v.values(1, 1, 4), attn_mask=hidden)
+    v.case("multi_head_attention", "sizes_of_their_own", multi_head, {"num_heads": 2},
+           q=v.values(3, 2, 4), k=v.values(5, 2, 3), v=v.values(5, 2, 6),
+           q_proj_weight=v.values(4, 4), k_proj_weight=v.values(4, 3),
+           v_proj_weight=v.values(4, 6), out_proj_weight=v.values(4, 4))
+
+
+PARTS = (add_attention, add_multi_head_attention)
