@@ -13,6 +13,7 @@
 #include "firn/nn/fold.h"
 #include "firn/nn/linear.h"
 #include "firn/nn/loss.h"
+#include "firn/nn/multi_head_attention.h"
 #include "firn/nn/norm.h"
 #include "firn/nn/padding.h"
 #include "firn/nn/pooling.h"
@@ -21,6 +22,7 @@
 #include "firn/nn/sequential.h"
 #include "firn/nn/shape_layers.h"
 #include "firn/nn/standardize.h"
+#include "firn/nn/transformer.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {
