@@ -61,7 +61,7 @@ def write_losses():
 
 PARTS = {
     "ops": write_ops,
-    "layers": lambda: write_cases("layers", layer_classes.PARTS),
+    "layers": lambda: write_cases("layers", layer_classes.PARTS + attention.LAYER_PARTS),
     "optim": lambda: write_cases("optim", updates.TRAJECTORIES),
     "schedules": lambda: write_cases("schedules", schedules.PARTS),
     "losses": write_losses,

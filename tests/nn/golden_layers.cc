@@ -13,11 +13,13 @@
 #include "firn/nn/fold.h"
 #include "firn/nn/linear.h"
 #include "firn/nn/loss.h"
+#include "firn/nn/multi_head_attention.h"
 #include "firn/nn/norm.h"
 #include "firn/nn/padding.h"
 #include "firn/nn/pooling.h"
 #include "firn/nn/prelu.h"
 #include "firn/nn/shape_layers.h"
+#include "firn/nn/transformer.h"
 #include "firn/tensor/golden_samples.h"
 
 namespace firn::nn {
@@ -48,6 +50,46 @@ Made MakePlain(const GoldenCase& c, bool) {
     options = testing::AttrsFrom<typename L::Options>(args);
   }
   return Make<L>(options);
+}
+
+// To itself.
+Made MakeMultiHeadAttention(const GoldenCase& c, bool) {
+  auto layer = std::make_unique<MultiHeadAttention>(
+      MultiHeadAttentionOptions{.embed = c.Int("embed", 0),
+                                .heads = c.Int("heads", 1),
+                                .bias = c.Flag("bias", true),
+                                .add_bias_kv = c.Flag("add_bias_kv", false),
+                                .add_zero_attn = c.Flag("add_zero_attn", false),
+                                .batch_first = c.Flag("batch_first", false)});
+  MultiHeadAttention* raw = layer.get();
+  return {std::move(layer), [raw](const Tensor& x, const Tensor&) { return (*raw)(x, x, x); }};
+}
+
+TransformerLayerOptions TransformerLayerOf(const GoldenCase& c) {
+  return {.embed = c.Int("embed", 0),
+          .heads = c.Int("heads", 1),
+          .feedforward = c.Int("feedforward", 2048),
+          .dropout = 0,
+          .activation = c.Text("activation", "relu") == "gelu" ? TransformerActivation::kGelu
+                                                               : TransformerActivation::kRelu,
+          .eps = c.Number("eps", 1e-5),
+          .batch_first = c.Flag("batch_first", false),
+          .norm_first = c.Flag("norm_first", false),
+          .bias = c.Flag("bias", true)};
+}
+template <class L>
+Made MakeTransformerLayer(const GoldenCase& c, bool) {
+  return Make<L>(TransformerLayerOf(c));
+}
+template <class L>
+Made MakeTransformerStack(const GoldenCase& c, bool) {
+  return Make<L>(
+      {.layer = TransformerLayerOf(c), .count = c.Int("count", 6), .norm = c.Flag("norm", false)});
+}
+Made MakeTransformer(const GoldenCase& c, bool) {
+  return Make<Transformer>({.layer = TransformerLayerOf(c),
+                            .encoder_layers = c.Int("encoder_layers", 6),
+                            .decoder_layers = c.Int("decoder_layers", 6)});
 }
 
 Sizes SizeOf(const GoldenCase& c, const char* attr, int64_t otherwise) {
@@ -271,6 +313,7 @@ const std::map<std::string, Factory>& Factories() {
       {"max_unpool2d", MakePool<MaxUnpool2d>},
       {"mish", MakePlain<Mish>},
       {"mse_loss", MakeLoss<MseLoss>},
+      {"multi_head_attention", MakeMultiHeadAttention},
       {"nll_loss", MakeNllLoss},
       {"prelu", MakePrelu},
       {"reflection_pad1d", MakePlain<ReflectionPad1d>},
@@ -294,6 +337,11 @@ const std::map<std::string, Factory>& Factories() {
       {"tanh", MakePlain<Tanh>},
       {"tanhshrink", MakePlain<Tanhshrink>},
       {"threshold", MakePlain<Threshold>},
+      {"transformer", MakeTransformer},
+      {"transformer_decoder", MakeTransformerStack<TransformerDecoder>},
+      {"transformer_decoder_layer", MakeTransformerLayer<TransformerDecoderLayer>},
+      {"transformer_encoder", MakeTransformerStack<TransformerEncoder>},
+      {"transformer_encoder_layer", MakeTransformerLayer<TransformerEncoderLayer>},
       {"unfold", MakeUnfolding<Unfold>},
       {"zero_pad1d", MakePlain<ZeroPad1d>},
       {"zero_pad2d", MakePlain<ZeroPad2d>},

@@ -1,6 +1,7 @@
 """Attention."""
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 
@@ -66,3 +67,68 @@ def add_multi_head_attention(v):
 
 
 PARTS = (add_attention, add_multi_head_attention)
+
+
+# Options in Firn's words and PyTorch's.
+WORDS = {"embed": "d_model", "heads": "nhead", "feedforward": "dim_feedforward",
+         "eps": "layer_norm_eps", "encoder_layers": "num_encoder_layers",
+         "decoder_layers": "num_decoder_layers"}
+
+
+def in_torchs_words(attrs):
+    return {WORDS.get(key, key): value for key, value in attrs.items()}
+
+
+def stack(of_layers, layer):
+    """An encoder or decoder; its last norm is there with `norm`."""
+    def make(embed, count, norm=False, **attrs):
+        one = layer(embed, dropout=0.0, **in_torchs_words(attrs))
+        return of_layers(one, count, nn.LayerNorm(embed) if norm else None)
+    return make
+
+
+def add_layers(v):
+    def add(op, name, make, call, attrs, x, target=None):
+        def run(x, target=None, **rest):
+            state = {key: value for key, value in rest.items() if isinstance(value, torch.Tensor)}
+            options = {key: value for key, value in rest.items() if key not in state}
+            return torch.func.functional_call(make(**options).double(), state, call(x, target))
+
+        inputs = {"x": v.values(*x)}
+        if target is not None:
+            inputs["target"] = v.values(*target)
+        for key, value in make(**attrs).state_dict().items():
+            inputs[key] = v.values(*value.shape)
+        v.case(op, name, run, attrs, **inputs)
+
+    def multi_head(embed, heads, **options):
+        return nn.MultiheadAttention(embed, heads, **options)
+
+    to_itself = lambda x, target: (x, x, x, None, False)
+    for name, attrs in (("default", {}), ("without_bias", {"bias": False}),
+                        ("more_keys", {"add_bias_kv": True, "add_zero_attn": True}),
+                        ("batch_first", {"batch_first": True})):
+        add("multi_head_attention", name, multi_head, to_itself,
+            {"embed": 4, "heads": 2, **attrs}, (3, 2, 4))
+    sizes = {"embed": 4, "heads": 2, "feedforward": 6}
+    layer = lambda of: lambda **attrs: of(dropout=0.0, **in_torchs_words(attrs))
+    alone, both = lambda x, target: (x,), lambda x, target: (x, target)
+    for name, attrs in (("default", {}), ("norm_first", {"norm_first": True}),
+                        ("gelu", {"activation": "gelu", "eps": 0.1, "bias": False}),
+                        ("batch_first", {"batch_first": True})):
+        add("transformer_encoder_layer", name, layer(nn.TransformerEncoderLayer), alone,
+            {**sizes, **attrs}, (3, 2, 4))
+        other = (2, 5, 4) if "batch_first" in attrs else (5, 2, 4)
+        x = (2, 3, 4) if "batch_first" in attrs else (3, 2, 4)
+        add("transformer_decoder_layer", name, layer(nn.TransformerDecoderLayer), both,
+            {**sizes, **attrs}, x, other)
+    for name, attrs in (("default", {}), ("norm", {"norm": True})):
+        add("transformer_encoder", name, stack(nn.TransformerEncoder, nn.TransformerEncoderLayer),
+            alone, {**sizes, "count": 2, **attrs}, (3, 2, 4))
+        add("transformer_decoder", name, stack(nn.TransformerDecoder, nn.TransformerDecoderLayer),
+            both, {**sizes, "count": 2, **attrs}, (3, 2, 4), (5, 2, 4))
+    add("transformer", "default", layer(nn.Transformer), both,
+        {**sizes, "encoder_layers": 1, "decoder_layers": 1}, (3, 2, 4), (5, 2, 4))
+
+
+LAYER_PARTS = (add_layers,)
