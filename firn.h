@@ -68,6 +68,7 @@
 #include "firn/nn/dropout.h"
 #include "firn/nn/embedding.h"
 #include "firn/nn/fold.h"
+#include "firn/nn/kv_cache.h"
 #include "firn/nn/linear.h"
 #include "firn/nn/loss.h"
 #include "firn/nn/module_list.h"

@@ -12,7 +12,6 @@
 #include "firn/tensor/index.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
-#include "firn/tensor/ops/attention/attention.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {
