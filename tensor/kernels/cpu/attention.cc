@@ -1,7 +1,8 @@
 // Attention forward: some queries at a time go along the keys. Of the scores so far there are, for
 // each query, the largest, the sum of exponentials of what they fall short of it, and the same sum
 // of values; where a larger score comes, both sums are scaled down. A slot packs the keys and
-// values of a head once for all the queries of it that it has.
+// values of a head once for all the queries of it that it has. A few queries, as of a sequence that
+// is decoded, read keys and values where they lie: packing would take longer than all the rest.
 
 #include "firn/tensor/kernels/cpu/attention.h"
 
@@ -133,6 +134,112 @@ void AttendTile(const AttentionProblem& p, const AttentionInputs<Acc>& in, Score
   for (int64_t i = 0; i < t.queries; ++i) logs[i] = s.top[i] + math::Log(s.sum[i]);
 }
 
+// --- A few queries -------------------------------------------------------------------------------
+
+constexpr int64_t kFewQueries = 4;
+
+template <class Acc>
+bool AreFew(const AttentionProblem& p, const AttentionInputs<Acc>& in) {
+  const bool as_they_lie =
+      !in.q.converted() && p.q.column == 1 && p.k.column == 1 && p.v.column == 1 && p.width > 0;
+  return p.queries <= kFewQueries && p.dropout == 0 && as_they_lie;
+}
+
+template <class Acc>
+FIRN_ALWAYS_INLINE Vec<Acc> LoadVec(const Acc* from) {
+  Vec<Acc> v;
+  std::memcpy(&v, from, sizeof(v));
+  return v;
+}
+
+// The products of a query with as many keys as a vector has lanes, from `k` on.
+template <class Acc>
+FIRN_ALWAYS_INLINE Vec<Acc> DotsWithKeys(const Acc* q, const Acc* k, int64_t step, int64_t width) {
+  constexpr int64_t kLanes = kSimdLanes<Acc>;
+  const int64_t whole = width - width % kLanes;
+  Vec<Acc> sums[kLanes];
+  alignas(64) Acc rest[kLanes] = {};
+  for (int64_t j = 0; j < kLanes; ++j, k += step) {
+    Vec<Acc> sum = {};
+    for (int64_t c = 0; c < whole; c += kLanes) sum += LoadVec(q + c) * LoadVec(k + c);
+    sums[j] = sum;
+    for (int64_t c = whole; c < width; ++c) rest[j] += q[c] * k[c];
+  }
+  return inner::internal::SumOfLanes<Acc>(sums) + LoadVec(rest);
+}
+template <class Acc>
+Acc DotWithKey(const Acc* q, const Acc* k, int64_t width) {
+  Acc sum = 0;
+  for (int64_t c = 0; c < width; ++c) sum += q[c] * k[c];
+  return sum;
+}
+
+// The sum of weights times values, for n columns, at most a panel's. Some keys at a time have sums
+// of their own, which do not wait for each other.
+template <class Acc>
+void AddValues(const Acc* weights, int64_t keys, const Acc* v, int64_t step, int64_t n, Acc* sums) {
+  constexpr int64_t kAtOnce = 4, kLanes = kSimdLanes<Acc>;
+  Vec<Acc> some[kAtOnce][2] = {};
+  int64_t j = 0;
+  for (; n == kPanel<Acc> && j + kAtOnce <= keys; j += kAtOnce) {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kAtOnce; ++i) {
+      const Acc* const row = v + (j + i) * step;
+      some[i][0] += weights[j + i] * LoadVec(row);
+      some[i][1] += weights[j + i] * LoadVec(row + kLanes);
+    }
+  }
+  for (int64_t w = 0; w < 2; ++w) {
+    const Vec<Acc> all = (some[0][w] + some[1][w]) + (some[2][w] + some[3][w]);
+    std::memcpy(sums + w * kLanes, &all, sizeof(all));
+  }
+  for (; j < keys; ++j) {
+    for (int64_t l = 0; l < n; ++l) sums[l] += weights[j] * v[j * step + l];
+  }
+}
+
+// The queries of a head one by one; `scores` has room for one of each key.
+template <class Acc>
+void AttendFew(const AttentionProblem& p, const AttentionInputs<Acc>& in, ScoreTile t, Acc* scores,
+               const RowsOut<Acc>& y, Acc* logsumexp) {
+  constexpr int64_t kLanes = kSimdLanes<Acc>, kWidth = kPanel<Acc>;
+  const int64_t kv_head = t.head / p.group();
+  const Acc* const k = in.k.At(p.k.At(t.batch, kv_head, 0), 1, scores);
+  const Acc* const v = in.v.At(p.v.At(t.batch, kv_head, 0), 1, scores);
+  const AttentionStrides at = ByRows(p.heads, p.queries, p.value_width);
+  t.keys = p.keys;
+  for (int64_t i = 0; i < p.queries; ++i) {
+    const Acc* const q = in.q.At(p.q.At(t.batch, t.head, i), 1, scores);
+    const int64_t seen = p.Seen(i);
+    int64_t j = 0;
+    for (; j + kLanes <= seen; j += kLanes) {
+      const Vec<Acc> dots = DotsWithKeys(q, k + j * p.k.row, p.k.row, p.width);
+      std::memcpy(scores + j, &dots, sizeof(dots));
+    }
+    for (; j < seen; ++j) scores[j] = DotWithKey(q, k + j * p.k.row, p.width);
+    for (j = 0; j < seen; ++j) scores[j] *= static_cast<Acc>(p.scale);
+    const ScoreRow<Acc> row{scores, kWidth, CeilDiv(seen, kWidth)};
+    MaskRow(p, t, i, in.mask, row);
+    alignas(64) Acc lanes[kLanes];
+    const Vec<Acc> tops = TopsOf(row, kNoScore<Acc>);
+    std::memcpy(lanes, &tops, sizeof(lanes));
+    const Acc top = *std::max_element(lanes, lanes + kLanes);
+    const Vec<Acc> sums = ExpOf(row, top == kNoScore<Acc> ? Acc{0} : top);
+    std::memcpy(lanes, &sums, sizeof(lanes));
+    Acc sum = 0;
+    for (const Acc lane : lanes) sum += lane;
+    const Acc scale = sum == 0 ? Acc{0} : 1 / sum;
+    for (int64_t c = 0; c < p.value_width; c += kWidth) {
+      alignas(64) Acc result[kWidth];
+      const int64_t n = std::min(kWidth, p.value_width - c);
+      AddValues(scores, seen, v + c, p.v.row, n, result);
+      for (Acc& r : result) r *= scale;
+      y.Store(at.At(t.batch, t.head, i) + c, n, result);
+    }
+    logsumexp[(t.batch * p.heads + t.head) * p.queries + i] = top + math::Log(sum);
+  }
+}
+
 }  // namespace
 
 template <class Acc>
@@ -148,6 +255,7 @@ void Attention(const AttentionProblem& p, const AttentionInputs<Acc>& in,
                const AttentionSlots& slots, void* workspace, const RowsOut<Acc>& y,
                Acc* logsumexp) {
   const int64_t tiles = CeilDiv(p.queries, kTileQueries);
+  const bool few = AreFew(p, in);
   ForEachSlot(slots, p.batch * p.heads * tiles, [&](int64_t slot, int64_t begin, int64_t end) {
     Scratch<Acc> s(p, static_cast<char*>(workspace) + static_cast<size_t>(slot) * slots.bytes);
     int64_t packed = -1;
@@ -156,6 +264,10 @@ void Attention(const AttentionProblem& p, const AttentionInputs<Acc>& in,
       // From both ends in turn, since later queries see more keys.
       const int64_t n = TakeDigit(batch, tiles), tile = n % 2 == 0 ? n / 2 : tiles - 1 - n / 2;
       const int64_t head = TakeDigit(batch, p.heads), kv_head = head / p.group();
+      if (few) {
+        AttendFew(p, in, {batch, head, 0, p.queries, 0, 0}, s.keys.data, y, logsumexp);
+        continue;
+      }
       if (packed != batch * p.kv_heads + kv_head) {
         packed = batch * p.kv_heads + kv_head;
         Pack({in.k, p.k.At(batch, kv_head, 0), p.k.column, p.k.row}, p.width, p.keys, s.keys);

@@ -76,11 +76,15 @@ template <class Acc>
 Acc DotWithResult(const GradProblem<Acc>& g, int64_t at, int64_t i, const Panels<Acc>& dy) {
   constexpr int64_t kWidth = kPanel<Acc>;
   const int64_t columns = g.p.value_width, step = g.of.y_at.column;
-  alignas(64) Acc lanes[kWidth] = {}, y[kWidth] = {};
+  alignas(64) Acc lanes[kWidth] = {}, tile[kWidth];
   for (int64_t first = 0, panel = 0; first < columns; first += kWidth, ++panel) {
     const int64_t n = std::min(kWidth, columns - first);
-    const Runs runs = step == 1 ? Runs{1, n, 0, 0} : Runs{n, 1, step, 1};
-    g.of.y.Load(at + first * step, runs, y);
+    const Acc* y = tile;
+    if (step == 1) {
+      y = g.of.y.At(at + first, n, tile);
+    } else {
+      g.of.y.Load(at + first * step, {n, 1, step, 1}, tile);
+    }
     const Acc* const row = dy.At(i, panel);
     for (int64_t l = 0; l < n; ++l) lanes[l] += row[l] * y[l];
   }

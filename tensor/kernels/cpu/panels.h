@@ -152,7 +152,12 @@ void Pack(const MatrixIn<Acc>& m, int64_t rows, int64_t columns, const Panels<Ac
     const int64_t n = std::min(kWidth, columns - j);
     Acc* const first = to.At(0, panel);
     if (n < kWidth) std::fill_n(first, rows * kWidth, Acc{0});
-    if (m.column == 1) {
+    if (m.column == 1 && n == kWidth && !m.from.converted()) {  // without calls, row by row
+      const Acc* from = m.from.At(m.offset + j, n, first);
+      for (int64_t i = 0; i < rows; ++i, from += m.row) {
+        std::memcpy(first + i * kWidth, from, kWidth * sizeof(Acc));
+      }
+    } else if (m.column == 1) {
       for (int64_t i = 0; i < rows; ++i) {
         m.from.Load(m.offset + i * m.row + j, n, first + i * kWidth);
       }
@@ -172,10 +177,13 @@ void Unpack(const Panels<Acc>& from, int64_t rows, int64_t columns, const RowsOu
   for (int64_t i = 0; i < rows; ++i) {
     const Acc scale = factor(i);
     for (int64_t j = 0, panel = 0; j < columns; j += kWidth, ++panel) {
-      Acc scaled[kWidth];
       const Acc* const values = from.At(i, panel);
+      const int64_t at = offset + i * row + j, n = std::min(kWidth, columns - j);
+      alignas(64) Acc tile[kWidth];
+      Acc* const scaled = n == kWidth ? to.At(at, tile) : tile;
+      FIRN_INDEPENDENT_STEPS
       for (int64_t l = 0; l < kWidth; ++l) scaled[l] = values[l] * scale;
-      to.Store(offset + i * row + j, std::min(kWidth, columns - j), scaled);
+      if (scaled == tile) to.Store(at, n, tile);
     }
   }
 }
