@@ -27,16 +27,21 @@ template <class... In>
 class LayerOf : public Module {
  public:
   Tensor operator()(const In&... in) {
-    const CallScope scope(*this);
-    if (!has_hooks()) [[likely]]
-      return Forward(in...);
-    std::array<Tensor, sizeof...(In)> inputs = {in...};
-    return hooks().Run(*this, absl::MakeSpan(inputs), [&] {
-      return std::apply([&](const In&... x) { return Forward(x...); }, inputs);
-    });
+    return CallAs([this](const In&... x) { return Forward(x...); }, in...);
   }
 
  protected:
+  // f(in...) as a call of the layer, inside its path and its hooks: for a call that takes more than
+  // tensors, such as a mask.
+  template <class F>
+  Tensor CallAs(const F& f, const In&... in) {
+    const CallScope scope(*this);
+    if (!has_hooks()) [[likely]]
+      return f(in...);
+    std::array<Tensor, sizeof...(In)> inputs = {in...};
+    return hooks().Run(*this, absl::MakeSpan(inputs), [&] { return std::apply(f, inputs); });
+  }
+
   virtual Tensor Forward(const In&... in) = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "firn/device/simd_sums.h"
 
+#include <algorithm>
+
 #include "gtest/gtest.h"
 
 namespace firn::inner::internal {
@@ -23,6 +25,20 @@ TYPED_TEST(SimdSumsTest, LaneIHasTheSumOfVectorI) {
   }
   const Vec<T> sums = SumOfLanes<T>(v);
   for (int64_t i = 0; i < kLanes; ++i) EXPECT_EQ(sums[i], expected[i]) << i;
+}
+
+TYPED_TEST(SimdSumsTest, LaneIHasTheLargestOfVectorI) {
+  using T = TypeParam;
+  constexpr int64_t kLanes = kSimdLanes<T>;
+  Vec<T> v[kLanes];
+  T expected[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) {
+    for (int64_t j = 0; j < kLanes; ++j) v[i][j] = static_cast<T>((i * 31 + j * 17) % 53) - 60;
+    expected[i] = v[i][0];
+    for (int64_t j = 1; j < kLanes; ++j) expected[i] = std::max(expected[i], T{v[i][j]});
+  }
+  const Vec<T> tops = CombineLanes<T>(v, [](Vec<T> x, Vec<T> y) { return x > y ? x : y; });
+  for (int64_t i = 0; i < kLanes; ++i) EXPECT_EQ(tops[i], expected[i]) << i;
 }
 
 // Halves are added to halves, as the comment says: 1 is lost beside 2^24, unless its like is there.

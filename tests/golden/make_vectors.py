@@ -15,8 +15,8 @@ import sys
 
 import torch
 
-from cases import (elementwise, layer_classes, layers, losses, recurrent, reduction, schedules,
-                   shape, updates)
+from cases import (attention, elementwise, layer_classes, layers, losses, recurrent, reduction,
+                   schedules, shape, updates)
 import training_losses
 import vector_format
 
@@ -48,7 +48,7 @@ def declared_operations():
 
 def operation_parts():
     """The functions part(vectors) with the cases of all operations."""
-    families = (elementwise, reduction, layers, losses, shape, recurrent)
+    families = (elementwise, reduction, layers, losses, shape, recurrent, attention)
     return [part for family in families for part in family.PARTS] + list(updates.STEPS)
 
 
@@ -62,7 +62,8 @@ def write_losses():
 
 PARTS = {
     "ops": write_ops,
-    "layers": lambda: write_cases("layers", layer_classes.PARTS + recurrent.LAYERS),
+    "layers": lambda: write_cases("layers", layer_classes.PARTS + recurrent.LAYERS +
+                                  attention.LAYER_PARTS),
     "optim": lambda: write_cases("optim", updates.TRAJECTORIES),
     "schedules": lambda: write_cases("schedules", schedules.PARTS),
     "losses": write_losses,

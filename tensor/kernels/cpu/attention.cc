@@ -1,0 +1,291 @@
+// Attention forward: some queries at a time go along the keys. Of the scores so far there are, for
+// each query, the largest, the sum of exponentials of what they fall short of it, and the same sum
+// of values; where a larger score comes, both sums are scaled down. A slot packs the keys and
+// values of a head once for all the queries of it that it has. A few queries, as of a sequence that
+// is decoded, read keys and values where they lie: packing would take longer than all the rest.
+
+#include "firn/tensor/kernels/cpu/attention.h"
+
+#include "firn/device/simd_sums.h"
+#include "firn/tensor/kernels/cpu/attention_tiles.h"
+#include "firn/tensor/kernels/math.h"
+
+namespace firn::cpu {
+namespace {
+
+template <class Acc>
+struct Scratch {
+  Scratch(const AttentionProblem& p, void* base) : from(base) {
+    keys = from.TakePanels<Acc>(p.width, p.keys);
+    values = from.TakePanels<Acc>(p.keys, p.value_width);
+    q = from.TakePanels<Acc>(kTileQueries, p.width);
+    scores = from.TakePanels<Acc>(kTileQueries, kTileKeys);
+    y = from.TakePanels<Acc>(kTileQueries, p.value_width);
+  }
+
+  AttentionScratch from;
+  Panels<Acc> keys, values, q, scores, y;
+  alignas(64) Acc top[kTileQueries], sum[kTileQueries];
+};
+
+// The largest scores of a row, each of those that one lane has met, not less than `top`.
+template <class Acc>
+FIRN_ALWAYS_INLINE Vec<Acc> TopsOf(const ScoreRow<Acc>& row, Acc top) {
+  Vec<Acc> first = Vec<Acc>{} + top, second = first;
+  for (int64_t panel = 0; panel < row.panels; ++panel) {
+    Vec<Acc> x[2];
+    std::memcpy(x, row.At(panel), sizeof(x));
+    first = x[0] > first ? x[0] : first;
+    second = x[1] > second ? x[1] : second;
+  }
+  return first > second ? first : second;
+}
+
+// x becomes exp(x - shift), of which these are sums.
+template <class Acc>
+FIRN_ALWAYS_INLINE Vec<Acc> ExpOf(const ScoreRow<Acc>& row, Acc shift) {
+  constexpr int64_t kWidth = kPanel<Acc>;
+  alignas(64) Acc lanes[kWidth] = {};
+  for (int64_t panel = 0; panel < row.panels; ++panel) {
+    Acc* const x = row.At(panel);
+    FIRN_INDEPENDENT_STEPS
+    for (int64_t l = 0; l < kWidth; ++l) {
+      x[l] = math::Exp(x[l] - shift);
+      lanes[l] += x[l];
+    }
+  }
+  Vec<Acc> sums[2];
+  std::memcpy(sums, lanes, sizeof(sums));
+  return sums[0] + sums[1];
+}
+
+template <class Acc>
+void ScaleRow(const Panels<Acc>& y, int64_t row, int64_t columns, Acc by) {
+  for (int64_t panel = 0; panel * kPanel<Acc> < columns; ++panel) {
+    Acc* const x = y.At(row, panel);
+    for (int64_t l = 0; l < kPanel<Acc>; ++l) x[l] *= by;
+  }
+}
+
+// Scores become weights that are not yet divided by their sum, and what is known of earlier keys is
+// scaled to fit: as many queries of the tile from `first` on as a vector has lanes.
+template <class Acc>
+void WeighRows(const AttentionProblem& p, const AttentionInputs<Acc>& in, const ScoreTile& t,
+               int64_t first, const KeptWeights<Acc>& kept, Scratch<Acc>& s) {
+  constexpr int64_t kLanes = kSimdLanes<Acc>;
+  const int64_t n = std::min(kLanes, t.queries - first);
+  ScoreRow<Acc> rows[kLanes];
+  Vec<Acc> lanes[kLanes] = {};
+  for (int64_t i = 0; i < n; ++i) {
+    rows[i] = RowOf(p, t, s.scores, first + i);
+    if (in.mask.given() || p.Seen(t.query + first + i) < t.key + rows[i].panels * kPanel<Acc>) {
+      MaskRow(p, t, first + i, in.mask, rows[i]);
+    }
+    lanes[i] = TopsOf(rows[i], s.top[first + i]);
+  }
+  const Vec<Acc> top = inner::internal::CombineLanes<Acc>(
+      lanes, [](Vec<Acc> x, Vec<Acc> y) { return x > y ? x : y; });
+  alignas(64) Acc shift[kLanes], before[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) {
+    shift[i] = top[i] == kNoScore<Acc> ? Acc{0} : top[i];  // no score at all: weights of 0
+    before[i] = math::Exp(s.top[first + i] - shift[i]);
+  }
+  for (int64_t i = 0; i < n; ++i) lanes[i] = ExpOf(rows[i], shift[i]);
+  const Vec<Acc> sum = inner::internal::SumOfLanes<Acc>(lanes);
+  for (int64_t i = 0; i < kLanes; ++i) {
+    s.sum[first + i] = s.sum[first + i] * before[i] + sum[i];
+    s.top[first + i] = top[i];
+  }
+  for (int64_t i = 0; t.key > 0 && i < n; ++i) {
+    if (before[i] != 1) ScaleRow(s.y, first + i, p.value_width, before[i]);
+  }
+  for (int64_t i = 0; !kept.all() && i < n; ++i) {
+    alignas(64) Acc factors[kTileKeys];
+    kept.Choose(t, first + i, Acc{1}, factors);
+    for (int64_t panel = 0; panel < rows[i].panels; ++panel) {
+      Acc* const x = rows[i].At(panel);
+      for (int64_t l = 0; l < kPanel<Acc>; ++l) x[l] *= factors[panel * kPanel<Acc> + l];
+    }
+  }
+}
+
+// The queries of a tile, with s.keys and s.values.
+template <class Acc>
+void AttendTile(const AttentionProblem& p, const AttentionInputs<Acc>& in, ScoreTile t,
+                Scratch<Acc>& s, const RowsOut<Acc>& y, Acc* logsumexp) {
+  const KeptWeights<Acc> kept(p, in.words);
+  Pack({in.q, p.q.At(t.batch, t.head, t.query), p.q.row, p.q.column}, t.queries, p.width, s.q);
+  for (int64_t i = 0; i < t.queries; ++i) ScaleRow(s.q, i, p.width, static_cast<Acc>(p.scale));
+  std::fill_n(s.top, kTileQueries, kNoScore<Acc>);
+  std::fill_n(s.sum, kTileQueries, Acc{0});
+  const int64_t end = p.Seen(t.query + t.queries - 1);
+  for (t.key = 0; t.key < end; t.key += kTileKeys) {
+    t.keys = std::min(kTileKeys, p.keys - t.key);
+    MultiplyScores(p, t, s.q, 0, s.keys, t.key / kPanel<Acc>, p.width, s.scores);
+    for (int64_t i = 0; i < t.queries; i += kSimdLanes<Acc>) WeighRows(p, in, t, i, kept, s);
+    MultiplyByKeys(p, t, s.scores, s.values, t.key, p.value_width, s.y, 0, t.key > 0);
+  }
+  const AttentionStrides at = ByRows(p.heads, p.queries, p.value_width);
+  const bool none = end == 0;
+  if (none) std::fill_n(s.y.data, PanelsSize<Acc>(kTileQueries, p.value_width), Acc{0});
+  Unpack(s.y, t.queries, p.value_width, y, at.At(t.batch, t.head, t.query), at.row,
+         [&](int64_t i) { return s.sum[i] == 0 ? Acc{0} : kept.scale() / s.sum[i]; });
+  Acc* const logs = logsumexp + (t.batch * p.heads + t.head) * p.queries + t.query;
+  for (int64_t i = 0; i < t.queries; ++i) logs[i] = s.top[i] + math::Log(s.sum[i]);
+}
+
+// --- A few queries -------------------------------------------------------------------------------
+
+constexpr int64_t kFewQueries = 4;
+
+template <class Acc>
+bool AreFew(const AttentionProblem& p, const AttentionInputs<Acc>& in) {
+  const bool as_they_lie =
+      !in.q.converted() && p.q.column == 1 && p.k.column == 1 && p.v.column == 1 && p.width > 0;
+  return p.queries <= kFewQueries && p.dropout == 0 && as_they_lie;
+}
+
+template <class Acc>
+FIRN_ALWAYS_INLINE Vec<Acc> LoadVec(const Acc* from) {
+  Vec<Acc> v;
+  std::memcpy(&v, from, sizeof(v));
+  return v;
+}
+
+// The products of a query with as many keys as a vector has lanes, from `k` on.
+template <class Acc>
+FIRN_ALWAYS_INLINE Vec<Acc> DotsWithKeys(const Acc* q, const Acc* k, int64_t step, int64_t width) {
+  constexpr int64_t kLanes = kSimdLanes<Acc>;
+  const int64_t whole = width - width % kLanes;
+  Vec<Acc> sums[kLanes];
+  alignas(64) Acc rest[kLanes] = {};
+  for (int64_t j = 0; j < kLanes; ++j, k += step) {
+    Vec<Acc> sum = {};
+    for (int64_t c = 0; c < whole; c += kLanes) sum += LoadVec(q + c) * LoadVec(k + c);
+    sums[j] = sum;
+    for (int64_t c = whole; c < width; ++c) rest[j] += q[c] * k[c];
+  }
+  return inner::internal::SumOfLanes<Acc>(sums) + LoadVec(rest);
+}
+template <class Acc>
+Acc DotWithKey(const Acc* q, const Acc* k, int64_t width) {
+  Acc sum = 0;
+  for (int64_t c = 0; c < width; ++c) sum += q[c] * k[c];
+  return sum;
+}
+
+// The sum of weights times values, for n columns, at most a panel's. Some keys at a time have sums
+// of their own, which do not wait for each other.
+template <class Acc>
+void AddValues(const Acc* weights, int64_t keys, const Acc* v, int64_t step, int64_t n, Acc* sums) {
+  constexpr int64_t kAtOnce = 4, kLanes = kSimdLanes<Acc>;
+  Vec<Acc> some[kAtOnce][2] = {};
+  int64_t j = 0;
+  for (; n == kPanel<Acc> && j + kAtOnce <= keys; j += kAtOnce) {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kAtOnce; ++i) {
+      const Acc* const row = v + (j + i) * step;
+      some[i][0] += weights[j + i] * LoadVec(row);
+      some[i][1] += weights[j + i] * LoadVec(row + kLanes);
+    }
+  }
+  for (int64_t w = 0; w < 2; ++w) {
+    const Vec<Acc> all = (some[0][w] + some[1][w]) + (some[2][w] + some[3][w]);
+    std::memcpy(sums + w * kLanes, &all, sizeof(all));
+  }
+  for (; j < keys; ++j) {
+    for (int64_t l = 0; l < n; ++l) sums[l] += weights[j] * v[j * step + l];
+  }
+}
+
+// The queries of a head one by one; `scores` has room for one of each key.
+template <class Acc>
+void AttendFew(const AttentionProblem& p, const AttentionInputs<Acc>& in, ScoreTile t, Acc* scores,
+               const RowsOut<Acc>& y, Acc* logsumexp) {
+  constexpr int64_t kLanes = kSimdLanes<Acc>, kWidth = kPanel<Acc>;
+  const int64_t kv_head = t.head / p.group();
+  const Acc* const k = in.k.At(p.k.At(t.batch, kv_head, 0), 1, scores);
+  const Acc* const v = in.v.At(p.v.At(t.batch, kv_head, 0), 1, scores);
+  const AttentionStrides at = ByRows(p.heads, p.queries, p.value_width);
+  t.keys = p.keys;
+  for (int64_t i = 0; i < p.queries; ++i) {
+    const Acc* const q = in.q.At(p.q.At(t.batch, t.head, i), 1, scores);
+    const int64_t seen = p.Seen(i);
+    int64_t j = 0;
+    for (; j + kLanes <= seen; j += kLanes) {
+      const Vec<Acc> dots = DotsWithKeys(q, k + j * p.k.row, p.k.row, p.width);
+      std::memcpy(scores + j, &dots, sizeof(dots));
+    }
+    for (; j < seen; ++j) scores[j] = DotWithKey(q, k + j * p.k.row, p.width);
+    for (j = 0; j < seen; ++j) scores[j] *= static_cast<Acc>(p.scale);
+    const ScoreRow<Acc> row{scores, kWidth, CeilDiv(seen, kWidth)};
+    MaskRow(p, t, i, in.mask, row);
+    alignas(64) Acc lanes[kLanes];
+    const Vec<Acc> tops = TopsOf(row, kNoScore<Acc>);
+    std::memcpy(lanes, &tops, sizeof(lanes));
+    const Acc top = *std::max_element(lanes, lanes + kLanes);
+    const Vec<Acc> sums = ExpOf(row, top == kNoScore<Acc> ? Acc{0} : top);
+    std::memcpy(lanes, &sums, sizeof(lanes));
+    Acc sum = 0;
+    for (const Acc lane : lanes) sum += lane;
+    const Acc scale = sum == 0 ? Acc{0} : 1 / sum;
+    for (int64_t c = 0; c < p.value_width; c += kWidth) {
+      alignas(64) Acc result[kWidth];
+      const int64_t n = std::min(kWidth, p.value_width - c);
+      AddValues(scores, seen, v + c, p.v.row, n, result);
+      for (Acc& r : result) r *= scale;
+      y.Store(at.At(t.batch, t.head, i) + c, n, result);
+    }
+    logsumexp[(t.batch * p.heads + t.head) * p.queries + i] = top + math::Log(sum);
+  }
+}
+
+}  // namespace
+
+template <class Acc>
+AttentionSlots SlotsOfAttention(const AttentionProblem& p) {
+  const int64_t tiles = p.batch * p.heads * CeilDiv(p.queries, kTileQueries);
+  const double flops = 2.0 * static_cast<double>(std::min(p.queries, kTileQueries)) *
+                       static_cast<double>(p.keys) * static_cast<double>(p.width + p.value_width);
+  return {CountSlots(tiles, flops), Scratch<Acc>(p, nullptr).from.bytes()};
+}
+
+template <class Acc>
+void Attention(const AttentionProblem& p, const AttentionInputs<Acc>& in,
+               const AttentionSlots& slots, void* workspace, const RowsOut<Acc>& y,
+               Acc* logsumexp) {
+  const int64_t tiles = CeilDiv(p.queries, kTileQueries);
+  const bool few = AreFew(p, in);
+  ForEachSlot(slots, p.batch * p.heads * tiles, [&](int64_t slot, int64_t begin, int64_t end) {
+    Scratch<Acc> s(p, static_cast<char*>(workspace) + static_cast<size_t>(slot) * slots.bytes);
+    int64_t packed = -1;
+    for (int64_t unit = begin; unit < end; ++unit) {
+      int64_t batch = unit;
+      // From both ends in turn, since later queries see more keys.
+      const int64_t n = TakeDigit(batch, tiles), tile = n % 2 == 0 ? n / 2 : tiles - 1 - n / 2;
+      const int64_t head = TakeDigit(batch, p.heads), kv_head = head / p.group();
+      if (few) {
+        AttendFew(p, in, {batch, head, 0, p.queries, 0, 0}, s.keys.data, y, logsumexp);
+        continue;
+      }
+      if (packed != batch * p.kv_heads + kv_head) {
+        packed = batch * p.kv_heads + kv_head;
+        Pack({in.k, p.k.At(batch, kv_head, 0), p.k.column, p.k.row}, p.width, p.keys, s.keys);
+        Pack({in.v, p.v.At(batch, kv_head, 0), p.v.row, p.v.column}, p.keys, p.value_width,
+             s.values);
+      }
+      const int64_t query = tile * kTileQueries;
+      AttendTile(p, in, {batch, head, query, std::min(kTileQueries, p.queries - query), 0, 0}, s, y,
+                 logsumexp);
+    }
+  });
+}
+
+template AttentionSlots SlotsOfAttention<float>(const AttentionProblem&);
+template AttentionSlots SlotsOfAttention<double>(const AttentionProblem&);
+template void Attention(const AttentionProblem&, const AttentionInputs<float>&,
+                        const AttentionSlots&, void*, const RowsOut<float>&, float*);
+template void Attention(const AttentionProblem&, const AttentionInputs<double>&,
+                        const AttentionSlots&, void*, const RowsOut<double>&, double*);
+
+}  // namespace firn::cpu

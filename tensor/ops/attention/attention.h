@@ -1,0 +1,77 @@
+#ifndef FIRN_TENSOR_OPS_ATTENTION_ATTENTION_H_
+#define FIRN_TENSOR_OPS_ATTENTION_ATTENTION_H_
+
+#include <optional>
+
+#include "firn/tensor/rng.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn {
+
+namespace inner {
+struct AttentionAttrs {
+  double scale = 1, dropout = 0;
+  bool causal = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("scale", scale);
+    v.Field("dropout", dropout);
+    v.Field("causal", causal);
+  }
+};
+}  // namespace inner
+
+struct AttentionOptions {
+  // Broadcasts to [..., heads, length, source]. bool: true where a query sees a key (in
+  // MultiHeadAttention it is the other way round, as in PyTorch). Of the dtype of q: added to the
+  // scores.
+  Tensor mask = {};
+  // With this probability a weight is dropped, and the others grow by 1 / (1 - dropout). It is not
+  // asked whether anybody trains.
+  double dropout = 0;
+  // Query i sees keys up to i, counted from the first of each; with a mask, both hold.
+  bool is_causal = false;
+  std::optional<double> scale = {};  // without: 1 / sqrt(width of q)
+  // k and v have fewer heads than q, of which each serves as many heads of q that follow each
+  // other.
+  bool enable_gqa = false;
+  RandomGenerator* generator = nullptr;  // for the dropout; null: the device's default
+};
+
+// Attention, softmax(scale q k^T + mask) v, as torch.nn.functional.scaled_dot_product_attention.
+//   q: [..., heads, length, width]      k: [..., heads, source, width]
+//   v: [..., heads, source, value width]      result: [..., heads, length, value width]
+// All of one floating dtype; the dimensions before the last two broadcast, and those before the
+// heads, or both, may be missing. Half types are computed in float.
+//
+// The weights are never in memory: queries go along the keys by tiles, and the gradient computes
+// them again (T. Dao et al., "FlashAttention", 2022), so memory grows with the length and not with
+// its square. The gradient of a mask that is added, and gradients of gradients, are computed with
+// the weights. A query that sees no key gets 0 and gives no gradient, as in PyTorch from 2.5 on.
+// Dropped are the weights that Dropout of [batch, heads, length, source] would drop.
+//
+// The result lies as [..., length, heads, value width] does, so that joining the heads costs
+// nothing.
+//
+// On CUDA a kernel of a thread for each query and 32 columns; on the CPU tiles, and threads over
+// batches, heads and queries (the gradient: batches and heads of k).
+//
+// Throws on sizes that do not fit and a dropout outside [0, 1].
+Tensor ScaledDotProductAttention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                 const AttentionOptions& options = {});
+
+namespace inner {
+// Inputs of scaled_dot_product_attention, by position. `position`: i64 [2], where in a random
+// stream the words begin by which weights are dropped; only with a dropout.
+struct AttentionIn {
+  enum : int { kQ, kK, kV, kMask, kPosition };
+};
+// Of its gradient, which has those first.
+struct AttentionGradIn {
+  enum : int { kDy = 5, kY, kLogsumexp };
+};
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ATTENTION_ATTENTION_H_
