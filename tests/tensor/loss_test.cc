@@ -139,5 +139,29 @@ TEST(BinaryCrossEntropyTest, PositiveWeightsMultiplyPositiveTargets) {
   EXPECT_NEAR(each[1], -3 * log_sigmoid(2), 1e-12);
 }
 
+TEST(LossTest, TakesADistanceOfTheCallers) {
+  const auto distance = [](const Tensor& a, const Tensor& b) { return Sum(Abs(a - b), -1); };
+  const Tensor anchor = Matrix(kLogits), positive = Matrix(kTarget), negative = anchor * 2;
+  for (bool swap : {false, true}) {
+    const Tensor own = TripletMarginLoss(anchor, positive, negative, distance,
+                                         {.margin = 3, .swap = swap, .reduction = Reduction::kSum});
+    const Tensor built_in = TripletMarginLoss(
+        anchor, positive, negative,
+        {.margin = 3, .p = 1, .eps = 0, .swap = swap, .reduction = Reduction::kSum});
+    EXPECT_NEAR(own.Item(), built_in.Item(), 1e-12);
+    EXPECT_GT(own.Item(), 0);
+  }
+}
+
+TEST(LossTest, RefusesADistanceThatGivesNoNumberForEachTriplet) {
+  const Tensor x = Matrix(kLogits);
+  const auto uneven = [&](const Tensor& a, const Tensor& b) {
+    return a.Is(x) && b.Is(x) ? Sum(a, -1) : Sum(a);
+  };
+  EXPECT_EQ(ErrorOf([&] { TripletMarginLoss(x, x, x * 2, uneven); }),
+            "triplet_margin_loss: shapes [2] and [] differ: d(anchor, negative) must be like "
+            "d(anchor, positive)");
+}
+
 }  // namespace
 }  // namespace firn
