@@ -141,10 +141,10 @@ class Samples {
   double rtol_f32 = 0, atol_f32 = 0;
   bool random = false;          // results are random: shapes and dtypes only
   bool second_gradient = true;  // gradients of gradients are checked too
+  bool captured = true;         // false: reads values on the host, which a capture refuses
   // false: the gradient is another than the function's, on purpose (straight through); a test of
   // its own says which.
   bool gradient_is_derivative = true;
-  bool captured = true;         // false: reads values on the host, which a capture refuses
 };
 
 using SamplesFn = void (*)(Samples&);

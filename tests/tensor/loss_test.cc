@@ -10,7 +10,9 @@
 #include "firn/autograd/backward.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/ops/loss/similarity.h"
 #include "tests/error_of.h"
 
 namespace firn {
@@ -158,7 +160,7 @@ TEST(LossTest, RefusesADistanceThatGivesNoNumberForEachTriplet) {
   const auto uneven = [&](const Tensor& a, const Tensor& b) {
     return a.Is(x) && b.Is(x) ? Sum(a, -1) : Sum(a);
   };
-  EXPECT_EQ(ErrorOf([&] { TripletMarginLoss(x, x, x * 2, uneven); }),
+  EXPECT_EQ(testing::ErrorOf([&] { TripletMarginLoss(x, x, x * 2, uneven); }),
             "triplet_margin_loss: shapes [2] and [] differ: d(anchor, negative) must be like "
             "d(anchor, positive)");
 }

@@ -34,9 +34,8 @@ Tensor TopNError(const Tensor& x, const Tensor& target, Integer dim, Integer n) 
                                 x.shape().ToString(), " (want ", want.ToString(), ")"),
                 kName);
   }
-  const Tensor scores = x.Detach();
-  const Tensor own = Gather(scores, *along, Unsqueeze(target, *along));
-  const Tensor ahead = Sum(LogicalNot(Lt(scores, own)), *along);
+  const Tensor own = Gather(x, *along, Unsqueeze(target, *along));
+  const Tensor ahead = Sum(LogicalNot(Lt(x, own)), *along);
   return Cast(Gt(ahead, static_cast<int64_t>(n)), x.dtype());
 }
 
