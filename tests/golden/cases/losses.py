@@ -231,5 +231,15 @@ def add_focal(v):
                target=v.mask(3, 4).float())
 
 
+def add_cdist(v):
+    run = lambda x, y, **options: torch.cdist(x, y, **options)
+    for name, attrs in (("default", {}), ("p_0", {"p": 0.0}), ("p_1", {"p": 1.0}),
+                        ("p_3", {"p": 3.0}), ("p_inf", {"p": INF})):
+        v.case("cdist", name, run, attrs, x=v.values(4, 3), y=v.values(5, 3))
+    v.case("cdist", "batches", run, x=v.values(2, 1, 3, 4), y=v.values(3, 2, 4))
+    v.case("cdist", "equal_rows", run, x=torch.tensor([[1.0, 2.0], [3.0, 4.0]]),
+           y=torch.tensor([[3.0, 4.0], [0.0, 2.0]]))
+
+
 PARTS = (add_cross_entropy, add_nll, add_differences, add_binary, add_kl_div, add_likelihoods,
-         add_margins, add_similarities, add_focal)
+         add_margins, add_similarities, add_focal, add_cdist)
