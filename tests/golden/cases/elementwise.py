@@ -347,6 +347,24 @@ def add_classes(v):
     v.case("isinf", "negative", lambda x, positive: torch.isneginf(x), {"positive": False}, x=SPECIAL)
 
 
+def add_closeness(v):
+    close = lambda x, y, **options: torch.isclose(x, y, **options)
+    pair = torch.tensor([1.0, 2.0, 4.0, -8.0]), torch.tensor([1.1, 2.0, 4.5, -8.5])
+    for name, attrs in (("default", {}), ("rtol", {"rtol": 0.12}), ("atol", {"atol": 0.3}),
+                        ("exactly", {"rtol": 0.0, "atol": 0.0}), ("nan", {"equal_nan": True})):
+        v.case("isclose", name, close, attrs, [], x=pair[0], y=pair[1])
+        v.case("isclose", name + "_special", close, attrs, [], x=SPECIAL, y=SPECIAL.flip(0))
+        v.case("isclose", name + "_same_special", close, attrs, [], x=SPECIAL, y=SPECIAL.clone())
+    v.case("isclose", "int64", close, {"rtol": 0.0, "atol": 2.0}, x=v.integers(5), y=v.integers(5))
+    logit = lambda x, eps=None: torch.logit(x, eps)
+    v.case("logit", "default", logit, x=v.positive(7, low=0.05, high=0.95))
+    v.case("logit", "eps", logit, {"eps": 0.125}, x=torch.tensor([-1.0, 0.0625, 0.3, 0.75, 2.0]))
+    v.case("logit", "ends", logit, wrt=[], x=torch.tensor([0.0, 1.0, -1.0, 2.0, NAN]))
+    v.case("rrelu", "mean_slope", lambda x: F.rrelu(x), x=v.values(7))
+    v.case("rrelu", "slopes", lambda x, lower, upper: F.rrelu(x, lower, upper),
+           {"lower": -0.5, "upper": 0.25}, x=v.values(7))
+
+
 PARTS = (add_unary, add_clamp, add_arithmetic, add_pow, add_compare, add_where, add_activations,
          add_pow_number, add_more_clamp, add_special, add_kinked, add_more_binary, add_bits,
-         add_classes)
+         add_classes, add_closeness)
