@@ -297,5 +297,49 @@ def add_more_constants(v):
     v.case("accumulate", "int64", add, target=v.integers(4), source=v.integers(4))
 
 
+def add_rearrangements(v):
+    v.case("channel_shuffle", "groups", lambda x, groups: F.channel_shuffle(x, groups),
+           {"groups": 2}, x=v.values(1, 6, 2, 2))
+    v.case("pixel_shuffle", "images", lambda x, upscale: F.pixel_shuffle(x, upscale),
+           {"upscale": 2}, x=v.values(1, 8, 2, 3))
+    v.case("pixel_unshuffle", "images", lambda x, downscale: F.pixel_unshuffle(x, downscale),
+           {"downscale": 2}, x=v.values(1, 2, 4, 6))
+    roll = lambda x, shifts, dims=(): torch.roll(x, tuple(shifts), tuple(dims))
+    v.case("roll", "flat", roll, {"shifts": [2]}, x=v.values(2, 3))
+    v.case("roll", "two", roll, {"shifts": [1, -5], "dims": [0, 1]}, x=v.values(2, 3))
+    rot = lambda x, k=1, dims=(0, 1): torch.rot90(x, k, tuple(dims))
+    for name, attrs in (("once", {}), ("twice", {"k": 2}), ("back", {"k": -1}),
+                        ("other_dims", {"k": 1, "dims": [2, 1]})):
+        v.case("rot90", name, rot, attrs, x=v.values(2, 3, 2))
+    repeat = lambda x, repeats, dim: torch.repeat_interleave(x, repeats, dim)
+    v.case("repeat_interleave", "rows", repeat, {"repeats": 2, "dim": 0}, x=v.values(2, 3))
+    v.case("repeat_interleave", "columns", repeat, {"repeats": 3, "dim": -1}, x=v.values(2, 3))
+    for indexing in ("ij", "xy"):
+        v.case("meshgrid", indexing,
+               lambda tensors, indexing: torch.meshgrid(*tensors, indexing=indexing),
+               {"indexing": indexing}, tensors=[v.values(2), v.values(3)])
+    window = lambda x, dim, size, step: x.unfold(dim, size, step)
+    v.case("sliding_window", "overlapping", window, {"dim": 0, "size": 3, "step": 2}, x=v.values(7, 2))
+    v.case("sliding_window", "last", window, {"dim": -1, "size": 2, "step": 3}, x=v.values(2, 8))
+    v.case("unflatten", "inferred", lambda x, dim, sizes: torch.unflatten(x, dim, sizes),
+           {"dim": 1, "sizes": [2, -1]}, x=v.values(2, 6, 2))
+    v.case("narrow", "columns", lambda x, dim, start, length: torch.narrow(x, dim, start, length),
+           {"dim": 1, "start": -3, "length": 2}, x=v.values(2, 5))
+    diagonal = lambda x, offset=0, dim1=0, dim2=1: torch.diagonal(x, offset, dim1, dim2)
+    v.case("diagonal", "square", diagonal, x=v.values(3, 3))
+    v.case("diagonal", "wide", diagonal, {"offset": 1, "dim1": -2, "dim2": -1}, x=v.values(2, 3, 5))
+    v.case("diagonal", "below", diagonal, {"offset": -2}, x=v.values(4, 3))
+    embed = lambda x, offset=0, dim1=-2, dim2=-1: torch.diag_embed(x, offset, dim1, dim2)
+    v.case("diag_embed", "vectors", embed, x=v.values(2, 3))
+    v.case("diag_embed", "above", embed, {"offset": 1}, x=v.values(3))
+    v.case("diag_embed", "below_other_dims", embed, {"offset": -1, "dim1": 0, "dim2": 2},
+           x=v.values(2, 2))
+    for op, function in (("tril", torch.tril), ("triu", torch.triu)):
+        for diagonal in (0, 1, -2):
+            v.case(op, f"diagonal_{diagonal}".replace("-", "minus_"),
+                   lambda x, diagonal, f=function: f(x, diagonal), {"diagonal": diagonal},
+                   x=v.values(3, 4))
+
+
 PARTS = (add_views, add_slices, add_joins, add_pad, add_indexing, add_constants,
-         add_advanced_indexing, add_more_constants)
+         add_advanced_indexing, add_more_constants, add_rearrangements)
