@@ -89,11 +89,10 @@ class Bags {
     const Tensor none = Zeros(Shape::Trusted(shape), x.dtype(), x.device());
     return Slice(IndexAdd(none, 0, of_, x), 0, 0, count_);
   }
-  // -infinity of no rows.
+  // Of no rows -infinity, or 0.
   Tensor Maxima(const Tensor& rows) const {
     if (!of_.defined()) {
-      if (rows.size(1) > 0) return Max(rows, 1).values;
-      return Full({rows.size(0), rows.size(2)}, -INFINITY, rows.dtype(), rows.device());
+      return rows.size(1) > 0 ? Max(rows, 1).values : Sum(rows, 1);
     }
     const Tensor none = Full({count_ + 1, rows.size(1)}, -INFINITY, rows.dtype(), rows.device());
     const Tensor places = Expand(Unsqueeze(of_, 1), rows.shape());
