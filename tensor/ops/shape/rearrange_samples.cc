@@ -325,6 +325,13 @@ FIRN_REGISTER_COMPOSITE(meshgrid) {
   s.AddError("rank", {Normal({2, 2})}, MeshAttrs{}, "tensors must be 1-D, got [2, 2]");
 }
 
+FIRN_REGISTER_GOLDEN(meshgrid) {
+  const bool xy = args.Text("indexing") == "xy";
+  const std::vector<Tensor> grids =
+      Meshgrid(args.List("tensors"), xy ? MeshIndexing::kXy : MeshIndexing::kIj);
+  return {{"y.0", grids.at(0)}, {"y.1", grids.at(1)}};
+}
+
 FIRN_REGISTER_SAMPLES(sliding_window) {
   s.Function([](In in, const SlidingWindowAttrs& a) {
     return SlidingWindow(in[0], a.dim, a.size, a.step);

@@ -131,7 +131,8 @@ def add_likelihoods(v):
     for attrs in REDUCTIONS:
         v.case("poisson_nll_loss", label_of(attrs), poisson, attrs, ["x"], x=v.values(3, 2),
                target=v.integers(3, 2, high=6).float())
-    for name, attrs in (("rate", {"log_input": False}), ("rate_eps", {"log_input": False, "eps": 0.5}),
+    for name, attrs in (("rate", {"log_input": False}),
+                        ("rate_eps", {"log_input": False, "eps": 0.5}),
                         ("full", {"full": True, "reduction": "none"}),
                         ("full_rate", {"full": True, "log_input": False})):
         v.case("poisson_nll_loss", name, poisson, attrs, ["x"], x=v.positive(3, 2),
@@ -168,8 +169,8 @@ def add_margins(v):
         v.case("soft_margin_loss", tag, soft, attrs, ["x"], x=v.values(3, 4), target=signs(3, 4))
         v.case("multi_margin_loss", tag, multi, attrs, ["x"], x=v.values(4, 3),
                target=v.integers(4, high=3))
-        v.case("multi_margin_loss", tag + "_squares_weight", multi, {"p": 2, "margin": 0.5, **attrs},
-               ["x"], x=v.values(4, 3), target=v.integers(4, high=3), weight=v.positive(3))
+        v.case("multi_margin_loss", tag + "_squares_weight", multi,
+               {"p": 2, "margin": 0.5, **attrs}, ["x"], x=v.values(4, 3), target=v.integers(4, high=3), weight=v.positive(3))
         v.case("multilabel_margin_loss", tag, labels, attrs, ["x"], x=v.values(3, 4), target=listed)
         v.case("multilabel_soft_margin_loss", tag, soft_labels, attrs, ["x"], x=v.values(3, 4),
                target=v.mask(3, 4).float(), weight=v.positive(4))
@@ -216,7 +217,7 @@ def add_similarities(v):
 
 
 def add_focal(v):
-    """torchvision.ops.sigmoid_focal_loss, written out: the interpreter need not have torchvision."""
+    """torchvision.ops.sigmoid_focal_loss, written out, so that torchvision is not needed."""
     def run(x, target, alpha=0.25, gamma=2.0, reduction="none"):
         p = torch.sigmoid(x)
         loss = F.binary_cross_entropy_with_logits(x, target, reduction="none")
@@ -225,7 +226,8 @@ def add_focal(v):
             loss = (alpha * target + (1 - alpha) * (1 - target)) * loss
         return {"none": loss, "mean": loss.mean(), "sum": loss.sum()}[reduction]
 
-    for name, attrs in (("none", {}), ("mean", {"reduction": "mean"}), ("sum", {"reduction": "sum"}),
+    for name, attrs in (("none", {}), ("mean", {"reduction": "mean"}),
+                        ("sum", {"reduction": "sum"}),
                         ("unweighted", {"alpha": -1.0, "gamma": 1.5}), ("gamma_0", {"gamma": 0.0})):
         v.case("sigmoid_focal_loss", name, run, attrs, ["x"], x=v.values(3, 4),
                target=v.mask(3, 4).float())
