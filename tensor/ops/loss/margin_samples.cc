@@ -226,7 +226,8 @@ FIRN_REGISTER_SAMPLES(multilabel_margin_loss) {
 }
 
 FIRN_REGISTER_SAMPLES(multilabel_margin_slopes) {
-  s.Internal("the slopes of multilabel_margin_loss");
+  s.Function<MultilabelMarginSlopes>();
+  s.WithoutVectors("gradients of multilabel_margin_loss have them");
   s.Reference(SlopesReference);
   AddMultilabel(s);
 }

@@ -38,7 +38,8 @@ void AddRunning(Samples& s, A (*along)(int64_t dim)) {
 }
 
 FIRN_REGISTER_SAMPLES(running_extreme) {
-  s.Internal("the indices of cummax and cummin");
+  s.Function([](In in, const RunningExtremeAttrs& a) { return RunningExtreme(in[0], a); });
+  s.WithoutVectors("cummax and cummin have them");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const RunningExtremeAttrs& a = attrs.get<RunningExtremeAttrs>();
     return std::vector<RefTensor>{RunningReference(in[0], a.dim, a.largest)[1]};
