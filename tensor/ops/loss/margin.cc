@@ -1,4 +1,4 @@
-// Hinges are Clamp, whose gradient at the kink is 1, as PyTorch's clamp_min.
+// Hinges are Relu, whose gradient at the kink is 0, as PyTorch's.
 //
 // multilabel_margin_loss: a loss for each sample. Its gradient is dy times slopes, which are an
 // operation of their own: constant but for steps, so that nothing flows back from them.
@@ -12,11 +12,11 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
 #include "firn/tensor/ops/activation/sigmoids.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
-#include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/index/embedding.h"
@@ -29,8 +29,6 @@
 
 namespace firn {
 namespace {
-
-Tensor Hinge(const Tensor& x) { return Clamp(x, 0); }
 
 absl::StatusOr<IndexBounds> Bounds(const KernelQuery& q, int) {
   return IndexBounds{0, q.in(0).shape[1], -1};
@@ -119,14 +117,14 @@ Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target,
                           const HingeEmbeddingLossOptions& o) {
   CheckAlike({{"x", x}, {"target", target}}, "hinge_embedding_loss");
   const Tensor near = Where(Ne(target, -1), x, 0.0);
-  const Tensor far = Where(Ne(target, 1), Hinge(Sub(o.margin, x)), 0.0);
+  const Tensor far = Where(Ne(target, 1), Relu(Sub(o.margin, x)), 0.0);
   return ReduceLoss(Add(near, far), {}, o.reduction, "hinge_embedding_loss");
 }
 
 Tensor MarginRankingLoss(const Tensor& x1, const Tensor& x2, const Tensor& target,
                          const MarginRankingLossOptions& o) {
   CheckAlike({{"x1", x1}, {"x2", x2}, {"target", target}}, "margin_ranking_loss");
-  const Tensor losses = Hinge(Sub(o.margin, Mul(target, Sub(x1, x2))));
+  const Tensor losses = Relu(Sub(o.margin, Mul(target, Sub(x1, x2))));
   return ReduceLoss(losses, {}, o.reduction, "margin_ranking_loss");
 }
 
@@ -140,7 +138,7 @@ Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, const MultiMarginL
   const int64_t classes = x.size(-1);
   const Tensor own = OneHot(target, classes, DType::kBool);
   const Tensor right = Sum(Where(own, x, 0.0), -1, true);
-  const Tensor hinge = Where(own, 0.0, Hinge(Add(Sub(x, right), o.margin)));
+  const Tensor hinge = Where(own, 0.0, Relu(Add(Sub(x, right), o.margin)));
   const Tensor losses = Mean(o.p == 1 ? hinge : Square(hinge), -1);
   const Tensor weight = o.weight.defined() ? IndexSelect(o.weight, 0, target) : Tensor();
   return ReduceLoss(losses, weight, o.reduction, "multi_margin_loss");

@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_OPS_LOSS_MARGIN_H_
 
 // Losses that ask for a distance between right and wrong, as torch.nn.functional has them. Shapes
-// that would broadcast are an error. At the kink of a hinge its gradient is that of the slope.
+// that would broadcast are an error. The gradient at the kink of a hinge is 0.
 
 #include "firn/tensor/ops/loss/reduction_mode.h"
 #include "firn/tensor/tensor.h"

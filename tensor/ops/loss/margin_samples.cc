@@ -53,11 +53,15 @@ FIRN_REGISTER_COMPOSITE(hinge_embedding_loss) {
   NoGradientOfTargets(s);
 }
 
+struct RankingAttrs : MarginAttrs {
+  RankingAttrs(Reduction r = Reduction::kMean, double m = 0) : MarginAttrs{r, m} {}
+};
+
 std::vector<RefTensor> RankingReference(absl::Span<const RefTensor> in, AttrsRef attrs) {
   RefTensor difference = in[0];
   for (int64_t i = 0; i < difference.size(); ++i) difference[i] -= in[1][i];
   const RefTensor both[] = {difference, in[2]};
-  return LossReference<MarginAttrs>([](double d, double t, const MarginAttrs& a) {
+  return LossReference<RankingAttrs>([](double d, double t, const RankingAttrs& a) {
     return std::max(0.0, a.margin - t * d);
   })(both, attrs);
 }
@@ -67,13 +71,13 @@ FIRN_REGISTER_COMPOSITE(margin_ranking_loss) {
              {.name = "x2", .same_dtype_as = "x1"},
              {.name = "target", .same_dtype_as = "x1"}},
             {{.name = "y", .same_dtype_as = "x1"}});
-  s.Function([](In in, const MarginAttrs& a) {
+  s.Function([](In in, const RankingAttrs& a) {
     return MarginRankingLoss(in[0], in[1], in[2], {.margin = a.margin, .reduction = a.reduction});
   });
   s.Reference(RankingReference);
   const auto add = [&](const char* name, const Shape& shape, Reduction reduction, double margin) {
     s.Add(name, {Distinct(shape, 0.13), Uniform(shape, -0.03, 0.03, 2), Signs(shape, 3)},
-          MarginAttrs{reduction, margin})
+          RankingAttrs{reduction, margin})
         .constant_inputs = {2};
   };
   add("mean", {3, 4}, Reduction::kMean, 0);
@@ -83,9 +87,9 @@ FIRN_REGISTER_COMPOSITE(margin_ranking_loss) {
   add("nothing", {0, 3}, Reduction::kSum, 0);
   const Tensor x = Normal({3}, 1);
   s.AddLarge("4M", {Normal({2048, 2048}, 1), Normal({2048, 2048}, 2), Signs({2048, 2048}, 3)},
-             MarginAttrs{Reduction::kMean, 0}, 4 * 4.2e6, 50.3e6);
-  s.AddError("shapes", {x, x, Normal({2})}, MarginAttrs{}, "target must be like x1");
-  s.AddError("dtypes", {x, x, Integers({3}, 0, 2)}, MarginAttrs{}, ": convert one with To(...)");
+             RankingAttrs{Reduction::kMean, 0}, 4 * 4.2e6, 50.3e6);
+  s.AddError("shapes", {x, x, Normal({2})}, RankingAttrs{}, "target must be like x1");
+  s.AddError("dtypes", {x, x, Integers({3}, 0, 2)}, RankingAttrs{}, ": convert one with To(...)");
 }
 
 FIRN_REGISTER_COMPOSITE(soft_margin_loss) {

@@ -4,14 +4,15 @@
 // pairwise_distance: a norm of differences. eps is added before the norm, so that the distance of
 // equal vectors has a gradient.
 //
-// cosine_embedding_loss, triplet_margin_loss: made of these. Their hinges are Clamp, whose gradient
-// at the kink is 1, as PyTorch's clamp_min.
+// cosine_embedding_loss, triplet_margin_loss: made of these. Their hinges are Relu, whose gradient
+// at the kink is 0, as PyTorch's.
 
 #include "firn/tensor/ops/loss/similarity.h"
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
@@ -42,7 +43,7 @@ Shape CommonShape(const Tensor& x1, const Tensor& x2, std::string_view op) {
 Tensor TripletLoss(const Tensor& near, const Tensor& far, const Tensor& across, double margin,
                    Reduction reduction) {
   const Tensor other = across.defined() ? Minimum(far, across) : far;
-  const Tensor losses = Clamp(Add(Sub(near, other), margin), 0);
+  const Tensor losses = Relu(Add(Sub(near, other), margin));
   return ReduceLoss(losses, {}, reduction, "triplet_margin_loss");
 }
 
@@ -80,7 +81,7 @@ Tensor CosineEmbeddingLoss(const Tensor& x1, const Tensor& x2, const Tensor& tar
                 kName);
   }
   const Tensor cos = CosineSimilarity(x1, x2, -1);
-  const Tensor apart = Where(Eq(target, -1), Clamp(Sub(cos, o.margin), 0), 0.0);
+  const Tensor apart = Where(Eq(target, -1), Relu(Sub(cos, o.margin)), 0.0);
   const Tensor losses = Where(Eq(target, 1), Sub(1, cos), apart);
   return ReduceLoss(losses, {}, o.reduction, kName);
 }
