@@ -120,12 +120,21 @@ absl::Status VisitSingleOrDouble(DType dtype, const F& f) {
   return dtype == DType::kF64 ? f(TypeTag<double>()) : f(TypeTag<float>());
 }
 
+// f(r) with the reducer of the distance; on the host, which VisitNorm is not alone.
+template <class T, class F>
+absl::Status VisitDistance(double p, const F& f) {
+  if (p == 2) return f(SquareSum<T>());
+  if (p == 1) return f(AbsSum<T>());
+  if (p == 0) return f(NonzeroCount<T>());
+  return std::isinf(p) ? f(AbsExtreme<T, true>()) : f(PowerSum<T>(p));
+}
+
 struct CdistKernel {
   template <class On>
   static absl::Status Run(const On& on, KernelContext& k) {
     const RowPairs pairs(k.in_spec(0).shape, k.in_spec(1).shape);
     return VisitSingleOrDouble(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-      return VisitNorm<T>(k.attrs<CdistAttrs>().p, [&]<class R>(const R& reducer) {
+      return VisitDistance<T>(k.attrs<CdistAttrs>().p, [&]<class R>(const R& reducer) {
         return on.ForEach(k.out_spec().num_elements(),
                           CdistBody<T, R>{pairs, k.in<T>(0), k.in<T>(1), k.out<T>(), reducer});
       });
