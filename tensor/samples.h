@@ -142,6 +142,9 @@ class Samples {
   bool random = false;          // results are random: shapes and dtypes only
   bool second_gradient = true;  // gradients of gradients are checked too
   bool captured = true;         // false: reads values on the host, which a capture refuses
+  // false: the gradient is another than the function's, on purpose (straight through); a test of
+  // its own says which.
+  bool gradient_is_derivative = true;
 };
 
 using SamplesFn = void (*)(Samples&);

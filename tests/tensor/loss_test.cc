@@ -10,7 +10,9 @@
 #include "firn/autograd/backward.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/ops/loss/similarity.h"
 #include "tests/error_of.h"
 
 namespace firn {
@@ -137,6 +139,30 @@ TEST(BinaryCrossEntropyTest, PositiveWeightsMultiplyPositiveTargets) {
   const auto log_sigmoid = [](double v) { return -std::log1p(std::exp(-v)); };
   EXPECT_NEAR(each[0], -(3 * 0.25 * log_sigmoid(-1.5) + 0.75 * log_sigmoid(1.5)), 1e-12);
   EXPECT_NEAR(each[1], -3 * log_sigmoid(2), 1e-12);
+}
+
+TEST(LossTest, TakesADistanceOfTheCallers) {
+  const auto distance = [](const Tensor& a, const Tensor& b) { return Sum(Abs(a - b), -1); };
+  const Tensor anchor = Matrix(kLogits), positive = Matrix(kTarget), negative = anchor * 2;
+  for (bool swap : {false, true}) {
+    const Tensor own = TripletMarginLoss(anchor, positive, negative, distance,
+                                         {.margin = 3, .swap = swap, .reduction = Reduction::kSum});
+    const Tensor built_in = TripletMarginLoss(
+        anchor, positive, negative,
+        {.margin = 3, .p = 1, .eps = 0, .swap = swap, .reduction = Reduction::kSum});
+    EXPECT_NEAR(own.Item(), built_in.Item(), 1e-12);
+    EXPECT_GT(own.Item(), 0);
+  }
+}
+
+TEST(LossTest, RefusesADistanceThatGivesNoNumberForEachTriplet) {
+  const Tensor x = Matrix(kLogits);
+  const auto uneven = [&](const Tensor& a, const Tensor& b) {
+    return a.Is(x) && b.Is(x) ? Sum(a, -1) : Sum(a);
+  };
+  EXPECT_EQ(testing::ErrorOf([&] { TripletMarginLoss(x, x, x * 2, uneven); }),
+            "triplet_margin_loss: shapes [2] and [] differ: d(anchor, negative) must be like "
+            "d(anchor, positive)");
 }
 
 }  // namespace

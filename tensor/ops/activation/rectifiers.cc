@@ -10,10 +10,15 @@
 //
 // elu and its scaled forms (selu, celu), one pass each way. The input is kept: the result does not
 // tell the sides apart when alpha is negative.
+//
+// rrelu, concat_elu, concat_relu: made of operations. An x of 0 counts as below 0, as in PyTorch.
 
 #include "firn/tensor/ops/activation/rectifiers.h"
 
+#include <cmath>
+
 #include "firn/device/inner.h"
+#include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/graph_traits.h"
@@ -26,6 +31,9 @@
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/random/draws.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/problems/norm_options.h"
 
@@ -183,5 +191,26 @@ Tensor Celu(const Tensor& x, Real alpha) {
   if (alpha == 0) RaiseStatus(InvalidArgument("alpha must not be 0"), "celu");
   return ScaledElu(x, {.alpha = alpha, .input_scale = 1 / alpha});
 }
+
+Tensor Rrelu(const Tensor& x, Real lower, Real upper, Flag training, RandomGenerator* generator) {
+  CheckDefined(x, "rrelu");
+  if (!(lower <= upper) || !std::isfinite(lower) || !std::isfinite(upper)) {
+    RaiseStatus(InvalidArgument("lower ", static_cast<double>(lower), " must not be above upper ",
+                                static_cast<double>(upper), ", and both finite"),
+                "rrelu");
+  }
+  if (!training || lower == upper) return LeakyRelu(x, lower + (upper - lower) / 2);
+  const Tensor given = IsFloating(x.dtype()) ? x : Cast(x, DType::kF32);
+  const RandomOptions options{.device = x.device(), .generator = generator};
+  const Tensor slopes = Rand(x.shape(), lower, upper, given.dtype(), options);
+  return Where(Le(given, 0), Mul(given, slopes), given);
+}
+
+Tensor ConcatElu(const Tensor& x, Real alpha, Integer dim) {
+  const Tensor given = Elu(x, alpha);  // checks x
+  return Concat({given, Elu(Neg(AsDType(x, given.dtype())), alpha)}, dim);
+}
+
+Tensor ConcatRelu(const Tensor& x, Integer dim) { return Concat({Relu(x), Relu(Neg(x))}, dim); }
 
 }  // namespace firn

@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_H_
 
+#include "firn/tensor/rng.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
@@ -108,6 +109,21 @@ Tensor Selu(const Tensor& x);
 // x where x > 0, else alpha * (e^(x / alpha) - 1) (Barron, 2017): unlike Elu's, its slope has no
 // jump at 0. Integers and bools become f32. Throws when alpha is 0.
 Tensor Celu(const Tensor& x, inner::Real alpha = 1);
+
+// While training, x where x > 0, else x times a slope that is drawn for each element, uniform on
+// [lower, upper) (Xu et al., 2015); otherwise LeakyRelu with the mean slope. Integers and bools
+// become f32. Throws when lower > upper or one is not finite.
+Tensor Rrelu(const Tensor& x, inner::Real lower = 1.0 / 8, inner::Real upper = 1.0 / 3,
+             inner::Flag training = false, RandomGenerator* generator = nullptr);
+
+// Elu(x) and Elu(-x) one behind the other along `dim`, which doubles (Clevert et al., 2015;
+// NNabla's celu). Integers and bools become f32. Throws when dim is out of range.
+Tensor ConcatElu(const Tensor& x, inner::Real alpha = 1, inner::Integer dim = 1);
+
+// Relu(x) and Relu(-x) one behind the other along `dim`, which doubles (Shang et al., 2016;
+// NNabla's crelu). All dtypes but bool; negatives of unsigned integers wrap around. Throws when dim
+// is out of range.
+Tensor ConcatRelu(const Tensor& x, inner::Integer dim = 1);
 
 }  // namespace firn
 

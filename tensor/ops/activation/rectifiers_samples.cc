@@ -4,6 +4,7 @@
 #include "firn/tensor/ops/activation/rectifiers.h"
 #include "firn/tensor/ops/elementwise/elementwise_samples.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn::testing {
 namespace {
@@ -223,6 +224,88 @@ FIRN_REGISTER_COMPOSITE(celu) {
   AddUnary(s, Grid, CeluAttrs{});
   s.Add("alpha", {Grid({3, 4}, 7)}, CeluAttrs{2});
   s.AddError("alpha", {Normal({3})}, CeluAttrs{0}, "alpha must not be 0");
+}
+
+struct RreluAttrs {
+  double lower = 1.0 / 8, upper = 1.0 / 3;
+  bool training = false;  // only in tests/tensor/random_activations_test
+  template <class V>
+  void Visit(V& v) {
+    v.Field("lower", lower);
+    v.Field("upper", upper);
+    v.Field("training", training);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(rrelu) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function([](In in, const RreluAttrs& a) { return Rrelu(in[0], a.lower, a.upper, a.training); });
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const RreluAttrs& a = attrs.get<RreluAttrs>();
+    return in[0] > 0 ? in[0] : in[0] * (a.lower + a.upper) / 2;
+  });
+  AddUnary(s, Grid, RreluAttrs{});
+  s.Add("other slopes", {Grid({7}, 2)}, RreluAttrs{-0.5, 0.25});
+  s.AddError("slopes", {Normal({3})}, RreluAttrs{0.5, 0.25},
+             "lower 0.5 must not be above upper 0.25");
+}
+
+struct ConcatEluAttrs {
+  double alpha = 1;
+  int64_t dim = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("alpha", alpha);
+    v.Field("dim", dim);
+  }
+};
+
+// f(x) and f(-x) one behind the other along `dim`.
+std::vector<RefTensor> Doubled(const RefTensor& x, int64_t dim, double (*f)(double, double),
+                               double alpha) {
+  Dims shape = x.shape.dims();
+  const int at = static_cast<int>(dim < 0 ? dim + shape.rank : dim);
+  shape[at] *= 2;
+  RefTensor y(Shape::Trusted(shape));
+  ForEachIndex(y.shape, [&](absl::Span<const int64_t> index) {
+    std::vector<int64_t> from(index.begin(), index.end());
+    int64_t& place = from[static_cast<size_t>(at)];
+    const bool second = place >= x.shape[at];
+    if (second) place -= x.shape[at];
+    y.at(index) = f(second ? -x.at(from) : x.at(from), alpha);
+  });
+  return {y};
+}
+
+FIRN_REGISTER_COMPOSITE(concat_elu) {
+  s.Declare({{.name = "x", .dtypes = kFloating, .min_rank = 1}});
+  s.Function([](In in, const ConcatEluAttrs& a) { return ConcatElu(in[0], a.alpha, a.dim); });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const ConcatEluAttrs& a = attrs.get<ConcatEluAttrs>();
+    return Doubled(
+        in[0], a.dim, [](double x, double alpha) { return x > 0 ? x : alpha * std::expm1(x); },
+        a.alpha);
+  });
+  s.Add("channels", {Grid({2, 8, 3}, 1)}, ConcatEluAttrs{});
+  s.Add("alpha, last dimension", {Grid({3, 4}, 2)}, ConcatEluAttrs{0.5, -1});
+  s.Add("nothing", {Grid({0, 3}, 3)}, ConcatEluAttrs{});
+  s.AddLarge("4M", {Normal({64, 64, 1024})}, ConcatEluAttrs{}, 10 * 8.4e6, 50.3e6);
+  s.AddError("dim", {Normal({3})}, ConcatEluAttrs{}, "dim 1");
+  s.WithoutVectors("PyTorch does not have it");
+}
+
+FIRN_REGISTER_COMPOSITE(concat_relu) {
+  s.Declare({{.name = "x", .dtypes = kFloating, .min_rank = 1}});
+  s.Function([](In in, const DimAttrs& a) { return ConcatRelu(in[0], a.dim); });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    return Doubled(
+        in[0], attrs.get<DimAttrs>().dim, [](double x, double) { return x > 0 ? x : 0.0; }, 0);
+  });
+  s.Add("channels", {Grid({2, 8, 3}, 1)}, DimAttrs{1});
+  s.Add("last dimension", {Grid({3, 4}, 2)}, DimAttrs{-1});
+  s.AddLarge("4M", {Normal({64, 64, 1024})}, DimAttrs{1}, 2 * 8.4e6, 50.3e6);
+  s.AddError("bool", {Booleans({3, 4})}, DimAttrs{1}, "bool");
+  s.WithoutVectors("PyTorch does not have it");
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 // softplus: a smooth relu, one pass each way.
 //
 // mish: x tanh(softplus(x)), its gradient made of the two.
+//
+// logit: made of operations.
 
 #include "firn/tensor/ops/activation/sigmoids.h"
 
@@ -25,6 +27,7 @@
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/split.h"
 #include "firn/tensor/problems/norm_options.h"
 
@@ -212,5 +215,15 @@ Tensor Softplus(const Tensor& x, Real beta, Real threshold) {
 }
 
 Tensor Mish(const Tensor& x) { return FloatUnary<"mish">(x); }
+
+Tensor Logit(const Tensor& x, std::optional<double> eps) {
+  CheckDefined(x, "logit");
+  if (eps && !(*eps >= 0 && *eps <= 0.5)) {
+    RaiseStatus(InvalidArgument("eps must be in [0, 0.5], got ", *eps), "logit");
+  }
+  const Tensor given = IsFloating(x.dtype()) ? x : Cast(x, DType::kF32);
+  const Tensor p = eps ? Clamp(given, *eps, 1 - *eps) : given;
+  return Log(Div(p, Sub(1, p)));
+}
 
 }  // namespace firn

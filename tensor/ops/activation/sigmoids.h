@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_H_
 
+#include <optional>
+
 #include "firn/device/enum_words.h"
 #include "firn/tensor/tensor.h"
 
@@ -65,6 +67,11 @@ Tensor Softplus(const Tensor& x, inner::Real beta = 1, inner::Real threshold = 2
 
 // x * Tanh(Softplus(x)) (Misra, 2019). Integers and bools become f32.
 Tensor Mish(const Tensor& x);
+
+// log(x / (1 - x)), the inverse of Sigmoid; NaN outside [0, 1], infinite at its ends. With eps x is
+// cut off at eps and 1 - eps first (torch.logit). Integers and bools become f32. Throws on an eps
+// outside [0, 0.5].
+Tensor Logit(const Tensor& x, std::optional<double> eps = {});
 
 }  // namespace firn
 

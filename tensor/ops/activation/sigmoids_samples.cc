@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "firn/tensor/ops/activation/sigmoids.h"
@@ -183,6 +185,35 @@ FIRN_REGISTER_COMPOSITE(glu) {
   s.Add("nothing", {Normal({0, 4})}, DimAttrs{});
   s.AddError("odd", {Normal({3, 5})}, DimAttrs{1}, "x [3, 5] must have an even size in dim 1");
   s.AddError("dim", {Normal({4})}, DimAttrs{1}, "dim 1 is outside");
+}
+
+struct LogitAttrs {
+  double eps = -1;  // below 0: none
+  template <class V>
+  void Visit(V& v) {
+    v.Field("eps", eps);
+  }
+};
+
+Tensor CallLogit(In in, const LogitAttrs& a) {
+  return Logit(in[0], a.eps < 0 ? std::optional<double>() : a.eps);
+}
+
+FIRN_REGISTER_COMPOSITE(logit) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function(CallLogit);
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const double eps = attrs.get<LogitAttrs>().eps;
+    const double x = eps < 0 ? in[0] : std::min(std::max(in[0], eps), 1 - eps);
+    return std::log(x / (1 - x));
+  });
+  AddUnary(
+      s, [](const Shape& shape, uint64_t seed) { return Uniform(shape, 0.05, 0.45, seed); },
+      LogitAttrs{});
+  s.Add("near 1", {Values({0.625, 0.75, 0.875, 0.9375})}, LogitAttrs{});
+  s.Add("eps", {Values({-1, 0.0625, 0.3125, 0.75, 0.9375, 2})}, LogitAttrs{0.125});
+  s.Add("ends", {Values({0, 1, -1, 2, NAN})}, LogitAttrs{}).check_gradient = false;
+  s.AddError("eps", {Normal({3})}, LogitAttrs{0.75}, "eps must be in [0, 0.5], got 0.75");
 }
 
 }  // namespace

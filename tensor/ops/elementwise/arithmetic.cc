@@ -220,4 +220,12 @@ Tensor Div(const Tensor& x, const Tensor& y, DivRounding rounding) {
   return ApplyPromoted(TheOp<"div">(), x, y, DivAttrs{rounding}, rounding == DivRounding::kNone);
 }
 
+Tensor Addcmul(const Tensor& x, const Tensor& y, const Tensor& z, Number value) {
+  return Add(x, Mul(y, z), value);
+}
+
+Tensor Addcdiv(const Tensor& x, const Tensor& y, const Tensor& z, Number value) {
+  return Add(x, Div(y, z), value);
+}
+
 }  // namespace firn

@@ -69,6 +69,11 @@ struct DivAttrs {
 // gradient is 0. Throws on an integer division by 0; floats give inf or NaN. Operator `/`.
 Tensor Div(const Tensor& x, const Tensor& y, DivRounding rounding = DivRounding::kNone);
 
+// x + value * y * z, broadcast; dtypes promote as PyTorch's.
+Tensor Addcmul(const Tensor& x, const Tensor& y, const Tensor& z, inner::Number value = 1);
+// x + value * y / z, broadcast; dtypes promote as PyTorch's, and integers are divided as f32.
+Tensor Addcdiv(const Tensor& x, const Tensor& y, const Tensor& z, inner::Number value = 1);
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ELEMENTWISE_ARITHMETIC_H_

@@ -3,6 +3,8 @@
 //
 // logaddexp: the two shares of the gradient are a softmax of x and y; both are 0 where both
 // operands are -inf, as logsumexp's: nothing that is done to a sum of zeros brings infinities back.
+//
+// xlogy: made of operations.
 
 #include "firn/tensor/ops/elementwise/exponential.h"
 
@@ -11,6 +13,7 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/compare/classify.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
@@ -76,5 +79,13 @@ Tensor Log1p(const Tensor& x) { return FloatUnary<"log1p">(x); }
 Tensor Log2(const Tensor& x) { return FloatUnary<"log2">(x); }
 Tensor Log10(const Tensor& x) { return FloatUnary<"log10">(x); }
 Tensor Logaddexp(const Tensor& x, const Tensor& y) { return FloatBinary<"logaddexp">(x, y); }
+
+Tensor Xlogy(const Tensor& x, const Tensor& y) {
+  const Promoted p = PromoteOperands(x, y, "xlogy", /*to_float=*/true);
+  // A logarithm that would be none there is that of 1 instead, which makes 0 of any x.
+  const Tensor none = LogicalOr(Le(p.y(), 0), Isinf(p.y()));
+  const Tensor masked = LogicalAnd(Eq(p.x(), 0), none);
+  return Mul(p.x(), Log(Where(masked, 1.0, p.y())));
+}
 
 }  // namespace firn

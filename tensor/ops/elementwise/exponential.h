@@ -27,6 +27,11 @@ Tensor Log10(const Tensor& x);
 // promote as PyTorch's; integers and bools become f32.
 Tensor Logaddexp(const Tensor& x, const Tensor& y);
 
+// x log(y), broadcast, and 0 where x is 0 unless y is NaN (torch.xlogy): entropies are sums of
+// these. Where x is 0 and y not above 0, or infinite, no gradient flows. Dtypes promote as
+// PyTorch's; integers and bools become f32.
+Tensor Xlogy(const Tensor& x, const Tensor& y);
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ELEMENTWISE_EXPONENTIAL_H_

@@ -49,5 +49,21 @@ FIRN_REGISTER_SAMPLES(logaddexp) {
       .check_gradient = false;
 }
 
+FIRN_REGISTER_COMPOSITE(xlogy) {
+  s.Declare({{.name = "x", .dtypes = kFloating}, {.name = "y", .same_dtype_as = "x"}},
+            {{.name = "z", .same_dtype_as = "x"}});
+  s.Function<Xlogy>();
+  s.Reference([](double x, double y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); });
+  s.Add("vectors", {Normal({7}), Positive({7}, 2)});
+  s.Add("rows", {Normal({3, 1}), Positive({4}, 2)});
+  s.Add("channels", {Normal({2, 8, 3}), Positive({2, 8, 3}, 2)});
+  s.Add("zeros", {Values({0, 0, 2}), Values({0.5, 3, 0.25})});
+  s.Add("edges", {Values({0, 0, 0, 0, 1, -1, NAN}), Values({0, -1, NAN, INFINITY, 0, -1, 2})})
+      .check_gradient = false;
+  s.Add("nothing", {Normal({0, 3}), Normal({3})});
+  s.AddLarge("4M", {Normal({2048, 2048}), Positive({2048, 2048}, 2)}, {}, 20 * 4.2e6, 50.3e6);
+  s.AddError("shapes", {Normal({3}), Normal({4})}, {}, "do not broadcast");
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -8,6 +8,8 @@
 // rsqrt: dx = -dy y^3 / 2.
 //
 // reciprocal: dx = -dy y^2.
+//
+// hypot: dx = x dz / z, and 0 for z = 0.
 
 #include "firn/tensor/ops/elementwise/power.h"
 
@@ -23,6 +25,7 @@
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/power_fn.h"
 #include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
 
 namespace firn {
@@ -124,6 +127,18 @@ FIRN_REGISTER_OP(reciprocal) {
   return InFullPrecision(cpu::FloatOp<ReciprocalFn>("1 / x.", GradReciprocal, {Saved::Output(0)}));
 }
 
+void GradHypot(GradContext& g) {
+  const Tensor zero = Eq(g.output(0), 0);
+  const Tensor flow = Div(Where(zero, 0.0, g.grad_output()), Where(zero, 1.0, g.output(0)));
+  if (g.needs(0)) g.set_grad_input(0, Mul(g.input(0), flow));
+  if (g.needs(1)) g.set_grad_input(1, Mul(g.input(1), flow));
+}
+
+FIRN_REGISTER_OP(hypot) {
+  return cpu::BinaryFloatOp<HypotFn>("sqrt(x^2 + y^2), broadcast.", GradHypot,
+                                     {Saved::Input(0), Saved::Input(1), Saved::Output(0)});
+}
+
 }  // namespace
 
 Tensor inner::PowNumber(const Tensor& x, double exponent) {
@@ -156,5 +171,12 @@ Tensor Sqrt(const Tensor& x) { return ApplyFloating(TheOp<"sqrt">(), x); }
 Tensor Rsqrt(const Tensor& x) { return ApplyFloating(TheOp<"rsqrt">(), x); }
 
 Tensor Reciprocal(const Tensor& x) { return ApplyFloating(TheOp<"reciprocal">(), x); }
+
+Tensor Hypot(const Tensor& x, const Tensor& y) { return FloatBinary<"hypot">(x, y); }
+
+Tensor Exp2(const Tensor& x) {
+  CheckDefined(x, "exp2");
+  return Pow(2.0, IsFloating(x.dtype()) ? x : Cast(x, DType::kF32));
+}
 
 }  // namespace firn

@@ -14,4 +14,6 @@ FIRN_REGISTER_KERNELS(rsqrt) { return cuda::FloatKernels<RsqrtFn>(); }
 
 FIRN_REGISTER_KERNELS(reciprocal) { return cuda::FloatKernels<ReciprocalFn>(); }
 
+FIRN_REGISTER_KERNELS(hypot) { return cuda::FloatKernels<HypotFn, 2>(); }
+
 }  // namespace firn::power_cuda

@@ -38,6 +38,13 @@ Tensor Rsqrt(const Tensor& x);
 // 1 / x. Integers and bools become f32.
 Tensor Reciprocal(const Tensor& x);
 
+// sqrt(x^2 + y^2), broadcast, without leaving the range of the dtype on the way. The gradient where
+// both are 0 is 0. Dtypes promote as PyTorch's; integers and bools become f32.
+Tensor Hypot(const Tensor& x, const Tensor& y);
+
+// 2 to the power x. Integers and bools become f32.
+Tensor Exp2(const Tensor& x);
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ELEMENTWISE_POWER_H_

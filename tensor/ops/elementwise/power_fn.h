@@ -2,6 +2,7 @@
 #define FIRN_TENSOR_OPS_ELEMENTWISE_POWER_FN_H_
 
 #include <cmath>
+#include <limits>
 
 #include "firn/device/macros.h"
 #include "firn/tensor/kernels/math_pow.h"
@@ -117,6 +118,18 @@ struct ReciprocalFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return T(1) / x;
+  }
+};
+
+// By the ratio of the smaller to the larger, which no square takes out of range.
+struct HypotFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    const T a = math::Abs(x), b = math::Abs(y), inf = std::numeric_limits<T>::infinity();
+    const T large = a > b ? a : b, small = a > b ? b : a;
+    const T ratio = small / (large == 0 ? T(1) : large);
+    const T length = large * std::sqrt(T(1) + ratio * ratio);
+    return (a == inf) | (b == inf) ? inf : length;
   }
 };
 

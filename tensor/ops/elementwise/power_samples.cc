@@ -67,5 +67,25 @@ FIRN_REGISTER_SAMPLES(reciprocal) {
   s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
 }
 
+FIRN_REGISTER_SAMPLES(hypot) {
+  s.Function<Hypot>();
+  s.Reference([](double x, double y) { return std::hypot(x, y); });
+  AddBinary(s, Grid, Grid);
+  s.Add("edges",
+        {Values({0.0, INFINITY, NAN, -INFINITY, NAN, 0}), Values({0.0, NAN, -INFINITY, 1, 2, -3})})
+      .check_gradient = false;
+  s.Add("far", {Values({3e200, 3e-200}), Values({4e200, 4e-200})}).check_gradient = false;
+  s.AddError("integers", {Integers({3}, 0, 9), Integers({3}, 0, 9)}, {}, "x must be f32");
+}
+
+FIRN_REGISTER_COMPOSITE(exp2) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function<Exp2>();
+  AddFloatUnary(
+      s, [](double x) { return std::exp2(x); },
+      [](const Shape& shape, uint64_t seed) { return Normal(shape, seed); }, {10, -10});
+  s.errors.pop_back();  // integers become f32
+}
+
 }  // namespace
 }  // namespace firn::testing

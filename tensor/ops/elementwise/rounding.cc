@@ -6,12 +6,15 @@
 // rounding mode of the processor, ties to even, is assumed.
 //
 // trunc: flat between the steps.
+//
+// frac: what trunc takes away.
 
 #include "firn/tensor/ops/elementwise/rounding.h"
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/rounding_fn.h"
 
 namespace firn {
@@ -59,5 +62,7 @@ Tensor Round(const Tensor& x, const RoundAttrs& options) {
 }
 
 Tensor Trunc(const Tensor& x) { return Apply1(TheOp<"trunc">(), {x}); }
+
+Tensor Frac(const Tensor& x) { return Sub(x, Trunc(x)); }
 
 }  // namespace firn

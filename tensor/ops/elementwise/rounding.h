@@ -41,6 +41,10 @@ Tensor Round(const Tensor& x, const RoundOptions& options = {});
 // x without its fraction; integers stay as they are. The gradient is 0 everywhere.
 Tensor Trunc(const Tensor& x);
 
+// x without its integer, x - Trunc(x): the sign is x's; NaN for infinities. The gradient is 1.
+// Integers give 0.
+Tensor Frac(const Tensor& x);
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ELEMENTWISE_ROUNDING_H_

@@ -60,5 +60,13 @@ FIRN_REGISTER_SAMPLES(trunc) {
   s.AddError("bool", {Booleans({3})}, {}, "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
 }
 
+FIRN_REGISTER_COMPOSITE(frac) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function<Frac>();
+  s.Reference([](double x) { return x - std::trunc(x); });
+  AddUnary(s, Grid);
+  s.Add("edges", {Values({0.0, -2.5, 7, INFINITY, NAN})}).check_gradient = false;
+}
+
 }  // namespace
 }  // namespace firn::testing

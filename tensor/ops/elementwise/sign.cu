@@ -9,4 +9,6 @@ FIRN_REGISTER_KERNELS(neg) { return cuda::NumericKernels<NegFn>(); }
 
 FIRN_REGISTER_KERNELS(sign) { return cuda::NumericKernels<SignFn>(); }
 
+FIRN_REGISTER_KERNELS(copysign) { return cuda::FloatKernels<CopysignFn, 2>(); }
+
 }  // namespace firn::sign_cuda

@@ -14,6 +14,10 @@ Tensor Neg(const Tensor& x);
 // -1, 0 or 1; 0 for NaN. The gradient is 0 everywhere.
 Tensor Sign(const Tensor& x);
 
+// |x| with the sign of y, whose zeros have signs too; broadcast. No gradient flows to y, and where
+// x is 0 none to x. Dtypes promote as PyTorch's; integers and bools become f32.
+Tensor Copysign(const Tensor& x, const Tensor& y);
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ELEMENTWISE_SIGN_H_

@@ -32,6 +32,14 @@ struct SignFn {
   }
 };
 
+struct CopysignFn {
+  using Brief = void;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    return math::WithSign(math::Abs(x), y);
+  }
+};
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ELEMENTWISE_SIGN_FN_H_

@@ -33,5 +33,14 @@ FIRN_REGISTER_SAMPLES(sign) {
   s.AddError("bool", {Booleans({3})}, {}, "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
 }
 
+FIRN_REGISTER_SAMPLES(copysign) {
+  s.Function<Copysign>();
+  s.Reference([](double x, double y) { return std::copysign(x, y); });
+  AddBinary(s, Grid, Grid);
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, 1, NAN}), Values({-0.0, 1, -INFINITY, -0.0, -1})})
+      .check_gradient = false;
+  s.AddError("integers", {Integers({3}, 0, 9), Integers({3}, 0, 9)}, {}, "x must be f32");
+}
+
 }  // namespace
 }  // namespace firn::testing

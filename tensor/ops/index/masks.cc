@@ -2,6 +2,9 @@
 // operation runs; the kernel counts again, chunk by chunk, to know where each chunk writes.
 //
 // masked_select: composed of nonzero and index_select on the flattened tensors.
+//
+// masked_scatter: the number of each place among those that are filled is a running sum of the
+// mask, so that nothing is read on the host.
 
 #include "firn/tensor/ops/index/masks.h"
 
@@ -15,8 +18,11 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/parts.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/index/select.h"
 #include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/scan/cumulative.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/slices.h"
@@ -174,6 +180,30 @@ Tensor MaskedSelect(const Tensor& x, const Tensor& mask) {
   RaiseIfError(shape.status(), "masked_select");
   const Tensor where = Select(Nonzero(Flatten(Expand(mask, *shape))), 1, 0);
   return IndexSelect(Flatten(Expand(x, *shape)), 0, where);
+}
+
+Tensor MaskedScatter(const Tensor& x, const Tensor& mask, const Tensor& source) {
+  constexpr const char* kName = "masked_scatter";
+  CheckDefined(x, kName);
+  CheckDefined(mask, kName, "mask");
+  CheckDefined(source, kName, "source");
+  if (mask.dtype() != DType::kBool || !BroadcastsTo(mask.shape(), x.shape())) {
+    RaiseStatus(InvalidArgument("mask must be bool and broadcast to x ", x.shape().ToString(),
+                                ", got ", mask.spec().ToString()),
+                kName);
+  }
+  if (source.dtype() != x.dtype()) {
+    RaiseStatus(InvalidArgument("x is ", DTypeName(x.dtype()), " but source is ",
+                                DTypeName(source.dtype()), ": convert one with To(...)"),
+                kName);
+  }
+  constexpr int64_t kNone = -1;
+  const Tensor where = Expand(mask, x.shape()), flat = Flatten(where);
+  const Tensor number = Sub(Cumsum(Cast(flat, DType::kI64), 0), 1);
+  const Tensor taken =
+      Apply1(TheOp<"index_select">(), {Flatten(source), Where(flat, number, kNone)},
+             IndexSelectAttrs{.ignored = kNone});
+  return Where(where, Reshape(taken, x.shape()), x);
 }
 
 }  // namespace firn

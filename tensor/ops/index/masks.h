@@ -24,6 +24,11 @@ Tensor Nonzero(const Tensor& x);
 // during capture.
 Tensor MaskedSelect(const Tensor& x, const Tensor& mask);
 
+// A copy of x in which the elements of `source`, row-major, fill those where `mask` (bool,
+// broadcast to x) is true, in order (torch.masked_scatter). Source has x's dtype and any shape;
+// what is left over is not used. Any dtype. Throws when there are fewer elements than places.
+Tensor MaskedScatter(const Tensor& x, const Tensor& mask, const Tensor& source);
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_INDEX_MASKS_H_

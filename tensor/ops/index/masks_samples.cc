@@ -58,5 +58,38 @@ FIRN_REGISTER_COMPOSITE(masked_select) {
   s.AddError("shapes", {Normal({3}), Booleans({2})}, {}, "shapes [3] and [2] do not broadcast");
 }
 
+FIRN_REGISTER_COMPOSITE(masked_scatter) {
+  s.Declare({{.name = "x"},
+             {.name = "mask", .dtypes = kBoolean},
+             {.name = "source", .same_dtype_as = "x"}});
+  s.Function<MaskedScatter>();
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
+    RefTensor y = in[0];
+    int64_t next = 0, i = 0;
+    ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
+      std::vector<int64_t> in_mask;
+      const int lead = y.shape.rank() - in[1].shape.rank();
+      for (int d = 0; d < in[1].shape.rank(); ++d) {
+        in_mask.push_back(in[1].shape[d] == 1 ? 0 : at[static_cast<size_t>(d + lead)]);
+      }
+      if (in[1].at(in_mask) != 0) y[i] = in[2][next++];
+      ++i;
+    });
+    return std::vector<RefTensor>{y};
+  });
+  s.Add("vector", {Normal({7}), Booleans({7}), Normal({9}, 2)});
+  s.Add("rows", {Normal({3, 4}), Booleans({3, 1}), Normal({3, 5}, 2)});
+  s.Add("channels", {Normal({2, 8, 3}), Booleans({2, 8, 3}), Normal({2, 8, 3}, 2)});
+  s.Add("none", {Normal({3}), Values({0, 0, 0}).To(DType::kBool), Normal({0})});
+  s.Add("integers", {Integers({7}, 0, 9), Booleans({7}), Integers({7}, 0, 9, 2)});
+  s.Add("bool", {Booleans({7}), Booleans({7}, 2), Booleans({7}, 3)});
+  s.AddLarge("4M", {Normal({2048, 2048}), Booleans({2048, 2048}), Normal({2048, 2048}, 2)}, {}, 0,
+             71e6);
+  s.AddError("too few", {Normal({3}), Values({1, 0, 1}).To(DType::kBool), Normal({1})}, {},
+             "1 at index 2 is outside");
+  s.AddError("mask", {Normal({3}), Booleans({2}), Normal({3})}, {},
+             "mask must be bool and broadcast to x [3], got bool [2]");
+}
+
 }  // namespace
 }  // namespace firn::testing

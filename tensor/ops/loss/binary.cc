@@ -20,6 +20,7 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/loss/binary_fn.h"
 #include "firn/tensor/ops/loss/binary_grad_fn.h"
@@ -159,6 +160,15 @@ Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target,
     losses = Add(Mul(Sub(1, target), x), Mul(Add(Mul(Sub(pos_weight, 1), target), 1), of_positive));
   }
   return ReduceLoss(losses, weight, options.reduction, op.name);
+}
+
+Tensor SigmoidFocalLoss(const Tensor& x, const Tensor& target, const SigmoidFocalLossOptions& o) {
+  const Tensor losses = BinaryCrossEntropyWithLogits(x, target, {.reduction = Reduction::kNone});
+  // 1 - p_t: p where the target is 0, 1 - p where it is 1.
+  const Tensor p = Sigmoid(x), wrong = Add(p, Mul(target, Sub(1, Mul(p, 2))));
+  Tensor weighted = Mul(Pow(wrong, o.gamma), losses);
+  if (o.alpha >= 0) weighted = Mul(weighted, Add(Mul(target, 2 * o.alpha - 1), 1 - o.alpha));
+  return ReduceLoss(weighted, {}, o.reduction, "sigmoid_focal_loss");
 }
 
 }  // namespace firn

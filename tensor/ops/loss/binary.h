@@ -40,6 +40,19 @@ struct BinaryCrossEntropyWithLogitsOptions {
 Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target,
                                     const BinaryCrossEntropyWithLogitsOptions& options = {});
 
+struct SigmoidFocalLossOptions {
+  double alpha = 0.25;  // the weight of positive targets, 1 - alpha that of others; below 0: none
+  double gamma = 2;     // how much less what is right already counts; 0: as much
+  Reduction reduction = Reduction::kNone;
+};
+
+// The focal loss of logits (Lin et al., 2017; torchvision.ops.sigmoid_focal_loss): with p_t the
+// probability of the target, (1 - p_t)^gamma BinaryCrossEntropyWithLogits(x, target), weighted by
+// alpha; of every element unless another reduction is asked for. x and target, which is 0 or 1, are
+// floating tensors of one shape and dtype.
+Tensor SigmoidFocalLoss(const Tensor& x, const Tensor& target,
+                        const SigmoidFocalLossOptions& options = {});
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_LOSS_BINARY_H_

@@ -150,5 +150,37 @@ FIRN_REGISTER_GOLDEN(binary_cross_entropy_with_logits) {
                                        .reduction = AttrsFrom<LossAttrs>(args).reduction});
 }
 
+struct FocalAttrs {
+  Reduction reduction = Reduction::kNone;
+  double alpha = 0.25, gamma = 2;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("reduction", reduction);
+    v.Field("alpha", alpha);
+    v.Field("gamma", gamma);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(sigmoid_focal_loss) {
+  s.Declare({{.name = "x", .dtypes = kFloating}, {.name = "target", .same_dtype_as = "x"}});
+  s.Function([](In in, const FocalAttrs& a) {
+    return SigmoidFocalLoss(in[0], in[1],
+                            {.alpha = a.alpha, .gamma = a.gamma, .reduction = a.reduction});
+  });
+  s.Reference(LossReference<FocalAttrs>([](double x, double t, const FocalAttrs& a) {
+    const double p = 1 / (1 + std::exp(-x)), wrong = p * (1 - t) + t * (1 - p);
+    const double loss = std::max(x, 0.0) - x * t + std::log1p(std::exp(-std::abs(x)));
+    const double weight = a.alpha < 0 ? 1 : a.alpha * t + (1 - a.alpha) * (1 - t);
+    return weight * std::pow(wrong, a.gamma) * loss;
+  }));
+  AddLossSamples(s, FocalAttrs{}, [](const Shape& shape, int which) {
+    return which == 0 ? Normal(shape) : Uniform(shape, 0, 1, 2);
+  });
+  const Tensor x = Normal({7}), t = Values({0, 1, 1, 0, 0, 1, 0});
+  s.Add("hard targets", {x, t}, FocalAttrs{Reduction::kSum, 0.25, 2}).constant_inputs = {1};
+  s.Add("no weights", {x, Uniform({7}, 0, 1, 2)}, FocalAttrs{Reduction::kNone, -1, 1});
+  s.Add("gamma 0", {x, Uniform({7}, 0, 1, 2)}, FocalAttrs{Reduction::kNone, 0.75, 0});
+}
+
 }  // namespace
 }  // namespace firn::testing

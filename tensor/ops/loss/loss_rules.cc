@@ -2,6 +2,7 @@
 
 #include "firn/tensor/ops/loss/loss_rules.h"
 
+#include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/reduce/sum.h"
@@ -92,6 +93,35 @@ Tensor ReduceLoss(const Tensor& losses, const Tensor& weight, Reduction reductio
   const Tensor weighted = weight.defined() ? Mul(losses, weight) : losses;
   if (reduction == Reduction::kNone) return weighted;
   return reduction == Reduction::kMean ? Mean(weighted) : Sum(weighted);
+}
+
+void CheckOneFloat(std::initializer_list<NamedTensor> tensors, std::string_view op) {
+  const NamedTensor& first = *tensors.begin();
+  for (const NamedTensor& t : tensors) {
+    CheckDefined(t.tensor, op, t.name);
+    if (!IsFloating(first.tensor.dtype())) {
+      RaiseStatus(InvalidArgument(first.name, " must be ", DTypeNames(kFloating), ", got ",
+                                  first.tensor.spec().ToString()),
+                  op);
+    }
+    if (t.tensor.dtype() != first.tensor.dtype()) {
+      RaiseStatus(
+          InvalidArgument(first.name, " is ", DTypeName(first.tensor.dtype()), " but ", t.name,
+                          " is ", DTypeName(t.tensor.dtype()), ": convert one with To(...)"),
+          op);
+    }
+  }
+}
+
+void CheckAlike(std::initializer_list<NamedTensor> tensors, std::string_view op) {
+  CheckOneFloat(tensors, op);
+  const Shape& want = tensors.begin()->tensor.shape();
+  for (const NamedTensor& t : tensors) {
+    if (t.tensor.shape() == want) continue;
+    RaiseStatus(InvalidArgument("shapes ", want.ToString(), " and ", t.tensor.shape().ToString(),
+                                " differ: ", t.name, " must be like ", tensors.begin()->name),
+                op);
+  }
 }
 
 }  // namespace firn

@@ -3,6 +3,9 @@
 
 // What losses share on every device.
 
+#include <initializer_list>
+#include <string_view>
+
 #include "firn/tensor/op.h"
 #include "firn/tensor/problems/reduction_mode.h"
 
@@ -36,6 +39,16 @@ Tensor LossFlow(GradContext& g, Reduction reduction);
 // by operations, for losses whose own pass does not know weights.
 Tensor ReduceLoss(const Tensor& losses, const Tensor& weight, Reduction reduction,
                   std::string_view op);
+
+// For losses that are made of operations: what a declaration says of one that is none.
+struct NamedTensor {
+  const char* name;
+  const Tensor& tensor;
+};
+// Throws unless all are defined, floating, of one dtype and of the first one's shape.
+void CheckAlike(std::initializer_list<NamedTensor> tensors, std::string_view op);
+// Throws unless all are defined, floating and of one dtype.
+void CheckOneFloat(std::initializer_list<NamedTensor> tensors, std::string_view op);
 
 }  // namespace firn
 

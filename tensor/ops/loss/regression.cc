@@ -7,6 +7,8 @@
 //
 // huber_loss: composed of smooth_l1_loss, which differs by the factor delta.
 //
+// epsilon_insensitive_loss: made of operations.
+//
 // kl_div: the terms p (log p - log q), reduced in the same pass.
 
 #include "firn/tensor/ops/loss/regression.h"
@@ -18,6 +20,7 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/elementwise_loss.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
@@ -154,6 +157,16 @@ Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& optio
   }
   const Tensor loss = SmoothL1Loss(x, y, {.reduction = options.reduction, .beta = delta});
   return delta == 1 ? loss : Mul(loss, delta);
+}
+
+Tensor EpsilonInsensitiveLoss(const Tensor& x, const Tensor& y, Real epsilon, Reduction reduction) {
+  constexpr const char* kName = "epsilon_insensitive_loss";
+  CheckAlike({{"x", x}, {"y", y}}, kName);
+  if (!(epsilon >= 0)) {
+    RaiseStatus(InvalidArgument("epsilon must be at least 0, got ", static_cast<double>(epsilon)),
+                kName);
+  }
+  return ReduceLoss(Relu(Sub(Abs(Sub(x, y)), static_cast<double>(epsilon))), {}, reduction, kName);
 }
 
 Tensor KlDiv(const Tensor& log_q, const Tensor& p, const KlDivAttrs& options) {

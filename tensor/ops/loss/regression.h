@@ -48,6 +48,12 @@ struct HuberLossOptions {
 // finite.
 Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& options = {});
 
+// max(0, |x - y| - epsilon) (Vapnik, 1995; NNabla's epsilon_insensitive_loss), of every element
+// unless another reduction is asked for. The gradient is 0 up to epsilon. Two floating tensors of
+// one shape and dtype: shapes that would broadcast are an error. Throws on an epsilon below 0.
+Tensor EpsilonInsensitiveLoss(const Tensor& x, const Tensor& y, inner::Real epsilon,
+                              Reduction reduction = Reduction::kNone);
+
 namespace inner {
 struct KlDivAttrs {
   Reduction reduction = Reduction::kMean;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "firn/tensor/ops/loss/loss_samples.h"
@@ -94,6 +95,33 @@ FIRN_REGISTER_COMPOSITE(huber_loss) {
   }
   s.AddError("delta", {make({7}, 0), make({7}, 1)}, HuberAttrs{Reduction::kNone, 0},
              "delta must be above 0 and finite, got 0");
+}
+
+struct EpsilonAttrs {
+  Reduction reduction = Reduction::kNone;
+  double epsilon = 0.5;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("reduction", reduction);
+    v.Field("epsilon", epsilon);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(epsilon_insensitive_loss) {
+  s.Declare({{.name = "x", .dtypes = kFloating}, {.name = "y", .same_dtype_as = "x"}});
+  s.Function([](In in, const EpsilonAttrs& a) {
+    return EpsilonInsensitiveLoss(in[0], in[1], a.epsilon, a.reduction);
+  });
+  s.Reference(LossReference<EpsilonAttrs>([](double x, double t, const EpsilonAttrs& a) {
+    return std::max(0.0, std::abs(x - t) - a.epsilon);
+  }));
+  AddLossSamples(s, EpsilonAttrs{}, [](const Shape& shape, int which) {
+    return Normal(shape, static_cast<uint64_t>(which) + 1);
+  });
+  s.Add("epsilon 0", {Normal({7}, 1), Normal({7}, 2)}, EpsilonAttrs{Reduction::kNone, 0});
+  s.AddError("epsilon", {Normal({7}, 1), Normal({7}, 2)}, EpsilonAttrs{Reduction::kNone, -1},
+             "epsilon must be at least 0, got -1");
+  s.WithoutVectors("PyTorch does not have it");
 }
 
 }  // namespace

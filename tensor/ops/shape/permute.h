@@ -40,6 +40,11 @@ struct TransposeAttrs {
 // when a dim is out of range.
 Tensor Transpose(const Tensor& x, inner::Integer dim0, inner::Integer dim1);
 
+// Transpose under NumPy's name.
+inline Tensor Swapaxes(const Tensor& x, inner::Integer axis0, inner::Integer axis1) {
+  return Transpose(x, axis0, axis1);
+}
+
 namespace inner {
 struct FlipAttrs {
   DimList dims;

@@ -174,6 +174,21 @@ Tensor Slice(const Tensor& x, Integer dim, Integer start, Integer end, Integer s
   return Apply1(TheOp<"slice">(), {x}, attrs);
 }
 
+Tensor Narrow(const Tensor& x, Integer dim, Integer start, Integer length) {
+  constexpr const char* kName = "narrow";
+  CheckDefined(x, kName);
+  const absl::StatusOr<int> at = NormalizeDim(dim, x.shape());
+  RaiseIfError(at.status(), kName);
+  if (x.rank() == 0) RaiseStatus(InvalidArgument("x is 0-d: it has no dimension to narrow"), kName);
+  const int64_t n = x.size(*at), first = start < 0 ? start + n : int64_t{start};
+  if (first < 0 || length < 0 || length > n || first > n - length) {
+    RaiseStatus(OutOfRange("start ", int64_t{start}, " and length ", int64_t{length},
+                           " lie outside dim ", *at, " of x ", x.shape().ToString()),
+                kName);
+  }
+  return Slice(x, *at, first, first + length);
+}
+
 Tensor SliceScatter(const Tensor& x, const Tensor& source, Integer dim, Integer start, Integer end,
                     Integer step) {
   return Apply1(TheOp<"slice_scatter">(), {x, source}, SliceAttrs{dim, start, end, step});

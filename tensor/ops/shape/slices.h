@@ -50,6 +50,10 @@ struct SliceAttrs {
 Tensor Slice(const Tensor& x, inner::Integer dim, inner::Integer start = 0,
              inner::Integer end = kEnd, inner::Integer step = 1);
 
+// x[start : start + length] along `dim`: a view. A negative start counts from the end. Throws when
+// dim is out of range or x has not all of these elements; Slice cuts off instead.
+Tensor Narrow(const Tensor& x, inner::Integer dim, inner::Integer start, inner::Integer length);
+
 // A copy of x in which x[start:end:step] along `dim` is replaced by `source`, which has that
 // slice's shape and x's dtype. step > 0; positions as in Slice.
 Tensor SliceScatter(const Tensor& x, const Tensor& source, inner::Integer dim,

@@ -2,6 +2,8 @@
 //
 // flatten: a reshape that keeps its meaning when sizes change.
 //
+// unflatten: reshape, with the sizes of one dimension.
+//
 // squeeze: a view without dimensions of size 1.
 //
 // unsqueeze: a view with one more dimension.
@@ -10,7 +12,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"
@@ -186,6 +190,37 @@ Tensor Flatten(const Tensor& x, Integer start_dim, Integer end_dim) {
     }
   }
   return Apply1(op, {x}, attrs);
+}
+
+Tensor Unflatten(const Tensor& x, Integer dim, const std::vector<int64_t>& sizes) {
+  constexpr const char* kName = "unflatten";
+  CheckDefined(x, kName);
+  const absl::StatusOr<int> at = NormalizeDim(dim, x.shape());
+  RaiseIfError(at.status(), kName);
+  if (x.rank() == 0) RaiseStatus(InvalidArgument("x is 0-d: it has no dimension to split"), kName);
+  int64_t known = 1;
+  int unknown = 0;
+  for (int64_t s : sizes) {
+    if (s == -1) {
+      ++unknown;
+    } else if (s < 0 || __builtin_mul_overflow(known, s, &known)) {
+      known = -1;
+      break;
+    }
+  }
+  const int64_t n = x.size(*at);
+  const bool fits = unknown == 0 ? known == n : unknown == 1 && known > 0 && n % known == 0;
+  if (!fits || sizes.empty()) {
+    RaiseStatus(InvalidArgument("sizes (", absl::StrJoin(sizes, ", "), ") do not make up the size ",
+                                n, " of dim ", *at),
+                kName);
+  }
+  std::vector<int64_t> shape(x.shape().begin(), x.shape().end());
+  const auto place = shape.erase(shape.begin() + *at);
+  const auto first = shape.insert(place, sizes.begin(), sizes.end());
+  std::replace(first, first + static_cast<std::ptrdiff_t>(sizes.size()), int64_t{-1},
+               unknown == 1 ? n / known : int64_t{-1});
+  return Reshape(x, shape);
 }
 
 Tensor Squeeze(const Tensor& x, const DimList& dims) {

@@ -2,6 +2,7 @@
 #define FIRN_TENSOR_OPS_SHAPE_VIEWS_H_
 
 #include <initializer_list>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "firn/tensor/dim_list.h"
@@ -53,6 +54,11 @@ Tensor Squeeze(const Tensor& x, const DimList& dims = {});
 // A view of x with a dimension of size 1 inserted, so that it becomes number `dim` of the result.
 // -rank - 1 <= dim <= rank; throws otherwise.
 Tensor Unsqueeze(const Tensor& x, inner::Integer dim);
+
+// Dimension `dim` of x split into dimensions of these sizes, one of which may be -1. A view when
+// x's strides allow, else a copy. Throws when dim is out of range or the sizes do not make up its
+// size.
+Tensor Unflatten(const Tensor& x, inner::Integer dim, const std::vector<int64_t>& sizes);
 
 }  // namespace firn
 

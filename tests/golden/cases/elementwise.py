@@ -347,6 +347,51 @@ def add_classes(v):
     v.case("isinf", "negative", lambda x, positive: torch.isneginf(x), {"positive": False}, x=SPECIAL)
 
 
+def add_closeness(v):
+    close = lambda x, y, **options: torch.isclose(x, y, **options)
+    pair = torch.tensor([1.0, 2.0, 4.0, -8.0]), torch.tensor([1.1, 2.0, 4.5, -8.5])
+    for name, attrs in (("default", {}), ("rtol", {"rtol": 0.12}), ("atol", {"atol": 0.3}),
+                        ("exactly", {"rtol": 0.0, "atol": 0.0}), ("nan", {"equal_nan": True})):
+        v.case("isclose", name, close, attrs, [], x=pair[0], y=pair[1])
+        v.case("isclose", name + "_special", close, attrs, [], x=SPECIAL, y=SPECIAL.flip(0))
+        v.case("isclose", name + "_same_special", close, attrs, [], x=SPECIAL, y=SPECIAL.clone())
+    v.case("isclose", "int64", close, {"rtol": 0.0, "atol": 2.0}, x=v.integers(5), y=v.integers(5))
+    logit = lambda x, eps=None: torch.logit(x, eps)
+    v.case("logit", "default", logit, x=v.positive(7, low=0.05, high=0.95))
+    v.case("logit", "eps", logit, {"eps": 0.125}, x=torch.tensor([-1.0, 0.0625, 0.3, 0.75, 2.0]))
+    v.case("logit", "ends", logit, wrt=[], x=torch.tensor([0.0, 1.0, -1.0, 2.0, NAN]))
+    v.case("rrelu", "mean_slope", lambda x: F.rrelu(x), x=v.values(7))
+    v.case("rrelu", "slopes", lambda x, lower, upper: F.rrelu(x, lower, upper),
+           {"lower": -0.5, "upper": 0.25}, x=v.values(7))
+
+
+def add_further(v):
+    for op in ("hypot", "copysign"):
+        function = lambda x, y, f=getattr(torch, op): f(x, y)
+        v.case(op, "vectors", function, x=v.values(7), y=v.values(7))
+        v.case(op, "broadcast", function, x=v.values(3, 1), y=v.values(4))
+        v.case(op, "special", function, wrt=[], x=SPECIAL, y=SPECIAL.flip(0))
+    xlogy = lambda x, y: torch.xlogy(x, y)
+    v.case("xlogy", "vectors", xlogy, x=v.values(7), y=v.positive(7))
+    v.case("xlogy", "zeros", xlogy, x=torch.tensor([0.0, 0.0, 2.0]),
+           y=torch.tensor([0.5, 3.0, 0.25]))
+    v.case("xlogy", "special", xlogy, wrt=[], x=torch.tensor([0.0, 0.0, 0.0, 0.0, 1.0, -1.0]),
+           y=torch.tensor([0.0, -1.0, NAN, INF, 0.0, -1.0]))
+    v.case("exp2", "vector", lambda x: torch.exp2(x), x=v.values(7, scale=20.0))
+    v.case("exp2", "special", lambda x: torch.exp2(x), wrt=[], x=SPECIAL)
+    v.case("frac", "vector", lambda x: torch.frac(x), x=v.values(7, scale=20.0))
+    for op in ("addcmul", "addcdiv"):
+        function = lambda x, y, z, value=1, f=getattr(torch, op): f(x, y, z, value=value)
+        v.case(op, "vectors", function, x=v.values(5), y=v.values(5), z=v.positive(5))
+        v.case(op, "value", function, {"value": -0.5}, x=v.values(3, 1), y=v.values(4),
+               z=v.positive(4))
+    v.case("kron", "matrices", lambda x, y: torch.kron(x, y), x=v.values(2, 3), y=v.values(2, 2))
+    v.case("kron", "vector", lambda x, y: torch.kron(x, y), x=v.values(3), y=v.values(2, 2))
+    cross = lambda x, y, dim=-1: torch.linalg.cross(x, y, dim=dim)
+    v.case("cross", "rows", cross, x=v.values(4, 3), y=v.values(4, 3))
+    v.case("cross", "columns", cross, {"dim": 0}, x=v.values(3, 2), y=v.values(3, 2))
+
+
 PARTS = (add_unary, add_clamp, add_arithmetic, add_pow, add_compare, add_where, add_activations,
          add_pow_number, add_more_clamp, add_special, add_kinked, add_more_binary, add_bits,
-         add_classes)
+         add_classes, add_closeness, add_further)

@@ -126,4 +126,122 @@ def add_kl_div(v):
            log_q=torch.tensor([-1.0, -0.5]), p=torch.tensor([0.0, 1.0]))
 
 
-PARTS = (add_cross_entropy, add_nll, add_differences, add_binary, add_kl_div)
+def add_likelihoods(v):
+    poisson = lambda x, target, **options: F.poisson_nll_loss(x, target, **options)
+    for attrs in REDUCTIONS:
+        v.case("poisson_nll_loss", label_of(attrs), poisson, attrs, ["x"], x=v.values(3, 2),
+               target=v.integers(3, 2, high=6).float())
+    for name, attrs in (("rate", {"log_input": False}),
+                        ("rate_eps", {"log_input": False, "eps": 0.5}),
+                        ("full", {"full": True, "reduction": "none"}),
+                        ("full_rate", {"full": True, "log_input": False})):
+        v.case("poisson_nll_loss", name, poisson, attrs, ["x"], x=v.positive(3, 2),
+               target=torch.tensor([[0.0, 1.0], [2.0, 3.0], [0.5, 7.0]]))
+    gaussian = lambda mean, target, var, **options: F.gaussian_nll_loss(mean, target, var,
+                                                                        **options)
+    for attrs in REDUCTIONS:
+        v.case("gaussian_nll_loss", label_of(attrs), gaussian, attrs, mean=v.values(3, 2),
+               target=v.values(3, 2), var=v.positive(3, 2))
+    for name, shape in (("variance_of_rows", (3,)), ("variance_of_rows_kept", (3, 1))):
+        v.case("gaussian_nll_loss", name, gaussian, {"full": True}, mean=v.values(3, 2),
+               target=v.values(3, 2), var=v.positive(*shape))
+    v.case("gaussian_nll_loss", "variance_is_cut", gaussian, {"eps": 0.25, "reduction": "none"},
+           mean=v.values(3), target=v.values(3), var=torch.tensor([0.0, 0.125, 2.0]))
+
+
+def add_margins(v):
+    signs = lambda *shape: v.integers(*shape, high=2).float() * 2 - 1
+    hinge = lambda x, target, **options: F.hinge_embedding_loss(x, target, **options)
+    ranking = lambda x1, x2, target, **options: F.margin_ranking_loss(x1, x2, target, **options)
+    soft = lambda x, target, **options: F.soft_margin_loss(x, target, **options)
+    multi = lambda x, target, weight=None, **options: F.multi_margin_loss(x, target, weight=weight,
+                                                                          **options)
+    labels = lambda x, target, **options: F.multilabel_margin_loss(x, target, **options)
+    soft_labels = lambda x, target, weight=None, **options: F.multilabel_soft_margin_loss(
+        x, target, weight, **options)
+    listed = torch.tensor([[3, 0, -1, 1], [-1, 0, 1, 2], [0, 1, 2, 3]])
+    for attrs in REDUCTIONS:
+        tag = label_of(attrs)
+        v.case("hinge_embedding_loss", tag, hinge, attrs, ["x"], x=v.values(3, 4),
+               target=signs(3, 4))
+        v.case("margin_ranking_loss", tag, ranking, attrs, ["x1", "x2"], x1=v.values(5),
+               x2=v.values(5), target=signs(5))
+        v.case("soft_margin_loss", tag, soft, attrs, ["x"], x=v.values(3, 4), target=signs(3, 4))
+        v.case("multi_margin_loss", tag, multi, attrs, ["x"], x=v.values(4, 3),
+               target=v.integers(4, high=3))
+        v.case("multi_margin_loss", tag + "_squares_weight", multi,
+               {"p": 2, "margin": 0.5, **attrs}, ["x"], x=v.values(4, 3), target=v.integers(4, high=3), weight=v.positive(3))
+        v.case("multilabel_margin_loss", tag, labels, attrs, ["x"], x=v.values(3, 4), target=listed)
+        v.case("multilabel_soft_margin_loss", tag, soft_labels, attrs, ["x"], x=v.values(3, 4),
+               target=v.mask(3, 4).float(), weight=v.positive(4))
+    v.case("hinge_embedding_loss", "margin", hinge, {"margin": 0.5, "reduction": "none"}, ["x"],
+           x=torch.tensor([0.25, 0.5, 2.0, 1.0]), target=torch.tensor([-1.0, -1.0, -1.0, 1.0]))
+    v.case("margin_ranking_loss", "at_the_kink", ranking, {"margin": 1.0, "reduction": "none"},
+           ["x1", "x2"], x1=torch.tensor([2.0, 3.0]), x2=torch.tensor([1.0, 4.0]),
+           target=torch.tensor([1.0, -1.0]))
+    v.case("soft_margin_loss", "moderately_far", soft, {"reduction": "none"}, ["x"],
+           x=torch.tensor([30.0, -30.0]), target=torch.tensor([1.0, 1.0]))
+    v.case("multi_margin_loss", "one_sample", multi, None, ["x"], x=v.values(4),
+           target=torch.tensor(2))
+    v.case("multilabel_margin_loss", "one_sample", labels, None, ["x"], x=v.values(4),
+           target=torch.tensor([2, 0, -1, 0]))
+    v.case("multilabel_soft_margin_loss", "one_sample", soft_labels, None, ["x"], x=v.values(4),
+           target=v.mask(4).float())
+
+
+def add_similarities(v):
+    cosine = lambda x1, x2, **options: F.cosine_similarity(x1, x2, **options)
+    v.case("cosine_similarity", "rows", cosine, x1=v.values(3, 4), x2=v.values(3, 4))
+    v.case("cosine_similarity", "columns", cosine, {"dim": 0}, x1=v.values(3, 4), x2=v.values(3, 4))
+    v.case("cosine_similarity", "broadcast", cosine, {"dim": -1}, x1=v.values(3, 1, 4),
+           x2=v.values(2, 4))
+    distance = lambda x1, x2, **options: F.pairwise_distance(x1, x2, **options)
+    for name, attrs in (("default", {}), ("kept", {"keepdim": True}), ("p_1", {"p": 1.0}),
+                        ("p_3_eps", {"p": 3.0, "eps": 0.1}), ("p_inf", {"p": INF})):
+        v.case("pairwise_distance", name, distance, attrs, x1=v.values(3, 4), x2=v.values(3, 4))
+    v.case("pairwise_distance", "broadcast", distance, x1=v.values(3, 1, 4), x2=v.values(2, 4))
+    embedding = lambda x1, x2, target, **options: F.cosine_embedding_loss(x1, x2, target, **options)
+    triplet = lambda anchor, positive, negative, **options: F.triplet_margin_loss(
+        anchor, positive, negative, **options)
+    for attrs in REDUCTIONS:
+        tag = label_of(attrs)
+        v.case("cosine_embedding_loss", tag, embedding, {"margin": 0.1, **attrs}, x1=v.values(4, 3),
+               x2=v.values(4, 3), target=torch.tensor([1, -1, -1, 1]))
+        v.case("triplet_margin_loss", tag, triplet, attrs, anchor=v.values(4, 3),
+               positive=v.values(4, 3), negative=v.values(4, 3))
+        v.case("triplet_margin_loss", tag + "_swap", triplet,
+               {"margin": 2.0, "p": 1.0, "swap": True, **attrs}, anchor=v.values(4, 3),
+               positive=v.values(4, 3), negative=v.values(4, 3))
+    v.case("cosine_embedding_loss", "one_sample", embedding, None, x1=v.values(3), x2=v.values(3),
+           target=torch.tensor(1))
+
+
+def add_focal(v):
+    """torchvision.ops.sigmoid_focal_loss, written out, so that torchvision is not needed."""
+    def run(x, target, alpha=0.25, gamma=2.0, reduction="none"):
+        p = torch.sigmoid(x)
+        loss = F.binary_cross_entropy_with_logits(x, target, reduction="none")
+        loss = loss * (1 - (p * target + (1 - p) * (1 - target)))**gamma
+        if alpha >= 0:
+            loss = (alpha * target + (1 - alpha) * (1 - target)) * loss
+        return {"none": loss, "mean": loss.mean(), "sum": loss.sum()}[reduction]
+
+    for name, attrs in (("none", {}), ("mean", {"reduction": "mean"}),
+                        ("sum", {"reduction": "sum"}),
+                        ("unweighted", {"alpha": -1.0, "gamma": 1.5}), ("gamma_0", {"gamma": 0.0})):
+        v.case("sigmoid_focal_loss", name, run, attrs, ["x"], x=v.values(3, 4),
+               target=v.mask(3, 4).float())
+
+
+def add_cdist(v):
+    run = lambda x, y, **options: torch.cdist(x, y, **options)
+    for name, attrs in (("default", {}), ("p_0", {"p": 0.0}), ("p_1", {"p": 1.0}),
+                        ("p_3", {"p": 3.0}), ("p_inf", {"p": INF})):
+        v.case("cdist", name, run, attrs, x=v.values(4, 3), y=v.values(5, 3))
+    v.case("cdist", "batches", run, x=v.values(2, 1, 3, 4), y=v.values(3, 2, 4))
+    v.case("cdist", "equal_rows", run, x=torch.tensor([[1.0, 2.0], [3.0, 4.0]]),
+           y=torch.tensor([[3.0, 4.0], [0.0, 2.0]]))
+
+
+PARTS = (add_cross_entropy, add_nll, add_differences, add_binary, add_kl_div, add_likelihoods,
+         add_margins, add_similarities, add_focal, add_cdist)

@@ -202,4 +202,59 @@ def add_cumprod(v):
     v.case("cumprod", "rank3", running_product, {"dim": 1}, x=v.values(2, 3, 2))
 
 
-PARTS = (add_sums, add_spread, add_norm, add_indices, add_order, add_softmax, add_cumprod)
+def add_order_statistics(v):
+    distinct = torch.tensor([[5.0, 1.0, 3.0, 2.0], [8.0, 4.0, 0.5, 7.0]])
+    median = lambda x, dim=-1, keepdim=False: torch.median(x, dim, keepdim)
+    v.case("median", "even", median, x=distinct)
+    v.case("median", "columns_kept", median, {"dim": 0, "keepdim": True}, x=distinct)
+    v.case("median", "nan", median, wrt=[], x=torch.tensor([1.0, NAN, 0.0]))
+    kth = lambda x, k, dim=-1, keepdim=False: torch.kthvalue(x, k, dim, keepdim)
+    for k in (1, 3, 4):
+        v.case("kthvalue", f"k_{k}", kth, {"k": k}, x=distinct)
+    v.case("kthvalue", "columns_kept", kth, {"k": 2, "dim": 0, "keepdim": True}, x=distinct)
+
+
+def add_counts(v):
+    holes = torch.tensor([[1.0, NAN, 3.0], [NAN, 2.0, 7.0]])
+    nonzero = lambda x, dims=None: torch.count_nonzero(x, tuple(dims) if dims else None)
+    v.case("count_nonzero", "all", nonzero, wrt=[], x=torch.tensor([0.0, 1.0, -0.0, NAN]))
+    v.case("count_nonzero", "rows", nonzero, {"dims": [1]}, x=v.integers(3, 4, high=2))
+    mean = lambda x, dims=None, keepdim=False: torch.nanmean(x, tuple(dims) if dims else None,
+                                                             keepdim)
+    v.case("nanmean", "all", mean, x=holes)
+    v.case("nanmean", "rows_kept", mean, {"dims": [1], "keepdim": True}, x=holes)
+    count = lambda x, weights=None, minlength=0: torch.bincount(x, weights, minlength)
+    v.case("bincount", "numbers", count, x=v.integers(9, high=5))
+    v.case("bincount", "minlength", count, {"minlength": 8}, x=v.integers(5, high=4))
+    v.case("bincount", "weights", count, wrt=[], x=v.integers(9, high=5), weights=v.values(9))
+    histogram = lambda x, bins=100, min=0.0, max=0.0: torch.histc(x, bins, min, max)
+    v.case("histc", "range", histogram, {"bins": 4, "min": -1.0, "max": 1.0}, [], x=v.values(20))
+    v.case("histc", "own_range", histogram, {"bins": 3}, [], x=v.values(20))
+    v.case("histc", "borders", histogram, {"bins": 4, "min": 0.0, "max": 4.0}, [],
+           x=torch.tensor([0.0, 1.0, 4.0, 5.0, -1.0, 3.0]))
+
+
+def add_running(v):
+    ties = torch.tensor([[1.0, 3.0, 3.0, 2.0], [4.0, 0.0, 0.0, 4.0]])
+    for op in ("cummax", "cummin"):
+        function = lambda x, dim, f=getattr(torch, op): f(x, dim)
+        v.case(op, "rows", function, {"dim": 1}, x=v.values(3, 5))
+        v.case(op, "ties", function, {"dim": -1}, x=ties)
+        v.case(op, "nan", function, {"dim": 0}, [], x=torch.tensor([1.0, NAN, 3.0, NAN, 0.0]))
+    running = lambda x, dim: torch.logcumsumexp(x, dim)
+    v.case("logcumsumexp", "rows", running, {"dim": 1}, x=v.values(3, 5))
+    v.case("logcumsumexp", "columns", running, {"dim": 0}, x=v.values(3, 2, scale=40.0))
+    v.case("logcumsumexp", "infinities", running, {"dim": 0}, [],
+           x=torch.tensor([-INF, -INF, 1.0, INF, 2.0]))
+
+    def diff(x, prepend=None, append=None, n=1, dim=-1):
+        return torch.diff(x, n, dim, prepend, append)
+
+    v.case("diff", "rows", diff, x=v.values(3, 5))
+    v.case("diff", "twice", diff, {"n": 2, "dim": 0}, x=v.values(4, 2))
+    v.case("diff", "joined", diff, x=v.values(2, 3), prepend=v.values(2, 1), append=v.values(2, 2))
+    v.case("diff", "bool", diff, x=v.mask(6))
+
+
+PARTS = (add_sums, add_spread, add_norm, add_indices, add_order, add_softmax, add_cumprod,
+         add_order_statistics, add_counts, add_running)

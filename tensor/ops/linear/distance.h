@@ -1,0 +1,35 @@
+#ifndef FIRN_TENSOR_OPS_LINEAR_DISTANCE_H_
+#define FIRN_TENSOR_OPS_LINEAR_DISTANCE_H_
+
+#include "firn/tensor/tensor.h"
+
+namespace firn {
+
+namespace inner {
+struct CdistAttrs {
+  double p = 2;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("p", p);
+  }
+};
+}  // namespace inner
+
+// The p-norms of the differences of all rows of x and all rows of y, as torch.cdist:
+//   x: [..., n, d]      y: [..., m, d]      result: [..., n, m]
+// Floating tensors of one dtype whose leading dimensions broadcast. p = 0 counts the elements that
+// differ, infinity takes the largest difference. Every difference is formed before it is squared,
+// so that close rows keep their digits (PyTorch loses them from 25 rows on, where it multiplies
+// matrices instead). The gradient of a distance of 0 is 0; for p = infinity it goes to every
+// largest difference. Throws on other shapes and a p that is negative or NaN.
+Tensor Cdist(const Tensor& x, const Tensor& y, inner::Real p = 2);
+
+namespace inner {
+// The gradient to x, of f32 or f64 like all tensors here, from that to the distances.
+Tensor CdistGrad(const Tensor& dy, const Tensor& x, const Tensor& y, const Tensor& distances,
+                 double p);
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LINEAR_DISTANCE_H_

@@ -1,0 +1,166 @@
+#ifndef FIRN_TENSOR_OPS_LINEAR_DISTANCE_BODY_H_
+#define FIRN_TENSOR_OPS_LINEAR_DISTANCE_BODY_H_
+
+// cdist: a distance for each pair of rows. Terms are collected in several sums side by side, which
+// do not wait for each other and make up a vector on the CPU.
+//
+// cdist_grad: a row of dx at a time, to which the rows of y are added one after the other, so that
+// sums do not depend on threads.
+
+#include <algorithm>
+#include <cmath>
+
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/math_pow.h"
+#include "firn/tensor/ops/linear/distance.h"
+#include "firn/tensor/ops/reduce/norm_fn.h"
+
+namespace firn {
+
+// Matrices x [n, d] and y [m, d], many of each.
+struct RowPairs {
+  int64_t n, m, d;
+
+  explicit RowPairs(const Shape& x, const Shape& y) : n(x.dim(-2)), m(y.dim(-2)), d(x.dim(-1)) {}
+  // The first element of the row of y that belongs to row `row` of all x, and is number j.
+  FIRN_HOST_DEVICE int64_t of_y(int64_t row, int64_t j) const {
+    return (Quotient(row, n) * m + j) * d;
+  }
+};
+
+template <class T, class R>
+struct CdistBody {
+  static constexpr int kSums = 64 / sizeof(T);
+  RowPairs pairs;
+  const T *x, *y;
+  T* out;
+  R reducer;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t row = i;
+    const int64_t j = TakeDigit(row, pairs.m), d = pairs.d;
+    const T *a = x + row * d, *b = y + pairs.of_y(row, j);
+    T sums[kSums];
+    for (T& s : sums) s = reducer.identity();
+    int64_t k = 0;
+    for (; k + kSums <= d; k += kSums) {
+      for (int s = 0; s < kSums; ++s) {
+        sums[s] = reducer.combine(sums[s], reducer.map(a[k + s] - b[k + s]));
+      }
+    }
+    for (int s = 0; k < d; ++k, ++s) sums[s] = reducer.combine(sums[s], reducer.map(a[k] - b[k]));
+    for (int half = kSums / 2; half > 0; half /= 2) {
+      for (int s = 0; s < half; ++s) sums[s] = reducer.combine(sums[s], sums[s + half]);
+    }
+    out[i] = d == 0 ? T(0) : reducer.finish(sums[0], d);
+  }
+  int64_t cost() const { return pairs.d + 16; }
+};
+
+template <class T>
+FIRN_HOST_DEVICE T SignOf(T d) {
+  return d > 0 ? T(1) : d < 0 ? T(-1) : T(0);
+}
+
+// The derivative of a distance by a difference, of which it is the norm, but for what is the same
+// for all differences: `of(dy, distance)`. A distance of 0 has none.
+template <class T>
+struct SlopeOfSum {  // p = 1
+  FIRN_HOST_DEVICE T of(T dy, T) const { return dy; }
+  FIRN_HOST_DEVICE T operator()(T flow, T d, T) const { return flow * SignOf(d); }
+};
+template <class T>
+struct SlopeOfRoot {  // p = 2
+  FIRN_HOST_DEVICE T of(T dy, T distance) const { return dy / distance; }
+  FIRN_HOST_DEVICE T operator()(T flow, T d, T) const { return flow * d; }
+};
+template <class T>
+struct SlopeOfLargest {  // p = infinity
+  FIRN_HOST_DEVICE T of(T dy, T) const { return dy; }
+  FIRN_HOST_DEVICE T operator()(T flow, T d, T distance) const {
+    return std::abs(d) < distance ? T(0) : flow * SignOf(d);
+  }
+};
+template <class T>
+struct SlopeOfPower {
+  T p;
+  FIRN_HOST_DEVICE T of(T dy, T) const { return dy; }
+  FIRN_HOST_DEVICE T operator()(T flow, T d, T distance) const {
+    const T size = std::abs(d);
+    return size == 0 ? T(0) : flow * SignOf(d) * math::Pow(size / distance, p - 1);
+  }
+};
+
+template <class T, class Slope>
+struct CdistGradBody {
+  RowPairs pairs;
+  const T *dy, *x, *y, *distances;
+  T* dx;
+  Slope slope;
+
+  FIRN_HOST_DEVICE void operator()(int64_t row) const {
+    const int64_t d = pairs.d;
+    const T* const a = x + row * d;
+    T* const out = dx + row * d;
+    for (int64_t k = 0; k < d; ++k) out[k] = 0;
+    for (int64_t j = 0; j < pairs.m; ++j) {
+      const T distance = distances[row * pairs.m + j];
+      if (distance == 0) continue;
+      const T flow = slope.of(dy[row * pairs.m + j], distance);
+      const T* const b = y + pairs.of_y(row, j);
+      for (int64_t k = 0; k < d; ++k) out[k] += slope(flow, a[k] - b[k], distance);
+    }
+  }
+  int64_t cost() const { return pairs.m * (pairs.d + 4); }
+};
+
+template <class F>
+absl::Status VisitSingleOrDouble(DType dtype, const F& f) {
+  return dtype == DType::kF64 ? f(TypeTag<double>()) : f(TypeTag<float>());
+}
+
+// f(r) with the reducer of the distance; on the host, which VisitNorm is not alone.
+template <class T, class F>
+absl::Status VisitDistance(double p, const F& f) {
+  if (p == 2) return f(SquareSum<T>());
+  if (p == 1) return f(AbsSum<T>());
+  if (p == 0) return f(NonzeroCount<T>());
+  return std::isinf(p) ? f(AbsExtreme<T, true>()) : f(PowerSum<T>(p));
+}
+
+struct CdistKernel {
+  template <class On>
+  static absl::Status Run(const On& on, KernelContext& k) {
+    const RowPairs pairs(k.in_spec(0).shape, k.in_spec(1).shape);
+    return VisitSingleOrDouble(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+      return VisitDistance<T>(k.attrs<CdistAttrs>().p, [&]<class R>(const R& reducer) {
+        return on.ForEach(k.out_spec().num_elements(),
+                          CdistBody<T, R>{pairs, k.in<T>(0), k.in<T>(1), k.out<T>(), reducer});
+      });
+    });
+  }
+};
+
+struct CdistGradKernel {
+  template <class On>
+  static absl::Status Run(const On& on, KernelContext& k) {
+    const double p = k.attrs<CdistAttrs>().p;
+    if (p == 0) return FillZeros(on, k.out_spec(), k.out<void>());
+    const RowPairs pairs(k.in_spec(1).shape, k.in_spec(2).shape);
+    const int64_t rows = k.in_spec(1).shape.num_elements() / std::max<int64_t>(pairs.d, 1);
+    return VisitSingleOrDouble(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+      const auto run = [&]<class Slope>(const Slope& slope) {
+        return on.ForEach(rows, CdistGradBody<T, Slope>{pairs, k.in<T>(0), k.in<T>(1), k.in<T>(2),
+                                                        k.in<T>(3), k.out<T>(), slope});
+      };
+      if (p == 2) return run(SlopeOfRoot<T>());
+      if (p == 1) return run(SlopeOfSum<T>());
+      return std::isinf(p) ? run(SlopeOfLargest<T>()) : run(SlopeOfPower<T>{static_cast<T>(p)});
+    });
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LINEAR_DISTANCE_BODY_H_

@@ -1,0 +1,26 @@
+#ifndef FIRN_TENSOR_OPS_LOSS_ERROR_RATES_H_
+#define FIRN_TENSOR_OPS_LOSS_ERROR_RATES_H_
+
+// Which predictions are wrong, of graphs that say so in a result, as NNabla's do. Neither is
+// differentiable. Programs that count over batches have io/metrics.
+
+#include "firn/tensor/tensor.h"
+
+namespace firn {
+
+// 1 where n or more other classes score at least as much as the target, else 0: ties count against
+// it, as NNabla's top_n_error; NaN counts as at least as much. x: scores with the classes along
+// `dim`, floating; target: class indices (i32, i64) of x's shape without that dimension, which the
+// result has, too, in x's dtype. Throws on shapes that do not fit, indices outside
+// [-classes, classes) and n below 1.
+Tensor TopNError(const Tensor& x, const Tensor& target, inner::Integer dim = -1,
+                 inner::Integer n = 1);
+
+// 1 where one of x and target is at least 0.5 and the other is not, else 0, as NNabla's
+// binary_error. Floating x; a target of any dtype, which broadcasts with it. The result has x's
+// dtype.
+Tensor BinaryError(const Tensor& x, const Tensor& target);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LOSS_ERROR_RATES_H_

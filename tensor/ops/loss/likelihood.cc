@@ -1,0 +1,69 @@
+// poisson_nll_loss, gaussian_nll_loss: negative log likelihoods of numbers, made of operations.
+
+#include "firn/tensor/ops/loss/likelihood.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/activation/straight_through.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/ops/shape/views.h"
+
+namespace firn {
+namespace {
+
+// t log t - t + log(2 pi t) / 2 where t > 1, else 0. Where it is not wanted t counts as 1, so that
+// no gradient comes from what is not a number.
+Tensor LogFactorial(const Tensor& target) {
+  const Tensor counts = Gt(target, 1), t = Where(counts, target, 1.0);
+  const Tensor log = Log(t);
+  const Tensor stirling = Add(Sub(Mul(Add(t, 0.5), log), t), std::log(2 * std::numbers::pi) / 2);
+  return Where(counts, stirling, 0.0);
+}
+
+// The variance with the shape to which it is broadcast.
+Tensor VarianceLike(const Tensor& mean, const Tensor& var) {
+  const Shape &want = mean.shape(), &got = var.shape();
+  if (got == want) return var;
+  Dims head;
+  for (int i = 0; i + 1 < want.rank(); ++i) head.push_back(want[i]);
+  if (want.rank() > 0 && got == Shape::Trusted(head)) return Unsqueeze(var, -1);
+  head.push_back(1);
+  if (want.rank() > 0 && got == Shape::Trusted(head)) return var;
+  RaiseStatus(InvalidArgument("var ", got.ToString(), " must be like mean ", want.ToString(),
+                              ", or have 1 or nothing in place of its last dimension"),
+              "gaussian_nll_loss");
+}
+
+}  // namespace
+
+Tensor PoissonNllLoss(const Tensor& x, const Tensor& target, const PoissonNllLossOptions& o) {
+  CheckAlike({{"x", x}, {"target", target}}, "poisson_nll_loss");
+  Tensor losses =
+      o.log_input ? Sub(Exp(x), Mul(target, x)) : Sub(x, Mul(target, Log(Add(x, o.eps))));
+  if (o.full) losses = Add(losses, LogFactorial(target));
+  return ReduceLoss(losses, {}, o.reduction, "poisson_nll_loss");
+}
+
+Tensor GaussianNllLoss(const Tensor& mean, const Tensor& target, const Tensor& var,
+                       const GaussianNllLossOptions& o) {
+  constexpr const char* kName = "gaussian_nll_loss";
+  CheckAlike({{"mean", mean}, {"target", target}}, kName);
+  CheckOneFloat({{"mean", mean}, {"var", var}}, kName);
+  if (!(o.eps > 0)) RaiseStatus(InvalidArgument("eps must be above 0, got ", o.eps), kName);
+  const Tensor given = VarianceLike(mean, var);
+  const Tensor v = StraightThrough(Clamp(given, o.eps), given);
+  Tensor losses = Mul(Add(Log(v), Div(Square(Sub(mean, target)), v)), 0.5);
+  if (o.full) losses = Add(losses, std::log(2 * std::numbers::pi) / 2);
+  return ReduceLoss(losses, {}, o.reduction, kName);
+}
+
+}  // namespace firn

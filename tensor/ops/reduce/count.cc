@@ -1,0 +1,123 @@
+// count_nonzero, nanmean: sums of what is chosen by a comparison.
+//
+// bincount, histc: ones or weights added at the numbers, by scatter_add, whose sums do not depend
+// on threads. What histc leaves out goes to one more part, which is cut off.
+
+#include "firn/tensor/ops/reduce/count.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/compare/classify.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/compare/logical.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/index/gather.h"
+#include "firn/tensor/ops/reduce/extreme.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/views.h"
+
+namespace firn {
+namespace {
+
+constexpr const char* kBincount = "bincount";
+
+// How many bins x needs, or minlength where x cannot be read.
+int64_t CountBins(const Tensor& x, int64_t minlength) {
+  CheckDefined(x, kBincount);
+  if (!IsIntegral(x.dtype()) || x.rank() != 1) {
+    RaiseStatus(InvalidArgument("x must be integers [n], got ", x.spec().ToString()), kBincount);
+  }
+  if (minlength < 0) {
+    RaiseStatus(InvalidArgument("minlength must be at least 0, got ", minlength), kBincount);
+  }
+  if (x.num_elements() == 0 || (minlength > 0 && !CheckHostRead(x).ok())) return minlength;
+  RaiseIfError(CheckHostRead(x), kBincount);
+  NoGradScope no_grad;
+  const int64_t least = Amin(x).Item<int64_t>(), most = Amax(x).Item<int64_t>();
+  if (least < 0 || most == INT64_MAX) {
+    RaiseStatus(InvalidArgument("x must hold numbers from 0 on, got ", least < 0 ? least : most),
+                kBincount);
+  }
+  return std::max(minlength, most + 1);
+}
+
+// x, with an index beyond all bins for what is negative.
+Tensor Places(const Tensor& x, int64_t bins) {
+  const Tensor i = Cast(x, DType::kI64);
+  return Where(Lt(i, 0), bins, i);
+}
+
+}  // namespace
+
+Tensor CountNonzero(const Tensor& x, const DimList& dims) { return Sum(Ne(x, 0), dims); }
+
+Tensor Nanmean(const Tensor& x, const DimList& dims, Flag keepdim) {
+  CheckDefined(x, "nanmean");
+  if (!IsFloating(x.dtype())) {
+    RaiseStatus(InvalidArgument("x must be floating, got ", x.spec().ToString()), "nanmean");
+  }
+  const Tensor nan = Isnan(x);
+  const Tensor wide = Cast(Where(nan, 0.0, x), ComputeDType(x.dtype()));
+  const Tensor count = Sum(LogicalNot(nan), dims, keepdim);
+  return Cast(Div(Sum(wide, dims, keepdim), Cast(count, wide.dtype())), x.dtype());
+}
+
+Tensor Bincount(const Tensor& x, const Tensor& weights, Integer minlength) {
+  const int64_t bins = CountBins(x, minlength);
+  const Tensor places = Places(x, bins);
+  if (!weights.defined()) {
+    return ScatterAdd(Zeros({bins}, DType::kI64, x.device()), 0, places, OnesLike(places));
+  }
+  if (weights.shape() != x.shape() || !IsFloating(weights.dtype())) {
+    RaiseStatus(InvalidArgument("weights must be floating ", x.shape().ToString(), ", got ",
+                                weights.spec().ToString()),
+                kBincount);
+  }
+  return ScatterAdd(Zeros({bins}, weights.dtype(), x.device()), 0, places, weights);
+}
+
+Tensor Histc(const Tensor& x, const HistcOptions& o) {
+  constexpr const char* kName = "histc";
+  CheckDefined(x, kName);
+  if (!IsFloating(x.dtype())) {
+    RaiseStatus(InvalidArgument("x must be floating, got ", x.spec().ToString()), kName);
+  }
+  const absl::StatusOr<Shape> shape = Shape::Make({o.bins});
+  if (o.bins < 1 || o.bins == INT64_MAX || !shape.ok()) {
+    RaiseStatus(InvalidArgument("bins must be at least 1 and few enough, got ", o.bins), kName);
+  }
+  if (!(o.min <= o.max) || !std::isfinite(o.min) || !std::isfinite(o.max)) {
+    RaiseStatus(
+        InvalidArgument("min ", o.min, " must not be above max ", o.max, ", and both finite"),
+        kName);
+  }
+  if (x.num_elements() == 0) return Zeros(*shape, x.dtype(), x.device());
+  NoGradScope no_grad;
+  const Tensor v = Flatten(Cast(x, ComputeDType(x.dtype())));
+  const bool own = o.min == 0 && o.max == 0;
+  Tensor low = own ? Amin(v) : FullLike(Amin(v), o.min);
+  Tensor high = own ? Amax(v) : FullLike(low, o.max);
+  const Tensor point = Eq(low, high);
+  low = Where(point, Sub(low, 1), low);
+  high = Where(point, Add(high, 1), high);
+  const Tensor part = Mul(Div(Sub(v, low), Sub(high, low)), static_cast<double>(o.bins));
+  const Tensor inside = LogicalAnd(LogicalAnd(Ge(v, low), Le(v, high)), LogicalNot(Isnan(part)));
+  // NaN and what is too large for an integer is cast by nobody.
+  const Tensor place = Minimum(Cast(Where(inside, part, 0.0), DType::kI64), o.bins - 1);
+  const Tensor counts =
+      ScatterAdd(Zeros({o.bins + 1}, DType::kI64, x.device()), 0, Where(inside, place, o.bins),
+                 Ones(v.shape(), DType::kI64, x.device()));
+  return Cast(Slice(counts, 0, 0, o.bins), x.dtype());
+}
+
+}  // namespace firn

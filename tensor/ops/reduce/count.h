@@ -1,0 +1,38 @@
+#ifndef FIRN_TENSOR_OPS_REDUCE_COUNT_H_
+#define FIRN_TENSOR_OPS_REDUCE_COUNT_H_
+
+// What is counted, and the mean of what counts.
+
+#include "firn/tensor/dim_list.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn {
+
+// How many elements over `dims` (empty: all) are not zero, i64; NaN is not zero. Any dtype.
+Tensor CountNonzero(const Tensor& x, const DimList& dims = {});
+
+// The mean of the elements over `dims` (empty: all) that are not NaN; NaN where there are none.
+// Floating x. No gradient goes to NaN.
+Tensor Nanmean(const Tensor& x, const DimList& dims = {}, inner::Flag keepdim = false);
+
+// How often each number occurs in x (integers of any dtype, 1-D, none negative), from 0 to the
+// largest, and to minlength - 1 at least: i64. With weights (floats of x's shape) the sums of the
+// weights at each number, in their dtype (torch.bincount). The largest is read on the host, which
+// waits for a CUDA device; while a graph is captured, minlength says how many numbers there are,
+// and larger ones throw when it runs. The gradient goes to the weights.
+Tensor Bincount(const Tensor& x, const Tensor& weights = {}, inner::Integer minlength = 0);
+
+struct HistcOptions {
+  int64_t bins = 100;
+  double min = 0, max = 0;  // both 0: x's own smallest and largest
+};
+
+// How many elements of x (floating) lie in each of `bins` equal parts of [min, max], in x's dtype;
+// of the last part its end, too (torch.histc). What lies outside, and NaN, does not count. When all
+// elements are equal, and no range was given, it reaches 1 to both sides. Not differentiable.
+// Throws on bins below 1, and unless min and max are finite and min <= max.
+Tensor Histc(const Tensor& x, const HistcOptions& options = {});
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_REDUCE_COUNT_H_

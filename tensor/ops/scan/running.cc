@@ -1,0 +1,131 @@
+// running_extreme: where the extremes are; cummax and cummin gather them.
+//
+// logcumsumexp: dx_i = sum over j >= i of dy_j e^(x_i - y_j). The sum is e to the power of a
+// running logarithm from the end, once of the dy above 0 and once of those below.
+//
+// diff: made of slices.
+
+#include "firn/tensor/ops/scan/running.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/infer.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/compare/logical.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/index/gather.h"
+#include "firn/tensor/ops/scan/running_body.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/join.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/promotion.h"
+
+namespace firn {
+namespace {
+
+absl::Status InferRunningExtreme(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(NormalizeDim(c.attrs<RunningExtremeAttrs>().dim, c.shape(0)).status());
+  c.set_out(0, DType::kI64, c.shape(0));
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(running_extreme) {
+  return {
+      .doc = "Where the largest or smallest element so far is. Not differentiable.",
+      .inputs = {{.name = "x"}},
+      .outputs = {{.name = "indices"}},
+      .attrs = AttrsOf<RunningExtremeAttrs>(),
+      .infer = InferRunningExtreme,
+      .kernels = cpu::Portable<RunningExtremeKernel>(),
+  };
+}
+
+absl::Status InferLogcumsumexp(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(NormalizeDim(c.attrs<LogcumsumexpAttrs>().dim, c.shape(0)).status());
+  return InferLikeInput(c);
+}
+
+// The sum over the dy above 0. Those that do not count have the logarithm -infinity, without one
+// of theirs being taken.
+Tensor FlowOf(const Tensor& dy, const Tensor& x, const Tensor& y, LogcumsumexpAttrs a) {
+  const Tensor counts = LogicalAnd(Gt(dy, 0), Gt(y, -INFINITY));
+  const Tensor shares = Where(counts, Sub(Log(Where(counts, dy, 1.0)), y), -INFINITY);
+  a.reverse = !a.reverse;
+  return Exp(Add(x, Apply1(TheOp<"logcumsumexp">(), {shares}, a)));
+}
+
+void GradLogcumsumexp(GradContext& g) {
+  const LogcumsumexpAttrs& a = g.attrs<LogcumsumexpAttrs>();
+  const DType dtype = g.input(0).dtype(), wide = ComputeDType(dtype);
+  const Tensor x = Cast(g.input(0), wide), dy = Cast(g.grad_output(), wide);
+  // A half type rounds large logarithms by more than powers of e bear.
+  const Tensor y = wide == dtype ? g.output(0) : Apply1(TheOp<"logcumsumexp">(), {x}, a);
+  g.set_grad_input(0, Cast(Sub(FlowOf(dy, x, y, a), FlowOf(Neg(dy), x, y, a)), dtype));
+}
+
+FIRN_REGISTER_OP(logcumsumexp) {
+  return {
+      .doc = "Running logarithms of sums of e to the power x.",
+      .autocast = Autocast::kFull,
+      .inputs = {{.name = "x", .dtypes = kFloating}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<LogcumsumexpAttrs>(),
+      .infer = InferLogcumsumexp,
+      .grad = GradLogcumsumexp,
+      .saves = {Saved::Input(0), Saved::Output(0)},
+      .kernels = cpu::Portable<LogcumsumexpKernel>(),
+  };
+}
+
+ValuesAndIndices Running(const Tensor& x, int64_t dim, bool largest) {
+  const Tensor indices = RunningExtreme(x, {dim, largest});
+  if (x.rank() > 0) return {Gather(x, dim, indices), indices};
+  return {Squeeze(Gather(Unsqueeze(x, 0), 0, Unsqueeze(indices, 0)), 0), indices};
+}
+
+}  // namespace
+
+Tensor inner::RunningExtreme(const Tensor& x, const RunningExtremeAttrs& attrs) {
+  return Apply1(TheOp<"running_extreme">(), {x}, attrs);
+}
+
+ValuesAndIndices Cummax(const Tensor& x, Integer dim) { return Running(x, dim, true); }
+
+ValuesAndIndices Cummin(const Tensor& x, Integer dim) { return Running(x, dim, false); }
+
+Tensor Logcumsumexp(const Tensor& x, Integer dim) {
+  return ApplyFloating(TheOp<"logcumsumexp">(), x, LogcumsumexpAttrs{dim});
+}
+
+Tensor Diff(const Tensor& x, const DiffOptions& o) {
+  constexpr const char* kName = "diff";
+  CheckDefined(x, kName);
+  const absl::StatusOr<int> dim = NormalizeDim(o.dim, x.shape());
+  RaiseIfError(dim.status(), kName);
+  if (x.rank() == 0) RaiseStatus(InvalidArgument("x is 0-d: it has no neighbours"), kName);
+  if (o.n < 0) RaiseStatus(InvalidArgument("n must be at least 0, got ", o.n), kName);
+  std::vector<Tensor> parts;
+  for (const Tensor& part : {o.prepend, x, o.append}) {
+    if (part.defined()) parts.push_back(part);
+  }
+  Tensor y = parts.size() == 1 ? x : Concat(parts, *dim);
+  const bool truth = y.dtype() == DType::kBool;
+  for (int64_t i = 0; i < o.n && y.size(*dim) > 0; ++i) {
+    const int64_t n = y.size(*dim);
+    const Tensor next = Slice(y, *dim, 1, n), here = Slice(y, *dim, 0, n - 1);
+    y = truth ? LogicalXor(next, here) : Sub(next, here);
+  }
+  return y;
+}
+
+}  // namespace firn

@@ -1,0 +1,58 @@
+// Counts whose number of results is read on the host, or said beforehand; medians of everything.
+
+#include "firn/tensor/ops/reduce/count.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/reduce/median.h"
+#include "firn/tensor/ops/reduce/sum.h"
+
+namespace firn {
+namespace {
+
+Tensor Numbers(std::vector<int64_t> n) { return FromVector(std::move(n)); }
+
+TEST(CountTest, BincountIsCapturedWhereMinlengthSaysHowMany) {
+  const Tensor x = Numbers({1, 1, 3});
+  EXPECT_THROW(
+      Capture([&](absl::Span<const Tensor> in) { return TensorList{Bincount(in[0])}; }, {x}),
+      Error);
+  Captured captured =
+      Capture([&](absl::Span<const Tensor> in) { return TensorList{Bincount(in[0], {}, 4)}; }, {x});
+  EXPECT_EQ(captured.outputs[0].ToVector<int>(), (std::vector<int>{0, 2, 0, 1}));
+  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(captured.graph));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const std::vector<Tensor> others = {Numbers({0, 2, 2})}, large = {Numbers({0, 4, 2})},
+                            negative = {Numbers({0, -1, 2})};
+  EXPECT_EQ(graph->Call(others)[0].ToVector<int>(), (std::vector<int>{1, 0, 2, 0}));
+  EXPECT_THROW(graph->Call(large), Error);
+  EXPECT_THROW(graph->Call(negative), Error);
+}
+
+TEST(CountTest, NanmeanPassesNoGradientToNan) {
+  Tensor x = FromValues<float>({1, NAN, 3}).SetRequiresGrad();
+  Nanmean(x).Backward();
+  EXPECT_EQ(x.grad().ToVector<float>(), (std::vector<float>{0.5f, 0, 0.5f}));
+}
+
+TEST(CountTest, TheMedianOfAllElementsIsTheLowerOfTwo) {
+  Tensor x = FromVector<float>({4, 1, 3, 2}, {2, 2}).SetRequiresGrad();
+  const Tensor y = Median(x);
+  EXPECT_EQ(y.shape(), Shape());
+  EXPECT_EQ(y.Item(), 2);
+  y.Backward();
+  EXPECT_EQ(x.grad().ToVector<float>(), (std::vector<float>{0, 0, 0, 1}));
+  EXPECT_TRUE(std::isnan(Median(FromValues<float>({1, NAN, 3})).Item()));
+}
+
+}  // namespace
+}  // namespace firn
