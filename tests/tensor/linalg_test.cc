@@ -14,6 +14,7 @@
 #include "firn/tensor/ops.h"
 #include "firn/tensor/ops/linalg/cholesky.h"
 #include "firn/tensor/ops/linalg/eigh.h"
+#include "firn/tensor/ops/linalg/pinv.h"
 #include "firn/tensor/ops/linalg/qr.h"
 #include "firn/tensor/ops/linalg/solve.h"
 #include "firn/tensor/ops/linalg/svd.h"
@@ -213,6 +214,43 @@ TEST(QrTest, RefusesGradientsThatDoNotExist) {
     EXPECT_NE(ErrorOf([&] { Sum(Qr(a, mode).r).Backward(); }).find("the gradient needs mode"),
               std::string::npos);
   }
+}
+
+TEST(PinvTest, TakesNoAccountOfSmallValues) {
+  const Tensor a = Values({2, 0, 0, 0x1p-30, 0, 0}, {3, 2});
+  EXPECT_EQ(Pinv(a).ToVector<double>(), (std::vector<double>{0.5, 0, 0, 0, 0x1p30, 0}));
+  for (const PinvOptions& o : {PinvOptions{.atol = 1e-8}, PinvOptions{.rtol = 1e-8}}) {
+    EXPECT_EQ(Pinv(a, o).ToVector<double>(), (std::vector<double>{0.5, 0, 0, 0, 0, 0}));
+  }
+  // A tolerance that is given stands alone, as in PyTorch.
+  const Tensor tiny = Values({2, 0, 0, 1e-17}, {2, 2});
+  EXPECT_EQ(Pinv(tiny).ToVector<double>()[3], 0);
+  EXPECT_NEAR(Pinv(tiny, {.atol = 1e-18}).ToVector<double>()[3], 1e17, 1e3);
+  EXPECT_NE(ErrorOf([&] { Pinv(a, {.rtol = -1}); }).find("rtol is -1"), std::string::npos);
+}
+
+TEST(PinvTest, HasAGradientWhereRankIsKept) {
+  ExpectGradients(
+      [](const std::vector<Tensor>& x) {
+        return std::vector<Tensor>{Pinv(Matmul(x[0], x[1]))};  // of rank 2
+      },
+      {Normal({4, 2}), Normal({2, 3}, 2)});
+}
+
+TEST(LstsqTest, GivesTheShortestOfManySolutions) {
+  const Tensor a = Values({1, 1, 2, 2}, {2, 2}), b = Values({2, 4}, {2, 1});
+  const LstsqResult y = Lstsq(a, b);
+  EXPECT_LT(Largest(y.solution - 1.0), 1e-14);
+  EXPECT_EQ(y.rank.Item<int64_t>(), 1);
+  EXPECT_LT(Largest(y.residuals), 1e-25);
+  EXPECT_NE(ErrorOf([&] { Lstsq(a, b, -1.0); }).find("rcond is -1"), std::string::npos);
+}
+
+TEST(MatrixPowerTest, TakesPowersOfBothSigns) {
+  const Tensor a = Normal({2, 3, 3});
+  EXPECT_LT(Largest(Matmul(MatrixPower(a, -2), Matmul(a, a)) - Unit(3)), 1e-11);
+  EXPECT_EQ(Largest(MatrixPower(a, 0) - Unit(3)), 0);
+  EXPECT_FALSE(MatrixPower(a, 1).Is(a));
 }
 
 }  // namespace
