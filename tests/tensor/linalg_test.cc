@@ -18,6 +18,7 @@
 #include "firn/tensor/ops/linalg/qr.h"
 #include "firn/tensor/ops/linalg/solve.h"
 #include "firn/tensor/ops/linalg/svd.h"
+#include "firn/tensor/ops/linear/tensordot.h"
 #include "firn/tensor/samples.h"
 #include "tests/error_of.h"
 
@@ -251,6 +252,17 @@ TEST(MatrixPowerTest, TakesPowersOfBothSigns) {
   EXPECT_LT(Largest(Matmul(MatrixPower(a, -2), Matmul(a, a)) - Unit(3)), 1e-11);
   EXPECT_EQ(Largest(MatrixPower(a, 0) - Unit(3)), 0);
   EXPECT_FALSE(MatrixPower(a, 1).Is(a));
+}
+
+TEST(TensordotTest, TakesTheNumberOfDimensions) {
+  const Tensor a = Normal({2, 3, 4}), b = Normal({3, 4, 5}, 2);
+  EXPECT_TRUE(Tensordot(a, b).Equals(Tensordot(a, b, {1, 2}, {0, 1})));
+  EXPECT_EQ(Tensordot(a, b, 0).shape(), Shape({2, 3, 4, 3, 4, 5}));
+  EXPECT_NE(ErrorOf([&] { Tensordot(a, b, 4); }).find("dims is 4"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] {
+              Tensordot(Ones({1, 1, 1, 1, 1}), Ones({1, 1, 1, 1}), 0);
+            }).find("9 dim"),
+            std::string::npos);
 }
 
 }  // namespace
