@@ -63,6 +63,7 @@
 #include "firn/io/wav.h"
 #include "firn/nn/activation.h"
 #include "firn/nn/batch_norm.h"
+#include "firn/nn/bilinear.h"
 #include "firn/nn/clone.h"
 #include "firn/nn/conv.h"
 #include "firn/nn/dropout.h"

@@ -7,6 +7,7 @@
 
 #include "firn/nn/activation.h"
 #include "firn/nn/batch_norm.h"
+#include "firn/nn/bilinear.h"
 #include "firn/nn/conv.h"
 #include "firn/nn/dropout.h"
 #include "firn/nn/embedding.h"

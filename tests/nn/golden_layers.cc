@@ -7,6 +7,7 @@
 
 #include "firn/nn/activation.h"
 #include "firn/nn/batch_norm.h"
+#include "firn/nn/bilinear.h"
 #include "firn/nn/conv.h"
 #include "firn/nn/dropout.h"
 #include "firn/nn/embedding.h"
@@ -178,6 +179,14 @@ Made MakeLinear(const GoldenCase& c, bool deferred) {
                        .bias = c.Flag("bias", true)});
 }
 
+// The second operand stands where losses have their target.
+Made MakeBilinear(const GoldenCase& c, bool deferred) {
+  return Make<Bilinear>({.in1 = deferred ? kDeferred : c.Int("in1", 0),
+                         .in2 = deferred ? kDeferred : c.Int("in2", 0),
+                         .out = c.Int("out", 0),
+                         .bias = c.Flag("bias", true)});
+}
+
 Made MakeCrossEntropyLoss(const GoldenCase& c, bool) {
   return Make<CrossEntropyLoss>({.weight = InputOf(c, "weight"),
                                  .ignore_index = c.Int("ignore_index", -100),
@@ -225,6 +234,7 @@ const std::map<std::string, Factory>& Factories() {
       {"batch_norm3d", MakeBatchNorm<BatchNorm3d>},
       {"bce_loss", MakeLoss<BceLoss>},
       {"bce_with_logits_loss", MakeBceWithLogitsLoss},
+      {"bilinear", MakeBilinear},
       {"celu", MakePlain<Celu>},
       {"circular_pad1d", MakePlain<CircularPad1d>},
       {"circular_pad2d", MakePlain<CircularPad2d>},
