@@ -15,7 +15,8 @@ import sys
 
 import torch
 
-from cases import elementwise, layer_classes, layers, losses, reduction, schedules, shape, updates
+from cases import (elementwise, layer_classes, layers, linalg, losses, reduction, schedules, shape,
+                   signal, updates)
 import training_losses
 import vector_format
 
@@ -46,7 +47,7 @@ def declared_operations():
 
 def operation_parts():
     """The functions part(vectors) with the cases of all operations."""
-    families = (elementwise, reduction, layers, losses, shape)
+    families = (elementwise, reduction, layers, linalg, losses, shape, signal)
     return [part for family in families for part in family.PARTS] + list(updates.STEPS)
 
 

@@ -15,9 +15,9 @@ enum class QrMode : uint8_t {
   kR,         // r [k, n] alone; q is of shape [0]
 };
 
-namespace inner {
 constexpr std::array<const char*, 3> WordsOf(QrMode) { return {"reduced", "complete", "r"}; }
 
+namespace inner {
 struct QrAttrs {
   QrMode mode = QrMode::kReduced;
   template <class V>

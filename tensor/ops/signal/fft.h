@@ -17,9 +17,9 @@ enum class FftNorm : uint8_t {
   kForward,   // the forward transform by n
 };
 
-namespace inner {
 constexpr std::array<const char*, 3> WordsOf(FftNorm) { return {"backward", "ortho", "forward"}; }
 
+namespace inner {
 struct FftAttrs {
   int64_t dim = -1;
   FftNorm norm = FftNorm::kBackward;
