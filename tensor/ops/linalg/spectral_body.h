@@ -4,13 +4,15 @@
 // Eigenvalues of a symmetric matrix and singular values, in scratch memory, on the CPU.
 //
 // Symmetric matrices become tridiagonal by reflectors, and diagonal by the implicit QL method
-// (EISPACK's imtql2; Dubrulle, Martin and Wilkinson, 1968). The rotations of one step are applied
-// together, to some columns at a time, which stay in cache and which threads share.
+// (EISPACK's imtql2; Dubrulle, Martin and Wilkinson, 1968). The rotations of some steps are applied
+// together, in waves (Van Zee, van de Geijn and Quintana-Orti, "Restructuring the tridiagonal and
+// bidiagonal QR algorithms for performance", 2014).
 //
 // Singular values are found by one-sided Jacobi rotations of the triangle of a QR decomposition
-// (Drmac and Veselic, "New fast and accurate Jacobi SVD algorithm", 2008), which are exact to the
-// last digits also for small values: with A = Q R and R^T J = W of orthogonal columns,
-// A = (Q J) diag(|w_i|) (w_i / |w_i|)^T.
+// (Drmac and Veselic, "New fast and accurate Jacobi SVD algorithm", 2008): with A = Q R and
+// R^T J = W of orthogonal columns, A = (Q J) diag(|w_i|) (w_i / |w_i|)^T. From kEigenFirst columns
+// on J starts with the eigenvectors of R R^T, which leave W orthogonal but for rounding and small
+// values, so that a few sweeps do.
 //
 // Vectors are rows here, so that every rotation runs along memory. Signs are free; so that results
 // are the same on every device and processor, the largest element of a vector is positive.
@@ -63,70 +65,148 @@ void Rotate(int64_t n, T c, T s, T* x, T* y) {
 
 // --- Symmetric matrices --------------------------------------------------------------------------
 
-// What is needed beside the matrix: z [n][n] and seven vectors.
+// Steps of the QL method whose rotations are applied together.
+inline constexpr int64_t kSteps = 16;
+
+// What is needed beside the matrix: z and q, [n][n], six vectors, rotations of kSteps steps, and
+// room to apply reflectors.
 template <class T>
 struct EighScratch {
-  static int64_t Elements(int64_t n) { return n * n + 7 * n; }
+  static int64_t Elements(int64_t n) {
+    return 2 * n * n + (6 + 2 * kSteps) * n + ReflectorScratch<T>::Elements(n, n);
+  }
   EighScratch(T* at, int64_t n)
-      : z(at), d(z + n * n), e(d + n), tau(e + n), p(tau + n), c(p + n), s(c + n), order(s + n) {}
-  T *z, *d, *e, *tau, *p, *c, *s, *order;
+      : z(at),
+        q(z + n * n),
+        d(q + n * n),
+        e(d + n),
+        tau(e + n),
+        p(tau + n),
+        next_p(p + n),
+        order(next_p + n),
+        c(order + n),
+        s(c + kSteps * n),
+        reflectors(s + kSteps * n, n, n) {}
+  T *z, *q, *d, *e, *tau, *p, *next_p, *order, *c, *s;
+  ReflectorScratch<T> reflectors;
 };
 
-// Leaves the diagonals in d and e, and in row k of a the reflector that zeroed it.
+// row -= v p^T + p v^T for one row, whose elements of v and p are given; gives its product with
+// `next`.
+template <class T>
+T UpdateRow(int64_t n, T own_v, T own_p, const T* v, const T* p, const T* next, T* row) {
+  T sum = 0;
+  FIRN_SUMS_IN_ANY_ORDER(sum)
+  for (int64_t j = 0; j < n; ++j) {
+    row[j] -= own_v * p[j] + own_p * v[j];
+    sum += row[j] * next[j];
+  }
+  return sum;
+}
+
+// Leaves the diagonals in d and e, and in row k of a the reflector v that zeroed it. With p = tau A
+// v and p less tau / 2 (p v) v, reflecting A from both sides is A - v p^T - p v^T, which is done to
+// each row when the next step needs it: the matrix is read once for each.
 template <class T>
 void Tridiagonalize(T* a, int64_t n, const EighScratch<T>& w) {
+  T *p = w.p, *next_p = w.next_p;
+  std::fill_n(p, n, T(0));
+  const T* v = p;  // of the step before, from row k on: nothing
   for (int64_t k = 0; k + 1 < n; ++k) {
     const int64_t size = n - k - 1;
-    T* const v = a + k * n + k + 1;
-    w.d[k] = a[k * n + k];
-    const T tau = w.tau[k] = MakeReflector(v, 1, size);
-    w.e[k] = v[0];
-    v[0] = 1;
-    if (tau == T(0)) continue;
-    for (int64_t i = 0; i < size; ++i) w.p[i] = tau * Dot(size, a + (k + 1 + i) * n + k + 1, v);
-    AddScaled(size, -tau / 2 * Dot(size, w.p, v), v, w.p);
+    T *const own = a + k * n + k, *const next = own + 1;
+    UpdateRow(size + 1, v[0], p[0], v, p, own, own);
+    w.d[k] = own[0];
+    const T tau = w.tau[k] = MakeReflector(next, 1, size);
+    w.e[k] = next[0];
+    next[0] = 1;
     for (int64_t i = 0; i < size; ++i) {
       T* const row = a + (k + 1 + i) * n + k + 1;
-      const T vi = v[i], pi = w.p[i];
-      FIRN_INDEPENDENT_STEPS
-      for (int64_t j = 0; j < size; ++j) row[j] -= vi * w.p[j] + pi * v[j];
+      next_p[i] = tau * UpdateRow(size, v[i + 1], p[i + 1], v + 1, p + 1, next, row);
     }
+    AddScaled(size, -tau / 2 * Dot(size, next_p, next), next, next_p);
+    std::swap(p, next_p);
+    v = next;
   }
-  w.d[n - 1] = a[n * n - 1];
+  w.d[n - 1] = a[n * n - 1] - (n > 1 ? 2 * v[0] * p[0] : T(0));
   w.e[n - 1] = 0;
-  // z = H[n - 2] ... H[0], the transposed of what the tridiagonal matrix is multiplied by.
+}
+
+// z = H[n - 2] ... H[0], the transposed of what the tridiagonal matrix is multiplied by: but for
+// the first row and column, the reflectors of a QR decomposition of n - 1 rows, whose columns lie
+// in rows of a. Overwrites a.
+template <class T>
+void GatherReflections(T* a, int64_t n, const EighScratch<T>& w) {
+  const int64_t rows = n - 1;
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t k = 0; k <= i; ++k) w.q[i * rows + k] = a[k * n + i + 1];
+  }
+  SetToUnit(a, rows, rows);
+  MultiplyByQ(w.q, rows, rows, w.tau, true, a, rows, w.reflectors);
   SetToUnit(w.z, n, n);
-  for (int64_t k = n - 2; k >= 0; --k) {
-    const int64_t size = n - k - 1;
-    if (w.tau[k] == T(0)) continue;
-    const T* const v = a + k * n + k + 1;
-    for (int64_t i = k + 1; i < n; ++i) {
-      T* const row = w.z + i * n + k + 1;
-      AddScaled(size, -w.tau[k] * Dot(size, row, v), v, row);
-    }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t k = 0; k < rows; ++k) w.z[(k + 1) * n + i + 1] = a[i * rows + k];
   }
 }
 
-// Rotations c[i], s[i] of rows i and i + 1 of z, from i = end - 1 down to `begin`.
+// The rotations of some steps, each of rows i and i + 1 of z from i = end - 1 down to `begin`.
+// They are applied in waves, each step one row behind the one before, so that a row is rotated by
+// all of them while it is in cache; to some columns at a time, which threads share.
 template <class T>
-void RotateRows(T* z, int64_t n, const T* c, const T* s, int64_t begin, int64_t end) {
-  constexpr int64_t kTile = 128;
-  const int64_t tiles = (n + kTile - 1) / kTile;
-  const int64_t grain = std::max<int64_t>(1, 32768 / (kTile * (end - begin)));
-  ParallelFor(tiles, grain, [&](int64_t first, int64_t last) {
-    for (int64_t tile = first; tile < last; ++tile) {
-      const int64_t at = tile * kTile, width = std::min(kTile, n - at);
-      for (int64_t i = end - 1; i >= begin; --i) {
-        Rotate(width, c[i], s[i], z + i * n + at, z + (i + 1) * n + at);
-      }
+class RotationBatch {
+ public:
+  RotationBatch(int64_t n, const EighScratch<T>& w) : n_(n), w_(w) {}
+
+  // Room for the next step's rotations of rows from `begin` to `end`.
+  void Begin() {
+    if (count_ == kSteps) Apply();
+  }
+  T* c() const { return w_.c + count_ * n_; }
+  T* s() const { return w_.s + count_ * n_; }
+  void End(int64_t begin, int64_t end) {
+    if (begin >= end) return;
+    begin_[count_] = begin;
+    end_[count_++] = end;
+  }
+
+  void Apply() {
+    constexpr int64_t kTile = 128;
+    int64_t first = n_, last = 0;
+    for (int64_t t = 0; t < count_; ++t) {
+      first = std::min(first, begin_[t] - t);
+      last = std::max(last, end_[t] - t);
     }
-  });
-}
+    const int64_t tiles = (n_ + kTile - 1) / kTile;
+    const int64_t grain =
+        std::max<int64_t>(1, 32768 / (kTile * (std::max<int64_t>(last - first, 1)) * kSteps));
+    ParallelFor(tiles, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t tile = begin; tile < end; ++tile) {
+        const int64_t at = tile * kTile, width = std::min(kTile, n_ - at);
+        for (int64_t wave = last - 1; wave >= first; --wave) ApplyWave(wave, w_.z + at, width);
+      }
+    });
+    count_ = 0;
+  }
+
+ private:
+  void ApplyWave(int64_t wave, T* z, int64_t width) const {
+    for (int64_t t = 0; t < count_; ++t) {
+      const int64_t i = wave + t;
+      if (i < begin_[t] || i >= end_[t]) continue;
+      Rotate(width, w_.c[t * n_ + i], w_.s[t * n_ + i], z + i * n_, z + (i + 1) * n_);
+    }
+  }
+
+  int64_t n_, count_ = 0;
+  const EighScratch<T>& w_;
+  int64_t begin_[kSteps], end_[kSteps];
+};
 
 // One step of the implicit QL method on rows [l, m] of the tridiagonal matrix.
 template <class T>
-void QlStep(int64_t l, int64_t m, int64_t n, const EighScratch<T>& w) {
-  T *const d = w.d, *const e = w.e;
+void QlStep(int64_t l, int64_t m, const EighScratch<T>& w, RotationBatch<T>& batch) {
+  batch.Begin();
+  T *const d = w.d, *const e = w.e, *const cosines = batch.c(), *const sines = batch.s();
   T g = (d[l + 1] - d[l]) / (2 * e[l]);
   g = d[m] - d[l] + e[l] / (g + std::copysign(std::hypot(g, T(1)), g));
   T s = 1, c = 1, p = 0;
@@ -146,10 +226,10 @@ void QlStep(int64_t l, int64_t m, int64_t n, const EighScratch<T>& w) {
     p = s * q;
     d[i + 1] = g + p;
     g = c * q - b;
-    w.c[i] = c;
-    w.s[i] = s;
+    cosines[i] = c;
+    sines[i] = s;
   }
-  if (i + 1 < m) RotateRows(w.z, n, w.c, w.s, i + 1, m);
+  batch.End(i + 1, m);
   if (i >= l) return;
   d[l] -= p;
   e[l] = g;
@@ -158,6 +238,7 @@ void QlStep(int64_t l, int64_t m, int64_t n, const EighScratch<T>& w) {
 
 template <class T>
 bool Diagonalize(int64_t n, const EighScratch<T>& w) {
+  RotationBatch<T> batch(n, w);
   for (int64_t l = 0; l < n; ++l) {
     for (int step = 0;; ++step) {
       int64_t m = l;
@@ -167,9 +248,10 @@ bool Diagonalize(int64_t n, const EighScratch<T>& w) {
       }
       if (m == l) break;
       if (step == kMostSteps) return false;
-      QlStep(l, m, n, w);
+      QlStep(l, m, w, batch);
     }
   }
+  batch.Apply();
   return true;
 }
 
@@ -191,6 +273,7 @@ bool Eigh(T* a, int64_t n, T* values, T* vectors, T* scratch) {
   const T scale = largest > T(0) ? largest : T(1);  // nothing overflows on the way
   for (int64_t i = 0; i < n * n; ++i) a[i] /= scale;
   Tridiagonalize(a, n, w);
+  GatherReflections(a, n, w);
   if (!Diagonalize(n, w)) return false;
   int32_t* const order = reinterpret_cast<int32_t*>(w.order);
   OrderOf(n, order,
@@ -208,6 +291,27 @@ bool Eigh(T* a, int64_t n, T* values, T* vectors, T* scratch) {
 
 // --- Singular values -----------------------------------------------------------------------------
 
+// Rows that are rotated with each other before others are, so that they stay in cache.
+inline constexpr int64_t kJacobiRows = 16;
+
+// Makes rows p and q of w orthogonal, unless they are, and turns those of j alike; gives the cosine
+// of their angle, or 0 where it is small enough.
+template <class T>
+T JacobiRotation(T* w, T* j, int64_t count, int64_t p, int64_t q, T enough, T zero, T* squares) {
+  if (squares[p] <= zero || squares[q] <= zero) return 0;
+  const T product = Dot(count, w + p * count, w + q * count);
+  const T cosine = std::abs(product) / std::sqrt(squares[p]) / std::sqrt(squares[q]);
+  if (!(cosine > enough)) return 0;
+  const T zeta = (squares[q] - squares[p]) / (2 * product);
+  const T t = std::copysign(1 / (std::abs(zeta) + std::hypot(T(1), zeta)), zeta);
+  const T c = 1 / std::sqrt(1 + t * t), s = c * t;
+  Rotate(count, c, s, w + p * count, w + q * count);
+  Rotate(count, c, s, j + p * count, j + q * count);
+  squares[p] = std::max(T(0), squares[p] - t * product);
+  squares[q] += t * product;
+  return cosine;
+}
+
 // Rotates pairs of the `count` rows of w until they are orthogonal, and those of j alike.
 // `squares` gets the squares of their lengths.
 template <class T>
@@ -219,20 +323,14 @@ bool JacobiSweeps(T* w, T* j, int64_t count, T* squares) {
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     for (int64_t p = 0; p < count; ++p) squares[p] = Dot(count, w + p * count, w + p * count);
     T worst = 0;
-    for (int64_t p = 0; p + 1 < count; ++p) {
-      for (int64_t q = p + 1; q < count; ++q) {
-        if (squares[p] <= zero || squares[q] <= zero) continue;
-        const T product = Dot(count, w + p * count, w + q * count);
-        const T cosine = std::abs(product) / std::sqrt(squares[p]) / std::sqrt(squares[q]);
-        if (!(cosine > enough)) continue;
-        worst = std::max(worst, cosine);
-        const T zeta = (squares[q] - squares[p]) / (2 * product);
-        const T t = std::copysign(1 / (std::abs(zeta) + std::hypot(T(1), zeta)), zeta);
-        const T c = 1 / std::sqrt(1 + t * t), s = c * t;
-        Rotate(count, c, s, w + p * count, w + q * count);
-        Rotate(count, c, s, j + p * count, j + q * count);
-        squares[p] = std::max(T(0), squares[p] - t * product);
-        squares[q] += t * product;
+    for (int64_t left = 0; left < count; left += kJacobiRows) {
+      for (int64_t right = left; right < count; right += kJacobiRows) {
+        const int64_t last = std::min(count, right + kJacobiRows);
+        for (int64_t p = left; p < std::min(count, left + kJacobiRows); ++p) {
+          for (int64_t q = std::max(p + 1, right); q < last; ++q) {
+            worst = std::max(worst, JacobiRotation(w, j, count, p, q, enough, zero, squares));
+          }
+        }
       }
     }
     if (worst == T(0)) return true;
@@ -261,11 +359,15 @@ void CompleteRows(T* w, int64_t n, int64_t from, T* left) {
   }
 }
 
+// Columns for which eigenvectors are found sooner than sweeps save.
+inline constexpr int64_t kEigenFirst = 32;
+
 // For a matrix of `rows` x `columns`, rows >= columns.
 template <class T>
 struct SvdScratch {
   static int64_t Elements(int64_t rows, int64_t columns, int64_t width) {
-    return rows * columns + 3 * columns * columns + 4 * columns + rows * width +
+    const int64_t eigen = columns < kEigenFirst ? 0 : EighScratch<T>::Elements(columns);
+    return eigen + rows * columns + 3 * columns * columns + 4 * columns + rows * width +
            ReflectorScratch<T>::Elements(rows, std::max(columns, width));
   }
   SvdScratch(T* at, int64_t rows, int64_t columns, int64_t width)
@@ -278,10 +380,25 @@ struct SvdScratch {
         left(squares + columns),
         order(left + columns),
         q(order + columns),
-        reflectors(q + rows * width, rows, std::max(columns, width)) {}
+        reflectors(q + rows * width, rows, std::max(columns, width)),
+        eigen(q + rows * width + ReflectorScratch<T>::Elements(rows, std::max(columns, width))) {}
   T *a, *r, *j, *sorted, *tau, *squares, *left, *order, *q;
   ReflectorScratch<T> reflectors;
+  T* eigen;
 };
+
+// Rows j and r = j r for the Jacobi sweeps: a unit matrix, or eigenvectors of r r^T.
+template <class T>
+void StartOfSweeps(int64_t n, const SvdScratch<T>& w) {
+  SetToUnit(w.j, n, n);
+  if (n < kEigenFirst) return;
+  TransposeTo(w.r, n, n, w.q);
+  Gemm<T>({n, n, n, {n, 1}, {n, 1}, n}, w.r, w.q, w.sorted, false, nullptr);
+  if (!Eigh(w.sorted, n, w.squares, w.j, w.eigen)) return SetToUnit(w.j, n, n);
+  TransposeInPlace(w.j, n);
+  Gemm<T>({n, n, n, {n, 1}, {n, 1}, n}, w.j, w.r, w.sorted, false, nullptr);
+  std::copy_n(w.sorted, n * n, w.r);
+}
 
 // Singular values of the tall matrix that stands in w.a, in descending order. Then w.q has the left
 // vectors as its `width` columns (`columns`, or `rows` for all), and w.sorted the right ones as
@@ -297,7 +414,7 @@ bool Svd(int64_t rows, int64_t columns, int64_t width, T* values, const SvdScrat
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) w.r[i * n + j] = j < i ? T(0) : w.a[i * n + j];
   }
-  SetToUnit(w.j, n, n);
+  StartOfSweeps(n, w);
   if (!JacobiSweeps(w.r, w.j, n, w.squares)) return false;
   for (int64_t i = 0; i < n; ++i) w.squares[i] = std::sqrt(Dot(n, w.r + i * n, w.r + i * n));
   int32_t* const order = reinterpret_cast<int32_t*>(w.order);
