@@ -16,6 +16,7 @@
 // Own code because the libraries of the field are no packages of Debian (pocketfft), have a licence
 // that Firn's users could not take over (FFTW), or allocate while they run (Eigen's).
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -260,12 +261,11 @@ FftPlan<T>::Chirp::Chirp(int64_t n) : plan(Smooth(2 * n - 1)) {
 
 template <class T>
 FftPlan<T>::FftPlan(int64_t n) : n_(n) {
-  int64_t rest = n, largest = 1;
+  int64_t rest = n;
   const auto take = [&](int64_t factor) {
     while (rest % factor == 0 && rest > 1) {
       factors_.push_back(factor);
       rest /= factor;
-      largest = factor;
     }
   };
   for (const int64_t factor : {4, 2, 3, 5}) take(factor);
