@@ -156,6 +156,8 @@ OWN = {
         log_probs, label, weight, **options),
     "nonzero": lambda x, count: torch.nonzero(x),
     "one_hot": one_hot,
+    "eigh": lambda a, upper=False: torch.linalg.eigh(a, "U" if upper else "L"),
+    "svd": lambda a, full_matrices=False: torch.linalg.svd(a, full_matrices),
     "arange": arange,
     # In place.
     "accumulate": lambda target, source: target.add_(source),

@@ -129,6 +129,9 @@ inline const std::vector<Others>& NotSwept() {
       {"are exponentials relative to the largest of a line: its samples have infinities",
        {"softmax", "log_softmax", "cross_entropy", "kl_div", "binary_cross_entropy",
         "binary_cross_entropy_with_logits"}},
+      {"works on whole matrices or lines: tests/tensor/linalg_test.cc, signal_test.cc",
+       {"cholesky", "cofactor", "det", "eigh", "inv", "pinv", "qr", "slogdet", "solve",
+        "solve_triangular", "svd", "fft", "ifft", "rfft", "irfft"}},
       {"draws", {"rand", "randn"}},
       {"has numbers of its own under another name: pow_1.5, gelu_tanh", {"pow_number"}},
   };
