@@ -1,4 +1,4 @@
-// eigh: a tridiagonal matrix by reflectors, its eigenvalues by the QL method (spectral_body.h).
+// eigh: a tridiagonal matrix by reflectors, its eigenvalues by the QL method (eigh_body.h).
 //
 // The gradient: with E[i, j] = w[j] - w[i], dA = V (diag(dw) + (V^T dV) / E off the diagonal) V^T
 // (Giles, "An extended collection of matrix derivative results", 2008), made symmetric.
@@ -10,8 +10,8 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/linalg/batch_body.h"
+#include "firn/tensor/ops/linalg/eigh_body.h"
 #include "firn/tensor/ops/linalg/linalg_rules.h"
-#include "firn/tensor/ops/linalg/spectral_body.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/shape/views.h"
 

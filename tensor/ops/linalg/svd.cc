@@ -1,4 +1,4 @@
-// svd: one-sided Jacobi rotations of the triangle of a QR decomposition (spectral_body.h); a wide
+// svd: one-sided Jacobi rotations of the triangle of a QR decomposition (svd_body.h); a wide
 // matrix is taken as the transposed of a tall one.
 //
 // The gradient (Giles, "An extended collection of matrix derivative results", 2008): with
@@ -16,7 +16,7 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/linalg/batch_body.h"
 #include "firn/tensor/ops/linalg/linalg_rules.h"
-#include "firn/tensor/ops/linalg/spectral_body.h"
+#include "firn/tensor/ops/linalg/svd_body.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
