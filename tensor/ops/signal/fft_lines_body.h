@@ -61,14 +61,14 @@ std::shared_ptr<const Plan> PlanFor(int64_t n) {
 
 // The lines along a dimension, where what follows it is `inner` numbers: line l has its numbers
 // `inner` apart.
-struct LinesOf {
+struct FftLines {
   int64_t count, inner;
   int64_t First(int64_t line, int64_t length) const {
     return line / inner * length * inner + line % inner;
   }
 };
-inline LinesOf LinesAround(const Shape& s, int rank, int dim) {
-  LinesOf l{1, 1};
+inline FftLines LinesAround(const Shape& s, int rank, int dim) {
+  FftLines l{1, 1};
   for (int d = 0; d < rank; ++d) {
     if (d == dim) continue;
     l.count *= s[d];
@@ -84,8 +84,8 @@ constexpr int64_t kLongLine = 16384;
 
 // How the lines of a call are cut into pieces of work.
 template <class T>
-struct Work {
-  Work(const LinesOf& lines, int64_t buffer, double flops)
+struct FftWork {
+  FftWork(const FftLines& lines, int64_t buffer, double flops)
       : lanes(lines.count > 1 && buffer <= kLongLine ? kLanesOf<T> : 1),
         groups((lines.count + lanes - 1) / lanes),
         part(static_cast<size_t>(4 * buffer * lanes) * sizeof(T)),
@@ -104,7 +104,7 @@ struct Work {
 
 // Calls f(first line, how many, a, b) with buffers for each group of kLanes lines.
 template <int kLanes, class T, class F>
-void ForEachGroup(const Work<T>& work, const LinesOf& lines, int64_t buffer, void* workspace,
+void ForEachGroup(const FftWork<T>& work, const FftLines& lines, int64_t buffer, void* workspace,
                   const F& f) {
   ForEachPart(work.groups, work.grain, [&](int64_t part, int64_t begin, int64_t end) {
     T* const own = static_cast<T*>(workspace) + part * 4 * buffer * kLanes;
@@ -125,9 +125,9 @@ struct PreparedFft {
       : lines(LinesAround(x, rank, static_cast<int>(dim < 0 ? dim + rank : dim))),
         plan(PlanFor<Plan>(n)),
         work(lines, plan->buffer(), plan->work()) {}
-  LinesOf lines;
+  FftLines lines;
   std::shared_ptr<const Plan> plan;
-  Work<T> work;
+  FftWork<T> work;
 };
 
 template <template <class> class Plan>
