@@ -164,6 +164,8 @@ OWN = {
         log_probs, label, weight, **options),
     "nonzero": lambda x, count: torch.nonzero(x),
     "one_hot": one_hot,
+    "eigh": lambda a, upper=False: torch.linalg.eigh(a, "U" if upper else "L"),
+    "svd": lambda a, full_matrices=False: torch.linalg.svd(a, full_matrices),
     "arange": arange,
     "scaled_dot_product_attention": attention_by_rows,
     # In place.

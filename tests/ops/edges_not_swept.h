@@ -133,6 +133,9 @@ inline const std::vector<Others>& NotSwept() {
         "binary_cross_entropy_with_logits"}},
       {"changes the gradient alone, as tests/tensor/clip_gradients_test.cc has it",
        {"clip_grad_by_norm", "clip_grad_by_value", "top_k_grad"}},
+      {"works on whole matrices or lines: tests/tensor/linalg_test.cc, signal_test.cc",
+       {"cholesky", "cofactor", "det", "eigh", "inv", "pinv", "qr", "slogdet", "solve",
+        "solve_triangular", "svd", "fft", "ifft", "rfft", "irfft"}},
       {"draws", {"rand", "randn"}},
       {"has numbers of its own under another name: pow_1.5, gelu_tanh", {"pow_number"}},
   };

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "firn/autograd/gradcheck.h"
+#include "firn/tensor/ops/linear/einsum_order.h"
+#include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/samples.h"
 #include "tests/error_of.h"
@@ -93,11 +97,105 @@ TEST(EinsumTest, WorksOnOneTensor) {
   ExpectEinsum("iii->i", {"iii"}, "i", {Normal({2, 2, 2})});
 }
 
-TEST(EinsumTest, ContractsSeveralTensorsFromTheLeft) {
+TEST(EinsumTest, ContractsSeveralTensors) {
   ExpectEinsum("ij,jk,kl->il", {"ij", "jk", "kl"}, "il",
                {Normal({2, 3}), Normal({3, 4}, 2), Normal({4, 5}, 3)});
   ExpectEinsum("bn,anm,bm->ba", {"bn", "anm", "bm"}, "ba",
                {Normal({2, 3}), Normal({4, 3, 5}, 2), Normal({2, 5}, 3)});
+}
+
+std::string Merged(const std::string& a, const std::string& b, const std::string& needed) {
+  std::string kept;
+  for (char c : a + b) {
+    if (needed.find(c) != std::string::npos && kept.find(c) == std::string::npos) kept += c;
+  }
+  return kept;
+}
+double Multiplications(const std::string& a, const std::string& b,
+                       const std::map<char, int64_t>& sizes) {
+  double product = 1;
+  for (auto [label, size] : sizes) {
+    if ((a + b).find(label) != std::string::npos) product *= static_cast<double>(size);
+  }
+  return product;
+}
+// The least of all orders, by trying them.
+double LeastOfAll(const std::vector<std::string>& terms, const std::string& out,
+                  const std::map<char, int64_t>& sizes) {
+  if (terms.size() == 1) return 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < terms.size(); ++i) {
+    for (size_t j = i + 1; j < terms.size(); ++j) {
+      std::vector<std::string> rest;
+      std::string needed = out;
+      for (size_t k = 0; k < terms.size(); ++k) {
+        if (k == i || k == j) continue;
+        rest.push_back(terms[k]);
+        needed += terms[k];
+      }
+      rest.push_back(Merged(terms[i], terms[j], needed));
+      least = std::min(least,
+                       Multiplications(terms[i], terms[j], sizes) + LeastOfAll(rest, out, sizes));
+    }
+  }
+  return least;
+}
+
+double CostOf(const std::vector<EinsumStep>& steps, std::vector<std::string> terms,
+              const std::map<char, int64_t>& sizes) {
+  double cost = 0;
+  for (const EinsumStep& step : steps) {
+    cost += Multiplications(terms[step.left], terms[step.right], sizes);
+    terms.push_back(step.kept);
+  }
+  return cost;
+}
+
+TEST(EinsumOrderTest, TakesTheFewestMultiplications) {
+  for (const auto& [terms, out] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"ij", "jk", "kl"}, "il"},
+           {{"ij", "kl", "jk"}, "il"},
+           {{"ab", "bc", "cd", "de", "ef"}, "af"},
+           {{"abc", "bd", "cd", "ae"}, "e"},
+           {{"a", "b", "ab"}, ""},
+           {{"abx", "bcx", "cax"}, "x"}}) {
+    for (const int64_t large : {2, 50}) {
+      std::map<char, int64_t> sizes;
+      for (const std::string& term : terms) {
+        for (char c : term) sizes[c] = c % 2 == 0 ? large : 3;
+      }
+      const auto steps = CheapestSteps(terms, out, sizes);
+      ASSERT_EQ(steps.size(), terms.size() - 1);
+      EXPECT_EQ(CostOf(steps, terms, sizes), LeastOfAll(terms, out, sizes));
+    }
+  }
+}
+
+TEST(EinsumOrderTest, GoesFromTheLeftWhereNothingIsGained) {
+  const auto steps =
+      CheapestSteps({"ij", "jk", "kl"}, "il", {{'i', 2}, {'j', 2}, {'k', 2}, {'l', 2}});
+  EXPECT_EQ(steps[0].left, 0u);
+  EXPECT_EQ(steps[0].right, 1u);
+  EXPECT_EQ(steps[1].left, 3u);
+  EXPECT_EQ(steps[1].right, 2u);
+}
+
+TEST(EinsumTest, ContractsMoreTensorsThanOrdersAreTriedFor) {
+  std::vector<std::string> terms;
+  std::vector<Tensor> tensors;
+  std::string equation;
+  for (int i = 0; i < 12; ++i) {
+    terms.push_back({static_cast<char>('a' + i), static_cast<char>('b' + i)});
+    equation += (i == 0 ? "" : ",") + terms.back();
+    tensors.push_back(Normal({2, 2}, static_cast<uint64_t>(i) + 1));
+  }
+  Tensor want = tensors[0];
+  for (size_t i = 1; i < tensors.size(); ++i) want = Matmul(want, tensors[i]);
+  const std::vector<double> got = Einsum(equation + "->am", tensors).ToVector<double>();
+  const std::vector<double> expected = want.ToVector<double>();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(got[i], expected[i], 1e-12 * (1 + std::abs(expected[i])));
+  }
 }
 
 TEST(EinsumTest, SortsTheNamesOfAnImplicitResult) {

@@ -1,7 +1,8 @@
 // einsum: composed of permutations, sums and matrix products.
 //
 // Every dimension of every operand gets a label: letters as they are, the dimensions of an ellipsis
-// '0', '1', ... counted from the last one. Operands are contracted from left to right. Of two,
+// '0', '1', ... counted from the last one. Operands are contracted in pairs, in the
+// cheapest order (einsum_order.h). Of two,
 //   labels that nobody needs later and only one of them has are summed over first,
 //   labels that both have are a batch when they are needed later, else contracted,
 // and with [batch, left, contracted] x [batch, contracted, right] the rest is one matmul; without
@@ -11,11 +12,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <utility>
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/linear/einsum_order.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/expand.h"
@@ -270,16 +273,39 @@ Term Contract(const Term& given_a, const Term& given_b, const std::string& neede
   return Multiply(a, b, batch, left, contracted, right);
 }
 
+// The size of every label. Throws where two operands disagree.
+std::map<char, int64_t> SizesOf(const std::vector<Term>& terms) {
+  std::map<char, int64_t> sizes;
+  for (const Term& x : terms) {
+    for (char c : x.labels) {
+      const int64_t own = x.size(c);
+      const auto [at, added] = sizes.emplace(c, own);
+      if (added || own == 1 || own == at->second) continue;
+      if (at->second != 1) {
+        Fail("'", std::string(1, c), "' names dimensions of sizes ", at->second, " and ", own);
+      }
+      at->second = own;
+    }
+  }
+  return sizes;
+}
+
 }  // namespace
 
 Tensor Einsum(const std::string& equation, const std::vector<Tensor>& tensors) {
   const Equation e = Parse(equation, tensors);
-  Term result = WithoutRepeats({tensors[0], e.inputs[0]});
-  for (size_t i = 1; i < tensors.size(); ++i) {
-    std::string needed = e.output;
-    for (size_t later = i + 1; later < tensors.size(); ++later) needed += e.inputs[later];
-    result = Contract(result, WithoutRepeats({tensors[i], e.inputs[i]}), needed);
+  std::vector<Term> terms;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    terms.push_back(WithoutRepeats({tensors[i], e.inputs[i]}));
   }
+  const std::map<char, int64_t> sizes = SizesOf(terms);
+  std::vector<std::string> labels;
+  for (const Term& x : terms) labels.push_back(x.labels);
+  for (const EinsumStep& step : CheapestSteps(labels, e.output, sizes)) {
+    terms.push_back(Contract(terms[step.left], terms[step.right], step.kept));
+    terms[step.left] = terms[step.right] = {};  // nothing else needs them
+  }
+  const Term& result = terms.back();
   return Arranged(SumTo(result, e.output), e.output).tensor;
 }
 

@@ -34,6 +34,17 @@ def add_products(v):
         v.case("einsum", name, lambda tensors, equation: torch.einsum(equation, *tensors),
                {"equation": equation}, tensors=[v.values(*shape) for shape in shapes])
 
+    tensordot = lambda a, b, dims_a, dims_b: torch.tensordot(a, b, dims=(dims_a, dims_b))
+    v.case("tensordot", "one", tensordot, {"dims_a": [1], "dims_b": [0]}, a=v.values(2, 3),
+           b=v.values(3, 4))
+    v.case("tensordot", "two", tensordot, {"dims_a": [1, 2], "dims_b": [2, 0]},
+           a=v.values(2, 3, 4), b=v.values(4, 5, 3))
+    bilinear = lambda x1, x2, weight, bias=None: F.bilinear(x1, x2, weight, bias)
+    v.case("bilinear", "with_bias", bilinear, x1=v.values(3, 4), x2=v.values(3, 2),
+           weight=v.values(5, 4, 2), bias=v.values(5))
+    v.case("bilinear", "vectors", bilinear, x1=v.values(2), x2=v.values(3),
+           weight=v.values(2, 2, 3))
+
 
 def add_convolution(v):
     def conv2d(x, weight, bias=None, **options):

@@ -1,0 +1,285 @@
+#ifndef FIRN_TENSOR_OPS_LINALG_EIGH_BODY_H_
+#define FIRN_TENSOR_OPS_LINALG_EIGH_BODY_H_
+
+// Eigenvalues of a symmetric matrix, in scratch memory, on the CPU.
+//
+// Symmetric matrices become tridiagonal by reflectors, and diagonal by the implicit QL method
+// (EISPACK's imtql2; Dubrulle, Martin and Wilkinson, 1968). The rotations of some steps are applied
+// together, in waves (Van Zee, van de Geijn and Quintana-Orti, "Restructuring the tridiagonal and
+// bidiagonal QR algorithms for performance", 2014).
+//
+// Vectors are rows here, so that every rotation runs along memory. Signs are free; so that results
+// are the same on every device and processor, the largest element of a vector is positive.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "firn/device/parallel.h"
+#include "firn/tensor/ops/linalg/qr_body.h"
+
+namespace firn::cpu {
+
+// Steps for one eigenvalue: below ten for all but numbers that are not finite.
+inline constexpr int kMostSteps = 64;
+
+template <class T>
+T LargestElement(const T* a, int64_t n) {
+  T largest = 0;
+  bool finite = true;
+  for (int64_t i = 0; i < n; ++i) {
+    finite = finite && std::abs(a[i]) <= std::numeric_limits<T>::max();
+    largest = std::max(largest, std::abs(a[i]));
+  }
+  return finite ? largest : std::numeric_limits<T>::infinity();
+}
+
+// -1 where the first of the elements that are largest in magnitude is negative, else 1.
+template <class T>
+T SignOf(const T* x, int64_t n) {
+  T largest = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    if (std::abs(x[i]) > std::abs(largest)) largest = x[i];
+  }
+  return largest < T(0) ? T(-1) : T(1);
+}
+
+// x, y = c x - s y, s x + c y
+template <class T>
+void Rotate(int64_t n, T c, T s, T* x, T* y) {
+  FIRN_INDEPENDENT_STEPS
+  for (int64_t i = 0; i < n; ++i) {
+    const T u = x[i], v = y[i];
+    x[i] = c * u - s * v;
+    y[i] = s * u + c * v;
+  }
+}
+
+// Steps of the QL method whose rotations are applied together.
+inline constexpr int64_t kSteps = 16;
+
+// What is needed beside the matrix: z and q, [n][n], six vectors, rotations of kSteps steps, and
+// room to apply reflectors.
+template <class T>
+struct EighScratch {
+  static int64_t Elements(int64_t n) {
+    return 2 * n * n + (6 + 2 * kSteps) * n + ReflectorScratch<T>::Elements(n, n);
+  }
+  EighScratch(T* at, int64_t n)
+      : z(at),
+        q(z + n * n),
+        d(q + n * n),
+        e(d + n),
+        tau(e + n),
+        p(tau + n),
+        next_p(p + n),
+        order(next_p + n),
+        c(order + n),
+        s(c + kSteps * n),
+        reflectors(s + kSteps * n, n, n) {}
+  T *z, *q, *d, *e, *tau, *p, *next_p, *order, *c, *s;
+  ReflectorScratch<T> reflectors;
+};
+
+// row -= v p^T + p v^T for one row, whose elements of v and p are given; gives its product with
+// `next`.
+template <class T>
+T UpdateRow(int64_t n, T own_v, T own_p, const T* v, const T* p, const T* next, T* row) {
+  T sum = 0;
+  FIRN_SUMS_IN_ANY_ORDER(sum)
+  for (int64_t j = 0; j < n; ++j) {
+    row[j] -= own_v * p[j] + own_p * v[j];
+    sum += row[j] * next[j];
+  }
+  return sum;
+}
+
+// Leaves the diagonals in d and e, and in row k of a the reflector v that zeroed it. With p = tau A
+// v and p less tau / 2 (p v) v, reflecting A from both sides is A - v p^T - p v^T, which is done to
+// each row when the next step needs it: the matrix is read once for each.
+template <class T>
+void Tridiagonalize(T* a, int64_t n, const EighScratch<T>& w) {
+  T *p = w.p, *next_p = w.next_p;
+  std::fill_n(p, n, T(0));
+  const T* v = p;  // of the step before, from row k on: nothing
+  for (int64_t k = 0; k + 1 < n; ++k) {
+    const int64_t size = n - k - 1;
+    T *const own = a + k * n + k, *const next = own + 1;
+    UpdateRow(size + 1, v[0], p[0], v, p, own, own);
+    w.d[k] = own[0];
+    const T tau = w.tau[k] = MakeReflector(next, 1, size);
+    w.e[k] = next[0];
+    next[0] = 1;
+    for (int64_t i = 0; i < size; ++i) {
+      T* const row = a + (k + 1 + i) * n + k + 1;
+      next_p[i] = tau * UpdateRow(size, v[i + 1], p[i + 1], v + 1, p + 1, next, row);
+    }
+    AddScaled(size, -tau / 2 * Dot(size, next_p, next), next, next_p);
+    std::swap(p, next_p);
+    v = next;
+  }
+  w.d[n - 1] = a[n * n - 1] - (n > 1 ? 2 * v[0] * p[0] : T(0));
+  w.e[n - 1] = 0;
+}
+
+// z = H[n - 2] ... H[0], the transposed of what the tridiagonal matrix is multiplied by: but for
+// the first row and column, the reflectors of a QR decomposition of n - 1 rows, whose columns lie
+// in rows of a. Overwrites a.
+template <class T>
+void GatherReflections(T* a, int64_t n, const EighScratch<T>& w) {
+  const int64_t rows = n - 1;
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t k = 0; k <= i; ++k) w.q[i * rows + k] = a[k * n + i + 1];
+  }
+  SetToUnit(a, rows, rows);
+  MultiplyByQ(w.q, rows, rows, w.tau, true, a, rows, w.reflectors);
+  SetToUnit(w.z, n, n);
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t k = 0; k < rows; ++k) w.z[(k + 1) * n + i + 1] = a[i * rows + k];
+  }
+}
+
+// The rotations of some steps, each of rows i and i + 1 of z from i = end - 1 down to `begin`.
+// They are applied in waves, each step one row behind the one before, so that a row is rotated by
+// all of them while it is in cache; to some columns at a time, which threads share.
+template <class T>
+class RotationBatch {
+ public:
+  RotationBatch(int64_t n, const EighScratch<T>& w) : n_(n), w_(w) {}
+
+  // Room for the next step's rotations of rows from `begin` to `end`.
+  void Begin() {
+    if (count_ == kSteps) Apply();
+  }
+  T* c() const { return w_.c + count_ * n_; }
+  T* s() const { return w_.s + count_ * n_; }
+  void End(int64_t begin, int64_t end) {
+    if (begin >= end) return;
+    begin_[count_] = begin;
+    end_[count_++] = end;
+  }
+
+  void Apply() {
+    constexpr int64_t kTile = 128;
+    int64_t first = n_, last = 0;
+    for (int64_t t = 0; t < count_; ++t) {
+      first = std::min(first, begin_[t] - t);
+      last = std::max(last, end_[t] - t);
+    }
+    const int64_t tiles = (n_ + kTile - 1) / kTile;
+    const int64_t grain =
+        std::max<int64_t>(1, 32768 / (kTile * (std::max<int64_t>(last - first, 1)) * kSteps));
+    ParallelFor(tiles, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t tile = begin; tile < end; ++tile) {
+        const int64_t at = tile * kTile, width = std::min(kTile, n_ - at);
+        for (int64_t wave = last - 1; wave >= first; --wave) ApplyWave(wave, w_.z + at, width);
+      }
+    });
+    count_ = 0;
+  }
+
+ private:
+  void ApplyWave(int64_t wave, T* z, int64_t width) const {
+    for (int64_t t = 0; t < count_; ++t) {
+      const int64_t i = wave + t;
+      if (i < begin_[t] || i >= end_[t]) continue;
+      Rotate(width, w_.c[t * n_ + i], w_.s[t * n_ + i], z + i * n_, z + (i + 1) * n_);
+    }
+  }
+
+  int64_t n_, count_ = 0;
+  const EighScratch<T>& w_;
+  int64_t begin_[kSteps], end_[kSteps];
+};
+
+// One step of the implicit QL method on rows [l, m] of the tridiagonal matrix.
+template <class T>
+void QlStep(int64_t l, int64_t m, const EighScratch<T>& w, RotationBatch<T>& batch) {
+  batch.Begin();
+  T *const d = w.d, *const e = w.e, *const cosines = batch.c(), *const sines = batch.s();
+  T g = (d[l + 1] - d[l]) / (2 * e[l]);
+  g = d[m] - d[l] + e[l] / (g + std::copysign(std::hypot(g, T(1)), g));
+  T s = 1, c = 1, p = 0;
+  int64_t i = m - 1;
+  for (; i >= l; --i) {
+    const T f = s * e[i], b = c * e[i], r = std::hypot(f, g);
+    e[i + 1] = r;
+    if (r == T(0)) {  // it falls apart here
+      d[i + 1] -= p;
+      e[m] = 0;
+      break;
+    }
+    s = f / r;
+    c = g / r;
+    g = d[i + 1] - p;
+    const T q = (d[i] - g) * s + 2 * c * b;
+    p = s * q;
+    d[i + 1] = g + p;
+    g = c * q - b;
+    cosines[i] = c;
+    sines[i] = s;
+  }
+  batch.End(i + 1, m);
+  if (i >= l) return;
+  d[l] -= p;
+  e[l] = g;
+  e[m] = 0;
+}
+
+template <class T>
+bool Diagonalize(int64_t n, const EighScratch<T>& w) {
+  RotationBatch<T> batch(n, w);
+  for (int64_t l = 0; l < n; ++l) {
+    for (int step = 0;; ++step) {
+      int64_t m = l;
+      while (m + 1 < n && std::abs(w.e[m]) > std::numeric_limits<T>::epsilon() *
+                                                 (std::abs(w.d[m]) + std::abs(w.d[m + 1]))) {
+        ++m;
+      }
+      if (m == l) break;
+      if (step == kMostSteps) return false;
+      QlStep(l, m, w, batch);
+    }
+  }
+  batch.Apply();
+  return true;
+}
+
+// 0, 1, ... in the order of `less`, by insertion into halves: nothing is allocated.
+template <class Less>
+void OrderOf(int64_t n, int32_t* order, const Less& less) {
+  for (int64_t i = 0; i < n; ++i) order[i] = static_cast<int32_t>(i);
+  std::sort(order, order + n, [&](int32_t i, int32_t j) { return less(i, j); });
+}
+
+// The eigenvalues in ascending order, and the vectors as columns. `a`, [n][n] and symmetric, is
+// overwritten. False: its elements are not finite.
+template <class T>
+bool Eigh(T* a, int64_t n, T* values, T* vectors, T* scratch) {
+  if (n == 0) return true;
+  const EighScratch<T> w(scratch, n);
+  const T largest = LargestElement(a, n * n);
+  if (!(largest <= std::numeric_limits<T>::max())) return false;
+  const T scale = largest > T(0) ? largest : T(1);  // nothing overflows on the way
+  for (int64_t i = 0; i < n * n; ++i) a[i] /= scale;
+  Tridiagonalize(a, n, w);
+  GatherReflections(a, n, w);
+  if (!Diagonalize(n, w)) return false;
+  int32_t* const order = reinterpret_cast<int32_t*>(w.order);
+  OrderOf(n, order,
+          [&](int32_t i, int32_t j) { return w.d[i] != w.d[j] ? w.d[i] < w.d[j] : i < j; });
+  for (int64_t j = 0; j < n; ++j) {
+    T* const z = w.z + order[j] * n;
+    values[j] = scale * w.d[order[j]];
+    const T sign = SignOf(z, n);
+    for (int64_t i = 0; i < n; ++i) z[i] *= sign;
+    std::copy_n(z, n, a + j * n);
+  }
+  TransposeTo(a, n, n, vectors);
+  return true;
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_OPS_LINALG_EIGH_BODY_H_

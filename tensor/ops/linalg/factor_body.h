@@ -1,0 +1,308 @@
+#ifndef FIRN_TENSOR_OPS_LINALG_FACTOR_BODY_H_
+#define FIRN_TENSOR_OPS_LINALG_FACTOR_BODY_H_
+
+// Triangles and factorisations of one row-major matrix, in place, on the CPU.
+//
+// Every loop runs along rows, which lie side by side in memory: what LAPACK does by columns is done
+// here with the other triangle. Matrices beyond kBlock are taken apart into blocks of that many
+// rows, so that nearly all work is products of matrices (Gemm), which also take the threads that
+// are free: several where there is one matrix, the calling one inside a batch.
+//
+// Eigen's decompositions are not used: they allocate (and unwind when they cannot), which kernels
+// never do.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/tensor/kernels/cpu/gemm.h"
+#include "firn/tensor/kernels/matmul_plan.h"
+
+namespace firn::cpu {
+
+// Rows of a block.
+inline constexpr int64_t kBlock = 64;
+
+// y += scale * x
+template <class T>
+void AddScaled(int64_t n, T scale, const T* x, T* y) {
+  FIRN_INDEPENDENT_STEPS
+  for (int64_t i = 0; i < n; ++i) y[i] += scale * x[i];
+}
+
+template <class T>
+T Dot(int64_t n, const T* x, const T* y) {
+  T sum = 0;
+  FIRN_SUMS_IN_ANY_ORDER(sum)
+  for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+// to = from transposed; `rows` and `columns` are those of `from`.
+template <class T>
+void TransposeTo(const T* from, int64_t rows, int64_t columns, T* to) {
+  constexpr int64_t kTile = 16;
+  for (int64_t i = 0; i < rows; i += kTile) {
+    for (int64_t j = 0; j < columns; j += kTile) {
+      const int64_t last = std::min(rows, i + kTile), right = std::min(columns, j + kTile);
+      for (int64_t r = i; r < last; ++r) {
+        for (int64_t c = j; c < right; ++c) to[c * rows + r] = from[r * columns + c];
+      }
+    }
+  }
+}
+
+template <class T>
+void TransposeInPlace(T* a, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < i; ++j) std::swap(a[i * n + j], a[j * n + i]);
+  }
+}
+
+// C -= A B. `negated` has room for A.
+template <class T>
+void SubtractProduct(const GemmShape& s, const T* a, const T* b, T* c, T* negated) {
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t p = 0; p < s.k; ++p) negated[i * s.k + p] = -a[i * s.a.row + p * s.a.col];
+  }
+  GemmShape by_rows = s;
+  by_rows.a = {s.k, 1};
+  Gemm<T>(by_rows, negated, b, c, /*accumulate=*/true, nullptr);
+}
+
+// --- Triangular systems --------------------------------------------------------------------------
+
+// A triangle in memory; the elements beyond it are not read, nor is the diagonal of a unit one.
+template <class T>
+struct Triangle {
+  const T* at;
+  MatrixStrides step;
+  bool upper, unit = false;
+
+  T operator()(int64_t i, int64_t j) const { return at[i * step.row + j * step.col]; }
+  Triangle Block(int64_t i) const { return {at + i * (step.row + step.col), step, upper, unit}; }
+};
+
+template <class T>
+void SolveTriangularBlock(const Triangle<T>& a, int64_t n, int64_t columns, T* x, int64_t x_row) {
+  for (int64_t k = 0; k < n; ++k) {
+    const int64_t i = a.upper ? n - 1 - k : k;
+    T* const own = x + i * x_row;
+    for (int64_t j = a.upper ? i + 1 : 0; j < (a.upper ? n : i); ++j) {
+      AddScaled(columns, -a(i, j), x + j * x_row, own);
+    }
+    if (a.unit) continue;
+    const T pivot = a(i, i);
+    for (int64_t c = 0; c < columns; ++c) own[c] /= pivot;
+  }
+}
+
+// Elements of scratch for SolveTriangularInPlace.
+inline int64_t SolveScratch(int64_t n) { return kBlock * n; }
+
+// Solves A X = B for X, which stands in B's place: [n][columns], rows `x_row` apart.
+template <class T>
+void SolveTriangularInPlace(const Triangle<T>& a, int64_t n, int64_t columns, T* x, int64_t x_row,
+                            T* scratch) {
+  const int64_t blocks = (n + kBlock - 1) / kBlock;
+  for (int64_t k = 0; k < blocks; ++k) {
+    const int64_t begin = (a.upper ? blocks - 1 - k : k) * kBlock;
+    const int64_t rows = std::min(kBlock, n - begin);
+    const int64_t from = a.upper ? begin + rows : 0, solved = a.upper ? n - from : begin;
+    if (solved > 0) {
+      SubtractProduct<T>({rows, columns, solved, a.step, {x_row, 1}, x_row},
+                         a.at + begin * a.step.row + from * a.step.col, x + from * x_row,
+                         x + begin * x_row, scratch);
+    }
+    SolveTriangularBlock(a.Block(begin), rows, columns, x + begin * x_row, x_row);
+  }
+}
+
+// The first row whose element on the diagonal is 0; -1: none.
+template <class T>
+int64_t FirstZeroPivot(const Triangle<T>& a, int64_t n) {
+  for (int64_t i = 0; !a.unit && i < n; ++i) {
+    if (a(i, i) == T(0)) return i;
+  }
+  return -1;
+}
+
+// --- Cholesky ------------------------------------------------------------------------------------
+
+// U with U^T U = A of the upper triangle of a block; gives -1, or the row whose pivot is not
+// positive.
+template <class T>
+int64_t CholeskyBlock(T* a, int64_t n, int64_t row) {
+  for (int64_t k = 0; k < n; ++k) {
+    T* const own = a + k * row;
+    if (!(own[k] > T(0)) || !(own[k] <= std::numeric_limits<T>::max())) return k;
+    const T pivot = std::sqrt(own[k]);
+    own[k] = pivot;
+    for (int64_t j = k + 1; j < n; ++j) own[j] /= pivot;
+    for (int64_t i = k + 1; i < n; ++i) AddScaled(n - i, -own[i], own + i, a + i * row + i);
+  }
+  return -1;
+}
+
+// Elements of scratch for CholeskyInPlace.
+inline int64_t CholeskyScratch() { return kBlock * kBlock; }
+
+// The same of a whole matrix, of which only the upper triangle is read. Elements below it hold
+// anything then.
+template <class T>
+int64_t CholeskyInPlace(T* a, int64_t n, T* scratch) {
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t rows = std::min(kBlock, n - begin), end = begin + rows;
+    const int64_t bad = CholeskyBlock(a + begin * n + begin, rows, n);
+    if (bad >= 0) return begin + bad;
+    if (end == n) break;
+    // The block row to the right, then what it takes from the rows below, a block row at a time:
+    // only the triangle.
+    SolveTriangularBlock(Triangle<T>{a + begin * n + begin, {1, n}, false}, rows, n - end,
+                         a + begin * n + end, n);
+    for (int64_t i = end; i < n; i += kBlock) {
+      const int64_t height = std::min(kBlock, n - i);
+      SubtractProduct<T>({height, n - i, rows, {1, n}, {n, 1}, n}, a + begin * n + i,
+                         a + begin * n + i, a + i * n + i, scratch);
+    }
+  }
+  return -1;
+}
+
+// --- LU ------------------------------------------------------------------------------------------
+
+template <class T>
+void SwapRows(T* a, int64_t row, int64_t i, int64_t j, int64_t from, int64_t to) {
+  if (i != j) std::swap_ranges(a + i * row + from, a + i * row + to, a + j * row + from);
+}
+
+// Columns [begin, end) of rows from `begin` on. pivots[k] is the row that was exchanged with row k.
+template <class T>
+void LuPanel(T* a, int64_t n, int64_t begin, int64_t end, int32_t* pivots) {
+  for (int64_t k = begin; k < end; ++k) {
+    int64_t best = k;
+    for (int64_t i = k + 1; i < n; ++i) {
+      if (std::abs(a[i * n + k]) > std::abs(a[best * n + k])) best = i;
+    }
+    pivots[k] = static_cast<int32_t>(best);
+    SwapRows(a, n, k, best, begin, end);
+    const T pivot = a[k * n + k];
+    if (pivot == T(0)) continue;  // nothing below it either
+    for (int64_t i = k + 1; i < n; ++i) {
+      const T factor = a[i * n + k] / pivot;
+      a[i * n + k] = factor;
+      AddScaled(end - k - 1, -factor, a + k * n + k + 1, a + i * n + k + 1);
+    }
+  }
+}
+
+// Elements of scratch for LuInPlace.
+inline int64_t LuScratch(int64_t n) { return kBlock * n; }
+
+// P A = L U with partial pivoting: L, whose diagonal is 1, stands below U.
+template <class T>
+void LuInPlace(T* a, int64_t n, int32_t* pivots, T* scratch) {
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t end = std::min(n, begin + kBlock), rows = end - begin;
+    LuPanel(a, n, begin, end, pivots);
+    for (int64_t k = begin; k < end; ++k) {
+      SwapRows(a, n, k, pivots[k], 0, begin);
+      SwapRows(a, n, k, pivots[k], end, n);
+    }
+    if (end == n) break;
+    SolveTriangularBlock(Triangle<T>{a + begin * n + begin, {n, 1}, false, true}, rows, n - end,
+                         a + begin * n + end, n);
+    SubtractProduct<T>({n - end, n - end, rows, {n, 1}, {n, 1}, n}, a + end * n + begin,
+                       a + begin * n + end, a + end * n + end, scratch);
+  }
+}
+
+// Solves A X = B with the factors, in B's place: [n][columns].
+template <class T>
+void LuSolve(const T* lu, int64_t n, const int32_t* pivots, int64_t columns, T* x, T* scratch) {
+  for (int64_t k = 0; k < n; ++k) SwapRows(x, columns, k, pivots[k], 0, columns);
+  SolveTriangularInPlace(Triangle<T>{lu, {n, 1}, false, true}, n, columns, x, columns, scratch);
+  SolveTriangularInPlace(Triangle<T>{lu, {n, 1}, true}, n, columns, x, columns, scratch);
+}
+
+// 1 or -1: the determinant of P.
+template <class T>
+T SignOfPivots(const int32_t* pivots, int64_t n) {
+  T sign = 1;
+  for (int64_t k = 0; k < n; ++k) sign = pivots[k] == k ? sign : -sign;
+  return sign;
+}
+
+// --- Cofactors -----------------------------------------------------------------------------------
+
+// P A Q = L U with complete pivoting, so that zeros on U's diagonal come last: a matrix whose rank
+// is n - 1 has one, its last. `columns` are exchanged as `rows` are. Gives the rank.
+template <class T>
+int64_t LuOfRank(T* a, int64_t n, int32_t* rows, int32_t* columns) {
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t row = k, column = k;
+    for (int64_t i = k; i < n; ++i) {
+      for (int64_t j = k; j < n; ++j) {
+        if (std::abs(a[i * n + j]) > std::abs(a[row * n + column])) row = i, column = j;
+      }
+    }
+    rows[k] = static_cast<int32_t>(row);
+    columns[k] = static_cast<int32_t>(column);
+    SwapRows(a, n, k, row, 0, n);
+    for (int64_t i = 0; i < n && column != k; ++i) std::swap(a[i * n + k], a[i * n + column]);
+    const T pivot = a[k * n + k];
+    if (pivot == T(0)) {
+      for (int64_t i = k + 1; i < n; ++i) rows[i] = columns[i] = static_cast<int32_t>(i);
+      return k;
+    }
+    for (int64_t i = k + 1; i < n; ++i) {
+      const T factor = a[i * n + k] / pivot;
+      a[i * n + k] = factor;
+      AddScaled(n - k - 1, -factor, a + k * n + k + 1, a + i * n + k + 1);
+    }
+  }
+  return n;
+}
+
+// The matrix of cofactors of A, to `y`: det(A) times the inverse of its transpose where there is
+// one. `a` is overwritten.
+//
+// With U = [U1 w; 0 t], t the last pivot and d = det(U1),
+//   det(U) inv(U) = [t d inv(U1), -d inv(U1) w; 0, d],
+// which stays right where t is 0. Then cof(A)^T = det(P Q) Q det(U) inv(U) inv(L) P.
+template <class T>
+void Cofactors(T* a, int64_t n, int32_t* rows, int32_t* columns, T* y) {
+  std::fill_n(y, n * n, T(0));
+  if (n == 0 || LuOfRank(a, n, rows, columns) < n - 1) return;
+  T d = SignOfPivots<T>(rows, n) * SignOfPivots<T>(columns, n);
+  for (int64_t k = 0; k + 1 < n; ++k) d *= a[k * n + k];
+  const T t = a[n * n - 1];
+  // y = inv(L), whose diagonal is 1.
+  for (int64_t i = 0; i < n; ++i) {
+    y[i * n + i] = 1;
+    for (int64_t j = 0; j < i; ++j) AddScaled(i, -a[i * n + j], y + j * n, y + i * n);
+  }
+  // The last row times d, and each other row the solution of U1 y = t d y - w (the last row).
+  for (int64_t j = 0; j < n; ++j) {
+    y[(n - 1) * n + j] *= d;
+    for (int64_t i = 0; i + 1 < n; ++i) y[i * n + j] *= t * d;
+  }
+  for (int64_t i = n - 2; i >= 0; --i) {
+    for (int64_t j = i + 1; j < n; ++j) AddScaled(n, -a[i * n + j], y + j * n, y + i * n);
+    for (int64_t c = 0; c < n; ++c) y[i * n + c] /= a[i * n + i];
+  }
+  // Rows as Q says, columns as P; then the transposed.
+  for (int64_t k = n - 1; k >= 0; --k) {
+    SwapRows(y, n, k, columns[k], 0, n);
+    for (int64_t i = 0; i < n && rows[k] != k; ++i) std::swap(y[i * n + k], y[i * n + rows[k]]);
+  }
+  TransposeInPlace(y, n);
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_OPS_LINALG_FACTOR_BODY_H_

@@ -1,0 +1,67 @@
+#ifndef FIRN_TENSOR_OPS_LINALG_LINALG_RULES_H_
+#define FIRN_TENSOR_OPS_LINALG_LINALG_RULES_H_
+
+// What operations on batches of matrices share: a matrix is the last two dimensions of a tensor.
+
+#include <string>
+#include <string_view>
+
+#include "firn/tensor/op.h"
+
+namespace firn {
+
+// What can be decomposed. Half types have too few digits to eliminate with, and PyTorch takes none.
+inline constexpr DTypeSet kDecomposed = SetOf(DType::kF32) | SetOf(DType::kF64);
+
+// As VisitDType. Requires: a dtype of kDecomposed.
+template <class F>
+absl::Status VisitDecomposed(DType d, F&& f) {
+  return d == DType::kF32 ? f(TypeTag<float>()) : f(TypeTag<double>());
+}
+
+// The matrices of a tensor. Requires: rank >= 2.
+struct Matrices {
+  explicit Matrices(const Shape& s);
+  int64_t count, rows, columns;
+  int64_t size() const { return rows * columns; }
+};
+
+// All dimensions but the last two.
+Dims BatchDims(const Shape& s);
+// A batch of matrices of that size. Errors: too many elements.
+absl::StatusOr<Shape> ShapeOfMatrices(Dims batch, int64_t rows, int64_t columns);
+// An error unless input i's matrices are square.
+absl::Status CheckSquare(const InferContext& c, int i, std::string_view name = "a");
+
+// Where matrix i of a batch lies in a tensor whose own batch was broadcast to it.
+class BroadcastBatch {
+ public:
+  BroadcastBatch(const Dims& own, const Dims& batch);
+  int64_t At(int64_t i) const;
+
+ private:
+  Dims sizes_, strides_;
+};
+
+// "a" where it is one matrix, else "matrix [1, 2] of a"; with the shape behind it.
+std::string NameOfMatrix(std::string_view name, const Shape& s, int64_t i);
+
+// --- For gradient rules --------------------------------------------------------------------------
+
+// The last two dimensions exchanged.
+Tensor MatrixTranspose(const Tensor& x);
+// True on the diagonal of x's matrices.
+Tensor OnDiagonal(const Tensor& x);
+// x with zeros above (below) the diagonal, or from it on where `strict`.
+Tensor LowerTriangle(const Tensor& x, bool strict = false);
+Tensor UpperTriangle(const Tensor& x, bool strict = false);
+// x with its diagonal halved.
+Tensor HalfDiagonal(const Tensor& x);
+// (x + x^T) / 2
+Tensor Symmetrized(const Tensor& x);
+// Numbers [...] for matrices [..., 1, 1], to be multiplied with matrices.
+Tensor AsMatrices(const Tensor& numbers);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LINALG_LINALG_RULES_H_

@@ -1,0 +1,41 @@
+#ifndef FIRN_TENSOR_OPS_LINALG_SOLVE_H_
+#define FIRN_TENSOR_OPS_LINALG_SOLVE_H_
+
+#include "firn/tensor/tensor.h"
+
+namespace firn {
+
+// Square systems by LU factors with partial pivoting. f32 and f64; matrices are the last two
+// dimensions. All of these run on the CPU alone.
+
+// The inverse matrices, as torch.linalg.inv.
+//   a: [..., n, n]      result: [..., n, n]
+// Throws where a is not square, and where a matrix is singular: the error names it in the batch.
+Tensor Inv(const Tensor& a);
+
+// The X of A X = B, as torch.linalg.solve.
+//   a: [..., n, n]      b: [..., n, k]      result: [..., n, k]; leading dimensions broadcast
+// b may be vectors: [n], or [..., n] of exactly a's leading dimensions. Throws where sizes do not
+// fit, and where a matrix is singular: the error names it in the batch.
+Tensor Solve(const Tensor& a, const Tensor& b);
+
+// The determinants, as torch.linalg.det.
+//   a: [..., n, n]      result: [...]
+// The determinant of no elements is 1. The gradient is right for singular matrices too; that of the
+// gradient asks for an inverse and throws for them. Throws where a is not square.
+Tensor Det(const Tensor& a);
+
+// Of a determinant.
+struct SignAndLogAbsDet {
+  Tensor sign, logabsdet;
+};
+
+// Sign (-1, 0 or 1) and logarithm of the absolute value (-inf for 0) of the determinants, which may
+// be far beyond the range of numbers, as torch.linalg.slogdet.
+//   a: [..., n, n]      results: [...]
+// The sign has no gradient. Throws where a is not square; the gradient throws for singular ones.
+SignAndLogAbsDet Slogdet(const Tensor& a);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LINALG_SOLVE_H_

@@ -1,0 +1,47 @@
+"""Decompositions, systems of equations, and powers of matrices."""
+
+import torch
+
+
+def add_decompositions(v):
+    """Matrices far from singular ones. Eigenvectors and singular vectors have free signs."""
+    def regular(*shape):
+        return v.values(*shape) / 4 + 2 * torch.eye(shape[-2], shape[-1])
+
+    def definite(*shape):
+        x = v.values(*shape)
+        return x @ x.mT + shape[-1] * torch.eye(shape[-1])
+
+    for name, shape in (("one_row", (1, 1)), ("matrix", (4, 4)), ("batch", (2, 3, 3)),
+                        ("no_rows", (2, 0, 0))):
+        v.case("inv", name, torch.linalg.inv, a=regular(*shape))
+        v.case("det", name, torch.linalg.det, a=regular(*shape))
+        v.case("slogdet", name,
+               lambda a: dict(zip(("sign", "logabsdet"), torch.linalg.slogdet(a))),
+               a=regular(*shape))
+        for upper in (False, True):
+            v.case("cholesky", f"{name}_{'upper' if upper else 'lower'}",
+                   lambda a, upper: torch.linalg.cholesky(a, upper=upper), {"upper": upper},
+                   a=definite(*shape))
+    for name, left, right in (("matrices", (3, 3), (3, 2)), ("vector", (3, 3), (3,)),
+                              ("batch_of_vectors", (2, 3, 3), (2, 3)),
+                              ("broadcast", (2, 3, 3), (1, 3, 2))):
+        v.case("solve", name, torch.linalg.solve, a=regular(*left), b=v.values(*right))
+    for upper in (False, True):
+        for side in (True, False):
+            for unit in (False, True):
+                v.case("solve_triangular", f"{upper}_{side}_{unit}".lower(),
+                       lambda a, b, upper, left, unit_diagonal: torch.linalg.solve_triangular(
+                           a, b, upper=upper, left=left, unitriangular=unit_diagonal),
+                       {"upper": upper, "left": side, "unit_diagonal": unit}, a=regular(3, 3),
+                       b=v.values(3, 3))
+    for name, shape in (("tall", (4, 2)), ("wide", (2, 4)), ("square", (3, 3)),
+                        ("batch", (2, 3, 2))):
+        v.case("qr", name, lambda a: dict(zip("qr", torch.linalg.qr(a))), a=regular(*shape))
+        v.case("pinv", name, lambda a: torch.linalg.pinv(a), a=regular(*shape))
+    for power in (1, 2, 5, 0, -2):
+        v.case("matrix_power", f"power_{power}".replace("-", "minus_"),
+               lambda a, n: torch.linalg.matrix_power(a, n), {"n": power}, a=regular(2, 3, 3))
+
+
+PARTS = (add_decompositions,)

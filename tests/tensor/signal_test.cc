@@ -1,0 +1,141 @@
+// What the conformance suite cannot see of Fourier transforms: several dimensions, long lines,
+// plans that are used again, round trips.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "firn/autograd/backward.h"
+#include "firn/autograd/gradcheck.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/signal/fft.h"
+#include "firn/tensor/ops/signal/stft.h"
+#include "firn/tensor/ops/signal/windows.h"
+#include "firn/tensor/samples.h"
+#include "tests/error_of.h"
+
+namespace firn {
+namespace {
+
+using testing::ErrorOf;
+using testing::Normal;
+
+double Largest(const Tensor& x) { return Max(Abs(x)).Item<double>(); }
+
+TEST(FftTest, TransformsSeveralDimensionsOneAfterTheOther) {
+  const Tensor x = Normal({3, 4, 5, 2});
+  const Tensor y = Fft(Fft(Fft(x, 0), 1), 2);
+  EXPECT_LT(Largest(Fft(x, {0, 1, 2}) - y), 1e-12);
+  EXPECT_LT(Largest(Fft(x, {}) - y), 1e-12);
+  EXPECT_LT(Largest(Ifft(y, {-1, -2, -3}) - x), 1e-14);
+  const Tensor real = Normal({3, 4, 6});
+  const Tensor half = Rfft(real, {0, 1, 2});
+  EXPECT_EQ(half.shape(), Shape({3, 4, 4, 2}));
+  EXPECT_LT(Largest(half - Fft(Fft(Rfft(real, 2), 1), 0)), 1e-12);
+  EXPECT_LT(Largest(Irfft(half, {}, {0, 1, 2}) - real), 1e-14);
+  EXPECT_LT(Largest(Irfft(Rfft(Normal({2, 5}), {}), 5, {}) - Normal({2, 5})), 1e-14);
+}
+
+TEST(FftTest, HasGradientsInSeveralDimensions) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    const Tensor y = Rfft(x[0], {0, 1}, FftNorm::kOrtho);
+    return std::vector<Tensor>{y, Irfft(y, 4, {0, 1}, FftNorm::kOrtho)};
+  };
+  const absl::Status first = GradCheck(f, {Normal({3, 5})}),
+                     second = GradGradCheck(f, {Normal({3, 5})});
+  EXPECT_TRUE(first.ok()) << first;
+  EXPECT_TRUE(second.ok()) << second;
+}
+
+// Long lines are transformed one by one, and lengths of large primes by convolutions.
+TEST(FftTest, GivesBackLinesOfAnyLength) {
+  for (const int64_t n : {1, 2, 97, 1009, 4096, 16384, 20000, 30011, 65536}) {
+    for (const DType dtype : {DType::kF32, DType::kF64}) {
+      const Tensor x = Normal({2, n, 2}).To(dtype), real = Normal({2, n}).To(dtype);
+      const double within = dtype == DType::kF32 ? 1e-5 : 1e-13;
+      EXPECT_LT(Largest((Ifft(Fft(x)) - x).To(DType::kF64)), within) << n;
+      EXPECT_LT(Largest((Irfft(Rfft(real), n) - real).To(DType::kF64)), within) << n;
+      // Parseval: an orthogonal transform keeps lengths.
+      const Tensor y = Fft(x, -1, FftNorm::kOrtho);
+      EXPECT_NEAR(Sum(y * y).Item<double>() / Sum(x * x).Item<double>(), 1, within) << n;
+    }
+  }
+}
+
+// Each line is transformed alone: a large neighbour, or one that is not finite, changes nothing.
+TEST(FftTest, KeepsLinesApart) {
+  const Tensor x = Normal({1, 30}).To(DType::kF32);
+  const Tensor alone = Rfft(x);
+  for (const float other : {1e30f, std::nanf("")}) {
+    const Tensor both = Concat({x, Full({1, 30}, other, DType::kF32), x});
+    const Tensor y = Rfft(both);
+    EXPECT_TRUE(Slice(y, 0, 0, 1).Equals(Slice(y, 0, 2, 3)));
+    EXPECT_LT(Largest((Slice(y, 0, 0, 1) - alone).To(DType::kF64)), 1e-5);
+  }
+}
+
+TEST(FftTest, GivesTheSameWithAnyNumberOfThreads) {
+  const Tensor x = Normal({300, 64, 2});
+  const int before = NumThreads();
+  SetNumThreads(1);
+  const Tensor one = Fft(x);
+  SetNumThreads(4);
+  const Tensor four = Fft(x);
+  SetNumThreads(before);
+  EXPECT_TRUE(one.Equals(four));
+}
+
+TEST(FftTest, RefusesDimensionsThatDoNotFit) {
+  const Tensor x = Normal({3, 4, 2});
+  EXPECT_NE(ErrorOf([&] { Fft(x, {0, 0}); }).find("dim 0 is named twice"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { Fft(x, {0, 2}); }).find("dim 2 is outside"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { Fft(Normal({2}), {}); }).find("x must have 2"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { Rfft(Tensor(), {0, 1}); }).find("undefined"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { Irfft(Normal({1, 2})); }).find("size is 0"), std::string::npos);
+}
+
+TEST(StftTest, IsUndoneByIstft) {
+  const Tensor x = Normal({2, 100});
+  for (const bool onesided : {true, false}) {
+    for (const int64_t win_length : {16, 11}) {
+      const Tensor window = HannWindow(win_length, {.dtype = DType::kF64});
+      const Tensor y =
+          Stft(x, 16, {.win_length = win_length, .window = window, .onesided = onesided});
+      EXPECT_EQ(y.shape(), Shape({2, onesided ? 9 : 16, 26, 2}));
+      const IstftOptions back{
+          .win_length = win_length, .window = window, .onesided = onesided, .length = 100};
+      EXPECT_LT(Largest(Istft(y, 16, back) - x), 1e-13);
+    }
+  }
+}
+
+TEST(StftTest, PadsAsItIsTold) {
+  const Tensor x = Normal({10});
+  const Tensor zeros = Stft(x, 4, {.hop = 2, .pad_mode = PadMode::kConstant});
+  const Tensor by_hand = Stft(Pad(x, {2, 2}), 4, {.hop = 2, .center = false});
+  EXPECT_TRUE(zeros.Equals(by_hand));
+}
+
+TEST(IstftTest, FillsWhatNoWindowCoversWithZeros) {
+  const Tensor y = Stft(Normal({20}), 4, {.hop = 4, .center = false});
+  const Tensor window = testing::Values({1, 1, 0, 0});
+  const Tensor x = Istft(y, 4, {.hop = 4, .window = window, .center = false, .length = 22});
+  const std::vector<double> values = x.ToVector<double>();
+  ASSERT_EQ(values.size(), 22u);
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i] == 0, i % 4 >= 2 || i >= 20) << i;
+}
+
+TEST(WindowsTest, AddUpToOneWhereTheyOverlap) {
+  const Tensor hann = HannWindow(64, {.dtype = DType::kF64});
+  EXPECT_LT(Largest(Slice(hann, 0, 0, 32) + Slice(hann, 0, 32) - 1.0), 1e-15);
+  EXPECT_EQ(HannWindow(5).dtype(), DType::kF32);
+  EXPECT_NE(ErrorOf([] { HannWindow(5, {.dtype = DType::kI64}); }).find("dtype must be floating"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf([] { CosineWindow({}, 5); }).find("no coefficients"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace firn
