@@ -129,11 +129,11 @@ inline const std::vector<Others>& NotSwept() {
        {"norm", "std", "var", "layer_norm", "rms_norm", "batch_norm_train", "batch_norm_act_train",
         "logsumexp", "logaddexp", "atan2", "pow", "div"}},
       {"are exponentials relative to the largest of a line: its samples have infinities",
-       {"softmax", "log_softmax", "cross_entropy", "kl_div", "binary_cross_entropy",
+       {"softmax", "log_softmax", "cross_entropy", "ctc_loss", "kl_div", "binary_cross_entropy",
         "binary_cross_entropy_with_logits"}},
       {"changes the gradient alone, as tests/tensor/clip_gradients_test.cc has it",
        {"clip_grad_by_norm", "clip_grad_by_value", "top_k_grad"}},
-      {"draws", {"rand", "randn"}},
+      {"draws", {"rand", "randn", "rand_gamma"}},
       {"has numbers of its own under another name: pow_1.5, gelu_tanh", {"pow_number"}},
   };
   return kOthers;
