@@ -204,7 +204,7 @@ struct LossBody {
 template <class T, class Range>
 struct GradBody {
   // Beside those of alpha: two of beta, one of shares and one that leads from label to label.
-  static constexpr int64_t Rows(int64_t steps) { return steps + 7; }
+  FIRN_HOST_DEVICE static constexpr int64_t Rows(int64_t steps) { return steps + 7; }
   using Acc = AccumulatorOf<T>;
   using SampleOf = Sample<T, Range>;
 
