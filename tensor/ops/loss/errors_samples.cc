@@ -16,6 +16,7 @@ FIRN_REGISTER_COMPOSITE(binary_error) {
   s.Add("the middle", {Values({0.5, 0.5, 0.25, 1}), Values({0, 1, 0.5, 0.75})});
   s.Add("integers", {Integers({5}, 0, 2), Integers({5}, 0, 2, 2)});
   s.Add("truth", {Uniform({2, 3}, 0, 1), Booleans({2, 3})});
+  s.Add("truth of both", {Booleans({7}), Booleans({7}, 2)});
   s.Add("a number", {Values({0.75}, {}), Values({0}, {})});
   s.Add("nothing", {Normal({0, 3}), Normal({3})});
   s.AddError("shapes", {Normal({3}), Normal({2})}, {}, "[3]");
