@@ -2,6 +2,9 @@
 
 #include "firn/io/exchange/names.h"
 
+FIRN_NAMES(Binomial, .nnabla = "rand_binomial");
+FIRN_NAMES(RandGamma, .nnabla = "rand_gamma");
+FIRN_NAMES(RandBeta, .nnabla = "rand_beta");
 FIRN_NAMES(Rand, .nnabla = "rand", .onnx = "RandomUniform");
 FIRN_NAMES(RandLike, .onnx = "RandomUniformLike");
 FIRN_NAMES(Uniform, .nnabla = "rand", .onnx = "RandomUniform");
@@ -13,3 +16,4 @@ FIRN_NAMES(Bernoulli, .onnx = "Bernoulli");
 FIRN_NAMES(Dropout, .nnabla = "dropout", .onnx = "Dropout");
 FIRN_NAMES(Multinomial, .onnx = "Multinomial");
 FIRN_NAMES(RandomChoice, .nnabla = "random_choice");
+FIRN_NAMES(VatNoise, .nnabla = "vat_noise");

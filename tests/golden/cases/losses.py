@@ -243,5 +243,30 @@ def add_cdist(v):
            y=torch.tensor([[3.0, 4.0], [0.0, 2.0]]))
 
 
+def add_ctc(v):
+    """From logits: PyTorch's gradient in log_probs is right behind log_softmax alone."""
+    run = lambda logits, targets, input_lengths, target_lengths, **options: F.ctc_loss(
+        torch.log_softmax(logits, -1), targets, input_lengths, target_lengths, **options)
+
+    def case(name, shape, attrs, targets, inputs, lengths):
+        v.case("ctc_loss", name, run, attrs, ["logits"], logits=v.values(*shape),
+               targets=torch.tensor(targets), input_lengths=torch.tensor(inputs),
+               target_lengths=torch.tensor(lengths))
+
+    rows = [[1, 2, 2], [4, 0, 0], [3, 1, 3]]
+    for attrs in REDUCTIONS:
+        tag = label_of(attrs)
+        case(tag, (7, 3, 5), attrs, rows, [7, 6, 5], [3, 1, 3])
+        case(f"{tag}_behind_one_another", (7, 3, 5), attrs, [1, 1, 4, 2, 3], [7, 4, 7], [2, 0, 3])
+        case(f"{tag}_out_of_reach", (4, 2, 3), {**attrs, "zero_infinity": True},
+             [[1, 1, 2], [2, 1, 2]], [3, 4], [3, 3])
+        case(f"{tag}_one_sample", (6, 4), attrs, [1, 3], 6, 2)
+    case("infinite", (3, 2, 3), {"reduction": "none"}, [[1, 1], [2, 1]], [2, 3], [2, 2])
+    case("another_blank", (6, 2, 4), {"blank": 2}, [[0, 1, 3], [3, 3, 0]], [6, 6], [3, 2])
+    case("no_labels", (4, 2, 3), {"reduction": "sum"}, [[0], [0]], [4, 2], [0, 0])
+    case("long", (40, 2, 6), {}, [[1, 2, 3, 4, 5, 5, 4, 3, 2, 1], [5, 1, 1, 1, 2, 2, 3, 4, 0, 0]],
+         [40, 33], [10, 8])
+
+
 PARTS = (add_cross_entropy, add_nll, add_differences, add_binary, add_kl_div, add_likelihoods,
-         add_margins, add_similarities, add_focal, add_cdist)
+         add_margins, add_similarities, add_focal, add_cdist, add_ctc)
