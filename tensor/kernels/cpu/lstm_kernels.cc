@@ -15,7 +15,7 @@
 #include "firn/tensor/kernels/cpu/recurrent_layer.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/math.h"
-#include "firn/tensor/ops/recurrent/lstm.h"
+#include "firn/tensor/problems/recurrent_problem.h"
 
 namespace firn::cpu {
 namespace {

@@ -15,7 +15,7 @@
 #include "firn/tensor/kernels/cpu/recurrent_product.h"
 #include "firn/tensor/kernels/cpu/recurrent_steps.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/recurrent/recurrent.h"
+#include "firn/tensor/problems/recurrent_problem.h"
 #include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/recurrent/rnn.h"
+#include "firn/tensor/problems/recurrent_problem.h"
 
 namespace firn::cpu {
 

@@ -30,19 +30,6 @@ PackedRecurrentResult Gru(const PackedSequence& x, const Tensor& h0,
 Tensor GruCell(const Tensor& x, const Tensor& h, const Tensor& w_ih, const Tensor& w_hh,
                const Tensor& b_ih = {}, const Tensor& b_hh = {});
 
-namespace inner {
-// Results and inputs of gru_layer and of its gradient beyond those of all layers.
-struct GruOut : RecurrentOut {
-  enum : int { kGates = 2 };
-};
-struct GruGradIn : RecurrentGradIn {
-  enum : int { kGates = kRest };
-};
-struct GruGradOut : RecurrentGradOut {
-  enum : int { kDbhh = kRest };
-};
-}  // namespace inner
-
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_RECURRENT_GRU_H_

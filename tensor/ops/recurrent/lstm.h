@@ -49,20 +49,6 @@ PackedLstmResult Lstm(const PackedSequence& x, const LstmState& initial,
 LstmState LstmCell(const Tensor& x, const LstmState& state, const Tensor& w_ih, const Tensor& w_hh,
                    const Tensor& b_ih = {}, const Tensor& b_hh = {});
 
-namespace inner {
-// Results of lstm_layer beyond those of all layers, by position.
-struct LstmOut {
-  enum : int { kY, kHn, kCn, kGates, kCells };
-};
-// Inputs and results of lstm_layer_grad beyond those of all gradients.
-struct LstmGradIn : RecurrentGradIn {
-  enum : int { kDcn = kRest, kC0, kGates, kCells, kWhr };
-};
-struct LstmGradOut : RecurrentGradOut {
-  enum : int { kDc0 = kRest, kDwhr };
-};
-}  // namespace inner
-
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_RECURRENT_LSTM_H_

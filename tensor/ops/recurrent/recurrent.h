@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "firn/tensor/problems/recurrent_problem.h"
 #include "firn/tensor/rng.h"
 #include "firn/tensor/tensor.h"
 
@@ -31,45 +32,6 @@ struct RecurrentOptions {
   bool training = false;
   RandomGenerator* generator = nullptr;  // of dropout; null: the default one
 };
-
-namespace inner {
-// Of the operations of one layer in one direction. Their inputs begin with x, h0, w_ih, w_hh, b_ih
-// and b_hh, their results with y and h_n.
-struct RecurrentLayerAttrs {
-  bool reverse = false;  // begins at the last step
-  // How many sequences have each step, never more than have the one before it, and as many as h0
-  // has the first: x is [all rows, in] then. Empty: all of them have every step, and x is
-  // [steps, batch, in].
-  std::vector<int64_t> batch_sizes;
-  template <class V>
-  void Visit(V& v) {
-    v.Field("reverse", reverse);
-    v.Field("batch_sizes", batch_sizes);
-  }
-};
-struct RecurrentIn {
-  enum : int { kX, kH0, kWih, kWhh, kBih, kBhh, kC0, kWhr };
-};
-struct RecurrentOut {
-  enum : int { kY, kHn };
-};
-// Of the operations of a layer's gradients, whose inputs and results begin with these.
-struct RecurrentGradAttrs {
-  RecurrentLayerAttrs layer = {};
-  bool wants_dx = true;  // otherwise dx has no rows
-  template <class V>
-  void Visit(V& v) {
-    layer.Visit(v);
-    v.Field("wants_dx", wants_dx);
-  }
-};
-struct RecurrentGradIn {
-  enum : int { kX, kH0, kWih, kWhh, kY, kDy, kDhn, kRest };
-};
-struct RecurrentGradOut {
-  enum : int { kDx, kDh0, kDwih, kDwhh, kDb, kRest };
-};
-}  // namespace inner
 
 }  // namespace firn
 

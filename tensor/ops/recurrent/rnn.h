@@ -4,17 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "firn/device/enum_words.h"
 #include "firn/tensor/ops/recurrent/recurrent.h"
 #include "firn/tensor/ops/recurrent/sequence.h"
+#include "firn/tensor/problems/recurrent_problem.h"
 
 namespace firn {
-
-enum class RnnNonlinearity : uint8_t { kTanh, kRelu };
-constexpr auto WordsOf(RnnNonlinearity) {
-  return inner::EnumWords<RnnNonlinearity>(
-      {{RnnNonlinearity::kTanh, "tanh"}, {RnnNonlinearity::kRelu, "relu"}});
-}
 
 // Layers of plain recurrent units (Elman, 1990; PyTorch's rnn_tanh and rnn_relu): at each step
 //   h = nonlinearity(w_ih x + b_ih + w_hh h + b_hh)

@@ -92,7 +92,8 @@ def add_layers(v):
         def run(x, target=None, **rest):
             state = {key: value for key, value in rest.items() if isinstance(value, torch.Tensor)}
             options = {key: value for key, value in rest.items() if key not in state}
-            return torch.func.functional_call(make(**options).double(), state, call(x, target))
+            y = torch.func.functional_call(make(**options).double(), state, call(x, target))
+            return y[0] if isinstance(y, tuple) else y  # without the weights of attention
 
         inputs = {"x": v.values(*x)}
         if target is not None:

@@ -14,8 +14,8 @@ def add_decompositions(v):
 
     for name, shape in (("one_row", (1, 1)), ("matrix", (4, 4)), ("batch", (2, 3, 3)),
                         ("no_rows", (2, 0, 0))):
-        v.case("inv", name, torch.linalg.inv, a=regular(*shape))
-        v.case("det", name, torch.linalg.det, a=regular(*shape))
+        v.case("inv", name, lambda a: torch.linalg.inv(a), a=regular(*shape))
+        v.case("det", name, lambda a: torch.linalg.det(a), a=regular(*shape))
         v.case("slogdet", name,
                lambda a: dict(zip(("sign", "logabsdet"), torch.linalg.slogdet(a))),
                a=regular(*shape))
@@ -26,7 +26,8 @@ def add_decompositions(v):
     for name, left, right in (("matrices", (3, 3), (3, 2)), ("vector", (3, 3), (3,)),
                               ("batch_of_vectors", (2, 3, 3), (2, 3)),
                               ("broadcast", (2, 3, 3), (1, 3, 2))):
-        v.case("solve", name, torch.linalg.solve, a=regular(*left), b=v.values(*right))
+        v.case("solve", name, lambda a, b: torch.linalg.solve(a, b), a=regular(*left),
+               b=v.values(*right))
     for upper in (False, True):
         for side in (True, False):
             for unit in (False, True):

@@ -165,7 +165,6 @@ def add_indexing(v):
     v.case("index_add", "nothing", add, {"dim": 0}, x=v.values(3, 2),
            indices=torch.tensor([], dtype=torch.int64), source=v.values(0, 2))
     gather = lambda x, dim, indices: torch.gather(x, dim, indices)
-    scatter = lambda x, dim, indices, source: torch.scatter(x, dim, indices, source)
     scatter_add = lambda x, dim, indices, source: torch.scatter_add(x, dim, indices, source)
     for dim, name in ((0, "rows"), (1, "columns"), (-1, "last")):
         v.case("gather", name, gather, {"dim": dim}, x=v.values(3, 4),
@@ -174,10 +173,6 @@ def add_indexing(v):
                indices=v.integers(2, 3, high=3), source=v.values(2, 3))
     v.case("scatter_add", "larger_source", scatter_add, {"dim": 0}, ["x"], x=v.values(4),
            indices=torch.tensor([1, 1]), source=v.values(3))
-    v.case("scatter", "rows", scatter, {"dim": 0}, x=v.values(3, 3),
-           indices=torch.tensor([[0, 2, 1]]), source=v.values(1, 3))
-    v.case("scatter", "number", scatter, {"dim": 1, "source": 1.5}, x=v.values(2, 4),
-           indices=torch.tensor([[0, 3], [1, 2]]))
     fill = lambda x, mask, value: torch.masked_fill(x, mask, value)
     v.case("masked_fill", "same", fill, {"value": -1.0}, x=v.values(2, 3), mask=v.mask(2, 3))
     v.case("masked_fill", "broadcast_infinity", fill, {"value": float("-inf")}, x=v.values(2, 2, 3),

@@ -1,0 +1,84 @@
+#ifndef FIRN_TENSOR_PROBLEMS_RECURRENT_PROBLEM_H_
+#define FIRN_TENSOR_PROBLEMS_RECURRENT_PROBLEM_H_
+
+// What recurrent layers are asked to do: attributes, and inputs and results by position.
+
+#include <cstdint>
+#include <vector>
+
+#include "firn/device/enum_words.h"
+
+namespace firn {
+
+// Of plain recurrent units.
+enum class RnnNonlinearity : uint8_t { kTanh, kRelu };
+constexpr auto WordsOf(RnnNonlinearity) {
+  return inner::EnumWords<RnnNonlinearity>(
+      {{RnnNonlinearity::kTanh, "tanh"}, {RnnNonlinearity::kRelu, "relu"}});
+}
+
+namespace inner {
+// Of the operations of one layer in one direction. Their inputs begin with x, h0, w_ih, w_hh, b_ih
+// and b_hh, their results with y and h_n.
+struct RecurrentLayerAttrs {
+  bool reverse = false;  // begins at the last step
+  // How many sequences have each step, never more than have the one before it, and as many as h0
+  // has the first: x is [all rows, in] then. Empty: all of them have every step, and x is
+  // [steps, batch, in].
+  std::vector<int64_t> batch_sizes;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("reverse", reverse);
+    v.Field("batch_sizes", batch_sizes);
+  }
+};
+struct RecurrentIn {
+  enum : int { kX, kH0, kWih, kWhh, kBih, kBhh, kC0, kWhr };
+};
+struct RecurrentOut {
+  enum : int { kY, kHn };
+};
+// Of the operations of a layer's gradients, whose inputs and results begin with these.
+struct RecurrentGradAttrs {
+  RecurrentLayerAttrs layer = {};
+  bool wants_dx = true;  // otherwise dx has no rows
+  template <class V>
+  void Visit(V& v) {
+    layer.Visit(v);
+    v.Field("wants_dx", wants_dx);
+  }
+};
+struct RecurrentGradIn {
+  enum : int { kX, kH0, kWih, kWhh, kY, kDy, kDhn, kRest };
+};
+struct RecurrentGradOut {
+  enum : int { kDx, kDh0, kDwih, kDwhh, kDb, kRest };
+};
+
+// Results of lstm_layer beyond those of all layers, by position.
+struct LstmOut {
+  enum : int { kY, kHn, kCn, kGates, kCells };
+};
+// Inputs and results of lstm_layer_grad beyond those of all gradients.
+struct LstmGradIn : RecurrentGradIn {
+  enum : int { kDcn = kRest, kC0, kGates, kCells, kWhr };
+};
+struct LstmGradOut : RecurrentGradOut {
+  enum : int { kDc0 = kRest, kDwhr };
+};
+
+// Results and inputs of gru_layer and of its gradient beyond those of all layers.
+struct GruOut : RecurrentOut {
+  enum : int { kGates = 2 };
+};
+struct GruGradIn : RecurrentGradIn {
+  enum : int { kGates = kRest };
+};
+struct GruGradOut : RecurrentGradOut {
+  enum : int { kDbhh = kRest };
+};
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_PROBLEMS_RECURRENT_PROBLEM_H_
