@@ -99,7 +99,9 @@ def functions(root):
         lines = read(root, path).splitlines()
         for d in declarations("\n".join(lines), path):
             scope, _, name = d.name.rpartition("::")
-            if d.kind != "function" or scope != "firn" or not name[0].isupper():
+            # WordsOf is for the words of enumerators, and no function on tensors.
+            if (d.kind != "function" or scope != "firn" or not name[0].isupper() or
+                    name == "WordsOf"):
                 continue
             family = found.setdefault(path.split("/")[2], {})
             signatures, does = family.get(name, ([], ""))

@@ -16,8 +16,8 @@ from cpp_declarations import declarations  # noqa: E402
 from cpp_tokens import match_brackets, tokenize  # noqa: E402
 from public_api import public_headers, read  # noqa: E402
 
-# Optimizers keep their learning rates in tensors, beside the options.
-BESIDE = {"lr"}
+# Optimizers keep their learning rates in tensors, beside the options; initializers are functions.
+BESIDE = {"lr", "weight_init", "bias_init"}
 
 
 def left_out(text, path):

@@ -26,3 +26,5 @@ FIRN_NAMES(Softplus, .nnabla = "softplus", .onnx = "Softplus");
 FIRN_NAMES(Mish, .nnabla = "mish", .onnx = "Mish");
 FIRN_NAMES(Softmax, .nnabla = "softmax", .onnx = "Softmax");
 FIRN_NAMES(LogSoftmax, .nnabla = "log_softmax", .onnx = "LogSoftmax");
+FIRN_NAMES(ConcatElu, .nnabla = "celu");
+FIRN_NAMES(ConcatRelu, .nnabla = "crelu");

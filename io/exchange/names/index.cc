@@ -10,3 +10,8 @@ FIRN_NAMES(Gather, .onnx = "GatherElements");
 FIRN_NAMES(ScatterAdd, .nnabla = "scatter_add", .onnx = "ScatterElements");
 FIRN_NAMES(Nonzero, .nnabla = "nonzero", .onnx = "NonZero");
 FIRN_NAMES(IndexSelect, .nnabla = "gather", .onnx = "Gather");
+FIRN_NAMES(MaskedScatter, .nnabla = "bool_scatter");
+FIRN_NAMES(GatherNd, .nnabla = "gather_nd", .onnx = "GatherND");
+FIRN_NAMES(ScatterNd, .nnabla = "scatter_nd", .onnx = "ScatterND");
+FIRN_NAMES(Scatter, .onnx = "ScatterElements");
+FIRN_NAMES(ScatterReduce, .onnx = "ScatterElements");

@@ -12,3 +12,4 @@ FIRN_NAMES(L1Loss, .nnabla = "absolute_error");
 FIRN_NAMES(MseLoss, .nnabla = "squared_error");
 FIRN_NAMES(HuberLoss, .nnabla = "huber_loss");
 FIRN_NAMES(KlDiv, .nnabla = "kl_multinomial");
+FIRN_NAMES(EpsilonInsensitiveLoss, .nnabla = "epsilon_insensitive_loss");

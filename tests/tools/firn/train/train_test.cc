@@ -295,8 +295,8 @@ TEST(TrainTest, Mistakes) {
   EXPECT_EQ(o.status, 1);
   EXPECT_EQ(o.out, "");
   EXPECT_THAT(o.err,
-              HasSubstr("train.json: $.model.name: expected one of mlp, lenet, resnet, resnet18,"
-                        " got the text \"lenett\" (did you mean 'lenet'?)"));
+              HasSubstr("train.json: $.model.name: expected one of mlp, layers, lenet, resnet, "
+                        "resnet18, got the text \"lenett\" (did you mean 'lenet'?)"));
   config["model"] = {{"name", "mlp"}};
   config["data"] = {{"kind", "mnist"}, {"folder", "nowhere"}};
   EXPECT_THAT(Firn({"train", WriteConfig("mistake", config)}).err, HasSubstr("mistake/nowhere"));
