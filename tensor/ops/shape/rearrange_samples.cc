@@ -4,7 +4,6 @@
 #include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/shape/moved_samples.h"
 #include "firn/tensor/ops/shape/rearrange.h"
-#include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 
 namespace firn::testing {
@@ -396,39 +395,6 @@ FIRN_REGISTER_COMPOSITE(unflatten) {
   s.Add("bool", {Booleans({4})}, UnflattenAttrs{0, {2, 2}});
   s.AddError("sizes", {Normal({2, 6})}, UnflattenAttrs{1, {4, 2}},
              "sizes (4, 2) do not make up the size 6 of dim 1");
-}
-
-struct NarrowAttrs {
-  int64_t dim = 0, start = 0, length = 0;
-  template <class V>
-  void Visit(V& v) {
-    v.Field("dim", dim);
-    v.Field("start", start);
-    v.Field("length", length);
-  }
-};
-
-FIRN_REGISTER_COMPOSITE(narrow) {
-  s.Declare({{.name = "x", .min_rank = 1}});
-  s.Function([](In in, const NarrowAttrs& a) { return Narrow(in[0], a.dim, a.start, a.length); });
-  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const NarrowAttrs& a = attrs.get<NarrowAttrs>();
-    Dims shape = in[0].shape.dims();
-    const auto d = static_cast<int>(Wrapped(a.dim, shape.rank));
-    const int64_t start = a.start < 0 ? a.start + shape[d] : a.start;
-    shape[d] = a.length;
-    return std::vector<RefTensor>{Moved(in[0], Shape::Trusted(shape), [&](Index y) {
-      y[static_cast<size_t>(d)] += start;
-      return y;
-    })};
-  });
-  s.Add("rows", {Normal({5, 3})}, NarrowAttrs{0, 1, 3});
-  s.Add("from the end", {Normal({2, 8})}, NarrowAttrs{-1, -3, 2});
-  s.Add("none", {Normal({2, 3})}, NarrowAttrs{1, 3, 0});
-  s.Add("integers", {Integers({4}, 0, 9)}, NarrowAttrs{0, 0, 4});
-  s.Add("bool", {Booleans({4})}, NarrowAttrs{0, 1, 2});
-  s.AddError("length", {Normal({5})}, NarrowAttrs{0, 2, 4},
-             "start 2 and length 4 lie outside dim 0 of x [5]");
 }
 
 }  // namespace

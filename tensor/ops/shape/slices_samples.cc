@@ -1,3 +1,4 @@
+#include "firn/tensor/ops/shape/moved_samples.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/samples.h"
 
@@ -111,6 +112,39 @@ FIRN_REGISTER_SAMPLES(slice_scatter) {
              "source [3, 3] does not fit the slice [2, 3] of x [5, 3]");
   s.AddError("dtypes", {Normal({3}), Integers({1}, 0, 9)}, SliceAttrs{0, 0, 1},
              "x is f64 but source is i64");
+}
+
+struct NarrowAttrs {
+  int64_t dim = 0, start = 0, length = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+    v.Field("start", start);
+    v.Field("length", length);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(narrow) {
+  s.Declare({{.name = "x", .min_rank = 1}});
+  s.Function([](In in, const NarrowAttrs& a) { return Narrow(in[0], a.dim, a.start, a.length); });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const NarrowAttrs& a = attrs.get<NarrowAttrs>();
+    Dims shape = in[0].shape.dims();
+    const auto d = static_cast<int>(a.dim < 0 ? a.dim + shape.rank : a.dim);
+    const int64_t start = a.start < 0 ? a.start + shape[d] : a.start;
+    shape[d] = a.length;
+    return std::vector<RefTensor>{Moved(in[0], Shape::Trusted(shape), [&](Index y) {
+      y[static_cast<size_t>(d)] += start;
+      return y;
+    })};
+  });
+  s.Add("rows", {Normal({5, 3})}, NarrowAttrs{0, 1, 3});
+  s.Add("from the end", {Normal({2, 8})}, NarrowAttrs{-1, -3, 2});
+  s.Add("none", {Normal({2, 3})}, NarrowAttrs{1, 3, 0});
+  s.Add("integers", {Integers({4}, 0, 9)}, NarrowAttrs{0, 0, 4});
+  s.Add("bool", {Booleans({4})}, NarrowAttrs{0, 1, 2});
+  s.AddError("length", {Normal({5})}, NarrowAttrs{0, 2, 4},
+             "start 2 and length 4 lie outside dim 0 of x [5]");
 }
 
 }  // namespace
