@@ -17,7 +17,6 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/from.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/create/range.h"
