@@ -74,6 +74,7 @@ TEST(KvCacheTest, GoesOnFromAShorterSequence) {
   Decode(cache, s, {8});
   cache.Truncate(3);
   EXPECT_EQ(cache.length(), 3);
+  EXPECT_EQ(cache.position().Item<int64_t>(), 3);
   ExpectNear(Decode(cache, s, {2, 4}), Rows(s.whole, 3, 9));
   cache.Truncate();
   ExpectNear(Decode(cache, s, {9}), s.whole);

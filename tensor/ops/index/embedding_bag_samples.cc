@@ -64,7 +64,7 @@ FIRN_REGISTER_COMPOSITE(embedding_bag) {
   const Tensor table = Distinct({6, 3}, 0.3), lists = Indices({0, 5, 2, 2, 4, 1}, {2, 3});
   const Tensor flat = Indices({0, 5, 2, 2, 4, 1}), offsets = Indices({0, 2, 2, 5});
   for (int64_t mode : {0, 1, 2}) {
-    const std::string name = WordsOf(EmbeddingBagMode())[static_cast<size_t>(mode)];
+    const std::string name = WordFor(static_cast<EmbeddingBagMode>(mode));
     s.Add(name, {lists, table, Tensor(), Tensor()}, BagAttrs{mode});
     s.Add(name + ", padding", {lists, table, Tensor(), Tensor()}, BagAttrs{mode, 2})
         .check_gradient = false;  // the row of padding gets none

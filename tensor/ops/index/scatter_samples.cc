@@ -75,7 +75,7 @@ FIRN_REGISTER_SAMPLES(scatter_reduce) {
   const Tensor rows = Indices({3, -4, 1, 1, 1, 0}, {2, 3});
   for (ScatterReduction r :
        {ScatterReduction::kProd, ScatterReduction::kAmax, ScatterReduction::kAmin}) {
-    const std::string name = WordsOf(r)[static_cast<size_t>(r)];
+    const std::string name = WordFor(r);
     s.Add(name, {Distinct({5}, 0.3), Indices({4, 0, 0}), Distinct({3}, 0.7, 2)},
           ScatterReduceAttrs{0, r});
     s.Add(name + " of rows", {Distinct({4, 3}, 0.3), rows, Distinct({2, 3}, 0.7, 2)},

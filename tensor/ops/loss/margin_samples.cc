@@ -239,7 +239,8 @@ FIRN_REGISTER_SAMPLES(multilabel_margin_slopes) {
 FIRN_REGISTER_GOLDEN(multilabel_margin_loss) {
   return MultilabelMarginLoss(
       args["x"], args["target"],
-      static_cast<Reduction>(args.Enumerator("reduction", static_cast<int64_t>(Reduction::kMean))));
+      static_cast<Reduction>(args.Enumerator("reduction", inner::kWordsOf<Reduction>,
+                                             static_cast<int64_t>(Reduction::kMean))));
 }
 
 std::vector<RefTensor> SoftReference(absl::Span<const RefTensor> in, AttrsRef attrs) {
