@@ -275,5 +275,18 @@ TEST(FarValuesTest, SumsOfExponentialsOfNothingHaveNoGradient) {
   ExpectNear(Grad(Sum(Exp(Logsumexp(rows, {1}))), rows), {0, 0, 1, 1});
 }
 
+TEST(HypotTest, OfSidesWhoseSquaresLeaveTheRange) {
+  Tensor x = FromVector(std::vector<float>{3e30f, 3e-30f, 0}), y = Mul(x, 4.0 / 3);
+  x.SetRequiresGrad();
+  const Tensor z = Hypot(x, y);
+  const std::vector<float> got = z.Detach().ToVector<float>();
+  const std::vector<float> slope = Grad(Sum(z), x).ToVector<float>();
+  EXPECT_NEAR(got[0] / 5e30f, 1, 1e-6);
+  EXPECT_NEAR(got[1] / 5e-30f, 1, 1e-6);
+  EXPECT_EQ(got[2], 0);
+  EXPECT_NEAR(slope[0], 0.6, 1e-6);
+  EXPECT_NEAR(slope[1], 0.6, 1e-6);
+}
+
 }  // namespace
 }  // namespace firn

@@ -119,7 +119,7 @@ void Grad(GradContext& g) {
   if (mode == QrMode::kR || (mode == QrMode::kComplete && tall)) {
     RaiseStatus(FailedPrecondition("the gradient needs mode reduced",
                                    tall ? "" : ", or complete for matrices that are not tall",
-                                   ", a is ", a.ToString()),
+                                   ", got ", a.ToString()),
                 "qr");
   }
   const Tensor &q = g.output(0), &r = g.output(1), &dq = g.grad_output(0), &dr = g.grad_output(1);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "firn/tensor/op.h"
 #include "firn/tensor/ops/recurrent/layer_rules.h"
 #include "firn/tensor/ops/recurrent/sequence.h"
 

@@ -82,7 +82,7 @@ def in_torchs_words(attrs):
 def stack(of_layers, layer):
     """An encoder or decoder; its last norm is there with `norm`."""
     def make(embed, count, norm=False, **attrs):
-        one = layer(embed, dropout=0.0, **in_torchs_words(attrs))
+        one = layer(embed, **in_torchs_words(attrs))
         return of_layers(one, count, nn.LayerNorm(embed) if norm else None)
     return make
 
@@ -99,7 +99,7 @@ def add_layers(v):
         if target is not None:
             inputs["target"] = v.values(*target)
         for key, value in make(**attrs).state_dict().items():
-            inputs[key] = v.values(*value.shape)
+            inputs[key] = v.values(*value.shape, scale=1.0)  # larger products lose digits
         v.case(op, name, run, attrs, **inputs)
 
     def multi_head(embed, heads, **options):
@@ -111,8 +111,8 @@ def add_layers(v):
                         ("batch_first", {"batch_first": True})):
         add("multi_head_attention", name, multi_head, to_itself,
             {"embed": 4, "heads": 2, **attrs}, (3, 2, 4))
-    sizes = {"embed": 4, "heads": 2, "feedforward": 6}
-    layer = lambda of: lambda **attrs: of(dropout=0.0, **in_torchs_words(attrs))
+    sizes = {"embed": 4, "heads": 2, "feedforward": 6, "dropout": 0.0}
+    layer = lambda of: lambda **attrs: of(**in_torchs_words(attrs))
     alone, both = lambda x, target: (x,), lambda x, target: (x, target)
     for name, attrs in (("default", {}), ("norm_first", {"norm_first": True}),
                         ("gelu", {"activation": "gelu", "eps": 0.1, "bias": False}),
