@@ -165,7 +165,7 @@ LstsqResult Lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond)
   GivenTolerance(rcond, 0, "lstsq", "rcond");
   if (a.rank() < 2 || b.rank() < 2 || a.dtype() != b.dtype() ||
       a.shape().dim(-2) != b.shape().dim(-2)) {
-    RaiseStatus(InvalidArgument("a and b must be matrices of one dtype with as many rows, got ",
+    RaiseStatus(InvalidArgument("expected matrices of one dtype with as many rows, got ",
                                 a.spec().ToString(), " and ", b.spec().ToString()),
                 "lstsq");
   }

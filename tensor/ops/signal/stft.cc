@@ -122,8 +122,9 @@ Tensor Istft(const Tensor& y, Integer n_fft, const IstftOptions& options) {
     RaiseStatus(InvalidArgument("the result would have ", length, " numbers (want >= 1)"), f.op);
   }
   const Tensor turned = Transpose(y, -3, -2);
-  Tensor frames = options.onesided ? Irfft(turned, f.n_fft, {-1}, f.norm)
-                                   : Select(Ifft(turned, {-1}, f.norm), -1, 0);
+  // The second half of both sides mirrors the first in the spectrum of a real line, and is not
+  // read.
+  Tensor frames = Irfft(turned, f.n_fft, {-1}, f.norm);
   Tensor window = f.Window(y);
   if (!window.defined()) window = Ones({f.n_fft}, y.dtype(), y.device());
   frames = Mul(frames, window);

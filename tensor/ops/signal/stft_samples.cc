@@ -110,9 +110,9 @@ std::vector<RefTensor> ReferenceIstft(absl::Span<const RefTensor> in, AttrsRef a
         if (i < 0 || i >= a.n_fft) continue;
         const double own = w[static_cast<size_t>(i)];
         weight += own * own;
-        for (int64_t k = 0; k < coefficients; ++k) {
+        for (int64_t k = 0; k < a.n_fft / 2 + 1; ++k) {
           const int64_t from = 2 * ((line * coefficients + k) * frames + frame);
-          const bool alone = !a.onesided || 2 * k % a.n_fft == 0;
+          const bool alone = 2 * k % a.n_fft == 0;
           const double angle = 2 * M_PI * static_cast<double>(k * i) / static_cast<double>(a.n_fft);
           const double real = in[0][from] * std::cos(angle) - in[0][from + 1] * std::sin(angle);
           sum += own * factor * (alone ? 1 : 2) * real;

@@ -47,9 +47,11 @@ def add_multi_head_attention(v):
 
     def add(name, attrs=None, **more):
         v.case("multi_head_attention", name, multi_head, {"num_heads": 2, **(attrs or {})},
-               q=v.values(3, 2, 4), k=v.values(5, 2, 4), v=v.values(5, 2, 4),
-               in_proj_weight=v.values(12, 4), in_proj_bias=v.values(12),
-               out_proj_weight=v.values(4, 4), out_proj_bias=v.values(4), **more)
+               q=v.values(3, 2, 4, scale=1.0), k=v.values(5, 2, 4, scale=1.0),
+               v=v.values(5, 2, 4, scale=1.0),
+               in_proj_weight=v.values(12, 4, scale=1.0), in_proj_bias=v.values(12, scale=1.0),
+               out_proj_weight=v.values(4, 4, scale=1.0), out_proj_bias=v.values(4, scale=1.0),
+               **more)
 
     padding = torch.tensor([[False, False, True, False, True], [False, True, False, False, False]])
     hidden = torch.tensor([[False, True, False, False, True], [True, True, False, False, False],
@@ -59,11 +61,13 @@ def add_multi_head_attention(v):
     add("masks", key_padding_mask=padding, attn_mask=hidden)
     add("added_mask", attn_mask=v.values(4, 3, 5))
     add("zero_attention", {"add_zero_attn": True}, key_padding_mask=padding)
-    add("bias_keys", bias_k=v.values(1, 1, 4), bias_v=v.values(1, 1, 4), attn_mask=hidden)
+    add("bias_keys", bias_k=v.values(1, 1, 4, scale=1.0), bias_v=v.values(1, 1, 4, scale=1.0),
+        attn_mask=hidden)
     v.case("multi_head_attention", "sizes_of_their_own", multi_head, {"num_heads": 2},
-           q=v.values(3, 2, 4), k=v.values(5, 2, 3), v=v.values(5, 2, 6),
-           q_proj_weight=v.values(4, 4), k_proj_weight=v.values(4, 3),
-           v_proj_weight=v.values(4, 6), out_proj_weight=v.values(4, 4))
+           q=v.values(3, 2, 4, scale=1.0), k=v.values(5, 2, 3, scale=1.0),
+           v=v.values(5, 2, 6, scale=1.0),
+           q_proj_weight=v.values(4, 4, scale=1.0), k_proj_weight=v.values(4, 3, scale=1.0),
+           v_proj_weight=v.values(4, 6, scale=1.0), out_proj_weight=v.values(4, 4, scale=1.0))
 
 
 PARTS = (add_attention, add_multi_head_attention)
