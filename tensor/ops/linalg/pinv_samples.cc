@@ -91,7 +91,7 @@ FIRN_REGISTER_COMPOSITE(lstsq) {
   s.Add("wide", {FarApart({2, 4}), Normal({2, 1}, 2)});
   s.Add("a batch", {FarApart({2, 4, 3}), Normal({2, 4, 2}, 2)});
   s.AddError("rows", {FarApart({4, 2}), Normal({3, 3}, 2)}, {},
-             "a and b must be matrices of one dtype with as many rows");
+             "expected matrices of one dtype with as many rows");
 }
 
 struct MatrixPowerAttrs {
