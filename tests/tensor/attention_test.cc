@@ -1,7 +1,6 @@
 // What the conformance suite cannot see of attention: ranks and broadcasting of the function, how
 // the result lies, what a dropout draws, the memory that is needed, and evaluation of graphs.
 
-
 #include <gtest/gtest.h>
 
 #include <cmath>
