@@ -63,7 +63,8 @@ def write_losses():
 
 PARTS = {
     "ops": write_ops,
-    "layers": lambda: write_cases("layers", layer_classes.PARTS + recurrent.LAYERS +
+    "layers": lambda: write_cases("layers", layer_classes.PARTS + linalg.LAYERS +
+                                  recurrent.LAYERS +
                                   attention.LAYER_PARTS),
     "optim": lambda: write_cases("optim", updates.TRAJECTORIES),
     "schedules": lambda: write_cases("schedules", schedules.PARTS),

@@ -54,18 +54,6 @@ def add_with_parameters(v):
     v.case("linear", "without_bias", linear, {"in": 3, "out": 2, "bias": False}, x=v.values(2, 3),
            weight=v.values(2, 3))
 
-    def bilinear(x, target, weight, bias=None, **attrs):  # target: the second operand
-        parameters = given(weight=weight, bias=bias)
-        layer = nn.Bilinear(attrs["in1"], attrs["in2"], attrs["out"],
-                            bias="bias" in parameters).double()
-        return torch.func.functional_call(layer, parameters, (x, target))
-
-    sizes = {"in1": 3, "in2": 2, "out": 4}
-    v.case("bilinear", "with_bias", bilinear, sizes, ["x", "weight", "bias"], x=v.values(5, 3),
-           target=v.values(5, 2), weight=v.values(4, 3, 2), bias=v.values(4))
-    v.case("bilinear", "without_bias", bilinear, {**sizes, "bias": False}, ["x", "weight"],
-           x=v.values(2, 2, 3), target=v.values(2, 2, 2), weight=v.values(4, 3, 2))
-
     def conv(x, weight, bias=None, **attrs):
         parameters = given(weight=weight, bias=bias)
         layer = nn.Conv2d(attrs["in"], attrs["out"], attrs["kernel"], attrs.get("stride", 1),

@@ -1,6 +1,7 @@
 """Decompositions, systems of equations, and powers of matrices."""
 
 import torch
+from torch import nn
 
 
 def add_decompositions(v):
@@ -45,4 +46,19 @@ def add_decompositions(v):
                lambda a, n: torch.linalg.matrix_power(a, n), {"n": power}, a=regular(2, 3, 3))
 
 
+def add_bilinear(v):
+    def bilinear(x, target, weight, bias=None, **attrs):  # target: the second operand
+        parameters = {"weight": weight} | ({} if bias is None or bias is False else {"bias": bias})
+        layer = nn.Bilinear(attrs["in1"], attrs["in2"], attrs["out"],
+                            bias="bias" in parameters).double()
+        return torch.func.functional_call(layer, parameters, (x, target))
+
+    sizes = {"in1": 3, "in2": 2, "out": 4}
+    v.case("bilinear", "with_bias", bilinear, sizes, ["x", "weight", "bias"], x=v.values(5, 3),
+           target=v.values(5, 2), weight=v.values(4, 3, 2), bias=v.values(4))
+    v.case("bilinear", "without_bias", bilinear, {**sizes, "bias": False}, ["x", "weight"],
+           x=v.values(2, 2, 3), target=v.values(2, 2, 2), weight=v.values(4, 3, 2))
+
+
 PARTS = (add_decompositions,)
+LAYERS = (add_bilinear,)
