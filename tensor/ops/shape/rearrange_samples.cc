@@ -4,7 +4,6 @@
 #include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/shape/moved_samples.h"
 #include "firn/tensor/ops/shape/rearrange.h"
-#include "firn/tensor/ops/shape/views.h"
 
 namespace firn::testing {
 namespace {
@@ -356,45 +355,6 @@ FIRN_REGISTER_SAMPLES(sliding_window) {
   s.AddError("size", {Normal({3})}, SlidingWindowAttrs{0, 4, 1},
              "size 4 must be from 1 to 3, the size of dim 0");
   s.AddError("step", {Normal({3})}, SlidingWindowAttrs{0, 2, 0}, "step must be at least 1, got 0");
-}
-
-struct UnflattenAttrs {
-  int64_t dim = 0;
-  std::vector<int64_t> sizes;
-  template <class V>
-  void Visit(V& v) {
-    v.Field("dim", dim);
-    v.Field("sizes", sizes);
-  }
-};
-
-FIRN_REGISTER_COMPOSITE(unflatten) {
-  s.Declare({{.name = "x", .min_rank = 1}});
-  s.Function([](In in, const UnflattenAttrs& a) { return Unflatten(in[0], a.dim, a.sizes); });
-  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const UnflattenAttrs& a = attrs.get<UnflattenAttrs>();
-    const auto d = static_cast<int>(Wrapped(a.dim, in[0].shape.rank()));
-    Dims shape;
-    for (int i = 0; i < in[0].shape.rank(); ++i) {
-      if (i != d) shape.push_back(in[0].shape[i]);
-      int64_t known = 1;
-      for (int64_t size : a.sizes) known *= i == d && size > 0 ? size : 1;
-      for (int64_t size : a.sizes) {
-        if (i == d) shape.push_back(size < 0 ? in[0].shape[d] / known : size);
-      }
-    }
-    RefTensor y = in[0];
-    y.shape = Shape::Trusted(shape);
-    return std::vector<RefTensor>{y};
-  });
-  s.Add("in the middle", {Normal({2, 6, 3})}, UnflattenAttrs{1, {2, 3}});
-  s.Add("inferred", {Normal({2, 8})}, UnflattenAttrs{-1, {2, -1, 2}});
-  s.Add("one", {Normal({4})}, UnflattenAttrs{0, {-1}});
-  s.Add("nothing", {Normal({0, 2})}, UnflattenAttrs{0, {0, 3}});
-  s.Add("integers", {Integers({4}, 0, 9)}, UnflattenAttrs{0, {2, 2}});
-  s.Add("bool", {Booleans({4})}, UnflattenAttrs{0, {2, 2}});
-  s.AddError("sizes", {Normal({2, 6})}, UnflattenAttrs{1, {4, 2}},
-             "sizes (4, 2) do not make up the size 6 of dim 1");
 }
 
 }  // namespace

@@ -106,5 +106,44 @@ FIRN_REGISTER_SAMPLES(unsqueeze) {
   s.AddError("rank", {Normal({1, 1, 1, 1, 1, 1, 1, 1})}, DimAttrs{0}, "already has the most");
 }
 
+struct UnflattenAttrs {
+  int64_t dim = 0;
+  std::vector<int64_t> sizes;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+    v.Field("sizes", sizes);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(unflatten) {
+  s.Declare({{.name = "x", .min_rank = 1}});
+  s.Function([](In in, const UnflattenAttrs& a) { return Unflatten(in[0], a.dim, a.sizes); });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const UnflattenAttrs& a = attrs.get<UnflattenAttrs>();
+    const auto d = static_cast<int>(a.dim < 0 ? a.dim + in[0].shape.rank() : a.dim);
+    Dims shape;
+    for (int i = 0; i < in[0].shape.rank(); ++i) {
+      if (i != d) shape.push_back(in[0].shape[i]);
+      int64_t known = 1;
+      for (int64_t size : a.sizes) known *= i == d && size > 0 ? size : 1;
+      for (int64_t size : a.sizes) {
+        if (i == d) shape.push_back(size < 0 ? in[0].shape[d] / known : size);
+      }
+    }
+    RefTensor y = in[0];
+    y.shape = Shape::Trusted(shape);
+    return std::vector<RefTensor>{y};
+  });
+  s.Add("in the middle", {Normal({2, 6, 3})}, UnflattenAttrs{1, {2, 3}});
+  s.Add("inferred", {Normal({2, 8})}, UnflattenAttrs{-1, {2, -1, 2}});
+  s.Add("one", {Normal({4})}, UnflattenAttrs{0, {-1}});
+  s.Add("nothing", {Normal({0, 2})}, UnflattenAttrs{0, {0, 3}});
+  s.Add("integers", {Integers({4}, 0, 9)}, UnflattenAttrs{0, {2, 2}});
+  s.Add("bool", {Booleans({4})}, UnflattenAttrs{0, {2, 2}});
+  s.AddError("sizes", {Normal({2, 6})}, UnflattenAttrs{1, {4, 2}},
+             "sizes (4, 2) do not make up the size 6 of dim 1");
+}
+
 }  // namespace
 }  // namespace firn::testing
