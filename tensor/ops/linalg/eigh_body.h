@@ -227,16 +227,24 @@ void QlStep(int64_t l, int64_t m, const EighScratch<T>& w, RotationBatch<T>& bat
   e[m] = 0;
 }
 
+// Whether element i beside the diagonal is 0 beside its neighbours on it, or beside the largest
+// element of the matrix, which is 1: where all of these are that small, rotations would have no
+// digits to make it smaller with.
+template <class T>
+bool FallsApart(int64_t i, const EighScratch<T>& w) {
+  constexpr T kEpsilon = std::numeric_limits<T>::epsilon();
+  constexpr T kNothing = std::numeric_limits<T>::min() / kEpsilon;
+  return std::abs(w.e[i]) <=
+         std::max(kNothing, kEpsilon * (std::abs(w.d[i]) + std::abs(w.d[i + 1])));
+}
+
 template <class T>
 bool Diagonalize(int64_t n, const EighScratch<T>& w) {
   RotationBatch<T> batch(n, w);
   for (int64_t l = 0; l < n; ++l) {
     for (int step = 0;; ++step) {
       int64_t m = l;
-      while (m + 1 < n && std::abs(w.e[m]) > std::numeric_limits<T>::epsilon() *
-                                                 (std::abs(w.d[m]) + std::abs(w.d[m + 1]))) {
-        ++m;
-      }
+      while (m + 1 < n && !FallsApart(m, w)) ++m;
       if (m == l) break;
       if (step == kMostSteps) return false;
       QlStep(l, m, w, batch);

@@ -19,22 +19,33 @@ namespace firn::cpu {
 // Reflectors that are applied together.
 inline constexpr int64_t kReflectors = 32;
 
+// The largest magnitude among n elements `step` apart; NaN where one of them is.
+template <class T>
+T LargestMagnitude(const T* x, int64_t step, int64_t n) {
+  T largest = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const T own = std::abs(x[i * step]);
+    if (own > largest || own != own) largest = own;
+  }
+  return largest;
+}
+
 // The reflector that makes x, n elements `step` apart, a multiple of the first unit vector: that
-// multiple stands in x[0] then, and v behind it. Gives tau, 0 where there is nothing to zero.
+// multiple stands in x[0] then, and v behind it. Gives tau, 0 where there is nothing to zero. All
+// is computed of x over its largest element: squares do not overflow, and what is left of a column
+// that depends on those before it may have no digits of a normal number.
 template <class T>
 T MakeReflector(T* x, int64_t step, int64_t n) {
-  T largest = 0;
-  for (int64_t i = 1; i < n; ++i) largest = std::max(largest, std::abs(x[i * step]));
-  if (largest == T(0)) return 0;
-  largest = std::max(largest, std::abs(x[0]));
-  T sum = 0;  // of squares that cannot overflow
+  if (n < 2 || LargestMagnitude(x + step, step, n - 1) == T(0)) return 0;
+  const T largest = LargestMagnitude(x, step, n);
+  T sum = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const T scaled = x[i * step] / largest;
-    sum += scaled * scaled;
+    x[i * step] /= largest;
+    sum += x[i * step] * x[i * step];
   }
-  const T alpha = x[0], beta = -std::copysign(largest * std::sqrt(sum), alpha);
+  const T alpha = x[0], beta = -std::copysign(std::sqrt(sum), alpha);
   for (int64_t i = 1; i < n; ++i) x[i * step] /= alpha - beta;
-  x[0] = beta;
+  x[0] = largest * beta;
   return (beta - alpha) / beta;
 }
 
