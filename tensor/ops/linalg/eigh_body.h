@@ -228,14 +228,13 @@ void QlStep(int64_t l, int64_t m, const EighScratch<T>& w, RotationBatch<T>& bat
 }
 
 // Whether element i beside the diagonal is 0 beside its neighbours on it, or beside the largest
-// element of the matrix, which is 1: where all of these are that small, rotations would have no
-// digits to make it smaller with.
+// element of the matrix, which is 1. The latter is far below what rounding leaves, and large enough
+// that products of two such elements, by which steps go on, are normal numbers.
 template <class T>
 bool FallsApart(int64_t i, const EighScratch<T>& w) {
-  constexpr T kEpsilon = std::numeric_limits<T>::epsilon();
-  constexpr T kNothing = std::numeric_limits<T>::min() / kEpsilon;
-  return std::abs(w.e[i]) <=
-         std::max(kNothing, kEpsilon * (std::abs(w.d[i]) + std::abs(w.d[i + 1])));
+  const T eps = std::numeric_limits<T>::epsilon();
+  const T nothing = std::sqrt(std::numeric_limits<T>::min()) / eps;
+  return std::abs(w.e[i]) <= std::max(nothing, eps * (std::abs(w.d[i]) + std::abs(w.d[i + 1])));
 }
 
 template <class T>
