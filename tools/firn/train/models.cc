@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/nn/activation.h"
 #include "firn/nn/batch_norm.h"
@@ -92,10 +93,13 @@ struct Images {
 constexpr Images kImages[] = {
     {"lenet", Lenet, 4}, {"resnet", Resnet, 1}, {"resnet18", Resnet18, 1}};
 
-// A layer for each object of the list, its options by their names.
+// A layer for each object of the list, its options by their names. Each is made once here, as
+// optimizers are, so that what makes no sense is told with its place before data are read.
 Layers OfList(const Config& config) {
+  const std::vector<Config> items = config.Objects("layers");
+  if (items.empty() || items.size() > 1000) config.Refuse("layers", "expected 1 to 1000 layers");
   Layers layers;
-  for (const Config& item : config.Objects("layers")) {
+  for (const Config& item : items) {
     const std::string name = item.RequiredChoice("layer", nn::LayerNames());
     nn::OptionValues values;
     for (const nn::OptionText& option : nn::LayerOptions(name)) {
@@ -104,15 +108,19 @@ Layers OfList(const Config& config) {
       if (option.tensor) item.Refuse(option.name, "expected nothing, for it is a tensor");
       values.emplace_back(option.name, item.AnyText(key));
     }
-    layers.emplace_back([item, name, values](const nn::Module*) {
+    item.Finish();
+    const nn::ModuleFactory make = [item, name, values](const nn::Module*) {
       try {
         return nn::MakeLayer(name, values);
       } catch (const Error& e) {
         item.Refuse("", e.what());  // with the place in the file
       }
-    });
+    };
+    if (dynamic_cast<const nn::Layer*>(make(nullptr).get()) == nullptr) {
+      item.Refuse("layer", absl::StrCat("expected one that takes one tensor, got ", name));
+    }
+    layers.emplace_back(make);
   }
-  if (layers.empty() || layers.size() > 1000) config.Refuse("layers", "expected 1 to 1000 layers");
   return layers;
 }
 

@@ -60,8 +60,26 @@ TEST(ModelsTest, MistakesAreToldWithTheirPlace) {
   EXPECT_THAT(ErrorOf(R"({"layer": "NllLoss", "weight": 1})"),
               HasSubstr("train.json: $.layers[0].weight: expected nothing"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("train.json: $.layers: expected 1 to 1000 layers"));
+}
+
+// Before data are read, and whichever key it is: --check asks no more than to parse the file.
+TEST(ModelsTest, LayersThatMakeNoSenseAreToldWhenTheFileIsRead) {
+  const auto error = [](const std::string& list) {
+    return firn::testing::ErrorOf([&] {
+      ParseModel(Config::Parse(R"({"name": "layers", "layers": [)" + list + "]}", "train.json"));
+    });
+  };
+  EXPECT_EQ(error(R"({"layer": "Relu"}, {"layer": "Linear", "out": 10})"), "");
+  EXPECT_THAT(error(R"({"layer": "Relu"}, {"layer": "Linear", "out": -5})"),
+              HasSubstr("train.json: $.layers[1]: nn::Linear: out is -5 (want a positive number"));
+  EXPECT_THAT(error(R"({"layer": "Conv2d", "out": 4, "kernel": 3, "padding": "sam"})"),
+              HasSubstr("train.json: $.layers[0]: MakeLayer of Conv2d: padding is sam"));
+  EXPECT_THAT(error(R"({"layer": "Linear", "outt": 10})"),
+              HasSubstr("train.json: $.layers[0]: there is no key \"outt\" (did you mean 'out'?)"));
   // A loss takes two tensors, and a Sequential has layers that take one.
-  EXPECT_THAT(ErrorOf(R"({"layer": "MseLoss"})"), HasSubstr("not an nn::Layer"));
+  EXPECT_THAT(error(R"({"layer": "MseLoss"})"),
+              HasSubstr("train.json: $.layers[0].layer: expected one that takes one tensor, got "
+                        "MseLoss"));
 }
 
 }  // namespace
