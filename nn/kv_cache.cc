@@ -1,5 +1,5 @@
-// KvCache: rows [0, position) of the buffers are the sequence. Rows behind them are zeros, or of a
-// sequence that was forgotten: finite, so that a weight of 0 hides them.
+// KvCache: rows [0, position) of the buffers are the sequence. Rows behind them are zeros: captured
+// steps weigh them with 0, which hides numbers, but neither NaN nor infinity.
 
 #include "firn/nn/kv_cache.h"
 
@@ -109,8 +109,13 @@ KvCache::View KvCache::Append(const Tensor& k, const Tensor& v) {
 
 void KvCache::Truncate(inner::Integer rows) {
   const NoGradScope no_grad;
-  if (rows < 0 || rows > length()) {
-    RaiseStatus(InvalidArgument("length ", rows, " is outside [0, ", length(), "]"), kName);
+  const int64_t before = length();
+  if (rows < 0 || rows > before) {
+    RaiseStatus(InvalidArgument("length ", rows, " is outside [0, ", before, "]"), kName);
+  }
+  for (const Tensor* const buffer : {&keys_, &values_}) {
+    const Tensor forgotten = Slice(*buffer, 2, rows, before);
+    inner::Assign(forgotten, ZerosLike(forgotten));
   }
   inner::Assign(position_, Full({}, rows, DType::kI64, options_.device));
 }

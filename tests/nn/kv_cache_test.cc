@@ -134,5 +134,27 @@ TEST(KvCacheTest, AFrozenStepAppendsEachTimeItRuns) {
   EXPECT_EQ(net.cache.length(), 9);
 }
 
+// Attends to whatever it is given, which it appends.
+struct Echo final : Layer {
+  KvCache cache{Options(9)};
+
+ protected:
+  Tensor Forward(const Tensor& x) override {
+    const KvCache::View seen = cache.Append(x, x);
+    return ScaledDotProductAttention(x, seen.keys, seen.values, {.mask = seen.mask});
+  }
+};
+
+TEST(KvCacheTest, AFrozenStepDoesNotSeeWhatWasForgotten) {
+  const NoGradScope no_grad;
+  Echo net;
+  StaticModule fast(net);
+  const Tensor x = Randn({1, kHeads, 1, kWidth});
+  fast(x);
+  EXPECT_FALSE(All(Isfinite(fast(Div(x, 0.0)))).Item<bool>());
+  net.cache.Truncate();
+  ExpectNear(fast(x), x);
+}
+
 }  // namespace
 }  // namespace firn::nn

@@ -7,6 +7,7 @@
 
 #include "firn/autograd/backward.h"
 #include "firn/device/memory.h"
+#include "firn/tensor/autocast.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/graph_traits.h"
 #include "firn/tensor/index.h"
@@ -110,6 +111,28 @@ TEST(AttentionTest, DrawsNothingOnAnError) {
   EXPECT_EQ(ErrorOf([&] { ScaledDotProductAttention(q, q, q, o); }),
             "scaled_dot_product_attention: dropout 1.5 is outside [0, 1]");
   EXPECT_EQ(generator.position(), before);
+}
+
+TEST(AttentionTest, DropsUnderAutocastWhateverDtypesItConverts) {
+  RandomGenerator generator(5);
+  const PhiloxState before = generator.position();
+  const Tensor q = Cast(Seeded({2, 3, 4}, 1), DType::kF32), low = Cast(q, DType::kBF16);
+  const Tensor mask = Cast(Seeded({3, 3}, 2), DType::kF32);
+  const AutocastScope autocast(DType::kBF16);
+  AttentionOptions o{.mask = mask, .dropout = 0.5, .generator = &generator};
+  EXPECT_EQ(ScaledDotProductAttention(low, low, low, o).dtype(), DType::kBF16);
+  o.mask = Cast(mask, DType::kBF16);
+  EXPECT_EQ(ScaledDotProductAttention(q, low, q, o).dtype(), DType::kBF16);
+  EXPECT_NE(generator.position(), before);
+  const PhiloxState after = generator.position();
+  o.mask = Cast(mask, DType::kF64);  // which autocast leaves alone
+  EXPECT_NE(ErrorOf([&] { ScaledDotProductAttention(q, q, q, o); }), "");
+  EXPECT_NE(ErrorOf([&] {
+              ScaledDotProductAttention(q, Cast(q, DType::kF64), q,
+                                        {.dropout = 0.5, .generator = &generator});
+            }),
+            "");
+  EXPECT_EQ(generator.position(), after);
 }
 
 TEST(AttentionTest, AQueryThatSeesNothingGivesZeroAndNoGradient) {

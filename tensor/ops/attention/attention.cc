@@ -6,7 +6,6 @@
 #include "firn/tensor/ops/attention/attention.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -32,12 +31,15 @@ namespace {
 using In = AttentionIn;
 using GradIn = AttentionGradIn;
 
-absl::Status CheckMask(const InferContext& c, const Shape& scores) {
+absl::Status CheckMaskDType(DType mask, DType q) {
+  FIRN_RETURN_IF(
+      mask != DType::kBool && mask != q,
+      InvalidArgument("mask must be bool or as q ", DTypeName(q), ", got ", DTypeName(mask)));
+  return absl::OkStatus();
+}
+
+absl::Status CheckMaskShape(const InferContext& c, const Shape& scores) {
   if (!c.has(In::kMask)) return absl::OkStatus();
-  const DType dtype = c.dtype(In::kMask);
-  FIRN_RETURN_IF(dtype != DType::kBool && dtype != c.dtype(In::kQ),
-                 InvalidArgument("mask must be bool or as q ", DTypeName(c.dtype(In::kQ)), ", got ",
-                                 DTypeName(dtype)));
   FIRN_RETURN_IF(c.shape(In::kMask).rank() > 4 || !BroadcastsTo(c.shape(In::kMask), scores),
                  InvalidArgument("mask ", c.shape(In::kMask).ToString(),
                                  " does not broadcast to the scores ", scores.ToString()));
@@ -55,7 +57,8 @@ absl::Status CheckDropout(const InferContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status CheckInputs(const InferContext& c) {
+// But for the dtypes.
+absl::Status CheckShapes(const InferContext& c) {
   const Shape &q = c.shape(In::kQ), &k = c.shape(In::kK), &v = c.shape(In::kV);
   FIRN_RETURN_IF(k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || v[2] != k[2] || k[3] != q[3],
                  InvalidArgument("q ", q.ToString(), ", k ", k.ToString(), " and v ", v.ToString(),
@@ -65,8 +68,15 @@ absl::Status CheckInputs(const InferContext& c) {
       k[1] == 0 ? q[1] != 0 : q[1] % k[1] != 0,
       InvalidArgument("the ", q[1], " heads of q are no multiple of the ", k[1], " of k and v"));
   FIRN_ASSIGN_OR_RETURN(const Shape scores, Shape::Make({q[0], q[1], q[2], k[2]}));
-  FIRN_RETURN_IF_ERROR(CheckMask(c, scores));
+  FIRN_RETURN_IF_ERROR(CheckMaskShape(c, scores));
   return CheckDropout(c);
+}
+
+absl::Status CheckInputs(const InferContext& c) {
+  if (c.has(In::kMask)) {
+    FIRN_RETURN_IF_ERROR(CheckMaskDType(c.dtype(In::kMask), c.dtype(In::kQ)));
+  }
+  return CheckShapes(c);
 }
 
 // [batch, rows, heads, columns]
@@ -299,27 +309,32 @@ Tensor LiftedMask(const Tensor& mask, const Shape& batch) {
   return Reshape(mask, sizes.span());
 }
 
+// The dtype that a call computes `t` in.
+DType ComputedDType(const Tensor& t) {
+  const Autocaster* const caster = ThisThread().autocast;
+  return caster != nullptr && t.dtype() == DType::kF32 ? caster->dtype() : t.dtype();
+}
+
 // Where the words of a dropout begin. Drawn only for a call that will be taken, since on an error
 // nothing has changed.
-Tensor DrawPosition(const OpDef& op, absl::Span<const TensorRef> in, AttentionAttrs a,
-                    RandomGenerator* generator) {
-  const TensorSpec& q = in[In::kQ].spec();
-  for (int i : {In::kK, In::kV}) {
-    const TensorSpec& other = in[static_cast<size_t>(i)].spec();
-    const bool same = other.dtype == q.dtype || ThisThread().autocast != nullptr;
-    if (!IsFloating(q.dtype) || !same || other.device != q.device) {
+Tensor DrawPosition(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+                    AttentionAttrs a, RandomGenerator* generator) {
+  const DType dtype = ComputedDType(q);
+  for (const Tensor* other : {&k, &v}) {
+    if (!IsFloating(dtype) || ComputedDType(*other) != dtype || other->device() != q.device()) {
       Refuse(InvalidArgument("q, k and v must be of one floating dtype and on one device, got ",
-                             q.ToString(), " and ", other.ToString()));
+                             q.spec().ToString(), " and ", other->spec().ToString()));
     }
+  }
+  if (mask.defined()) {
+    if (absl::Status s = CheckMaskDType(ComputedDType(mask), dtype); !s.ok()) Refuse(std::move(s));
   }
   const double dropout = std::exchange(a.dropout, 0);
   if (!(dropout > 0 && dropout <= 1)) return {};  // for Infer to refuse
-  std::array<TensorSpec, 2> out;
-  InferContext c(in, a, absl::MakeSpan(out));
-  c.device = q.device;
-  if (absl::Status s = op.infer(c); !s.ok()) Refuse(std::move(s));
-  const int64_t weights = out[1].num_elements() * in[In::kK].spec().shape[2];
-  return TakePosition(GeneratorOf({.device = q.device, .generator = generator}),
+  const TensorRef in[] = {q, k, v, mask};
+  if (absl::Status s = CheckShapes(InferContext(in, a, {})); !s.ok()) Refuse(std::move(s));
+  const int64_t weights = q.size(0) * q.size(1) * q.size(2) * k.size(2);
+  return TakePosition(GeneratorOf({.device = q.device(), .generator = generator}),
                       CeilDiv(weights, 4));
 }
 
@@ -355,7 +370,7 @@ Tensor ScaledDotProductAttention(const Tensor& q, const Tensor& k, const Tensor&
   const Tensor mask = LiftedMask(options.mask, batch);
   Tensor position;
   if (a.dropout != 0) {
-    position = DrawPosition(op, {stacked, keys, values, mask}, a, options.generator);
+    position = DrawPosition(stacked, keys, values, mask, a, options.generator);
   }
   const TensorList y = Apply(op, {stacked, keys, values, mask, position}, a);
   Dims sizes = batch.dims();
