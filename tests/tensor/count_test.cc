@@ -1,4 +1,5 @@
-// Counts whose number of results is read on the host, or said beforehand; medians of everything.
+// Counts whose number of results is read on the host, or said beforehand; borders of histograms;
+// medians of everything.
 
 #include "firn/tensor/ops/reduce/count.h"
 
@@ -13,6 +14,8 @@
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/reduce/median.h"
 #include "firn/tensor/ops/reduce/sum.h"
 
@@ -42,6 +45,30 @@ TEST(CountTest, NanmeanPassesNoGradientToNan) {
   Tensor x = FromValues<float>({1, NAN, 3}).SetRequiresGrad();
   Nanmean(x).Backward();
   EXPECT_EQ(x.grad().ToVector<float>(), (std::vector<float>{0.5f, 0, 0.5f}));
+}
+
+TEST(CountTest, WholeNumbersAreBordersOfPartsOfWholeLengths) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    for (int64_t n = 1; n < 100; ++n) {
+      const auto counts =
+          Histc(Arange(n).To(dtype), {.bins = n, .max = static_cast<double>(n)}).ToVector<int>();
+      EXPECT_EQ(counts, std::vector<int>(static_cast<size_t>(n), 1)) << n;
+    }
+  }
+}
+
+TEST(CountTest, HistogramsOfLargeNumbers) {
+  const Tensor x = FromValues<float>({0, 1e38f, 2e38f, 3e38f});
+  EXPECT_EQ(Histc(x, {.bins = 4}).ToVector<int>(), (std::vector<int>{1, 1, 1, 1}));
+  EXPECT_EQ(Histc(x.To(DType::kF64) * 1e269, {.bins = 4}).ToVector<int>(),
+            (std::vector<int>{1, 1, 1, 1}));
+}
+
+TEST(CountTest, TheRangeOfAHistogramIsThatOfFiniteElements) {
+  const Tensor x = FromValues<float>({NAN, 0, 1, INFINITY, 2, -INFINITY, 4});
+  EXPECT_EQ(Histc(x, {.bins = 4}).ToVector<int>(), (std::vector<int>{1, 1, 1, 1}));
+  const Tensor none = FromValues<float>({NAN, INFINITY});
+  EXPECT_EQ(Histc(none, {.bins = 2}).ToVector<int>(), (std::vector<int>{0, 0}));
 }
 
 TEST(CountTest, TheMedianOfAllElementsIsTheLowerOfTwo) {

@@ -10,7 +10,8 @@
 //
 // mish: x tanh(softplus(x)), its gradient made of the two.
 //
-// logit: made of operations.
+// logit: made of operations, of half types in f32: near 1, where the logarithm is small, a quotient
+// in their own digits has none that count.
 
 #include "firn/tensor/ops/activation/sigmoids.h"
 
@@ -222,8 +223,9 @@ Tensor Logit(const Tensor& x, std::optional<double> eps) {
     RaiseStatus(InvalidArgument("eps must be in [0, 0.5], got ", *eps), "logit");
   }
   const Tensor given = IsFloating(x.dtype()) ? x : Cast(x, DType::kF32);
-  const Tensor p = eps ? Clamp(given, *eps, 1 - *eps) : given;
-  return Log(Div(p, Sub(1, p)));
+  const Tensor wide = Cast(given, ComputeDType(given.dtype()));
+  const Tensor p = eps ? Clamp(wide, *eps, 1 - *eps) : wide;
+  return Cast(Log(Div(p, Sub(1, p))), given.dtype());
 }
 
 }  // namespace firn

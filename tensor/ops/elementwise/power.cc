@@ -129,9 +129,11 @@ FIRN_REGISTER_OP(reciprocal) {
 
 void GradHypot(GradContext& g) {
   const Tensor zero = Eq(g.output(0), 0);
-  const Tensor flow = Div(Where(zero, 0.0, g.grad_output()), Where(zero, 1.0, g.output(0)));
-  if (g.needs(0)) g.set_grad_input(0, Mul(g.input(0), flow));
-  if (g.needs(1)) g.set_grad_input(1, Mul(g.input(1), flow));
+  const Tensor flow = Where(zero, 0.0, g.grad_output()), length = Where(zero, 1.0, g.output(0));
+  // x / z is at most 1; dz / z may leave the range of a half type.
+  for (int i : {0, 1}) {
+    if (g.needs(i)) g.set_grad_input(i, Mul(Div(g.input(i), length), flow));
+  }
 }
 
 FIRN_REGISTER_OP(hypot) {

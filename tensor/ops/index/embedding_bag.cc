@@ -124,7 +124,9 @@ Tensor EmbeddingBag(const Tensor& indices, const Tensor& weight, const Embedding
   }
   const Tensor counts = Unsqueeze(bags.Sums(counted), 1);
   if (o.mode == EmbeddingBagMode::kMax) return Where(Eq(counts, 0), 0.0, bags.Maxima(rows));
-  return Cast(Div(bags.Sums(rows), Maximum(counts, 1)), weight.dtype());
+  // A half type need not hold the sums.
+  const Tensor sums = bags.Sums(Cast(rows, counts.dtype()));
+  return Cast(Div(sums, Maximum(counts, 1)), weight.dtype());
 }
 
 }  // namespace firn

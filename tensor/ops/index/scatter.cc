@@ -206,13 +206,13 @@ Tensor ScatterReduce(const Tensor& x, Integer dim, const Tensor& indices, const 
   if (reduce != ScatterReduction::kMean) {
     return Apply1(op, {base, indices, part}, ScatterReduceAttrs{dim, reduce});
   }
-  // Counts that the elements' own dtype need not hold.
+  // Counts and sums that the elements' own dtype need not hold.
   const bool whole = IsIntegral(x.dtype());
   const DType counted = whole ? DType::kI64 : ComputeDType(x.dtype());
   const Tensor ones = Ones(x.shape(), counted, x.device());
   const Tensor alone = include_self ? ones : Scatter(ones, dim, indices, 0);
   const Tensor counts = ScatterAdd(alone, dim, indices, Ones(part.shape(), counted, part.device()));
-  const Tensor sums = Cast(ScatterAdd(base, dim, indices, part), counted);
+  const Tensor sums = ScatterAdd(Cast(base, counted), dim, indices, Cast(part, counted));
   const DivRounding rounding = whole ? DivRounding::kFloor : DivRounding::kNone;
   return Cast(Div(sums, Maximum(counts, 1), rounding), x.dtype());
 }

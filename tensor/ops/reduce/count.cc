@@ -57,6 +57,18 @@ Tensor Places(const Tensor& x, int64_t bins) {
   return Where(Lt(i, 0), bins, i);
 }
 
+struct Range {
+  Tensor low, high;
+};
+// The range of histc: as it is given, or that of v's finite elements.
+Range RangeOf(const Tensor& v, const HistcOptions& o) {
+  if (o.min != 0 || o.max != 0) {
+    return {Full({}, o.min, v.dtype(), v.device()), Full({}, o.max, v.dtype(), v.device())};
+  }
+  const Tensor finite = Isfinite(v);
+  return {Amin(Where(finite, v, INFINITY)), Amax(Where(finite, v, -INFINITY))};
+}
+
 }  // namespace
 
 Tensor CountNonzero(const Tensor& x, const DimList& dims) { return Sum(Ne(x, 0), dims); }
@@ -104,13 +116,15 @@ Tensor Histc(const Tensor& x, const HistcOptions& o) {
   if (x.num_elements() == 0) return Zeros(*shape, x.dtype(), x.device());
   NoGradScope no_grad;
   const Tensor v = Flatten(Cast(x, ComputeDType(x.dtype())));
-  const bool own = o.min == 0 && o.max == 0;
-  Tensor low = own ? Amin(v) : FullLike(Amin(v), o.min);
-  Tensor high = own ? Amax(v) : FullLike(low, o.max);
+  auto [low, high] = RangeOf(v, o);
   const Tensor point = Eq(low, high);
   low = Where(point, Sub(low, 1), low);
   high = Where(point, Add(high, 1), high);
-  const Tensor part = Mul(Div(Sub(v, low), Sub(high, low)), static_cast<double>(o.bins));
+  // Multiplied before it is divided, so that whole numbers are borders of parts of whole lengths;
+  // a power of two keeps products of large numbers in range.
+  const Tensor span = Sub(high, low), unit = Where(Gt(span, 0x1p60), 0x1p-64, OnesLike(span));
+  const Tensor times = Mul(unit, static_cast<double>(o.bins));
+  const Tensor part = Div(Mul(Sub(v, low), times), Mul(span, unit));
   const Tensor inside = LogicalAnd(LogicalAnd(Ge(v, low), Le(v, high)), LogicalNot(Isnan(part)));
   // NaN and what is too large for an integer is cast by nobody.
   const Tensor place = Minimum(Cast(Where(inside, part, 0.0), DType::kI64), o.bins - 1);

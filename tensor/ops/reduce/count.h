@@ -24,7 +24,7 @@ Tensor Bincount(const Tensor& x, const Tensor& weights = {}, inner::Integer minl
 
 struct HistcOptions {
   int64_t bins = 100;
-  double min = 0, max = 0;  // both 0: x's own smallest and largest
+  double min = 0, max = 0;  // both 0: the smallest and the largest finite element of x
 };
 
 // How many elements of x (floating) lie in each of `bins` equal parts of [min, max], in x's dtype;

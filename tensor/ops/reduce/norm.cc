@@ -105,10 +105,11 @@ void Grad(GradContext& g) {
   const Tensor zero = Eq(norm, 0);
   const Tensor safe = Where(zero, 1, norm);
   if (a.p == 2) {
-    // Elements over the norm are never far from 1; what derivatives make of dy over it may be no
-    // number, and is one pass less.
-    return g.set_grad_input(0, GradEnabled() ? Mul(Div(x, safe), Where(zero, 0, dy))
-                                             : Mul(x, Where(zero, 0, Div(dy, safe))));
+    // Elements over the norm are never above 1; dy over it is one pass less, but may leave the
+    // range of a half type, and what derivatives make of it may be no number.
+    const bool ratios = GradEnabled() || ComputeDType(x.dtype()) != x.dtype();
+    return g.set_grad_input(
+        0, ratios ? Mul(Div(x, safe), Where(zero, 0, dy)) : Mul(x, Where(zero, 0, Div(dy, safe))));
   }
   // Where x is 0, sign(x) is too, and the power of 1 keeps infinity away.
   const Tensor ratio = Div(Where(Eq(x, 0), 1, Abs(x)), safe);
