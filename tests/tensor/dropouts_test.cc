@@ -138,6 +138,14 @@ TEST(RandomChoiceTest, DrawsByWeight) {
 TEST(RandomChoiceTest, SaysWhatIsWrong) {
   const std::string text = ErrorOf([] { RandomChoice(Ones({2, 3}), Ones({3}), {2}); });
   EXPECT_NE(text.find("of one shape, got [2, 3] and [3]"), text.npos) << text;
+  RandomGenerator generator(9);
+  const uint64_t before = generator.position().offset;
+  const Tensor x = Ones({1, 1, 1, 1, 1, 1, 2});
+  const std::string rank = ErrorOf([&] {
+    RandomChoice(x, x, {1, 1, 1}, {.generator = &generator});
+  });
+  EXPECT_NE(rank.find("would have more than 8 dimensions"), rank.npos) << rank;
+  EXPECT_EQ(generator.position().offset, before);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "firn/autograd/backward.h"
 #include "firn/autograd/gradcheck.h"
+#include "firn/autograd/graph/static_graph.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/ops/norm/channel_norms.h"
@@ -38,6 +39,28 @@ TEST(MeanSubtractionTest, MovesTheMeanByTheCount) {
   EXPECT_EQ(count.ToVector<int64_t>(), std::vector<int64_t>{2});
 }
 
+TEST(MeanSubtractionTest, MovesNothingForABatchOfNothing) {
+  const Tensor mean = Full({2}, 3, DType::kF64), count = Ones({1}, DType::kI64);
+  EXPECT_EQ(MeanSubtraction(Zeros({0, 2}, DType::kF64), mean, count).shape(), Shape({0, 2}));
+  EXPECT_EQ(mean.ToVector<double>(), (std::vector<double>{3, 3}));
+  EXPECT_EQ(count.ToVector<int64_t>(), std::vector<int64_t>{1});
+}
+
+TEST(MeanSubtractionTest, MovesTheMeanAtEachRunOfAFrozenStep) {
+  const Tensor mean = Zeros({2}, DType::kF64), count = Zeros({1}, DType::kI64);
+  const Tensor plain_mean = Zeros({2}, DType::kF64), plain_count = Zeros({1}, DType::kI64);
+  StaticGraph step =
+      Freeze([&](const Tensor& x) { return MeanSubtraction(x, mean, count); }, Normal({3, 2}));
+  MeanSubtraction(Normal({3, 2}), plain_mean, plain_count);
+  for (uint64_t seed = 2; seed < 5; ++seed) {
+    const Tensor x = Normal({3, 2}, seed);
+    EXPECT_EQ(step(x).ToVector<double>(),
+              MeanSubtraction(x, plain_mean, plain_count).ToVector<double>());
+    EXPECT_EQ(mean.ToVector<double>(), plain_mean.ToVector<double>());
+    EXPECT_EQ(count.ToVector<int64_t>(), plain_count.ToVector<int64_t>());
+  }
+}
+
 TEST(MeanSubtractionTest, HasTheGradientThroughThePresentBatch) {
   Tensor x = Normal({3, 2});
   x.SetRequiresGrad();
@@ -57,6 +80,10 @@ TEST(MeanSubtractionTest, SaysWhatDoesNotFit) {
       << mean;
   const std::string type = ErrorOf([&] { MeanSubtraction(x, Normal({3}), Normal({1})); });
   EXPECT_NE(type.find("count be i64 of one element"), type.npos) << type;
+  const std::string whole = ErrorOf([&] {
+    MeanSubtraction(Ones({2, 3}, DType::kI64), Ones({3}, DType::kI64), count, {.training = false});
+  });
+  EXPECT_NE(whole.find("x must be floating"), whole.npos) << whole;
 }
 
 double LargestSingularValue(const Tensor& w) {
@@ -87,6 +114,26 @@ TEST(SpectralNormTest, MovesNothingInEvaluation) {
   EXPECT_NEAR(y.ToVector<double>()[5], w.ToVector<double>()[5] / sigma, 1e-14);
 }
 
+TEST(SpectralNormTest, MovesTheVectorsAtEachRunOfAFrozenStep) {
+  const Tensor u = Normal({3}, 2), v = Normal({4}, 3), plain_u = u.Clone(), plain_v = v.Clone();
+  Tensor w = Normal({3, 4});
+  w.SetRequiresGrad();
+  const auto step_with = [&](const Tensor& left, const Tensor& right) {
+    return [&w, &left, &right](const Tensor& x) {
+      return Grad(Sum(Matmul(SpectralNorm(w, left, right, {.iterations = 2}), x)), w);
+    };
+  };
+  const auto plain = step_with(plain_u, plain_v);
+  StaticGraph step = Freeze(step_with(u, v), Normal({4, 2}));
+  plain(Normal({4, 2}));
+  for (uint64_t seed = 4; seed < 7; ++seed) {
+    const Tensor x = Normal({4, 2}, seed);
+    EXPECT_EQ(step(x).ToVector<double>(), plain(x).ToVector<double>());
+    EXPECT_EQ(u.ToVector<double>(), plain_u.ToVector<double>());
+    EXPECT_EQ(v.ToVector<double>(), plain_v.ToVector<double>());
+  }
+}
+
 TEST(SpectralNormTest, HoldsTheVectorsConstantInTheGradient) {
   const Tensor u = Normal({3}, 2), v = Normal({4}, 3);
   const auto f = [&](const Tensor& w) { return SpectralNorm(w, u, v, {.training = false}); };
@@ -106,7 +153,12 @@ TEST(SpectralNormTest, SaysWhatDoesNotFit) {
   const std::string u = ErrorOf([&] { SpectralNorm(w, Normal({4}), Normal({4})); });
   EXPECT_NE(u.find("u must be f64 [3] for w f64 [3, 4] on cpu, got f64 [4] on cpu"), u.npos) << u;
   const std::string rank = ErrorOf([&] { SpectralNorm(Normal({4}), Normal({4}), Normal({1})); });
-  EXPECT_NE(rank.find("w must have at least 2 dimensions"), rank.npos) << rank;
+  EXPECT_NE(rank.find("w must be floating, of at least 2 dimensions"), rank.npos) << rank;
+  const std::string whole = ErrorOf([] {
+    const auto ones = [](int64_t n) { return Ones({n}, DType::kI64); };
+    SpectralNorm(Ones({3, 4}, DType::kI64), ones(3), ones(4), {.training = false});
+  });
+  EXPECT_NE(whole.find("w must be floating"), whole.npos) << whole;
 }
 
 }  // namespace

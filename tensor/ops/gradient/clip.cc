@@ -3,6 +3,9 @@
 
 #include "firn/tensor/ops/gradient/clip.h"
 
+#include <cmath>
+#include <limits>
+
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/op.h"
@@ -15,6 +18,7 @@
 #include "firn/tensor/ops/index/gather.h"
 #include "firn/tensor/ops/reduce/norm.h"
 #include "firn/tensor/ops/scan/sort.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/view.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/promotion.h"
@@ -57,6 +61,8 @@ FIRN_REGISTER_OP(clip_grad_by_value) {
 absl::Status InferClipByNorm(InferContext& c) {
   const auto& a = c.attrs<ClipGradByNormAttrs>();
   FIRN_RETURN_IF(!(a.norm >= 0), InvalidArgument("norm must be 0 or more, got ", a.norm));
+  FIRN_RETURN_IF(a.always && std::isinf(a.norm),
+                 InvalidArgument("norm must be finite for gradients to always have it"));
   FIRN_RETURN_IF_ERROR(NormalizeDims(a.dims, c.shape(0)).status());
   return InferSame(c);
 }
@@ -64,12 +70,16 @@ absl::Status InferClipByNorm(InferContext& c) {
 void GradClipByNorm(GradContext& g) {
   const auto& a = g.attrs<ClipGradByNormAttrs>();
   const Tensor& dy = g.grad_output();
-  if (dy.num_elements() == 0) return g.set_grad_input(0, dy);
-  const Tensor norm = Norm(dy, 2, a.dims, true);
+  // Half types cannot hold the norm of many elements, nor the quotient.
+  const DType wide = ComputeDType(dy.dtype());
+  const double most =
+      wide == DType::kF64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  if (dy.num_elements() == 0 || (!a.always && a.norm > most)) return g.set_grad_input(0, dy);
+  const Tensor x = Cast(dy, wide), norm = Norm(x, 2, a.dims, true);
   const Tensor divisor = a.always ? Where(Eq(norm, 0), 1.0, norm) : Maximum(norm, a.norm);
   // The quotient is exactly 1 for a gradient that is small enough. A norm of 0 leaves nothing.
   if (!a.always && a.norm == 0) return g.set_grad_input(0, Mul(dy, 0));
-  g.set_grad_input(0, Mul(dy, Div(FullLike(divisor, a.norm), divisor)));
+  g.set_grad_input(0, Cast(Mul(x, Div(FullLike(divisor, a.norm), divisor)), dy.dtype()));
 }
 
 FIRN_REGISTER_OP(clip_grad_by_norm) {

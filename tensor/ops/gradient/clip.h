@@ -39,8 +39,8 @@ struct TopKGradAttrs {
 using ClipGradByNormOptions = inner::ClipGradByNormAttrs;
 
 // x itself, whose gradient on the way back is scaled down to a Euclidean norm of options.norm where
-// its own is larger (NNabla's clip_grad_by_norm). x: floating. Throws on a negative norm and
-// dimensions that x lacks.
+// its own is larger (NNabla's clip_grad_by_norm). x: floating; half types compute in f32. Throws on
+// a negative norm, one that is infinite and `always`, and dimensions that x lacks.
 Tensor ClipGradByNorm(const Tensor& x, const ClipGradByNormOptions& options = {});
 
 struct TopKGradOptions {

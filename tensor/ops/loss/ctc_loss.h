@@ -32,7 +32,8 @@ struct CtcLossOptions {
 //   log_probs: [T, N, C] or [T, C] for one sample, floating: LogSoftmax's result
 //   targets: i32 or i64, labels but not the blank: [N, S], of whose rows the first labels count;
 //     or those of all samples behind one another. [S] for one sample
-//   input_lengths, target_lengths: i32 or i64 [N], or one number: how much of each counts
+//   input_lengths, target_lengths: i32 or i64 [N], how much of each counts; one number, [1] or
+//     [], for one sample
 // The result is [N] ([] for one sample) without a reduction, else []. The mean divides each loss by
 // its target's length (1 for none) and then by N. A target that cannot be reached gives infinity,
 // and a gradient of NaN unless `zero_infinity` is set.

@@ -69,14 +69,17 @@ Tensor MeanSubtraction(const Tensor& x, const Tensor& running_mean, const Tensor
                         x.shape().ToString(), " from dimension ", base, " on"),
         "mean_subtraction");
   }
-  if (running_mean.dtype() != x.dtype() || count.dtype() != DType::kI64 ||
+  if (!IsFloating(x.dtype()) || running_mean.dtype() != x.dtype() || count.dtype() != DType::kI64 ||
       count.num_elements() != 1) {
-    RaiseStatus(InvalidArgument("running_mean must have x's dtype and count be i64 of one element, "
-                                "got ",
-                                running_mean.spec().ToString(), " and ", count.spec().ToString()),
-                "mean_subtraction");
+    RaiseStatus(
+        InvalidArgument("x must be floating, running_mean have its dtype and count be i64 of "
+                        "one element, got ",
+                        x.spec().ToString(), ", ", running_mean.spec().ToString(), " and ",
+                        count.spec().ToString()),
+        "mean_subtraction");
   }
-  if (!options.training) return Sub(x, running_mean);
+  // A batch of nothing has no mean to move to.
+  if (!options.training || x.num_elements() == 0) return Sub(x, running_mean);
   DimList batch;
   for (int64_t i = 0; i < base; ++i) batch.d[batch.rank++] = i;
   const Tensor mean = base == 0 ? x : Mean(x, batch);

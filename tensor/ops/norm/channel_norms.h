@@ -33,7 +33,7 @@ struct MeanSubtractionOptions {
 
 // x less its running mean (NNabla's mean_subtraction). In training the mean is first moved, in
 // place, to the batch's by 1 / (count + 1) of the way, and count grows by 1; the gradient is that
-// through the present batch.
+// through the present batch. An x without elements moves nothing.
 // x: floating      running_mean: the sizes of x from base_dim on, of x's dtype      count: i64 of
 // one element. Throws on others.
 Tensor MeanSubtraction(const Tensor& x, const Tensor& running_mean, const Tensor& count,

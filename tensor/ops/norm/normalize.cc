@@ -16,6 +16,7 @@
 #include "firn/tensor/ops/norm/layer_norm.h"
 #include "firn/tensor/ops/reduce/norm.h"
 #include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/views.h"
 
@@ -50,11 +51,9 @@ DimList AllBut(int rank, int dim) {
 Tensor Normalize(const Tensor& x, Real p, const DimList& dims, Real eps) {
   CheckDefined(x, "normalize");
   CheckEps(eps, "normalize");
-  const Tensor norm = Norm(x, p, dims, true);
-  // The default is 0 in f16, whose smallest number this is.
-  double least = eps;
-  if (norm.dtype() == DType::kF16 && least > 0) least = std::max(least, 0x1p-24);
-  return Div(x, Clamp(norm, least));
+  // f16 holds neither the default eps, nor some norms, nor what becomes of small ones' gradients.
+  const Tensor wide = Cast(x, ComputeDType(x.dtype()));
+  return Cast(Div(wide, Clamp(Norm(wide, p, dims, true), double{eps})), x.dtype());
 }
 
 Tensor Standardize(const Tensor& x, const DimList& dims, Real eps) {

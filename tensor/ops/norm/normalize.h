@@ -10,8 +10,8 @@
 namespace firn {
 
 // x / max(norm, eps), with the p-norm over `dims` (empty: all), as PyTorch's normalize. Where the
-// norm is 0, so is the result. x: floating. The norm's rules and errors are those of Norm; throws
-// unless eps is 0 or more.
+// norm is 0, so is the result (NaN for an eps of 0). x: floating; half types compute in f32. The
+// norm's rules and errors are those of Norm; throws unless eps is 0 or more.
 Tensor Normalize(const Tensor& x, inner::Real p = 2, const DimList& dims = 1,
                  inner::Real eps = 1e-12);
 

@@ -62,6 +62,9 @@ FIRN_REGISTER_COMPOSITE(normalize) {
   s.Add("p 1", {Distinct({3, 4})}, NormalizeAttrs{1, -1});
   s.Add("below eps", {Normal({2, 3})}, NormalizeAttrs{.eps = 100});
   s.Add("zeros", {Values({0, 0, 3, 4}, {2, 2})}, NormalizeAttrs{}).check_gradient = false;
+  s.Add("a norm that f16 lacks", {Values({60000, 60000, 0, 0, 60000, 60000}, {1, 6})},
+        NormalizeAttrs{})
+      .check_gradient = false;
   s.Add("nothing", {Normal({0, 3})}, NormalizeAttrs{});
   s.AddError("eps", {Normal({2, 3})}, NormalizeAttrs{.eps = -1}, "eps must be 0 or more, got -1");
   s.AddError("dim", {Normal({2, 3})}, NormalizeAttrs{.dims = 2}, "2");

@@ -40,10 +40,11 @@ void CheckVector(const Tensor& t, const char* name, const Tensor& w, int64_t siz
 Tensor SpectralNorm(const Tensor& w, const Tensor& u, const Tensor& v,
                     const SpectralNormOptions& options) {
   CheckDefined(w, "spectral_norm", "w");
-  if (w.rank() < 2 || w.num_elements() == 0) {
-    RaiseStatus(InvalidArgument("w must have at least 2 dimensions and one element, got ",
-                                w.spec().ToString()),
-                "spectral_norm");
+  if (w.rank() < 2 || w.num_elements() == 0 || !IsFloating(w.dtype())) {
+    RaiseStatus(
+        InvalidArgument("w must be floating, of at least 2 dimensions and one element, got ",
+                        w.spec().ToString()),
+        "spectral_norm");
   }
   if (options.iterations < 0 || !(options.eps >= 0)) {
     RaiseStatus(InvalidArgument("iterations and eps must be 0 or more, got ", options.iterations,

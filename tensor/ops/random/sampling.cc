@@ -253,8 +253,6 @@ Tensor RandomChoice(const Tensor& x, const Tensor& weights, const Shape& shape,
                                 x.shape().ToString(), " and ", weights.shape().ToString()),
                 "random_choice");
   }
-  const Tensor which =
-      Multinomial(weights.Detach(), shape.num_elements(), {options.replacement, options.generator});
   Dims sizes = x.shape().dims();
   if (sizes.rank - 1 + shape.rank() > kMaxRank) {
     RaiseStatus(
@@ -264,6 +262,8 @@ Tensor RandomChoice(const Tensor& x, const Tensor& weights, const Shape& shape,
   }
   --sizes.rank;
   for (int i = 0; i < shape.rank(); ++i) sizes[sizes.rank++] = shape[i];
+  const Tensor which =
+      Multinomial(weights.Detach(), shape.num_elements(), {options.replacement, options.generator});
   return Reshape(Gather(x, -1, which), Shape(sizes.span()));
 }
 

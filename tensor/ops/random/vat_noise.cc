@@ -3,12 +3,14 @@
 #include "firn/tensor/ops/random/vat_noise.h"
 
 #include <cmath>
+#include <limits>
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/norm/normalize.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 
@@ -24,7 +26,11 @@ Tensor VatNoise(const Tensor& noise, Real xi) {
   }
   DimList dims;
   for (int i = 1; i < noise.rank(); ++i) dims.d[dims.rank++] = i;
-  return Mul(Normalize(noise, 2, dims), double{xi});
+  // Normalize's own eps would leave gradients of a small step shorter than xi.
+  const DType wide = ComputeDType(noise.dtype());
+  const double least =
+      wide == DType::kF64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  return Cast(Mul(Normalize(Cast(noise, wide), 2, dims, least), double{xi}), noise.dtype());
 }
 
 }  // namespace firn

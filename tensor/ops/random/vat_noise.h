@@ -6,8 +6,8 @@
 namespace firn {
 
 // noise / |noise| * xi, with the Euclidean norm of each sample: [n, ...], floating; 0 where the
-// norm is 0. Both steps of virtual adversarial training (Miyato et al., 2018) take it, the second
-// with the gradient of how far the outputs move:
+// norm is 0. Half types compute in f32. Both steps of virtual adversarial training (Miyato et al.,
+// 2018) take it, the second with the gradient of how far the outputs move:
 //
 //   Tensor d = VatNoise(RandnLike(x), 1e-6).Detach();
 //   d.SetRequiresGrad();

@@ -34,6 +34,7 @@ FIRN_REGISTER_COMPOSITE(vat_noise) {
   s.Add("rows", {Normal({3, 5})}, VatNoiseAttrs{});
   s.Add("images", {Normal({2, 8, 3, 2})}, VatNoiseAttrs{0.25});
   s.Add("no noise", {Values({0, 0, 3, 4}, {2, 2})}, VatNoiseAttrs{10}).check_gradient = false;
+  s.Add("short noise", {Values({3e-20, 4e-20}, {1, 2})}, VatNoiseAttrs{}).check_gradient = false;
   s.Add("nothing", {Normal({0, 3})}, VatNoiseAttrs{});
   s.AddError("vector", {Normal({3})}, VatNoiseAttrs{}, "noise must be [n, ...] of f32");
   s.AddError("ints", {Integers({3, 2}, 0, 5)}, VatNoiseAttrs{}, "noise must be [n, ...] of f32");

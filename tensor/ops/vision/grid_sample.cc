@@ -161,6 +161,9 @@ Tensor WarpByFlow(const Tensor& x, const Tensor& flow) {
                                 x.spec().ToString(), " and ", flow.spec().ToString()),
                 "warp_by_flow");
   }
+  // Half types would be off by whole elements of wide images.
+  const DType wide = ComputeDType(x.dtype());
+  if (wide != x.dtype()) return Cast(WarpByFlow(Cast(x, wide), Cast(flow, wide)), x.dtype());
   std::vector<Tensor> numbers;
   for (int i = 0; i < dims; ++i) {
     const int dim = dims - 1 - i;  // channel 0 is along the last dimension

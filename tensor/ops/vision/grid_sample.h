@@ -40,6 +40,7 @@ using GridSampleOptions = inner::GridSampleAttrs;
 
 // x at the places of `grid`, as PyTorch's grid_sample: of each place its x, y (and z) from -1 at
 // the left, upper edge to 1 at the right, lower one. Cubic is for images alone, with a = -0.75.
+// A place of NaN lies outside, or at the first element where `padding` leaves nothing outside.
 // Half types compute in f32. Not differentiable twice.
 // x: [n, c, h, w] or [n, c, d, h, w], floating, of one size or more in each dimension
 // grid: [n, oh, ow, 2] or [n, od, oh, ow, 3], of x's dtype      y: [n, c, oh, ow] ...
@@ -53,6 +54,7 @@ Tensor AffineGrid(const Tensor& theta, const Shape& size, inner::Flag align_corn
 
 // x with its elements moved: y[.., v, u] is x at (u + flow[:, 0], v + flow[:, 1]), and flow's third
 // channel is along the depth of volumes (NNabla's warp_by_flow). Outside lies the border.
+// Half types compute in f32. Not differentiable twice. Throws on other shapes and dtypes.
 // x: [n, c, h, w]      flow: [n, 2, h, w], in elements; or [n, c, d, h, w] and [n, 3, d, h, w]
 Tensor WarpByFlow(const Tensor& x, const Tensor& flow);
 

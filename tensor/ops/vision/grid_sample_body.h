@@ -32,7 +32,10 @@ struct GridAxis {
   GridSampleAttrs a;
 
   FIRN_HOST_DEVICE int64_t Inside(T place) const {
-    return place >= 0 && place <= static_cast<T>(size - 1) ? static_cast<int64_t>(place) : -1;
+    if (!(place >= 0 && place <= static_cast<T>(size - 1))) return -1;
+    // From 2^24 elements on, a float may be the last element's number rounded up.
+    const int64_t i = static_cast<int64_t>(place);
+    return i < size ? i : size - 1;
   }
   // Mirrored at the outermost elements or, unless corners are aligned, at their edges.
   FIRN_HOST_DEVICE T Reflected(T place, T& slope) const {
