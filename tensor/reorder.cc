@@ -166,10 +166,16 @@ absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block) {
 absl::Status LayOutRowMajor(const Tensor& t) {
   if (!t.spec().layout.blocked()) return absl::OkStatus();
   FIRN_ASSIGN_OR_RETURN(const Tensor plain, Reordered(t, 0));
+  if (t.impl()->storage->use_count() > 1) t.impl()->storage->NoteParted();
   t.impl()->storage = plain.impl()->storage;
   t.impl()->data = plain.impl()->data;
   t.impl()->spec = plain.spec();
   return absl::OkStatus();
+}
+
+absl::Status LayOutRowMajorIfAlone(const Tensor& t) {
+  const bool alone = t.spec().layout.blocked() && t.impl()->storage->use_count() == 1;
+  return alone ? LayOutRowMajor(t) : absl::OkStatus();
 }
 
 }  // namespace firn

@@ -29,8 +29,11 @@ void CopyElementsOnCpu(const TensorSpec& src_spec, const void* src, const Tensor
 absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block);
 
 // Makes a blocked tensor row-major where it stands, in new memory: nobody who has the tensor can
-// tell the difference. Others stay as they are.
+// tell the difference. Others on the same memory stay where they are, and are not the same tensor
+// any more: Storage::parted.
 absl::Status LayOutRowMajor(const Tensor& t);
+// The same where there are no others; else nothing.
+absl::Status LayOutRowMajorIfAlone(const Tensor& t);
 
 namespace inner::internal {
 

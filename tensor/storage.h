@@ -36,6 +36,10 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   // No atomic increment, which costs more: changes are the caller's to order, except of a
   // generator's state, whose version nobody reads.
   void BumpVersion() { version_.store(version() + 1, std::memory_order_relaxed); }
+  // Whether a tensor that lay here went to memory of its own (LayOutRowMajor) while others stayed:
+  // what is written into one of them is not seen in the other any more.
+  bool parted() const { return parted_.load(std::memory_order_relaxed); }
+  void NoteParted() { parted_.store(true, std::memory_order_relaxed); }
 
  private:
   friend void DestroyRefCounted<Storage>(Storage*) noexcept;
@@ -55,6 +59,7 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   Allocator* allocator_;  // null: borrowed
   Block block_;
   Device device_;
+  std::atomic<bool> parted_ = false;
   std::atomic<uint32_t> version_ = 0;
   std::function<void(void*)> release_;
 };

@@ -13,6 +13,7 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/grad_meta.h"
 #include "firn/tensor/owner.h"
+#include "firn/tensor/reorder.h"
 
 // Every tensor is made and dropped here, so the calls within count (benchmarks/README.md tells how
 // to count instructions).
@@ -153,6 +154,11 @@ Tensor& Tensor::SetRequiresGrad(Flag on) {
 
 Tensor Tensor::Detach() const {
   if (!defined()) return {};
+  // What a capture finds, it lays out anew as long as there is one handle (graph/recorder.cc).
+  const DispatchState& s = ThisThread();
+  if (s.capture != nullptr && impl_->born_in != s.capture_number) [[unlikely]] {
+    RaiseIfError(LayOutRowMajorIfAlone(*this), "detach");
+  }
   return WrapStorage(impl_->storage, impl_->data, impl_->spec);
 }
 

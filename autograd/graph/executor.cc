@@ -147,6 +147,12 @@ absl::StatusOr<char*> Executor::Find(const StatePlace& state) const {
   FIRN_RETURN_IF(!impl.storage || !SameSpec(impl.spec, v.spec),
                  FailedPrecondition("a state of the graph was ", v.spec.ToString(), " and is ",
                                     impl.spec.ToString(), " now; capture again"));
+  FIRN_RETURN_IF(impl.storage->parted(),
+                 FailedPrecondition("a state of the graph, ", v.spec.ToString(),
+                                    ", had several"
+                                    " handles, of which one was laid out row-major since (to read"
+                                    " it on the host, or for an optimizer) and is another tensor"
+                                    " now; capture again"));
   return impl.data - v.offset;
 }
 
@@ -155,7 +161,8 @@ absl::Status Executor::RefreshStates() {
   for (StatePlace& state : states_) {
     const Value& v = graph_.value(state.value);
     const TensorImpl& impl = *v.bound.impl();
-    if (impl.data == state.data + v.offset && impl.spec.dtype == v.spec.dtype) [[likely]]
+    if (impl.data == state.data + v.offset && impl.spec.dtype == v.spec.dtype &&
+        !impl.spec.layout.blocked()) [[likely]]
       continue;
     FIRN_ASSIGN_OR_RETURN(state.data, Find(state));
     for (const auto& [operand, offset] : state.operands) {

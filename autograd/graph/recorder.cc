@@ -134,30 +134,6 @@ void GraphRecorder::BeforeGetGrad(const Tensor& t) {
   leaf.touched = true;
 }
 
-void GraphRecorder::BeforeGetSwitch(const SwitchState& state, const std::string& name) {
-  if (!switches_.insert(state).second) return;
-  graph_.switches.push_back({.state = state, .name = name});  // then: NoteSwitches
-}
-
-void GraphRecorder::BeforeSetSwitch(const SwitchState& state) { switches_.insert(state); }
-
-// What the run asked and set later stands as the run leaves it; so do flags of leaves. Gradients
-// are states too, and nobody's but the graph's.
-void GraphRecorder::NoteSwitches() {
-  for (Switch& s : graph_.switches) s.then = s.now();
-  std::vector<bool> gradient(graph_.values.size());
-  for (GradientEffect& e : graph_.gradients) {
-    ForEachValue(e, [&](ValueId id) { gradient[static_cast<size_t>(id)] = true; });
-  }
-  for (size_t id = 0; id < graph_.values.size() && !graph_.gradients.empty(); ++id) {
-    const Value& v = graph_.values[id];
-    if (graph_.buffers[static_cast<size_t>(v.buffer)].kind == Buffer::Kind::kState &&
-        v.bound.defined() && v.bound.is_leaf() && IsFloating(v.spec.dtype) && !gradient[id]) {
-      graph_.leaves.push_back({v.bound, v.bound.requires_grad()});
-    }
-  }
-}
-
 // -0 + x is x for every x, -0 among them, so a sum that begins with it is to the bit what the
 // ordinary pass, which has nothing to add to, leaves.
 Tensor GraphRecorder::FoundGradient(const Tensor& t) {
@@ -181,15 +157,34 @@ bool GraphRecorder::IsFound(const Tensor& grad) const {
 ValueId GraphRecorder::InputValue(const Tensor& t) {
   if (!t.defined()) return kNoValue;
   // Reading a state on the host may lay it out at any time: a graph cannot rely on another order.
-  if (t.spec().layout.blocked() && !seen_.contains(t.impl()->storage.get())) {
-    RaiseIfError(LayOutRowMajor(t), "capture");
+  // But who else has the memory would not follow, and be another tensor from then on. So it stays,
+  // and a run after one of them was laid out is refused.
+  if (!seen_.contains(t.impl()->storage.get())) {
+    RaiseIfError(LayOutRowMajorIfAlone(t), "capture");
   }
   Seen& seen = SeenStorage(t, Buffer::Kind::kState, false);
   const ValueId id = ValueIn(seen, t);
   Value& v = graph_.value(id);
   if (seen.made_here || graph_.buffer_of(id).kind == Buffer::Kind::kInput) return id;
-  if (!v.bound.defined()) v.bound = t.is_leaf() ? t : Alias(t);
+  Bind(id, t);
   return id;
+}
+
+// The program turns flags of tensors that it has, not of handles that only the run had: those from
+// outside are bound, and all of them are looked at.
+void GraphRecorder::Bind(ValueId id, const Tensor& t) {
+  Tensor& bound = graph_.value(id).bound;
+  if (!bound.defined()) {
+    bound = t.is_leaf() ? t : Alias(t);
+    return;
+  }
+  const uint32_t here = ThisThread().running_capture();
+  if (here == 0 || !t.is_leaf() || t.impl()->born_in == here || bound.Is(t)) return;
+  if (bound.impl()->born_in == here) {
+    bound = t;
+  } else {
+    other_handles_.try_emplace(t.impl(), id, t);
+  }
 }
 
 absl::Status GraphRecorder::BeforeWrite(const Tensor& t) {
@@ -314,6 +309,9 @@ ValueId GraphRecorder::GradientValue(const Tensor& grad) {
 // What the run found is a constant when nobody else can change it. What it made and somebody still
 // holds, though it is no result, is written again by every run.
 void GraphRecorder::BindWhatStays() {
+  absl::erase_if(other_handles_, [](const auto& h) {
+    return h.second.second.impl_ptr()->use_count() == 1;  // ours
+  });
   int64_t held = 0;
   for (auto& [pointer, seen] : seen_) {
     Buffer& buffer = graph_.buffers[static_cast<size_t>(seen.buffer)];

@@ -70,6 +70,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   // What lies at about that place, among which the value is if there is one.
   absl::Span<const ValueId> Near(Seen& seen, int64_t offset, const TensorSpec& spec) const;
   ValueId InputValue(const Tensor& t);
+  // `t` is what the state is outside.
+  void Bind(ValueId id, const Tensor& t);
   // Gives up the storages that nobody else holds any more, if there may be enough of them.
   void DropUnheld();
   struct Leaf;
@@ -93,6 +95,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   Graph graph_;
   absl::flat_hash_map<const Storage*, Seen> seen_;
   std::vector<const Storage*> made_here_;  // of seen_, in the order of their making
+  // Leaves from outside that are what another, which is bound, is.
+  absl::flat_hash_map<const TensorImpl*, std::pair<ValueId, Tensor>> other_handles_;
   size_t held_bytes_ = 0, new_bytes_ = 0;  // of storages: after the last DropUnheld, made since
   std::vector<std::pair<Tensor, Tensor>> changed_;  // written states and copies from before
   absl::flat_hash_set<const TensorImpl*> known_changed_;

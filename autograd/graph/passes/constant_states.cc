@@ -41,7 +41,7 @@ absl::StatusOr<PassReport> ConstantStates(Graph& graph) {
     const TensorImpl& impl = *v.bound.impl();
     const Storage& storage = *impl.storage;
     FIRN_RETURN_IF(
-        impl.data - static_cast<const char*>(storage.data()) != v.offset,
+        storage.parted() || impl.data - static_cast<const char*>(storage.data()) != v.offset,
         FailedPrecondition("constant_states: a state ", v.spec.ToString(),
                            " has got other memory since it was captured; capture again"));
     if (!copy.defined()) {
@@ -54,7 +54,9 @@ absl::StatusOr<PassReport> ConstantStates(Graph& graph) {
                               readers.empty() ? "" : Describe(graph.instrs[readers[0]])));
     }
     // What the leaf wants later changes no run of its copy, and its memory may go.
-    std::erase_if(graph.leaves, [&](const LeafFlag& f) { return f.leaf.Is(v.bound); });
+    std::erase_if(graph.leaves, [&](const LeafFlag& f) {
+      return f.leaf.impl()->storage.get() == &storage && SameSpec(f.leaf.spec(), v.spec);
+    });
     v.bound = WrapStorage(copy.impl()->storage, copy.impl()->data + v.offset, v.spec);
   }
   return report;

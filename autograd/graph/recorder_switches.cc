@@ -1,0 +1,42 @@
+// What a capture notes of the program and no operation shows: switches that the run asked, and the
+// tensors outside whose flags decide what a backward pass does.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "firn/autograd/graph/recorder.h"
+#include "firn/tensor/dtype.h"
+
+namespace firn {
+
+void GraphRecorder::BeforeGetSwitch(const SwitchState& state, const std::string& name) {
+  if (!switches_.insert(state).second) return;
+  graph_.switches.push_back({.state = state, .name = name});  // then: NoteSwitches
+}
+
+void GraphRecorder::BeforeSetSwitch(const SwitchState& state) { switches_.insert(state); }
+
+// What the run asked and set later stands as the run leaves it; so do flags of leaves. Gradients
+// are states too, and nobody's but the graph's.
+void GraphRecorder::NoteSwitches() {
+  for (Switch& s : graph_.switches) s.then = s.now();
+  std::vector<bool> gradient(graph_.values.size());
+  for (GradientEffect& e : graph_.gradients) {
+    ForEachValue(e, [&](ValueId id) { gradient[static_cast<size_t>(id)] = true; });
+  }
+  if (graph_.gradients.empty()) return;
+  const auto note = [&](ValueId id, const Tensor& t) {
+    const bool state = graph_.buffer_of(id).kind == Buffer::Kind::kState;
+    if (state && t.defined() && t.is_leaf() && IsFloating(t.dtype()) &&
+        !gradient[static_cast<size_t>(id)]) {
+      graph_.leaves.push_back({t, t.requires_grad()});
+    }
+  };
+  for (size_t id = 0; id < graph_.values.size(); ++id) {
+    note(static_cast<ValueId>(id), graph_.values[id].bound);
+  }
+  for (const auto& [impl, handle] : other_handles_) note(handle.first, handle.second);
+}
+
+}  // namespace firn
