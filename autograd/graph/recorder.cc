@@ -164,7 +164,6 @@ ValueId GraphRecorder::InputValue(const Tensor& t) {
   }
   Seen& seen = SeenStorage(t, Buffer::Kind::kState, false);
   const ValueId id = ValueIn(seen, t);
-  Value& v = graph_.value(id);
   if (seen.made_here || graph_.buffer_of(id).kind == Buffer::Kind::kInput) return id;
   Bind(id, t);
   return id;
