@@ -26,7 +26,6 @@ struct RoundAttrs;
 }  // namespace inner
 class IndexedTensor;
 class RandomGenerator;
-class Tensor;
 class TensorIndex;
 struct CumsumOptions;
 struct MultinomialOptions;

@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "firn/tensor/ops/reduce/extreme.h"
 #include "firn/tensor/ops/reduce/reduction_samples.h"
@@ -7,13 +7,10 @@
 namespace firn::testing {
 namespace {
 
-FIRN_REGISTER_SAMPLES(amax) {
-  s.Function([](In in, const ReduceAttrs& a) { return Amax(in[0], a.dims, a.keepdim); });
+template <bool kLargest>
+void AddExtremes(Samples& s) {
   s.Reference(ReductionReference([](const std::vector<double>& elements) {
-    for (double v : elements) {
-      if (std::isnan(v)) return v;
-    }
-    return *std::max_element(elements.begin(), elements.end());
+    return elements[static_cast<size_t>(FirstExtreme<kLargest>(elements))];
   }));
   AddReductionSamples(s);
   s.Add("integers", {Integers({4, 30}, -100, 100)}, ReduceAttrs{{1}});
@@ -29,26 +26,14 @@ FIRN_REGISTER_SAMPLES(amax) {
   s.AddError("dim", {Normal({3, 5})}, ReduceAttrs{{2}}, "dim 2 is outside [3, 5]");
 }
 
+FIRN_REGISTER_SAMPLES(amax) {
+  s.Function([](In in, const ReduceAttrs& a) { return Amax(in[0], a.dims, a.keepdim); });
+  AddExtremes<true>(s);
+}
+
 FIRN_REGISTER_SAMPLES(amin) {
   s.Function([](In in, const ReduceAttrs& a) { return Amin(in[0], a.dims, a.keepdim); });
-  s.Reference(ReductionReference([](const std::vector<double>& elements) {
-    for (double v : elements) {
-      if (std::isnan(v)) return v;
-    }
-    return *std::min_element(elements.begin(), elements.end());
-  }));
-  AddReductionSamples(s);
-  s.Add("integers", {Integers({4, 30}, -100, 100)}, ReduceAttrs{{1}});
-  s.Add("bool", {Booleans({4, 3})}, ReduceAttrs{{0}});
-  s.Add("ties", {Values({3, 1, 3, 2, 1, 1, 1, 1, 0, 0, 0, 4}, {3, 4})}, ReduceAttrs{{1}})
-      .check_gradient = false;
-  s.Add("NaN and infinities", {Values({NAN, 1, INFINITY, -INFINITY, 2, -INFINITY}, {3, 2})},
-        ReduceAttrs{{1}, true})
-      .check_gradient = false;
-  s.AddLarge("rows of 2048", {Normal({2048, 2048})}, ReduceAttrs{{1}}, 4.2e6, 16.8e6);
-  s.AddError("nothing", {Normal({3, 0})}, ReduceAttrs{{1}},
-             "x [3, 0] has no elements to take the extreme of");
-  s.AddError("dim", {Normal({3, 5})}, ReduceAttrs{{2}}, "dim 2 is outside [3, 5]");
+  AddExtremes<false>(s);
 }
 
 struct AlongAttrs {
@@ -60,17 +45,6 @@ struct AlongAttrs {
     v.Field("keepdim", keepdim);
   }
 };
-
-// Where the first of the elements that win is; NaN beats all.
-template <bool kLargest>
-double FirstExtreme(const std::vector<double>& elements) {
-  size_t best = 0;
-  for (size_t i = 1; i < elements.size() && !std::isnan(elements[best]); ++i) {
-    const double v = elements[i];
-    if (std::isnan(v) || (kLargest ? v > elements[best] : v < elements[best])) best = i;
-  }
-  return static_cast<double>(best);
-}
 
 template <bool kLargest>
 void AddAlong(Samples& s) {

@@ -3,6 +3,8 @@
 
 // What the samples of reductions share. Test code only.
 
+#include <cmath>
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -17,6 +19,17 @@ RefTensor ReduceReference(const RefTensor& x, const ReduceAttrs& attrs,
 
 // The reference of an operation with one result and ReduceAttrs.
 ReferenceFn ReductionReference(double (*f)(const std::vector<double>& elements));
+
+// Where the first of the elements that win is; NaN beats all.
+template <bool kLargest>
+double FirstExtreme(const std::vector<double>& elements) {
+  size_t best = 0;
+  for (size_t i = 1; i < elements.size() && !std::isnan(elements[best]); ++i) {
+    const double v = elements[i];
+    if (std::isnan(v) || (kLargest ? v > elements[best] : v < elements[best])) best = i;
+  }
+  return static_cast<double>(best);
+}
 
 // Samples of an operation on floating tensors with ReduceAttrs: every way the loops may go. The
 // elements are distinct and, with `positive`, above 0.

@@ -7,7 +7,7 @@
 // the data each, which goes from one buffer to another and leaves the results in order (Stockham's
 // method; Cochran et al., "What is the fast Fourier transform?", 1967). A length with a larger
 // prime becomes a convolution with a chirp, of a length that has small factors only (Bluestein,
-// 1970). Real lines of even length are complex ones of half the length.
+// 1970).
 //
 // Element t of lane l is at [t * kLanes + l] of an array of real and one of imaginary parts: loops
 // run along lanes, and along what earlier passes have put together, so that compilers make vectors
@@ -342,83 +342,6 @@ SplitComplex<T> FftPlan<T>::RunChirp(SplitComplex<T> a, SplitComplex<T> b) const
   multiply(z, n_, chirp_->re, chirp_->im);
   return z;
 }
-
-// --- Real lines ----------------------------------------------------------------------------------
-
-// Transforms n real numbers to their n / 2 + 1 first coefficients, and back.
-template <class T>
-class RealFftPlan {
- public:
-  explicit RealFftPlan(int64_t n)
-      : n_(n), plan_(n % 2 == 0 ? n / 2 : n), roots_(n, n % 2 == 0 ? n / 2 + 1 : 0) {}
-
-  int64_t size() const { return n_; }
-  int64_t coefficients() const { return n_ / 2 + 1; }
-  // Room for both: numbers in each buffer for one lane.
-  int64_t buffer() const { return std::max(plan_.buffer(), n_ / 2 + 1); }
-  double work() const { return plan_.work() + 8 * static_cast<double>(n_); }
-
-  // Where number t of a line stands in the buffer before the transform, and after the inverse one.
-  T* Place(SplitComplex<T> a, int64_t t, int lanes) const {
-    if (n_ % 2 == 1) return a.re + t * lanes;
-    return (t % 2 == 0 ? a.re : a.im) + t / 2 * lanes;
-  }
-  bool halved() const { return n_ % 2 == 0; }
-
-  // From numbers at their places (imaginary parts are 0 where it is not halved) to coefficients.
-  template <int kLanes>
-  SplitComplex<T> Forward(SplitComplex<T> a, SplitComplex<T> b) const {
-    const SplitComplex<T> z = plan_.template Run<kLanes>(a, b);
-    if (!halved()) return z;
-    const SplitComplex<T> y = z.re == a.re ? b : a;
-    const int64_t h = n_ / 2;
-    for (int64_t k = 0; k <= h; ++k) {
-      const T c = roots_.re[static_cast<size_t>(k)], s = roots_.im[static_cast<size_t>(k)];
-      const int64_t at = k % h * kLanes, mirrored = (h - k) % h * kLanes;
-      for (int64_t l = 0; l < kLanes; ++l) {
-        const Number<T> u{z.re[at + l], z.im[at + l]}, v{z.re[mirrored + l], -z.im[mirrored + l]};
-        const Number<T> turned = Number<T>{c, s} * (u - v).TimesMinusI();
-        y.re[k * kLanes + l] = T(0.5) * (u.re + v.re + turned.re);
-        y.im[k * kLanes + l] = T(0.5) * (u.im + v.im + turned.im);
-      }
-    }
-    return y;
-  }
-
-  // From coefficients, of which the imaginary parts of the first one and, for even n, the last one
-  // count as 0, to numbers at their places, times n.
-  template <int kLanes>
-  SplitComplex<T> Inverse(SplitComplex<T> a, SplitComplex<T> b) const {
-    std::fill_n(a.im, kLanes, T(0));
-    if (!halved()) {
-      for (int64_t k = 1; k <= n_ / 2; ++k) {
-        for (int64_t l = 0; l < kLanes; ++l) {
-          a.re[(n_ - k) * kLanes + l] = a.re[k * kLanes + l];
-          a.im[(n_ - k) * kLanes + l] = -a.im[k * kLanes + l];
-        }
-      }
-      return plan_.template Run<kLanes>(a.exchanged(), b.exchanged()).exchanged();
-    }
-    const int64_t h = n_ / 2;
-    std::fill_n(a.im + h * kLanes, kLanes, T(0));
-    for (int64_t k = 0; k < h; ++k) {
-      const T c = roots_.re[static_cast<size_t>(k)], s = -roots_.im[static_cast<size_t>(k)];
-      const int64_t at = k * kLanes, mirrored = (h - k) * kLanes;
-      for (int64_t l = 0; l < kLanes; ++l) {
-        const Number<T> u{a.re[at + l], a.im[at + l]}, v{a.re[mirrored + l], -a.im[mirrored + l]};
-        const Number<T> turned = Number<T>{c, s} * (u - v);
-        b.re[at + l] = u.re + v.re - turned.im;
-        b.im[at + l] = u.im + v.im + turned.re;
-      }
-    }
-    return plan_.template Run<kLanes>(b.exchanged(), a.exchanged()).exchanged();
-  }
-
- private:
-  int64_t n_;
-  FftPlan<T> plan_;
-  Roots<T> roots_;
-};
 
 }  // namespace firn::cpu
 

@@ -63,17 +63,22 @@ std::vector<RefTensor> ReferenceStft(absl::Span<const RefTensor> in, AttrsRef at
   return {y};
 }
 
+// Of both directions, whose options have the same names.
+template <class Options>
+Options OptionsOf(In in, const StftAttrs& a) {
+  return {.hop = a.hop,
+          .win_length = LengthOf(Given(in)),
+          .window = Given(in),
+          .center = a.center,
+          .normalized = a.normalized,
+          .onesided = a.onesided};
+}
+
 FIRN_REGISTER_COMPOSITE(stft) {
   s.Declare({{.name = "x", .dtypes = SetOf(DType::kF32) | SetOf(DType::kF64)},
              {.name = "window", .same_dtype_as = "x", .optional = true}});
   s.Function([](In in, const StftAttrs& a) {
-    return Stft(in[0], a.n_fft,
-                {.hop = a.hop,
-                 .win_length = LengthOf(Given(in)),
-                 .window = Given(in),
-                 .center = a.center,
-                 .normalized = a.normalized,
-                 .onesided = a.onesided});
+    return Stft(in[0], a.n_fft, OptionsOf<StftOptions>(in, a));
   });
   s.Reference(ReferenceStft);
   s.atol_f32 = 1e-5;  // sums that cancel
@@ -129,13 +134,7 @@ FIRN_REGISTER_COMPOSITE(istft) {
              {.name = "window", .same_dtype_as = "y", .optional = true}},
             {{.name = "x", .same_dtype_as = "y"}});
   s.Function([](In in, const StftAttrs& a) {
-    return Istft(in[0], a.n_fft,
-                 {.hop = a.hop,
-                  .win_length = LengthOf(Given(in)),
-                  .window = Given(in),
-                  .center = a.center,
-                  .normalized = a.normalized,
-                  .onesided = a.onesided});
+    return Istft(in[0], a.n_fft, OptionsOf<IstftOptions>(in, a));
   });
   s.Reference(ReferenceIstft);
   s.atol_f32 = 1e-5;  // sums that cancel
