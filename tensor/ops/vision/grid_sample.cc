@@ -13,7 +13,6 @@
 #include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/linear/matmul.h"
-#include "firn/tensor/problems/norm_options.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/join.h"
@@ -21,6 +20,7 @@
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/vision/grid_sample_body.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn {
 namespace {

@@ -27,19 +27,22 @@ struct GridSampleAttrs {
   GridSampleMode mode = GridSampleMode::kLinear;
   GridSamplePadding padding = GridSamplePadding::kZeros;
   bool align_corners =
-      false;  // -1 and 1 are the middles of the outermost elements, not their edges
+      false;            // -1 and 1 are the middles of the outermost elements, not their edges
+  bool pixels = false;  // the grid counts elements: 0 is the middle of the first, 1 of the second
   template <class V>
   void Visit(V& v) {
     v.Field("mode", mode);
     v.Field("padding", padding);
     v.Field("align_corners", align_corners);
+    v.Field("pixels", pixels);
   }
 };
 }  // namespace inner
 using GridSampleOptions = inner::GridSampleAttrs;
 
 // x at the places of `grid`, as PyTorch's grid_sample: of each place its x, y (and z) from -1 at
-// the left, upper edge to 1 at the right, lower one. Cubic is for images alone, with a = -0.75.
+// the left, upper edge to 1 at the right, lower one, or its number of elements with `pixels`, where
+// align_corners says only where reflection turns. Cubic is for images alone, with a = -0.75.
 // Half types compute in f32. Not differentiable twice.
 // x: [n, c, h, w] or [n, c, d, h, w], floating, of one size or more in each dimension
 // grid: [n, oh, ow, 2] or [n, od, oh, ow, 3], of x's dtype      y: [n, c, oh, ow] ...

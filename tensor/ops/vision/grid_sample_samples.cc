@@ -37,7 +37,9 @@ std::vector<double> LineOf(double g, int64_t size, const GridSampleAttrs& a) {
   const auto add = [&](double i, double w) {
     if (i >= 0 && i < n) line[static_cast<size_t>(i)] += w;
   };
-  const double plain = a.align_corners ? (g + 1) / 2 * (n - 1) : ((g + 1) * n - 1) / 2;
+  const double plain = a.pixels          ? g
+                       : a.align_corners ? (g + 1) / 2 * (n - 1)
+                                         : ((g + 1) * n - 1) / 2;
   if (a.mode == GridSampleMode::kCubic) {
     for (int j = -1; j <= 2; ++j) {
       const double i = std::floor(plain) + j;
@@ -109,6 +111,10 @@ FIRN_REGISTER_SAMPLES(grid_sample) {
   }
   s.Add("volumes", {Normal({1, 2, 3, 4, 3}), Uniform({1, 2, 1, 2, 3}, -0.9, 0.9, 3)},
         GridSampleAttrs{});
+  s.Add("elements", {Normal({2, 3, 5, 4}), Uniform({2, 3, 4, 2}, -1.3, 5.3, 7)},
+        GridSampleAttrs{.pixels = true});
+  s.Add("elements, reflection", {Normal({2, 3, 5, 4}), Uniform({2, 3, 4, 2}, -6.3, 9.3, 7)},
+        GridSampleAttrs{Mode::kCubic, Padding::kReflection, true, true});
   s.Add("one element", {Normal({1, 2, 1, 1}), Uniform({1, 2, 2, 2}, -0.9, 0.9, 4)},
         GridSampleAttrs{.padding = Padding::kReflection, .align_corners = true});
   s.Add("blocked channels", {Normal({1, 16, 4, 4}), Uniform({1, 3, 3, 2}, -0.9, 0.9, 5)},
