@@ -129,8 +129,9 @@ FIRN_REGISTER_COMPOSITE(nms) {
   s.Add("upside down", {Values({0, 0, 4, 4, 4, 4, 0, 0, 3, 1, 1, 3}, {3, 4}), Values({1, 2, 3})},
         NmsAttrs{});
   s.Add("none", {Normal({0, 4}), Normal({0})}, NmsAttrs{});
-  s.AddError("scores", {Boxes(), Normal({4})}, NmsAttrs{},
-             "expected floating boxes [n, 4] and scores [n], got f64 [5, 4] and f64 [4]");
+  s.AddError(
+      "scores", {Boxes(), Normal({4})}, NmsAttrs{},
+      "expected floating boxes [n, 4] and scores [n], got f64 [5, 4] on cpu and f64 [4] on cpu");
   s.AddError("threshold", {Boxes(), Scores()}, NmsAttrs{-0.5},
              "iou_threshold -0.5 is outside [0, 1]");
   s.AddError("threshold is no number", {Boxes(), Scores()}, NmsAttrs{nan}, "is outside [0, 1]");

@@ -27,6 +27,8 @@ namespace {
 
 using Coordinates = ResizeCoordinates;
 
+constexpr double kMostSize = 0x1p24;  // of a dimension: its table is made on the host
+
 [[noreturn]] void RefuseResize(const absl::Status& status) { RaiseStatus(status, "resize"); }
 
 // One dimension of the call.
@@ -207,10 +209,10 @@ Side SideOf(const Tensor& x, const ResizeOptions& o, const Dims& dims, int i) {
     s.scale = o.scales[at];
     size = std::floor(n * (s.end - s.start) * s.scale);
   }
-  if (!(s.in > 0 && size >= 1 && size <= 0x1p53) || !(s.scale > 0 && std::isfinite(s.scale))) {
+  if (!(s.in > 0 && size >= 1 && size <= kMostSize) || !(s.scale > 0 && std::isfinite(s.scale))) {
     RefuseResize(InvalidArgument("dimension ", s.dim, " of x ", x.shape().ToString(),
                                  " would get size ", size, ", scale ", s.scale,
-                                 ": expected 1 or more of 1 or more, by a positive scale"));
+                                 ": expected 1 to 2^24 of 1 or more, by a positive scale"));
   }
   s.out = s.scaled ? static_cast<int64_t>(size) : o.sizes[at];
   if (!s.scaled) s.scale = static_cast<double>(s.out) / n;
@@ -227,7 +229,11 @@ std::vector<Side> SidesOf(const Tensor& x, const ResizeOptions& o) {
   if (!o.dims.empty()) {
     const absl::StatusOr<Dims> found = NormalizeDims(o.dims, x.shape());
     if (!found.ok()) RefuseResize(found.status());
+    // Those are sorted; sizes stand in the caller's order.
     dims = *found;
+    for (int i = 0; i < dims.rank; ++i) {
+      dims[i] = o.dims.d[i] < 0 ? o.dims.d[i] + x.rank() : o.dims.d[i];
+    }
   }
   const auto count = static_cast<size_t>(dims.rank);
   if (o.sizes.size() + o.scales.size() != count) {

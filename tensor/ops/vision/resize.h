@@ -66,7 +66,7 @@ struct ResizeOptions {
 // x: any dtype, or floating unless the mode is nearest. Half types compute in f32.
 // y: sizes, or floor(x's size * scale), of kCropAndResize floor(x's size * (end - start) * scale)
 // Differentiable any number of times. Throws unless one of sizes and scales is given for each
-// dimension and gives sizes of 1 or more of 1 or more, on numbers that are not finite, and on a roi
+// dimension and gives sizes of 1 to 2^24 of 1 or more, on numbers that are not finite, and on a roi
 // that is missing or not wanted.
 Tensor Resize(const Tensor& x, const ResizeOptions& options);
 
