@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -126,16 +127,24 @@ Row RowOf(double place, const Side& s, const ResizeOptions& o) {
   return row;
 }
 
+// Of a table: a constant of graphs, which follows from sizes and options alone.
+template <class T>
+Tensor Constant(std::vector<T> numbers, const Shape& shape, Device device) {
+  const NoCaptureScope no_capture;
+  return FromVector(std::move(numbers), shape).To(device);
+}
+
 // A line of numbers along dimension `dim` of x.
 template <class T>
 Tensor Along(const Tensor& x, int dim, std::vector<T> numbers) {
   Dims sizes(x.rank(), 1);
   sizes[dim] = static_cast<int64_t>(numbers.size());
-  return FromVector(std::move(numbers), Shape(sizes.span())).To(x.device());
+  return Constant(std::move(numbers), Shape(sizes.span()), x.device());
 }
 
 Tensor Chosen(const Tensor& x, int dim, std::vector<int64_t> elements) {
-  return IndexSelect(x, dim, FromVector(std::move(elements)).To(x.device()));
+  const Shape shape({static_cast<int64_t>(elements.size())});
+  return IndexSelect(x, dim, Constant(std::move(elements), shape, x.device()));
 }
 
 Tensor ByTable(const Tensor& x, const Side& s, const ResizeOptions& o) {
