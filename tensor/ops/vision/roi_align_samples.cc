@@ -58,7 +58,6 @@ FIRN_REGISTER_SAMPLES(roi_align) {
   s.Function([](In in, const RoiAlignAttrs& a) {
     return RoiAlign(in[0], in[1], a.output_size, {a.spatial_scale, a.sampling_ratio, a.aligned});
   });
-  s.WithoutVectors("PyTorch itself has no such function");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const auto& a = attrs.get<RoiAlignAttrs>();
     RefTensor y(Shape({in[1].shape[0], in[0].shape[1], a.output_size[0], a.output_size[1]}));

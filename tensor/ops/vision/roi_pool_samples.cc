@@ -24,7 +24,6 @@ FIRN_REGISTER_SAMPLES(roi_pool) {
     y.push_back(Apply(TheOp<"roi_pool">(), {in[0], in[1]}, a)[1]);
     return y;
   });
-  s.WithoutVectors("PyTorch itself has no such function");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const auto& a = attrs.get<RoiPoolAttrs>();
     const RefTensor &x = in[0], &boxes = in[1];
