@@ -401,7 +401,9 @@ TEST(AugmentTest, SayWhatIsWrong) {
   contains(ErrorOf([&] { RandomShift(x, {-1}); }), "expected at most 3 shifts of 0 or more");
   contains(ErrorOf([&] { RandomErase(x, {.base_dim = 2}); }), "x must be samples of [c, h, w]");
   contains(ErrorOf([&] { RandomErase(x, {.area = {0.5, 0.2}}); }), "area must be a range within 0");
-  contains(ErrorOf([&] { RandomErase(x, {.n = -1}); }), "n must be 0 or more, got -1");
+  contains(ErrorOf([&] { RandomErase(x, {.n = -1}); }), "n must be 0 to 1000, got -1");
+  contains(ErrorOf([&] { RandomErase(x, {.n = int64_t{1} << 60}); }), "n must be 0 to 1000");
+  contains(ErrorOf([&] { ImageAugmentation(x, {.pad = int64_t{1} << 62}); }), "pad must be one or");
   contains(ErrorOf([&] {
              ImageAugmentation(x, {.shape = {2, 4, 4}});
            }),

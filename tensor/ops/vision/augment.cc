@@ -173,6 +173,10 @@ Tensor RandomShift(const Tensor& x, const std::vector<int64_t>& shifts,
 
 namespace {
 
+constexpr double kMostDraw = 1e38;  // from its negative to it is a difference that f32 has
+constexpr int64_t kMostRectangles = 1000;
+constexpr int64_t kMostPad = int64_t{1} << 24;  // places are counted in f32
+
 void CheckRange(const RandomRange& r, double least, double most, std::string_view what,
                 std::string_view op) {
   RefuseIf(!(r.low >= least && r.high >= r.low && r.high <= most), op,
@@ -237,8 +241,9 @@ Tensor RandomErase(const Tensor& x, const RandomEraseOptions& o) {
   CheckProbability(o.prob, "prob", kOp);
   CheckRange(o.area, 0, 1, "area", kOp);
   CheckRange(o.aspect, 1e-6, 1e6, "aspect", kOp);
-  CheckRange(o.value, -3e38, 3e38, "value", kOp);
-  RefuseIf(o.n < 0, kOp, InvalidArgument("n must be 0 or more, got ", o.n));
+  CheckRange(o.value, -kMostDraw, kMostDraw, "value", kOp);
+  RefuseIf(o.n < 0 || o.n > kMostRectangles, kOp,
+           InvalidArgument("n must be 0 to ", kMostRectangles, ", got ", o.n));
   const InSamples samples(x, o.base_dim);
   // Straight through: the values of a copy that needs no gradient, and what x is to its copy.
   Tensor y = o.straight_through ? samples.flat.Detach() : samples.flat;
@@ -261,16 +266,20 @@ void CheckAugmentation(const Tensor& x, const ImageAugmentationOptions& o) {
   RefuseIf(
       !shape || (rank > 0 && o.shape.num_elements() == 0 && x.size(1) > 0), kAugment,
       InvalidArgument("shape must be [h, w] or [", x.size(1), ", h, w], got ", o.shape.ToString()));
-  RefuseIf(!o.pad.Fits(2) || o.pad[0] < 0 || o.pad[1] < 0, kAugment,
-           InvalidArgument("pad must be one or two numbers from 0 on, got ", o.pad.ToString()));
+  bool pad = o.pad.Fits(2);
+  for (int i = 0; pad && i < 2; ++i) pad = o.pad[i] >= 0 && o.pad[i] <= kMostPad;
+  RefuseIf(!pad, kAugment,
+           InvalidArgument("pad must be one or two numbers from 0 to ", kMostPad, ", got ",
+                           o.pad.ToString()));
   CheckRange({o.min_scale, o.max_scale}, 1e-6, 1e6, "min_scale to max_scale", kAugment);
   CheckRange({o.angle, o.angle}, 0, 1e6, "angle", kAugment);
   CheckRange({o.aspect_ratio, o.aspect_ratio}, 1, 1e6, "aspect_ratio", kAugment);
   CheckRange({o.distortion, o.distortion}, 0, 80, "distortion", kAugment);
-  CheckRange({o.brightness, o.brightness}, 0, 3e38, "brightness", kAugment);
+  CheckRange({o.brightness, o.brightness}, 0, kMostDraw, "brightness", kAugment);
   CheckRange({o.contrast, o.contrast}, 1, 1e30, "contrast", kAugment);
-  CheckRange({o.contrast_center, o.contrast_center}, -3e38, 3e38, "contrast_center", kAugment);
-  CheckRange({o.noise, o.noise}, 0, 3e38, "noise", kAugment);
+  CheckRange({o.contrast_center, o.contrast_center}, -kMostDraw, kMostDraw, "contrast_center",
+             kAugment);
+  CheckRange({o.noise, o.noise}, 0, kMostDraw, "noise", kAugment);
 }
 
 // 1, or -1 for half of the samples.

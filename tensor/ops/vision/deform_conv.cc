@@ -46,11 +46,12 @@ DeformPlan PlanOf(const Tensor& x, const Tensor& offset, const Tensor& weight, c
     refuse(InvalidArgument("expected tensors of one floating dtype, got ", x.spec().ToString(),
                            " and ", t->defined() ? t->spec().ToString() : "nothing"));
   }
-  if (x.rank() != 4 || weight.rank() != 4 || offset.rank() != 4 || x.shape().num_elements() == 0 ||
+  const bool ranks = x.rank() == 4 && weight.rank() == 4 && offset.rank() == 4;
+  if (!ranks || x.size(1) == 0 || x.size(2) == 0 || x.size(3) == 0 ||
       weight.shape().num_elements() == 0) {
     refuse(InvalidArgument(
-        "expected x [n, in, h, w], weight [out, in / groups, kh, kw], none of "
-        "them empty, and offset [n, parts kh kw 2, oh, ow], got ",
+        "expected x [n, in, h, w], weight [out, in / groups, kh, kw], neither of "
+        "them without channels or elements, and offset [n, parts kh kw 2, oh, ow], got ",
         x.shape().ToString(), ", ", weight.shape().ToString(), " and ", offset.shape().ToString()));
   }
   DeformPlan p{x.size(0), x.size(1), weight.size(0), {weight.size(2), weight.size(3)}, {}, 0};

@@ -10,7 +10,9 @@ namespace firn {
 
 // Non-maximum suppression, as torchvision's nms: goes through the boxes by falling score, and keeps
 // each whose intersection over union with every box kept before is `iou_threshold` at most.
-// boxes: [n, 4], floating: x1, y1, x2, y2, of which one upside down overlaps nothing
+// boxes: [n, 4], floating: x1, y1, x2, y2; one upside down overlaps nothing, nor does one of
+// numbers
+//   that are none or infinite
 // scores: [n], floating; boxes whose score is not a number are never kept
 // y: i64 [kept], indices by falling score, of equal ones the first first
 // Not differentiable; how many are kept is read on the host: an error during capture. Throws on

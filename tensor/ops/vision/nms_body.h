@@ -24,9 +24,11 @@ struct NmsMaskBody {
   FIRN_HOST_DEVICE static T Side(T low, T high) { return high > low ? high - low : T(0); }
   FIRN_HOST_DEVICE static T Area(const T* b) { return Side(b[0], b[2]) * Side(b[1], b[3]); }
   FIRN_HOST_DEVICE static bool Overlap(const T* a, const T* b, T threshold) {
+    const T first = Area(a), second = Area(b);
+    if (!(first > 0 && second > 0)) return false;  // no numbers among them, too
     const T common = Side(a[0] > b[0] ? a[0] : b[0], a[2] < b[2] ? a[2] : b[2]) *
                      Side(a[1] > b[1] ? a[1] : b[1], a[3] < b[3] ? a[3] : b[3]);
-    return common > 0 && common / (Area(a) + Area(b) - common) > threshold;
+    return common > 0 && common / (first + second - common) > threshold;
   }
 
   FIRN_HOST_DEVICE void operator()(int64_t line) const {

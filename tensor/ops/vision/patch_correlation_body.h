@@ -25,6 +25,15 @@ struct CorrelationSide {
         places((size + 2 * padding - patch) / patch_step + 1) {}
   FIRN_HOST_DEVICE bool Inside(int64_t i) const { return i >= 0 && i < size; }
   FIRN_HOST_DEVICE int64_t Shift(int64_t i) const { return i * shift_step - shift; }
+  // The part of a patch from `begin` on that lies inside, and inside when moved by `shifted`.
+  FIRN_HOST_DEVICE int64_t Begin(int64_t begin, int64_t shifted) const {
+    const int64_t first = shifted < 0 ? -shifted : 0;
+    return begin > first ? begin : first;
+  }
+  FIRN_HOST_DEVICE int64_t End(int64_t begin, int64_t shifted) const {
+    const int64_t end = begin + patch, last = shifted > 0 ? size - shifted : size;
+    return end < last ? end : last;
+  }
   // The places whose patches hold element e of x1: [first, last].
   FIRN_HOST_DEVICE int64_t FirstPlace(int64_t e) const {
     const int64_t past = e + padding - patch;
@@ -34,6 +43,9 @@ struct CorrelationSide {
     const int64_t last = (e + padding) / patch_step;
     return last < places ? last : places - 1;
   }
+
+  // How many elements a patch has inside, at most.
+  int64_t reach() const { return patch < size ? patch : size; }
 
   int64_t size, patch, shift, patch_step, shift_step, padding, shifts, places;
 };
@@ -59,10 +71,9 @@ struct PatchCorrelationBody {
     const int64_t across = s.w.Shift(TakeDigit(sample, s.w.shifts));
     const int64_t down = s.h.Shift(TakeDigit(sample, s.h.shifts));
     T sum = 0;
-    for (int64_t row = top; row < top + s.h.patch; ++row) {
-      if (!s.h.Inside(row) || !s.h.Inside(row + down)) continue;
-      for (int64_t column = left; column < left + s.w.patch; ++column) {
-        if (!s.w.Inside(column) || !s.w.Inside(column + across)) continue;
+    const int64_t end = s.h.End(top, down), right = s.w.End(left, across);
+    for (int64_t row = s.h.Begin(top, down); row < end; ++row) {
+      for (int64_t column = s.w.Begin(left, across); column < right; ++column) {
         const T* const a = x1 + sample * s.c * s.plane() + row * s.w.size + column;
         const T* const b =
             x2 + sample * s.c * s.plane() + (row + down) * s.w.size + column + across;
@@ -71,7 +82,7 @@ struct PatchCorrelationBody {
     }
     y[i] = sum;
   }
-  int64_t cost() const { return 2 * s.c * s.h.patch * s.w.patch; }
+  int64_t cost() const { return 2 * s.c * s.h.reach() * s.w.reach() + 1; }
 };
 
 // The gradient to x1, of x2 (kSign = 1); or that to x2, of x1 (kSign = -1), where shifts go the
@@ -102,7 +113,7 @@ struct CorrelationGradBody {
     }
     dx[i] = sum;
   }
-  int64_t cost() const { return 2 * s.h.shifts * s.w.shifts * s.h.patch * s.w.patch; }
+  int64_t cost() const { return 2 * s.h.shifts * s.w.shifts * s.h.reach() * s.w.reach(); }
 
  private:
   // What flows into an element of x1 from all of its patches at one shift.

@@ -1,7 +1,6 @@
 // One dimension after the other, by a table that is made on the host: for each element of the
-// result, which elements of x it is made of and how much they weigh. The results of the table's
-// columns, x's elements chosen and weighted, are added up. What Interpolate has a kernel for goes
-// there.
+// result, which elements of x it is made of and how much they weigh. All of them are chosen at
+// once, weighted and added up. What Interpolate has a kernel for goes there.
 
 #include "firn/tensor/ops/vision/resize.h"
 
@@ -18,6 +17,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/vision/in_float.h"
@@ -29,6 +29,7 @@ namespace {
 using Coordinates = ResizeCoordinates;
 
 constexpr double kMostSize = 0x1p24;  // of a dimension: its table is made on the host
+constexpr double kMostTaps = 0x1p27;  // of a table
 
 [[noreturn]] void RefuseResize(const absl::Status& status) { RaiseStatus(status, "resize"); }
 
@@ -87,20 +88,28 @@ double WeightAt(double distance, const ResizeOptions& o) {
   return d < 2 ? ((d - 5) * d + 8) * d * a - 4 * a : 0;
 }
 
-// What one element of the result is made of: elements of x, each once, and their weights.
+// What one element of the result is made of: elements of x in order, each once, and their weights.
 struct Row {
   void Add(int64_t element, double weight) {
-    const auto found = std::find(elements.begin(), elements.end(), element);
-    if (found == elements.end()) {
-      elements.push_back(element);
-      weights.push_back(weight);
-    } else {
-      weights[static_cast<size_t>(found - elements.begin())] += weight;
+    if (!elements.empty() && elements.back() == element) {
+      weights.back() += weight;
+      return;
     }
+    elements.push_back(element);
+    weights.push_back(weight);
   }
+  size_t size() const { return elements.size(); }
   std::vector<int64_t> elements;
   std::vector<double> weights;
 };
+
+// How much of x, to either side of a place, weighs.
+double Shrunk(const Side& s, const ResizeOptions& o) {
+  return o.antialias ? std::min(s.scale, 1.0) : 1;
+}
+double Reach(const Side& s, const ResizeOptions& o) {
+  return (o.mode == ResizeMode::kCubic ? 2 : 1) / Shrunk(s, o);
+}
 
 Row RowOf(double place, const Side& s, const ResizeOptions& o) {
   Row row;
@@ -111,8 +120,7 @@ Row RowOf(double place, const Side& s, const ResizeOptions& o) {
     row.Add(held(NearestTo(place, o.nearest)), 1);
     return row;
   }
-  const double shrink = o.antialias ? std::min(s.scale, 1.0) : 1;
-  const double reach = (o.mode == ResizeMode::kCubic ? 2 : 1) / shrink;
+  const double shrink = Shrunk(s, o), reach = Reach(s, o);
   double sum = 0;
   for (double i = std::floor(place - reach) + 1; i < place + reach; ++i) {
     if (o.exclude_outside && (i < 0 || i > last)) continue;
@@ -147,28 +155,32 @@ Tensor Chosen(const Tensor& x, int dim, std::vector<int64_t> elements) {
   return IndexSelect(x, dim, Constant(std::move(elements), shape, x.device()));
 }
 
+// Rows of as many elements each as the longest has.
 Tensor ByTable(const Tensor& x, const Side& s, const ResizeOptions& o) {
-  std::vector<Row> rows;
+  const auto row = [&](int64_t i) { return RowOf(PlaceOf(i, s, o.coordinates), s, o); };
   size_t taps = 0;
+  for (int64_t i = 0; i < s.out; ++i) taps = std::max(taps, row(i).size());
+  std::vector<int64_t> elements;
+  std::vector<double> weights;
+  elements.reserve(taps * static_cast<size_t>(s.out));
+  weights.reserve(taps * static_cast<size_t>(s.out));
   for (int64_t i = 0; i < s.out; ++i) {
-    rows.push_back(RowOf(PlaceOf(i, s, o.coordinates), s, o));
-    taps = std::max(taps, rows.back().elements.size());
+    const Row made = row(i);
+    elements.insert(elements.end(), made.elements.begin(), made.elements.end());
+    elements.insert(elements.end(), taps - made.size(), made.elements[0]);
+    weights.insert(weights.end(), made.weights.begin(), made.weights.end());
+    weights.insert(weights.end(), taps - made.size(), 0.0);
   }
-  Tensor y;
-  for (size_t t = 0; t < taps; ++t) {
-    std::vector<int64_t> elements;
-    std::vector<double> weights;
-    for (const Row& row : rows) {
-      const bool has = t < row.elements.size();
-      elements.push_back(has ? row.elements[t] : row.elements[0]);
-      weights.push_back(has ? row.weights[t] : 0);
-    }
-    const Tensor chosen = Chosen(x, s.dim, std::move(elements));
-    if (o.mode == ResizeMode::kNearest) return chosen;
-    const Tensor part = Mul(chosen, Cast(Along(x, s.dim, std::move(weights)), x.dtype()));
-    y = y.defined() ? Add(y, part) : part;
-  }
-  return y;
+  const Tensor chosen = Chosen(x, s.dim, std::move(elements));
+  if (o.mode == ResizeMode::kNearest) return chosen;
+  const Tensor weighted = Mul(chosen, Cast(Along(x, s.dim, std::move(weights)), x.dtype()));
+  Dims sizes = x.shape().dims();
+  sizes[s.dim] = s.out;
+  int64_t outer = s.out, inner = 1;
+  for (int i = 0; i < s.dim; ++i) outer *= sizes[i];
+  for (int i = s.dim + 1; i < sizes.rank; ++i) inner *= sizes[i];
+  const Tensor rows = Reshape(weighted, {outer, static_cast<int64_t>(taps), inner});
+  return Reshape(Sum(rows, 1), Shape(sizes.span()));
 }
 
 // Whether `resample` gives the same.
@@ -225,6 +237,11 @@ Side SideOf(const Tensor& x, const ResizeOptions& o, const Dims& dims, int i) {
   }
   s.out = s.scaled ? static_cast<int64_t>(size) : o.sizes[at];
   if (!s.scaled) s.scale = static_cast<double>(s.out) / n;
+  const double window = 2 * Reach(s, o) + 1;
+  if (!(size * window <= kMostTaps)) {
+    RefuseResize(InvalidArgument("dimension ", s.dim, " would get ", size, " elements of ", window,
+                                 " of x ", x.shape().ToString(), ": expected 2^27 in all at most"));
+  }
   return s;
 }
 

@@ -67,7 +67,8 @@ struct ResizeOptions {
 // y: sizes, or floor(x's size * scale), of kCropAndResize floor(x's size * (end - start) * scale)
 // Differentiable any number of times. Throws unless one of sizes and scales is given for each
 // dimension and gives sizes of 1 to 2^24 of 1 or more, on numbers that are not finite, and on a roi
-// that is missing or not wanted.
+// that is missing or not wanted. An antialiased dimension may have 2^27 elements of x in the
+// windows of its result.
 Tensor Resize(const Tensor& x, const ResizeOptions& options);
 
 }  // namespace firn
