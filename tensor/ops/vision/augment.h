@@ -76,8 +76,8 @@ struct RandomEraseOptions {
 // torchvision's RandomErasing has area 0.02 to 0.33 and value 0. A rectangle's sides are those of
 // its area and aspect, rounded down and held to the image's; its place is uniform within the image.
 // x: samples of [c, h, w], floating. The gradient is 0 in rectangles, or straight-through.
-// Throws on other shapes and dtypes, a prob outside [0, 1], an n below 0 and ranges that are empty
-// or do not make sense.
+// Throws on other shapes and dtypes, a prob outside [0, 1], an n outside 0 to 1000, ranges that are
+// empty or do not make sense.
 Tensor RandomErase(const Tensor& x, const RandomEraseOptions& options = {});
 
 struct ImageAugmentationOptions {

@@ -172,6 +172,7 @@ Tensor WarpByFlow(const Tensor& x, const Tensor& flow) {
   // Half types would be off by whole elements of wide images.
   const DType wide = ComputeDType(x.dtype());
   if (wide != x.dtype()) return Cast(WarpByFlow(Cast(x, wide), Cast(flow, wide)), x.dtype());
+  // Counted in elements, which f32 has more exactly than numbers from -1 to 1 near an edge.
   std::vector<Tensor> numbers;
   for (int i = 0; i < dims; ++i) {
     const int dim = dims - 1 - i;  // channel 0 is along the last dimension
