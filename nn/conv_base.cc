@@ -10,10 +10,12 @@
 
 namespace firn::nn {
 
-ConvBase::ConvBase(Plan plan)
+template <class... In>
+ConvBaseOf<In...>::ConvBaseOf(Plan plan)
     : plan_(std::move(plan)),
-      weight_(AddPendingParameter("weight", WeightSizes(plan_.in))),
-      bias_(plan_.bias ? AddPendingParameter("bias", {plan_.out}) : AddParameter("bias", {})) {
+      weight_(this->AddPendingParameter("weight", WeightSizes(plan_.in))),
+      bias_(plan_.bias ? this->AddPendingParameter("bias", {plan_.out})
+                       : this->AddParameter("bias", {})) {
   CheckSizes(plan_.layer, {{"in", plan_.in, true},
                            {"out", plan_.out},
                            {"kernel", Smallest(plan_.kernel)},
@@ -22,7 +24,8 @@ ConvBase::ConvBase(Plan plan)
   if (plan_.in != kDeferred) BuildWith(plan_.in);
 }
 
-std::vector<int64_t> ConvBase::WeightSizes(int64_t in) const {
+template <class... In>
+std::vector<int64_t> ConvBaseOf<In...>::WeightSizes(int64_t in) const {
   const int64_t groups = std::max<int64_t>(plan_.groups, 1);  // refused in a moment otherwise
   std::vector<int64_t> sizes = {plan_.out, in / groups};
   if (plan_.transposed) sizes = {in, plan_.out / groups};
@@ -30,22 +33,28 @@ std::vector<int64_t> ConvBase::WeightSizes(int64_t in) const {
   return sizes;
 }
 
-void ConvBase::Build(const Tensor& x) {
+template <class... In>
+void ConvBaseOf<In...>::Build(const Tensor& x) {
   const bool alone = x.defined() && x.rank() == plan_.kernel.count() + 1;  // without a batch
   BuildWith(SizeOfInput(plan_.layer, x, alone ? 0 : 1));
 }
 
-void ConvBase::BuildWith(int64_t in) {
+template <class... In>
+void ConvBaseOf<In...>::BuildWith(int64_t in) {
   CheckGroups(plan_.layer, in, plan_.out, plan_.groups);
   const Shape shape(WeightSizes(in));
   const auto fan_in = static_cast<int64_t>(init::FansOf(shape).in);
-  InitPending(weight_, shape, Or(plan_.weight_init, FanInUniform(fan_in)));
-  InitPending(bias_, {plan_.out}, Or(plan_.bias_init, FanInUniform(fan_in)));
+  this->InitPending(weight_, shape, Or(plan_.weight_init, FanInUniform(fan_in)));
+  this->InitPending(bias_, {plan_.out}, Or(plan_.bias_init, FanInUniform(fan_in)));
 }
 
-int64_t ConvBase::in() const {
+template <class... In>
+int64_t ConvBaseOf<In...>::in() const {
   if (IsPending(weight_)) return plan_.in;
   return plan_.transposed ? weight_.size(0) : weight_.size(1) * plan_.groups;
 }
+
+template class ConvBaseOf<Tensor>;
+template class ConvBaseOf<Tensor, Tensor, Tensor>;
 
 }  // namespace firn::nn

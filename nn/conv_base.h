@@ -10,8 +10,9 @@
 namespace firn::nn {
 
 // What the convolution layers share, whatever their rank and direction: weight and bias, which
-// start as PyTorch's do, uniform within 1 / sqrt(fan_in).
-class ConvBase : public Layer {
+// start as PyTorch's do, uniform within 1 / sqrt(fan_in). They are called with In....
+template <class... In>
+class ConvBaseOf : public LayerOf<In...> {
  public:
   const Tensor& weight() const { return weight_; }
   const Tensor& bias() const { return bias_; }  // undefined without
@@ -31,11 +32,11 @@ class ConvBase : public Layer {
 
  protected:
   // Throws when a size is not positive or groups does not divide the channels.
-  explicit ConvBase(Plan plan);
+  explicit ConvBaseOf(Plan plan);
 
   // Takes a deferred number of input channels from x.
   void BuildFor(const Tensor& x) {
-    if (Pends(weight_, bias_)) [[unlikely]]
+    if (this->Pends(weight_, bias_)) [[unlikely]]
       Build(x);
   }
 
@@ -48,6 +49,10 @@ class ConvBase : public Layer {
   Tensor& weight_;
   Tensor& bias_;
 };
+using ConvBase = ConvBaseOf<Tensor>;
+
+extern template class ConvBaseOf<Tensor>;
+extern template class ConvBaseOf<Tensor, Tensor, Tensor>;
 
 }  // namespace firn::nn
 

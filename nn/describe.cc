@@ -16,7 +16,8 @@ std::string TextOf(int64_t value) { return absl::StrCat(value); }
 std::string TextOf(double value) { return absl::StrCat(value); }  // six digits
 std::string TextOf(bool value) { return value ? "true" : "false"; }
 std::string TextOf(const std::string& value) { return value; }
-std::string TextOf(const std::vector<int64_t>& value) {
+template <class T>
+std::string TextOf(const std::vector<T>& value) {
   return absl::StrCat("[", absl::StrJoin(value, ", "), "]");
 }
 std::string TextOf(const Sizes& value) {
@@ -40,6 +41,7 @@ class Writer final : public OptionVisitor {
   void Field(const char* name, bool& value) override { Put(name, TextOf(value)); }
   void Field(const char* name, std::string& value) override { Put(name, TextOf(value)); }
   void Field(const char* name, std::vector<int64_t>& value) override { Put(name, TextOf(value)); }
+  void Field(const char* name, std::vector<double>& value) override { Put(name, TextOf(value)); }
   void Field(const char* name, Sizes& value) override { Put(name, TextOf(value)); }
   void Field(const char* name, std::optional<int64_t>& value) override { Put(name, TextOf(value)); }
   void Field(const char* name, std::optional<double>& value) override { Put(name, TextOf(value)); }

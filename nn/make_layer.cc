@@ -75,12 +75,16 @@ const LayerClass& FindClass(const std::string& name, const char* function) {
       function);
 }
 
+bool ReadNumber(absl::string_view text, int64_t* number) { return absl::SimpleAtoi(text, number); }
+bool ReadNumber(absl::string_view text, double* number) { return absl::SimpleAtod(text, number); }
+
 // Of "3", "3, 5" or "[3, 5]".
-std::optional<std::vector<int64_t>> IntegersOf(absl::string_view text) {
+template <class T>
+std::optional<std::vector<T>> NumbersOf(absl::string_view text) {
   if (absl::ConsumePrefix(&text, "[") && !absl::ConsumeSuffix(&text, "]")) return std::nullopt;
-  std::vector<int64_t> numbers;
+  std::vector<T> numbers;
   for (absl::string_view word : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
-    if (!absl::SimpleAtoi(word, &numbers.emplace_back())) return std::nullopt;
+    if (!ReadNumber(word, &numbers.emplace_back())) return std::nullopt;
   }
   return numbers;
 }
@@ -105,6 +109,9 @@ class Setter final : public OptionVisitor {
   void Field(const char* name, std::string& value) override { Set(name, value, "a text"); }
   void Field(const char* name, std::vector<int64_t>& value) override {
     Set(name, value, "integers, as in [1, 2]");
+  }
+  void Field(const char* name, std::vector<double>& value) override {
+    Set(name, value, "numbers, as in [1.5, 2]");
   }
   void Field(const char* name, Sizes& value) override {
     Set(name, value, "1 to 3 integers, as in 3 or [3, 5]");
@@ -146,12 +153,8 @@ class Setter final : public OptionVisitor {
     number = word->value;
   }
 
-  static bool Read(const std::string& text, int64_t& value) {
-    return absl::SimpleAtoi(text, &value);
-  }
-  static bool Read(const std::string& text, double& value) {
-    return absl::SimpleAtod(text, &value);
-  }
+  static bool Read(const std::string& text, int64_t& value) { return ReadNumber(text, &value); }
+  static bool Read(const std::string& text, double& value) { return ReadNumber(text, &value); }
   static bool Read(const std::string& text, bool& value) {
     return absl::SimpleAtob(text, &value);  // 1 and 0, too
   }
@@ -159,13 +162,14 @@ class Setter final : public OptionVisitor {
     value = text;
     return true;
   }
-  static bool Read(const std::string& text, std::vector<int64_t>& value) {
-    std::optional<std::vector<int64_t>> numbers = IntegersOf(text);
+  template <class T>
+  static bool Read(const std::string& text, std::vector<T>& value) {
+    std::optional<std::vector<T>> numbers = NumbersOf<T>(text);
     if (numbers) value = *std::move(numbers);
     return numbers.has_value();
   }
   static bool Read(const std::string& text, Sizes& value) {
-    const std::optional<std::vector<int64_t>> numbers = IntegersOf(text);
+    const std::optional<std::vector<int64_t>> numbers = NumbersOf<int64_t>(text);
     if (!numbers || numbers->empty() || numbers->size() > Sizes::kMost) return false;
     value = Sizes(*numbers);
     return true;

@@ -40,6 +40,7 @@ class OptionVisitor {
   virtual void Field(const char* name, bool& value) = 0;
   virtual void Field(const char* name, std::string& value) = 0;
   virtual void Field(const char* name, std::vector<int64_t>& value) = 0;
+  virtual void Field(const char* name, std::vector<double>& value) = 0;
   virtual void Field(const char* name, Sizes& value) = 0;
   // Absent unless given.
   virtual void Field(const char* name, std::optional<int64_t>& value) = 0;

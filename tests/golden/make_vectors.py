@@ -65,7 +65,7 @@ PARTS = {
     "ops": write_ops,
     "layers": lambda: write_cases("layers", layer_classes.PARTS + linalg.LAYERS +
                                   recurrent.LAYERS +
-                                  attention.LAYER_PARTS),
+                                  attention.LAYER_PARTS + vision.LAYERS),
     "optim": lambda: write_cases("optim", updates.TRAJECTORIES),
     "schedules": lambda: write_cases("schedules", schedules.PARTS),
     "losses": write_losses,

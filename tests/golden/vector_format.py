@@ -174,4 +174,5 @@ def attribute_text(value):
         return f"float {value!r}"
     if isinstance(value, str):
         return f"string {value}"
-    return " ".join(["ints", *map(str, value)])
+    kind = "floats" if any(isinstance(number, float) for number in value) else "ints"
+    return " ".join([kind, *map(str, value)])

@@ -44,6 +44,8 @@ TEST(DescribeTest, TellsWhatDiffersFromTheDefaults) {
   EXPECT_EQ(HuberLoss({.delta = 2}).Describe(), "delta=2");
   EXPECT_EQ(Standardize({.fill_missing = true}).Describe(), "?, fill_missing=true");
   EXPECT_EQ(ResUnit({.in = 4, .out = 8, .stride = 2}).Describe(), "4 -> 8, stride=2");
+  EXPECT_EQ(Upsample({.scale_factor = {1.5, 2}, .mode = InterpolateMode::kCubic}).Describe(),
+            "scale_factor=[1.5, 2], mode=cubic");
 }
 
 TEST(DescribeTest, TellsSizesOnceTheyAreKnown) {

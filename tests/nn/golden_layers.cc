@@ -47,7 +47,7 @@ Tensor CallLayer(Module& layer, const std::vector<Tensor>& in) {
   if (auto* two = dynamic_cast<Two*>(&layer)) return (*two)(in.at(0), in.at(1));
   if (auto* three = dynamic_cast<Three*>(&layer)) {
     if (in.size() == 1) return (*three)(in[0], in[0], in[0]);  // a sequence that attends to itself
-    return (*three)(in.at(0), in.at(1), in.at(2));
+    return (*three)(in.at(0), in.at(1), in.size() == 2 ? Tensor() : in.at(2));
   }
   throw std::invalid_argument(layer.type_name() + " is called in another way");
 }

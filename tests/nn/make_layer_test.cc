@@ -104,6 +104,10 @@ TEST(MakeLayerTest, SaysWhatDoesNotFit) {
             }),
             "MakeLayer of Conv2d: padding is valid (want 1 to 3 integers, as in 3 or [3, 5], or "
             "same)");
+  EXPECT_EQ(ErrorOf([] {
+              MakeLayer("Upsample", {{"scale_factor", "[2, twice]"}});
+            }),
+            "MakeLayer of Upsample: scale_factor is [2, twice] (want numbers, as in [1.5, 2])");
   // What the layer itself refuses.
   EXPECT_EQ(ErrorOf([] { MakeLayer("Linear"); }), "nn::Linear: out is 0 (want a positive number)");
   EXPECT_NE(ErrorOf([] { MakeLayer("Relu", {}, {{"weight", Ones({1})}}); }), "");

@@ -20,6 +20,7 @@
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/vision/grid_sample_body.h"
+#include "firn/tensor/ops/vision/in_float.h"
 #include "firn/tensor/problems/norm_options.h"
 
 namespace firn {
@@ -107,15 +108,22 @@ Tensor Middles(int64_t size, int dim, int rank, bool align, const Tensor& like) 
   return Reshape(line, Shape(sizes.span()));
 }
 
-}  // namespace
-
-Tensor GridSample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+Tensor Sampled(const Tensor& x, const Tensor& grid, const GridSampleAttrs& attrs) {
   const OpDef& op = TheOp<"grid_sample">();
   CheckDefined(x, op.name);
   CheckDefined(grid, op.name, "grid");
-  if (x.dtype() != DType::kF16 && x.dtype() != DType::kBF16) return Apply1(op, {x, grid}, options);
-  if (grid.dtype() != x.dtype()) return Apply1(op, {x, grid}, options);  // which says so
-  return Cast(Apply1(op, {Cast(x, DType::kF32), Cast(grid, DType::kF32)}, options), x.dtype());
+  return ApplyInFloat(op, {x, grid}, attrs);
+}
+
+}  // namespace
+
+Tensor GridSample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  return Sampled(x, grid, {options});
+}
+
+Tensor inner::SampleElements(const Tensor& x, const Tensor& places,
+                             const GridSampleOptions& options) {
+  return Sampled(x, places, {options, true});
 }
 
 Tensor AffineGrid(const Tensor& theta, const Shape& size, Flag align_corners) {
@@ -164,16 +172,18 @@ Tensor WarpByFlow(const Tensor& x, const Tensor& flow) {
   // Half types would be off by whole elements of wide images.
   const DType wide = ComputeDType(x.dtype());
   if (wide != x.dtype()) return Cast(WarpByFlow(Cast(x, wide), Cast(flow, wide)), x.dtype());
+  // Counted in elements, which f32 has more exactly than numbers from -1 to 1 near an edge.
   std::vector<Tensor> numbers;
   for (int i = 0; i < dims; ++i) {
     const int dim = dims - 1 - i;  // channel 0 is along the last dimension
-    const int64_t size = x.size(dim + 2);
-    const double unit = size > 1 ? 2 / static_cast<double>(size - 1) : 0;
-    const Tensor moved = Mul(Select(flow, 1, i), unit);
-    numbers.push_back(Add(moved, Middles(size, dim + 1, dims + 1, true, x)));
+    Dims line(dims + 1, 1);
+    line[dim + 1] = x.size(dim + 2);
+    const Tensor count =
+        Arange(int64_t{0}, x.size(dim + 2), int64_t{1}, {.dtype = x.dtype(), .device = x.device()});
+    numbers.push_back(Add(Select(flow, 1, i), Reshape(count, Shape(line.span()))));
   }
-  return GridSample(x, Stack(numbers, -1),
-                    {.padding = GridSamplePadding::kBorder, .align_corners = true});
+  return SampleElements(x, Stack(numbers, -1),
+                        {.padding = GridSamplePadding::kBorder, .align_corners = true});
 }
 
 }  // namespace firn

@@ -22,8 +22,7 @@ constexpr auto WordsOf(GridSamplePadding) {
                                               {GridSamplePadding::kReflection, "reflection"}});
 }
 
-namespace inner {
-struct GridSampleAttrs {
+struct GridSampleOptions {
   GridSampleMode mode = GridSampleMode::kLinear;
   GridSamplePadding padding = GridSamplePadding::kZeros;
   bool align_corners =
@@ -35,8 +34,6 @@ struct GridSampleAttrs {
     v.Field("align_corners", align_corners);
   }
 };
-}  // namespace inner
-using GridSampleOptions = inner::GridSampleAttrs;
 
 // x at the places of `grid`, as PyTorch's grid_sample: of each place its x, y (and z) from -1 at
 // the left, upper edge to 1 at the right, lower one. Cubic is for images alone, with a = -0.75.
@@ -57,6 +54,21 @@ Tensor AffineGrid(const Tensor& theta, const Shape& size, inner::Flag align_corn
 // Half types compute in f32. Not differentiable twice. Throws on other shapes and dtypes.
 // x: [n, c, h, w]      flow: [n, 2, h, w], in elements; or [n, c, d, h, w] and [n, 3, d, h, w]
 Tensor WarpByFlow(const Tensor& x, const Tensor& flow);
+
+namespace inner {
+struct GridSampleAttrs : GridSampleOptions {
+  bool pixels = false;  // the grid counts elements: 0 is the middle of the first, 1 of the second
+  template <class V>
+  void Visit(V& v) {
+    GridSampleOptions::Visit(v);
+    v.Field("pixels", pixels);
+  }
+};
+
+// GridSample of places that are counted in elements, which are exact in images of any size.
+// align_corners says only where reflection turns.
+Tensor SampleElements(const Tensor& x, const Tensor& places, const GridSampleOptions& options = {});
+}  // namespace inner
 
 }  // namespace firn
 

@@ -69,6 +69,10 @@ struct GridAxis {
     const T n = static_cast<T>(size);
     T slope = a.align_corners ? (n - 1) / 2 : n / 2;
     T place = a.align_corners ? (g + 1) / 2 * (n - 1) : ((g + 1) * n - 1) / 2;
+    if (a.pixels) {
+      slope = 1;
+      place = g;
+    }
     GridTaps<T> taps;
     if (a.mode == GridSampleMode::kCubic) {
       Cubic(place, slope, taps);

@@ -37,7 +37,9 @@ std::vector<double> LineOf(double g, int64_t size, const GridSampleAttrs& a) {
   const auto add = [&](double i, double w) {
     if (i >= 0 && i < n) line[static_cast<size_t>(i)] += w;
   };
-  const double plain = a.align_corners ? (g + 1) / 2 * (n - 1) : ((g + 1) * n - 1) / 2;
+  const double plain = a.pixels          ? g
+                       : a.align_corners ? (g + 1) / 2 * (n - 1)
+                                         : ((g + 1) * n - 1) / 2;
   if (a.mode == GridSampleMode::kCubic) {
     for (int j = -1; j <= 2; ++j) {
       const double i = std::floor(plain) + j;
@@ -89,7 +91,9 @@ using Padding = GridSamplePadding;
 
 FIRN_REGISTER_SAMPLES(grid_sample) {
   s.second_gradient = false;
-  s.Function([](In in, const GridSampleAttrs& a) { return GridSample(in[0], in[1], a); });
+  s.Function([](In in, const GridSampleAttrs& a) {
+    return a.pixels ? SampleElements(in[0], in[1], a) : GridSample(in[0], in[1], a);
+  });
   s.Reference(Sampled);
   // Places of 1.3 beyond the edges; none on a kink to within what differences look at.
   const auto images = [](uint64_t seed) { return Uniform({2, 3, 4, 2}, -1.3, 1.3, seed); };
@@ -98,19 +102,23 @@ FIRN_REGISTER_SAMPLES(grid_sample) {
       for (const bool align : {false, true}) {
         const std::string name =
             absl::StrCat(WordFor(mode), ", ", WordFor(padding), align ? ", aligned" : "");
-        s.Add(name, {Normal({2, 3, 5, 4}), images(7)}, GridSampleAttrs{mode, padding, align})
+        s.Add(name, {Normal({2, 3, 5, 4}), images(7)}, GridSampleAttrs{{mode, padding, align}})
             .check_gradient = mode != Mode::kNearest;
         if (mode == Mode::kCubic) continue;
         s.Add("volumes, " + name, {Normal({1, 2, 3, 2, 4}), Uniform({1, 2, 3, 2, 3}, -1.3, 1.3, 9)},
-              GridSampleAttrs{mode, padding, align})
+              GridSampleAttrs{{mode, padding, align}})
             .check_gradient = false;
       }
     }
   }
   s.Add("volumes", {Normal({1, 2, 3, 4, 3}), Uniform({1, 2, 1, 2, 3}, -0.9, 0.9, 3)},
         GridSampleAttrs{});
+  s.Add("elements", {Normal({2, 3, 5, 4}), Uniform({2, 3, 4, 2}, -1.3, 5.3, 7)},
+        GridSampleAttrs{{}, true});
+  s.Add("elements, reflection", {Normal({2, 3, 5, 4}), Uniform({2, 3, 4, 2}, -6.3, 9.3, 7)},
+        GridSampleAttrs{{Mode::kCubic, Padding::kReflection, true}, true});
   s.Add("one element", {Normal({1, 2, 1, 1}), Uniform({1, 2, 2, 2}, -0.9, 0.9, 4)},
-        GridSampleAttrs{.padding = Padding::kReflection, .align_corners = true});
+        GridSampleAttrs{{.padding = Padding::kReflection, .align_corners = true}});
   s.Add("blocked channels", {Normal({1, 16, 4, 4}), Uniform({1, 3, 3, 2}, -0.9, 0.9, 5)},
         GridSampleAttrs{});
   s.Add("no places", {Normal({2, 3, 4, 4}), Normal({2, 0, 3, 2})}, GridSampleAttrs{});
@@ -119,7 +127,7 @@ FIRN_REGISTER_SAMPLES(grid_sample) {
   s.AddError("grid", {Normal({2, 3, 4, 4}), Normal({2, 3, 3, 3})}, GridSampleAttrs{},
              "grid [2, 3, 3, 3] does not fit x [2, 3, 4, 4]: expected [n, h, w, 2]");
   s.AddError("cubic", {Normal({1, 1, 2, 2, 2}), Normal({1, 1, 1, 1, 3})},
-             GridSampleAttrs{Mode::kCubic}, "mode bicubic is for images");
+             GridSampleAttrs{{Mode::kCubic}}, "mode bicubic is for images");
   s.AddError("nothing", {Normal({1, 1, 0, 2}), Normal({1, 1, 1, 2})}, GridSampleAttrs{},
              "x [1, 1, 0, 2] has nothing to sample");
 }
@@ -155,11 +163,11 @@ FIRN_REGISTER_SAMPLES(grid_sample_grad) {
         GridSampleAttrs{});
   s.Add("bicubic",
         {Normal({1, 2, 2, 2}), Normal({1, 2, 4, 5}, 2), Uniform({1, 2, 2, 2}, -0.9, 0.9, 3)},
-        GridSampleAttrs{Mode::kCubic, Padding::kBorder});
+        GridSampleAttrs{{Mode::kCubic, Padding::kBorder}});
   s.Add(
       "volumes",
       {Normal({1, 2, 1, 2, 2}), Normal({1, 2, 2, 3, 2}, 2), Uniform({1, 1, 2, 2, 3}, -0.9, 0.9, 3)},
-      GridSampleAttrs{Mode::kLinear, Padding::kReflection, true});
+      GridSampleAttrs{{Mode::kLinear, Padding::kReflection, true}});
   s.AddLarge("8x32x64x64",
              {Normal({8, 32, 64, 64}), Normal({8, 32, 64, 64}, 2), Uniform({8, 64, 64, 2}, -1, 1)},
              GridSampleAttrs{}, 2.5e7, 1.7e7);
@@ -245,8 +253,8 @@ FIRN_REGISTER_COMPOSITE(warp_by_flow) {
   });
   s.Add("images", {Normal({2, 3, 4, 5}), Uniform({2, 2, 4, 5}, -2, 2, 4)});
   s.Add("volumes", {Normal({1, 2, 2, 3, 3}), Uniform({1, 3, 2, 3, 3}, -1, 1, 6)});
-  // Places of half types would lie elements away.
-  s.Add("wide", {Normal({1, 1, 1, 100}), Uniform({1, 2, 1, 100}, -2, 2, 5)}).check_gradient = false;
+  // Places of half types would lie elements away; those of f32 below 256 by 2^-17 of one at most.
+  s.Add("wide", {Normal({1, 1, 1, 250}), Uniform({1, 2, 1, 250}, -2, 2, 5)}).check_gradient = false;
   s.AddError("flow", {Normal({2, 3, 4, 5}), Normal({2, 3, 4, 5})}, {},
              "expected x [n, c, h, w] and flow [n, 2, h, w]");
 }

@@ -35,6 +35,14 @@ struct InterpolateOptions {
   // the outer edges.
   bool align_corners = false;
   bool antialias = false;  // linear and cubic: wider filters where the result is smaller
+  template <class V>
+  void Visit(V& v) {
+    v.Field("size", size);
+    v.Field("scale_factor", scale_factor);
+    v.Field("mode", mode);
+    v.Field("align_corners", align_corners);
+    v.Field("antialias", antialias);
+  }
 };
 
 // x at another size, as PyTorch's interpolate: every mode in one, two or three dimensions. A
