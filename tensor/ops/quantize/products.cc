@@ -11,6 +11,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/quantize/affine.h"
 #include "firn/tensor/ops/quantize/products_body.h"
+#include "firn/tensor/ops/quantize/products_cpu_body.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/problems/conv_problem.h"
@@ -56,7 +57,9 @@ FIRN_REGISTER_OP(int_matmul) {
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<IntMatmulAttrs>(),
       .infer = InferIntMatmul,
-      .kernels = cpu::Portable<IntMatmulKernel>(),
+      .kernels = cpu::Portable<IntMatmulKernel>(
+          {.name = "loop"},
+          {{.name = "onednn", .supports = cpu::ByteMatmul::Supports, .run = cpu::ByteMatmul::Run}}),
   };
 }
 
@@ -69,6 +72,16 @@ absl::Status InferIntConv(InferContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status RunByteConv(KernelContext& k) {
+  const ConvProblem p = ConvProblemOf(k.in_spec(0).shape, k.in_spec(2).shape, k.out_spec().shape,
+                                      k.attrs<ConvAttrs>());
+  return VisitBytes(k.in_spec(0).dtype, k.in_spec(2).dtype,
+                    [&]<class X, class W>(TypeTag<X>, TypeTag<W>) {
+                      cpu::ByteConv::Multiply<X, W>(k, p);
+                      return absl::OkStatus();
+                    });
+}
+
 FIRN_REGISTER_OP(int_conv2d) {
   return {
       .doc = "The convolution of bytes less their zero points, in i32. Not differentiable.",
@@ -76,7 +89,11 @@ FIRN_REGISTER_OP(int_conv2d) {
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<ConvAttrs>(),
       .infer = InferIntConv,
-      .kernels = cpu::Portable<IntConvKernel>(),
+      .kernels =
+          cpu::Portable<IntConvKernel>({.name = "loop"}, {{.name = "onednn",
+                                                           .supports = cpu::CheckByteProducts,
+                                                           .workspace = cpu::ByteConv::Workspace,
+                                                           .run = RunByteConv}}),
   };
 }
 
