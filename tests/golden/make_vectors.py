@@ -15,7 +15,8 @@ import sys
 
 import torch
 
-from cases import elementwise, layer_classes, layers, losses, reduction, schedules, shape, updates
+from cases import (elementwise, layer_classes, layers, losses, quantize, reduction, schedules, shape,
+                   updates)
 import training_losses
 import vector_format
 
@@ -47,7 +48,7 @@ def declared_operations():
 
 def operation_parts():
     """The functions part(vectors) with the cases of all operations."""
-    families = (elementwise, reduction, layers, losses, shape)
+    families = (elementwise, reduction, layers, losses, shape, quantize)
     return [part for family in families for part in family.PARTS] + list(updates.STEPS)
 
 
