@@ -2,7 +2,8 @@
 
 #include "firn/io/exchange/names.h"
 
-FIRN_NAMES(QuantizeLinear, .nnabla = "quantize_linear", .onnx = "QuantizeLinear");
+FIRN_NAMES(QuantizeLinear, .nnabla = "quantize_linear",
+           .onnx = {"QuantizeLinear", "DynamicQuantizeLinear"});
 FIRN_NAMES(DequantizeLinear, .nnabla = "dequantize_linear", .onnx = "DequantizeLinear");
 FIRN_NAMES(BinarySigmoid, .nnabla = "binary_sigmoid");
 FIRN_NAMES(BinaryTanh, .nnabla = "binary_tanh");
@@ -10,3 +11,8 @@ FIRN_NAMES(Binarize, .nnabla = {"binary_connect_affine", "binary_connect_convolu
                                 "binary_weight_affine", "binary_weight_convolution"});
 FIRN_NAMES(FixedPointQuantize, .nnabla = "fixed_point_quantize");
 FIRN_NAMES(Pow2Quantize, .nnabla = "pow2_quantize");
+FIRN_NAMES(MinMaxQuantize, .nnabla = "min_max_quantize");
+FIRN_NAMES(QuantizedMatmul, .onnx = {"QLinearMatMul", "MatMulInteger"});
+FIRN_NAMES(QuantizedConv2d, .onnx = {"QLinearConv", "ConvInteger"});
+FIRN_NAMES(MagnitudePrune, .nnabla = "prune");
+FIRN_NAMES(InqQuantize, .nnabla = {"inq_affine", "inq_convolution"});
