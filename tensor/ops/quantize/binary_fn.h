@@ -26,7 +26,7 @@ struct BinaryGradFn {
   using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
-    return (x > T(-1)) & (x < T(1)) ? dy : T(0);
+    return ((x > T(-1)) & (x < T(1))) ? dy : T(0);
   }
 };
 

@@ -92,7 +92,7 @@ struct Pow2GradFn {
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const T high = static_cast<T>(limit), least = static_cast<T>(low);
     const bool above = low < 0 ? x > least : x >= least;
-    return above & (x < high) ? dy : T(0);
+    return (above & (x < high)) ? dy : T(0);
   }
   double limit, low;
 };
