@@ -55,6 +55,10 @@ Tensor BinaryTanh(const Tensor& x) { return FloatUnary<"binary_tanh">(x); }
 
 Tensor Binarize(const Tensor& w, const BinarizeOptions& options) {
   CheckDefined(w, "binarize", "w");
+  if (!IsFloating(w.dtype())) {
+    RaiseStatus(InvalidArgument("w must be f32, f64, f16 or bf16, got ", w.spec().ToString()),
+                "binarize");
+  }
   const Tensor held = w.Detach();
   Tensor y = Where(Eq(held, 0), options.zero_to, Sign(held));
   if (options.scale_dim) y = Mul(y, ScaleOf(held, *options.scale_dim));
