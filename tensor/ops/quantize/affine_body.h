@@ -13,15 +13,14 @@
 #include "firn/tensor/kernels/divide.h"
 #include "firn/tensor/kernels/for_each.h"
 #include "firn/tensor/ops/quantize/affine.h"
+#include "firn/tensor/ops/quantize/levels_fn.h"
 
 namespace firn {
 
 // x rounded to a whole number.
 template <class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T RoundTo(T x, bool away) {
-  const T whole = std::trunc(x);
-  const T up = std::abs(x - whole) >= T(0.5) ? whole + std::copysign(T(1), x) : whole;
-  return away ? up : std::nearbyint(x);
+  return away ? RoundAway(x) : std::nearbyint(x);
 }
 
 template <class T, class Q>
