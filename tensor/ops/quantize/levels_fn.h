@@ -41,13 +41,14 @@ struct PowerOfTwoFn : PowerOfTwoAttrs {
   }
 };
 
+// 2^n, exactly.
+inline double PowerOf2(int64_t n) { return std::pow(2.0, static_cast<double>(n)); }
+
 struct FixedPointFn {
   using Brief = void;
   using Attrs = FixedPointAttrs;
   explicit FixedPointFn(const FixedPointAttrs& a)
-      : delta(a.delta),
-        most(std::ldexp(1.0, static_cast<int>(a.sign ? a.n - 1 : a.n)) - 1),
-        least(a.sign ? -most : 0) {}
+      : delta(a.delta), most(PowerOf2(a.sign ? a.n - 1 : a.n) - 1), least(a.sign ? -most : 0) {}
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     const T d = static_cast<T>(delta), low = static_cast<T>(least), high = static_cast<T>(most);
@@ -64,8 +65,8 @@ struct Pow2Fn {
   explicit Pow2Fn(const Pow2Attrs& a)
       : sign(a.sign),
         with_zero(a.with_zero),
-        most(std::ldexp(1.0, static_cast<int>(a.m))),
-        least(std::ldexp(1.0, static_cast<int>(a.m + 1 - (int64_t{1} << bits(a))))),
+        most(PowerOf2(a.m)),
+        least(PowerOf2(a.m + 1 - (int64_t{1} << bits(a)))),
         below(a.with_zero ? 0 : least) {}
   static int64_t bits(const Pow2Attrs& a) { return a.n - (a.sign ? 1 : 0) - (a.with_zero ? 1 : 0); }
   template <class T>
@@ -87,7 +88,7 @@ struct Pow2GradFn {
   using Brief = void;
   using Attrs = Pow2Attrs;
   explicit Pow2GradFn(const Pow2Attrs& a)
-      : limit(std::ldexp(1.4142135623730951, static_cast<int>(a.m))), low(a.sign ? -limit : 0) {}
+      : limit(1.4142135623730951 * PowerOf2(a.m)), low(a.sign ? -limit : 0) {}
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const T high = static_cast<T>(limit), least = static_cast<T>(low);
