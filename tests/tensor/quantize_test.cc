@@ -142,6 +142,32 @@ TEST(QuantizeTest, Errors) {
               "scale must be floating");
   ExpectError([&] { FakeQuantize(Cast(x, DType::kI32), 1, 0, 0, 1); },
               "x must be f32, f64, f16 or bf16");
+  ExpectError([&] { QuantizeLinear(x, 1, 0.5); }, "must be a whole number of i32, got 0.5");
+  ExpectError([&] { QuantizeLinear(x, 1, 0x1p31); }, "must be a whole number of i32");
+  ExpectError([&] { QuantizeLinear(x, 1, NAN); }, "must be a whole number of i32, got nan");
+  ExpectError([&] { QuantizeLinear(x, 1, Zeros({})); }, "zero_point must be of integers, got f32");
+  ExpectError([&] { DequantizeLinear(Zeros({2}, DType::kI8), 1, Zeros({}, DType::kBool)); },
+              "zero_point must be of integers, got bool");
+  ExpectError([&] { QuantizeLinear(Ones({}), Ones({1}), {}, {.dim = 0}); },
+              "a number x has no dim 0");
+}
+
+TEST(QuantizeTest, HalvesGoToEvenOrAway) {
+  const Tensor x = Vector({0.5, 1.5, 2.5, -0.5, -1.5, -2.5});
+  for (const DType dtype : {DType::kF64, DType::kF32, DType::kF16, DType::kBF16}) {
+    const Tensor t = x.To(dtype);
+    EXPECT_EQ(QuantizeLinear(t, 1.0).ToVector<int64_t>(),
+              (std::vector<int64_t>{0, 2, 2, 0, -2, -2}));
+    EXPECT_EQ(QuantizeLinear(t, 1.0, {}, {.round = RoundTies::kAway}).ToVector<int64_t>(),
+              (std::vector<int64_t>{1, 2, 3, -1, -2, -3}));
+    EXPECT_EQ(FakeQuantize(t, 1.0, 0, -8, 7).ToVector<double>(), (Numbers{0, 2, 2, 0, -2, -2}));
+  }
+}
+
+TEST(QuantizeTest, AZeroPointBeyondTheDTypeIsAddedAsItIs) {
+  const Tensor x = Vector({-100, -50, 0});
+  EXPECT_EQ(QuantizeLinear(x, 1.0, 300, {.dtype = DType::kU8}).ToVector<int64_t>(),
+            (std::vector<int64_t>{200, 250, 255}));
 }
 
 }  // namespace

@@ -74,6 +74,24 @@ TEST(QuantizedMatmulTest, SumsWrapAround) {
   EXPECT_EQ(QuantizedMatmul(a, {}, {}, b, {}, {}).Item<int64_t>(), sum + (int64_t{1} << 32));
 }
 
+// Two products of bytes that have the largest sizes there are leave 16 bits, in which processors
+// without VNNI would sum them.
+TEST(QuantizedMatmulTest, PairsDoNotSaturate) {
+  for (const int64_t b : {127, -128}) {
+    const Tensor y = QuantizedMatmul(Full({33, 64}, 255, DType::kU8), {}, {},
+                                     Full({64, 33}, b, DType::kI8), {}, {});
+    EXPECT_TRUE(y.Equals(Full({33, 33}, 64 * 255 * b, DType::kI32)));
+  }
+}
+
+TEST(QuantizedMatmulTest, Nothing) {
+  const Tensor none = Zeros({0, 4}, DType::kI8), b = Zeros({4, 3}, DType::kI8);
+  EXPECT_EQ(QuantizedMatmul(none, {}, 0, b, {}, 0).shape(), Shape({0, 3}));
+  const Tensor thin =
+      QuantizedMatmul(Zeros({2, 0}, DType::kU8), 1.0, 5, Zeros({0, 3}, DType::kI8), 1.0, 0, 1.0, 7);
+  EXPECT_TRUE(thin.Equals(Full({2, 3}, 7, DType::kU8)));
+}
+
 TEST(QuantizedMatmulTest, Errors) {
   const Tensor a = Bytes({2, 3}, DType::kI8, 1), b = Bytes({3, 4}, DType::kI8, 2);
   ExpectError([&] { QuantizedMatmul(a, {}, 0, a, {}, 0); }, "cannot multiply a [2, 3] by b [2, 3]");
@@ -83,6 +101,9 @@ TEST(QuantizedMatmulTest, Errors) {
   ExpectError([&] { QuantizedMatmul(a, {}, Zeros({}), b, {}, 0); },
               "the zero point of i8 must be i8");
   ExpectError([&] { QuantizedMatmul(a, {}, 0, b, {}, 0, 1.0); }, "the scale of an input");
+  ExpectError([&] { QuantizedMatmul(a, 1.0, 0, b, 1.0, 0, 1.0, 128); },
+              "zero point 128 is no number of i8");
+  ExpectError([&] { QuantizedMatmul(a, {}, NAN, b, {}, 0); }, "zero point nan is no number of i8");
 }
 
 TEST(QuantizedConv2dTest, SumsOfAllDTypes) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "firn/nn/quantized/conv.h"
 #include "firn/nn/quantized/linear.h"
 #include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 
@@ -66,13 +68,36 @@ TEST(QuantizedLinearTest, IsSavedAndCloned) {
   EXPECT_TRUE((*other)(x).Equals(layer(x)));
 }
 
+TEST(QuantizedLinearTest, WeightsOfNothingAndNextToNothing) {
+  nn::Linear plain({.in = 2, .out = 3, .bias = false});
+  NoGradScope no_grad;
+  const std::vector<float> weights = {0, 0, 1e-44F, -1e-44F, 254, -127};
+  plain.parameters()[0].CopyFrom(FromVector(weights, Shape({3, 2})));
+  nn::quantized::Linear layer({.in = 2, .out = 3, .bias = false});
+  layer.Take(plain, {.scale = 1, .dtype = DType::kU8});
+  EXPECT_EQ(layer(Ones({1, 2})).ToVector<double>(), (std::vector<double>{0, 0, 126}));
+}
+
+TEST(QuantizedLinearTest, SaysWhatItIs) {
+  const nn::quantized::Linear layer({.in = 2, .out = 3, .bias = false, .dtype = DType::kI8});
+  EXPECT_EQ(layer.Describe(), "2 -> 3, bias=false, dtype=i8");
+}
+
 TEST(QuantizedLinearTest, Errors) {
   nn::Linear plain({.in = 4, .out = 3});
   nn::quantized::Linear layer({.in = 5, .out = 3}), fits({.in = 4, .out = 3});
   ExpectError([&] { layer.Take(plain, {.dtype = DType::kU8}); },
               "takes a weight [3, 5], got [3, 4]");
   ExpectError([&] { fits.Take(plain, {.dtype = DType::kI8}); }, "takes a quantization to u8");
-  ExpectError([&] { fits.Take(plain, {.scale = 0, .dtype = DType::kU8}); }, "a scale above 0");
+  for (const double scale : std::vector<double>{0, -1, NAN, INFINITY}) {
+    ExpectError([&] { fits.Take(plain, {.scale = scale, .dtype = DType::kU8}); },
+                "a scale above 0");
+  }
+  ExpectError([&] { fits.Take(plain, {.zero_point = 256, .dtype = DType::kU8}); },
+              "with a zero point of it, got u8, 1 and 256");
+  const NoGradScope no_grad;
+  plain.parameters()[0].CopyFrom(Full({3, 4}, NAN));
+  ExpectError([&] { fits.Take(plain, {.dtype = DType::kU8}); }, "takes finite weights, got nan");
   nn::quantized::Linear bare({.in = 4, .out = 3, .bias = false});
   ExpectError([&] { bare.Take(plain, {.dtype = DType::kU8}); }, "takes a bias absent");
   ExpectError([] { nn::quantized::Linear({.in = 4, .out = 3, .dtype = DType::kI32}); },
@@ -95,11 +120,15 @@ TEST(QuantizedConv2dTest, IsTheLayerThatItWasTakenFrom) {
 }
 
 TEST(QuantizedConv2dTest, Errors) {
-  ExpectError([] { nn::quantized::Conv2d({.in = 4, .out = 6, .groups = 3}); },
-              "groups 3 must divide");
+  ExpectError([] { nn::quantized::Conv2d({.in = 4, .out = 6, .groups = 3}); }, "divide");
+  ExpectError([] { nn::quantized::Conv2d({.in = 4, .out = 6, .stride = 0}); }, "stride");
   nn::Conv2d plain({.in = 4, .out = 6, .kernel = 3});
   nn::quantized::Conv2d layer({.in = 4, .out = 6, .kernel = 2});
   ExpectError([&] { layer.Take(plain, {.dtype = DType::kU8}); }, "takes a weight [6, 4, 2, 2]");
+  nn::quantized::Conv2d wide({.in = 4, .out = 6, .kernel = 3, .stride = 2});
+  ExpectError([&] { wide.Take(plain, {.dtype = DType::kU8}); },
+              "of its own stride, dilation, groups and padding by zeros, 4 -> 6, kernel=3, "
+              "stride=2, got 4 -> 6, kernel=3");
 }
 
 }  // namespace
