@@ -45,8 +45,9 @@ void MultiplyBytes(dnnl_status_t (*gemm)(char, char, char, dnnl_dim_t, dnnl_dim_
                    const GemmShape& s, const A* a, A a_zero, const int8_t* b, int8_t b_zero,
                    int32_t* c) {
   const bool ta = s.a.col != 1, tb = s.b.col != 1;
-  const int64_t lda = std::max<int64_t>(ta ? s.a.col : s.a.row, 1);
-  const int64_t ldb = std::max<int64_t>(tb ? s.b.col : s.b.row, 1);
+  // A single row may be said to begin anywhere; oneDNN wants it to be as long as it is.
+  const int64_t lda = std::max(ta ? s.a.col : s.a.row, ta ? s.m : s.k);
+  const int64_t ldb = std::max(tb ? s.b.col : s.b.row, tb ? s.k : s.n);
   const int32_t none = 0;
   const OmpThreads one(1);
   const dnnl_status_t status = gemm(ta ? 'T' : 'N', tb ? 'T' : 'N', 'F', s.m, s.n, s.k, 1, a, lda,

@@ -33,7 +33,8 @@ bool MultipliesBytes();
 
 // C = (A - a_zero) (B - b_zero), in 32 bits that wrap around.
 //
-// Requires: MultipliesBytes(), and of sizes and strides as above.
+// Requires: MultipliesBytes(), and of sizes and strides as above; a single row or column may have
+// any stride.
 void MultiplyOneDnn(const GemmShape& s, const uint8_t* a, uint8_t a_zero, const int8_t* b,
                     int8_t b_zero, int32_t* c);
 void MultiplyOneDnn(const GemmShape& s, const int8_t* a, int8_t a_zero, const int8_t* b,

@@ -155,10 +155,13 @@ FIRN_REGISTER_SAMPLES(fake_quantize_grad) {
       return q >= low && q <= high ? in[0].at(at) : 0;
     });
   });
+  // Another scale may have another element in the range.
   s.Add("matrix", {Normal({3, 16}), Grid({3, 16}, 2), Scale(), NoZero()},
-        FakeQuantizeAttrs{0, -8, 7});
+        FakeQuantizeAttrs{0, -8, 7})
+      .constant_inputs = {2};
   s.Add("channels", {Normal({2, 8, 3, 2}), Grid({2, 8, 3, 2}, 3), Scales(), ZeroPoints()},
-        FakeQuantizeAttrs{1, -8, 7});
+        FakeQuantizeAttrs{1, -8, 7})
+      .constant_inputs = {2};
   s.Add("nothing", {Normal({0, 8}), Grid({0, 8}, 5), Scales(), ZeroPoints()},
         FakeQuantizeAttrs{1, -8, 7});
   s.Add("edges", {Values({1, 2, 3, 4}), Values({INFINITY, NAN, 0, -INFINITY}), Scale(), Zero()},

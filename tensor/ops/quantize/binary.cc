@@ -60,7 +60,8 @@ Tensor Binarize(const Tensor& w, const BinarizeOptions& options) {
                 "binarize");
   }
   const Tensor held = w.Detach();
-  Tensor y = Where(Eq(held, 0), options.zero_to, Sign(held));
+  const Tensor signs = Where(Ne(held, held), held, Sign(held));  // NaN has none
+  Tensor y = Where(Eq(held, 0), options.zero_to, signs);
   if (options.scale_dim) y = Mul(y, ScaleOf(held, *options.scale_dim));
   return StraightThrough(y, w);
 }

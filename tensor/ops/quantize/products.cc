@@ -61,7 +61,7 @@ FIRN_REGISTER_OP(int_matmul) {
       .infer = InferIntMatmul,
       .kernels = cpu::Portable<IntMatmulKernel>(
           {.name = "loop"},
-          {{.name = "onednn", .supports = cpu::ByteMatmul::Supports, .run = cpu::ByteMatmul::Run}}),
+          {{.name = "bytes", .supports = cpu::ByteMatmul::Supports, .run = cpu::ByteMatmul::Run}}),
   };
 }
 
@@ -92,7 +92,7 @@ FIRN_REGISTER_OP(int_conv2d) {
       .attrs = AttrsOf<ConvAttrs>(),
       .infer = InferIntConv,
       .kernels =
-          cpu::Portable<IntConvKernel>({.name = "loop"}, {{.name = "onednn",
+          cpu::Portable<IntConvKernel>({.name = "loop"}, {{.name = "bytes",
                                                            .supports = cpu::CheckByteProducts,
                                                            .workspace = cpu::ByteConv::Workspace,
                                                            .run = RunByteConv}}),

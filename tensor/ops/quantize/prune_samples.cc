@@ -18,7 +18,9 @@ struct PruneAttrs {
 };
 
 FIRN_REGISTER_COMPOSITE(magnitude_prune) {
+  s.gradient_is_derivative = false;  // tests/tensor/quantize_state_test
   s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.WithoutVectors("PyTorch prunes modules, by masks");
   s.Function([](In in, const PruneAttrs& a) { return MagnitudePrune(in[0], a.rate); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const double rate = attrs.get<PruneAttrs>().rate;
@@ -39,7 +41,6 @@ FIRN_REGISTER_COMPOSITE(magnitude_prune) {
   s.Add("none", {Distinct({5})}, PruneAttrs{0});
   s.Add("all", {Distinct({5})}, PruneAttrs{1});
   s.Add("nothing", {Normal({0, 3})}, PruneAttrs{});
-  for (Sample& sample : s.samples) sample.check_gradient = false;
   s.AddError("rate", {Normal({3})}, PruneAttrs{1.5}, "rate must lie in [0, 1], got 1.5");
   s.AddError("NaN", {Normal({3})}, PruneAttrs{NAN}, "rate must lie in [0, 1], got nan");
   s.AddError("integers", {Integers({3}, 0, 9)}, PruneAttrs{}, "x must be f32, f64, f16 or bf16");
