@@ -5,6 +5,7 @@
 // exact. Its second factor is of i8: b, or of a convolution the columns, which are moved down by
 // 128 with their zero point where x is u8.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/status/status.h"
