@@ -96,4 +96,10 @@ std::string DescribeOptions(const std::vector<OptionText>& given,
   return text;
 }
 
+std::string internal::DescribeOptions(void* given, void* standard,
+                                      void (*show)(void*, OptionVisitor&)) {
+  return nn::DescribeOptions(OptionTexts([&](OptionVisitor& v) { show(given, v); }),
+                             OptionTexts([&](OptionVisitor& v) { show(standard, v); }));
+}
+
 }  // namespace firn::nn

@@ -27,16 +27,24 @@ std::vector<OptionText> OptionTexts(absl::FunctionRef<void(OptionVisitor&)> visi
 std::string DescribeOptions(const std::vector<OptionText>& given,
                             const std::vector<OptionText>& standard);
 
+namespace internal {
+
+// Shows the O at `options` to v, where it has Visit.
+template <class O>
+void ShowOptions(void* options, OptionVisitor& v) {
+  if constexpr (HasVisit<O>) static_cast<O*>(options)->Visit(v);
+}
+
+// Of two structs of one type that `show` shows.
+std::string DescribeOptions(void* given, void* standard, void (*show)(void*, OptionVisitor&));
+
+}  // namespace internal
+
 // The same of a struct of options; "" where it has no Visit.
 template <class O>
 std::string DescribeOptions(const O& options) {
-  if constexpr (HasVisit<O>) {
-    O given = options, standard = {};
-    return DescribeOptions(OptionTexts([&](OptionVisitor& v) { given.Visit(v); }),
-                           OptionTexts([&](OptionVisitor& v) { standard.Visit(v); }));
-  } else {
-    return "";
-  }
+  O given = options, standard = {};
+  return internal::DescribeOptions(&given, &standard, internal::ShowOptions<O>);
 }
 
 }  // namespace firn::nn

@@ -1,6 +1,5 @@
-// A row for each layer that a header of nn/ declares (tools/generate_source finds them): functions
-// that make its options, let a visitor see them and make it. Values are taken from their texts by
-// the types of the fields.
+// A layer is found in the table of internal/layer_classes.h, and a visitor sets its options. Values
+// are taken from their texts by the types of the fields.
 
 #include "firn/nn/make_layer.h"
 
@@ -17,57 +16,14 @@
 #include "absl/strings/strip.h"
 #include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
-#include "firn/nn/layers.h"
+#include "firn/nn/internal/layer_classes.h"
 #include "firn/tensor/error.h"
 
 namespace firn::nn {
 namespace {
 
-using Look = absl::FunctionRef<void(OptionVisitor&)>;
-
-struct LayerClass {
-  const char* name;
-  const std::type_info& type;
-  // Shows the visitor the options of `layer`, or the defaults for null.
-  void (*show)(const Module* layer, OptionVisitor& v);
-  // A layer made from the defaults as the visitor has changed them.
-  std::unique_ptr<Module> (*make)(OptionVisitor& v);
-};
-
-template <class L>
-void ShowOptions(typename L::Options& options, OptionVisitor& v) {
-  if constexpr (HasVisit<typename L::Options>) options.Visit(v);
-}
-
-template <class L>
-LayerClass ClassOf(const char* name) {
-  static_assert(std::is_base_of_v<Module, L> && HasOptions<L>,
-                "what headers of nn/ declare at the start of a line as a final class or as another "
-                "name of a template is a module with options");
-  return {name, typeid(L),
-          [](const Module* layer, OptionVisitor& v) {
-            typename L::Options options = {};
-            if (layer != nullptr) options = static_cast<const L*>(layer)->options();
-            ShowOptions<L>(options, v);
-          },
-          [](OptionVisitor& v) -> std::unique_ptr<Module> {
-            typename L::Options options = {};
-            ShowOptions<L>(options, v);
-            return std::make_unique<L>(options);
-          }};
-}
-
-const std::vector<LayerClass>& Classes() {
-  static const auto* classes = new std::vector<LayerClass>{
-#define FIRN_LAYER(L) ClassOf<L>(#L),
-#include "firn/nn/layer_types.inc"
-#undef FIRN_LAYER
-  };
-  return *classes;
-}
-
 const LayerClass& FindClass(const std::string& name, const char* function) {
-  for (const LayerClass& c : Classes()) {
+  for (const LayerClass& c : LayerClasses()) {
     if (c.name == name) return c;
   }
   RaiseStatus(
@@ -211,12 +167,12 @@ std::unique_ptr<Module> MakeLayer(const std::string& name, const OptionValues& o
   layer.show(nullptr, check);
   check.CheckAllTaken();
   Setter setter(name, options, tensors);
-  return layer.make(setter);
+  return std::unique_ptr<Module>(layer.make(setter));
 }
 
 std::vector<std::string> LayerNames() {
   std::vector<std::string> names;
-  for (const LayerClass& c : Classes()) names.push_back(c.name);
+  for (const LayerClass& c : LayerClasses()) names.push_back(c.name);
   return names;
 }
 
@@ -226,7 +182,7 @@ std::vector<OptionText> LayerOptions(const std::string& name) {
 }
 
 std::vector<OptionText> OptionsOf(const Module& layer) {
-  for (const LayerClass& c : Classes()) {
+  for (const LayerClass& c : LayerClasses()) {
     if (c.type != typeid(layer)) continue;
     return OptionTexts([&](OptionVisitor& v) { c.show(&layer, v); });
   }

@@ -23,7 +23,7 @@ OptionValues OptionsOfCase(const std::string& layer, const testing::GoldenCase& 
 std::unique_ptr<Module> MakeFrom(const std::string& layer, const testing::GoldenCase& c,
                                  bool deferred);
 
-// Calls a layer that takes one to three tensors, of which the third may be left out.
+// Calls a layer that takes one to four tensors, of which the last may be left out.
 Tensor CallLayer(Module& layer, const std::vector<Tensor>& in);
 
 }  // namespace firn::nn
