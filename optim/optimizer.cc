@@ -93,26 +93,34 @@ std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameter
 
 void Optimizer::NoteTaken(const std::vector<Slot>& slots) const {
   if (own_name_ == nullptr) own_name_ = std::make_shared<const std::string>(name());
-  OptimizerName other;
-  std::string first;
-  size_t shared = 0;
   for (const Slot& s : slots) {
-    const OptimizerName before = NoteOptimized(s.param, own_name_);
-    if (before == nullptr || shared++ > 0) continue;
-    other = before;
-    first = NameOfKept(s.param);
+    if (NoteOptimized(s.param, own_name_) != nullptr) taken_.push_back(s.param);
   }
-  if (shared == 0) return;
-  const bool one = shared == 1;
-  taken_ = absl::StrCat(first, one ? " is" : absl::StrCat(" and ", shared - 1, " others are"),
-                        " in two optimizers, ", *other, " and ", *own_name_,
-                        ": a Step of either moves ", one ? "it" : "them");
-  taken_by_ = other;
 }
 
 void Optimizer::ReportTaken() {
-  if (!taken_by_.expired()) std::fprintf(stderr, "firn: %s\n", taken_.c_str());
-  taken_.clear();
+  OptimizerName other;
+  std::string first;
+  size_t shared = 0;
+  for (const Tensor& param : std::exchange(taken_, {})) {
+    const OptimizerName has_it = OtherOptimizer(param, own_name_);
+    if (has_it == nullptr || !Has(param) || shared++ > 0) continue;
+    other = has_it;
+    first = NameOfKept(param);
+  }
+  if (shared == 0) return;
+  const bool one = shared == 1;
+  const std::string which = one ? " is" : absl::StrCat(" and ", shared - 1, " others are");
+  std::fprintf(stderr, "firn: %s%s in two optimizers, %s and %s: a Step of either moves %s\n",
+               first.c_str(), which.c_str(), other->c_str(), own_name_->c_str(),
+               one ? "it" : "them");
+}
+
+bool Optimizer::Has(const Tensor& param) const {
+  return std::any_of(groups_.begin(), groups_.end(), [&](const ParameterGroup& g) {
+    return std::any_of(g.slots.begin(), g.slots.end(),
+                       [&](const Slot& s) { return s.param.Is(param); });
+  });
 }
 
 void Optimizer::AddParameters(const ParameterList& parameters, double lr) {

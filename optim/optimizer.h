@@ -155,16 +155,17 @@ class Optimizer {
   std::vector<Slot*> Ready(size_t group);
   void StepGroup(size_t group, std::vector<Slot*> slots, const Tensor& skip);
 
-  // Keeps what another optimizer has already.
+  // Keeps those that another optimizer has already.
   void NoteTaken(const std::vector<Slot>& slots) const;
-  // Says it on stderr if that one is still there: mostly it was about to be replaced by this one.
+  // Says it on stderr of those that are still in both: mostly the other one was about to be
+  // replaced by this one.
   void ReportTaken();
+  bool Has(const Tensor& param) const;
 
   std::vector<ParameterGroup> groups_;
   std::vector<std::function<void()>> before_, after_;
   mutable inner::OptimizerName own_name_;  // of this one alone
-  mutable std::string taken_;              // the sentence about them, empty once it was said
-  mutable std::weak_ptr<const std::string> taken_by_;
+  mutable std::vector<Tensor> taken_;      // until it was said
 };
 
 // An optimizer whose groups have options of this kind: an aggregate with a field `double lr` and

@@ -10,13 +10,10 @@
 
 namespace firn::optim {
 
-// v^2 in C, but in double where C does not hold it or keeps few of its digits.
+// In double, since C may not hold it, or keep few of its digits.
 template <class C>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double SquareOf(C v) {
-  const C square = v * v;
-  const double wide = static_cast<double>(v) * static_cast<double>(v);
-  const bool within = square >= C(0x1p-102) && square <= C(0x1p127);
-  return within ? static_cast<double>(square) : wide;
+  return static_cast<double>(v) * static_cast<double>(v);
 }
 
 struct LambRule {

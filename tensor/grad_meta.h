@@ -43,7 +43,8 @@ struct GradMeta : Pooled<GradMeta> {
   Tensor grad;             // accumulated, for leaves
   bool withheld = false;   // a frozen graph has computed a gradient and not left it here
   bool optimized = false;  // an optimizer moves this tensor, or has moved it
-  std::weak_ptr<const std::string> optimizer;  // the name of that one, which holds it
+  // The names of those that have it, which hold them; null before the first.
+  std::shared_ptr<std::vector<std::weak_ptr<const std::string>>> optimizers;
   std::shared_ptr<bool> claimed;     // see NoteGradientOfOwned; becomes true with `optimized`
   GradHooks hooks;                   // of leaves; a computed tensor's hooks live in its node
   std::shared_ptr<Tensor> retained;  // RetainGrad: shared with the node, which fills it

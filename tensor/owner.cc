@@ -59,14 +59,34 @@ inner::OptimizerName inner::NoteOptimized(const Tensor& parameter, const Optimiz
   GradMeta& meta = EnsureGradMeta(parameter);
   meta.optimized = true;
   if (meta.claimed != nullptr) *meta.claimed = true;
-  OptimizerName before = meta.optimizer.lock();
-  meta.optimizer = optimizer;
-  return before == optimizer ? nullptr : before;
+  ForgetOptimized(parameter, optimizer);
+  if (meta.optimizers == nullptr) {
+    meta.optimizers = std::make_shared<std::vector<std::weak_ptr<const std::string>>>();
+  }
+  OptimizerName other = OtherOptimizer(parameter, optimizer);
+  meta.optimizers->push_back(optimizer);
+  return other;
+}
+
+inner::OptimizerName inner::OtherOptimizer(const Tensor& parameter,
+                                           const OptimizerName& optimizer) {
+  const GradMeta& meta = EnsureGradMeta(parameter);
+  if (meta.optimizers == nullptr) return nullptr;
+  for (const std::weak_ptr<const std::string>& name : *meta.optimizers) {
+    OptimizerName other = name.lock();
+    if (other != nullptr && other != optimizer) return other;
+  }
+  return nullptr;
 }
 
 void inner::ForgetOptimized(const Tensor& parameter, const OptimizerName& optimizer) {
   GradMeta& meta = EnsureGradMeta(parameter);
-  if (meta.optimizer.lock() == optimizer) meta.optimizer.reset();
+  if (meta.optimizers == nullptr) return;
+  // Those that are gone leave as well.
+  std::erase_if(*meta.optimizers, [&](const std::weak_ptr<const std::string>& name) {
+    const OptimizerName there = name.lock();
+    return there == nullptr || there == optimizer;
+  });
 }
 
 void inner::ReportLeftOut() {

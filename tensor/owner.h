@@ -42,10 +42,11 @@ void NoteGradientOfOwned(const Tensor& leaf);
 void ReportLeftOut();
 
 // Two optimizers that have one parameter both move it, and neither says so. An optimizer notes what
-// it takes, under a name of its own; the name of the one that has the parameter already, if there
-// is one, is returned. Forgetting does nothing where another one has it.
+// it takes, under a name of its own, and forgets what it lets go; the name of another one that has
+// the parameter, if there is one, is returned.
 using OptimizerName = std::shared_ptr<const std::string>;
 OptimizerName NoteOptimized(const Tensor& parameter, const OptimizerName& optimizer);
+OptimizerName OtherOptimizer(const Tensor& parameter, const OptimizerName& optimizer);
 void ForgetOptimized(const Tensor& parameter, const OptimizerName& optimizer);
 
 }  // namespace firn::inner

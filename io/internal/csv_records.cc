@@ -1,9 +1,13 @@
-// Most lines hold neither a quote nor a \r in their middle: for them one search for \n is all, the
-// places of the next quote and the next \r being remembered from line to line. The others are
-// walked through from quote to quote, in time linear in the record whatever stands in it.
+// 64 bytes at a time: a bit for each quote and each end of a line (csv_masks). A quote opens or
+// closes quotes; which of the bytes stand in quotes is then the parity of the quotes before them.
+// That is so unless one that would open some stands within a field, where it is text: such quotes
+// are looked for by what stands before them, one by one where it is neither a separator, the end of
+// a line nor the quote that closed quotes, of which two make one. No text makes this slower than
+// linear: what is looked at again are the blanks before a quote.
 #include "firn/io/internal/csv_records.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "firn/device/status_macros.h"
@@ -12,88 +16,157 @@
 namespace firn::io::internal {
 
 void RecordScanner::Feed(const char* begin, const char* end) {
-  begin_ = begin;
+  before_ = left_;
+  left_ = {};
+  begin_ = block_ = begin;
   end_ = end;
-  feed_ = Find('\n', begin);
-  return_ = Find('\r', begin);
-  FindQuote(begin);
+  next_word_ = begin;
+  closing_ = uint64_t{before_.closed} << 63;
+  begins_ = before_.begins || before_.closed;
+  FindEnds();
 }
 
-void RecordScanner::SetQuotes(bool quotes) {
+void RecordScanner::SetQuotes(bool quotes, const char* p) {
   quotes_ = quotes;
-  if (end_ != nullptr) FindQuote(begin_);
+  if (p == nullptr || p == end_) return;
+  in_quotes_ = 0;
+  left_ = {};
+  Feed(p, end_);
 }
 
-// Whether a quote at `at` would begin a field: there are only blanks before it, up to a separator
-// or the beginning of what the present state is about.
-bool RecordScanner::BeginsField(const char* segment, const char* at) const {
-  while (at != segment && at[-1] != separator_ && IsBlank(at[-1])) --at;
-  return at == segment ? state_ == State::kStart : at[-1] == separator_;
+// The end of the piece has come before that of the record.
+void RecordScanner::EndPiece() {
+  begun_lines_ = inner_lines_;
+  left_.returns = end_[-1] == '\r';
+  left_.closed = end_[-1] == '"' && (closing_ >> ((end_ - block_ - 1) % 64) & 1) != 0;
+  left_.begins = in_quotes_ == 0 && BeginsField(end_);
 }
 
-// From within quotes to behind them; null where the piece ends first.
-const char* RecordScanner::WalkQuoted(const char* p) {
+// Whether a quote at `at`, outside of quotes, would begin a field: there are only blanks before it,
+// up to a separator or the beginning of the record.
+bool RecordScanner::BeginsField(const char* at) const {
+  while (at != begin_ && at[-1] != separator_ && (at[-1] == ' ' || at[-1] == '\t')) --at;
+  if (at == begin_) return before_.begins;
+  return at[-1] == separator_ || at[-1] == '\n' || at[-1] == '\r';
+}
+
+// Those of a word's quotes that open or close quotes; `closed` says whether the byte before it did.
+uint64_t RecordScanner::ResolveQuotes(const char* word, uint64_t quotes, bool closed) const {
+  uint64_t kept = 0;
+  bool open = in_quotes_ != 0;
+  const char* last = closed ? word - 1 : nullptr;
+  for (; quotes != 0; quotes &= quotes - 1) {
+    const char* const at = word + std::countr_zero(quotes);
+    if (!open && last != at - 1 && !BeginsField(at)) continue;
+    open = !open;
+    last = at;
+    kept |= quotes & (~quotes + 1);
+  }
+  return kept;
+}
+
+// The \r of the word that no \n follows. What follows the last byte of the piece is not known yet.
+uint64_t RecordScanner::LoneReturns(const char* word, const CsvMasks::Word& w) const {
+  const char* const behind = word + 64;
+  uint64_t followed = w.feeds >> 1;
+  if (behind >= end_) {
+    followed |= uint64_t{1} << (end_ - word - 1);
+  } else if (*behind == '\n') {
+    followed |= uint64_t{1} << 63;
+  }
+  return w.returns & ~followed;
+}
+
+uint64_t RecordScanner::LinesInQuotes(const char* word, const CsvMasks::Word& w,
+                                      uint64_t inside) const {
+  const bool after_return = word == begin_ ? before_.returns : word[-1] == '\r';
+  const uint64_t second = w.feeds & (w.returns << 1 | uint64_t{after_return});
+  return (w.feeds | w.returns) & inside & ~second;
+}
+
+// Which bytes of the word stand in quotes or open some.
+inline uint64_t RecordScanner::InsideQuotes(const char* word, const CsvMasks::Word& w) {
+  const bool follows = word == next_word_;
+  const bool closed = follows && closing_ >> 63 != 0;
+  const bool begins = follows ? begins_ : word[-1] == separator_;
+  uint64_t quotes = w.quotes, inside = w.inside ^ in_quotes_;
+  if ((quotes & inside & ~(w.before << 1 | uint64_t{begins})) != 0) [[unlikely]] {
+    quotes = ResolveQuotes(word, quotes, closed);
+    inside = PrefixXor(quotes) ^ in_quotes_;
+  }
+  in_quotes_ = uint64_t{0} - (inside >> 63);
+  next_word_ = word + 64;
+  closing_ = quotes & ~inside;
+  begins_ = (w.before & ~(w.quotes & ~quotes)) >> 63 != 0;
+  return inside;
+}
+
+// Where the records of the block end.
+void RecordScanner::FindEnds() {
+  FindCsvMasks(block_, std::min<int64_t>(end_ - block_, CsvMasks::kBytes), separator_, &masks_);
+  uint16_t* last = ends_;
+  // What a \r at the end of the last piece ended has no byte of this one.
+  if (block_ == begin_ && before_.returns && in_quotes_ == 0 && *begin_ != '\n') *last++ = 0;
+  lines_in_quotes_ = 0;
+  for (uint64_t left = masks_.some; left != 0; left &= left - 1) {
+    const int k = std::countr_zero(left);
+    CsvMasks::Word& w = masks_.words[k];
+    const char* const word = block_ + 64 * k;
+    const uint64_t inside = quotes_ ? InsideQuotes(word, w) : 0;
+    uint64_t ends = w.feeds & ~inside;
+    if (w.returns != 0) ends |= LoneReturns(word, w) & ~inside;
+    if (((w.feeds | w.returns) & inside) != 0) [[unlikely]] {
+      w.returns = LinesInQuotes(word, w, inside);
+      lines_in_quotes_ |= uint64_t{1} << k;
+    }
+    const int n = std::popcount(ends);
+    const int at = 64 * k + 1;
+    for (int i = 0; i < kAtOnce; ++i, ends &= ends - 1) {
+      last[i] = static_cast<uint16_t>(at + std::countr_zero(ends));
+    }
+    for (int i = kAtOnce; i < n; ++i, ends &= ends - 1) {
+      last[i] = static_cast<uint16_t>(at + std::countr_zero(ends));
+    }
+    last += n;
+  }
+  next_ = ends_;
+  last_ = last;
+}
+
+bool RecordScanner::NextBlock() {
+  if (end_ - block_ <= CsvMasks::kBytes) return false;
+  block_ += CsvMasks::kBytes;
+  FindEnds();
+  return true;
+}
+
+const char* RecordScanner::Search() {
+  inner_lines_ = begun_lines_;
+  begun_lines_ = 0;
   for (;;) {
-    if (state_ == State::kQuoteInside) {
-      if (p == end_) return nullptr;
-      if (*p != '"') {
-        state_ = State::kField;
-        return p;
-      }
-      ++p;
-      state_ = State::kQuoted;
-      return_before_ = false;
-    }
-    if (quote_ < p) FindQuote(p);
-    if (feed_ < p) feed_ = Find('\n', p);
-    if (return_ < p) return_ = Find('\r', p);
-    if (std::min(feed_, return_) < quote_) {
-      for (; p != quote_; ++p) {
-        inner_lines_ += *p == '\r' || (*p == '\n' && !return_before_) ? 1 : 0;
-        return_before_ = *p == '\r';
-      }
-    } else if (p != quote_) {
-      return_before_ = false;
-    }
-    if (quote_ == end_) return nullptr;
-    p = quote_ + 1;
-    state_ = State::kQuoteInside;
+    const bool found = next_ != last_;
+    const int end = found ? *next_ : CsvMasks::kBytes;
+    if (lines_in_quotes_ != 0) CountLines(end);
+    if (found) return ++next_, block_ + end;
+    if (NextBlock()) continue;
+    EndPiece();
+    return nullptr;
   }
 }
 
-const char* RecordScanner::Walk(const char* p) {
-  if (state_ == State::kReturn) {
-    state_ = State::kFresh;
-    return p + (*p == '\n' ? 1 : 0);
-  }
-  if (state_ == State::kFresh) state_ = State::kStart;
-  for (;;) {
-    if (state_ == State::kQuoted || state_ == State::kQuoteInside) {
-      p = WalkQuoted(p);
-      if (p == nullptr) return nullptr;
+// Adds the lines that end in quotes before `end`, from the beginning of the block.
+void RecordScanner::CountLines(int end) {
+  for (; lines_in_quotes_ != 0; lines_in_quotes_ &= lines_in_quotes_ - 1) {
+    const int k = std::countr_zero(lines_in_quotes_);
+    uint64_t& lines = masks_.words[k].returns;
+    const int bits = end - 64 * k;
+    if (bits < 64) {
+      const uint64_t before = bits <= 0 ? 0 : (uint64_t{1} << bits) - 1;
+      inner_lines_ += std::popcount(lines & before);
+      lines &= ~before;
+      return;
     }
-    if (quote_ < p) FindQuote(p);
-    if (feed_ < p) feed_ = Find('\n', p);
-    if (return_ < p) return_ = Find('\r', p);
-    const char* const line_end = std::min(feed_, return_);
-    const char* const stop = std::min(line_end, quote_);
-    if (stop == end_) {
-      state_ = BeginsField(p, end_) ? State::kStart : State::kField;
-      return nullptr;
-    }
-    if (quote_ < line_end) {
-      const bool begins = BeginsField(p, quote_);
-      state_ = begins ? State::kQuoted : State::kField;
-      return_before_ = false;
-      p = quote_ + 1;
-      continue;
-    }
-    if (line_end == return_ && line_end + 1 == end_) {
-      state_ = State::kReturn;
-      return nullptr;
-    }
-    state_ = State::kFresh;
-    return line_end + (*line_end == '\r' && line_end[1] == '\n' ? 2 : 1);
+    inner_lines_ += std::popcount(lines);
   }
 }
 
@@ -121,7 +194,7 @@ absl::Status ForEachRecord(
     const char* const end = p + piece.size();
     scanner.Feed(p, end);
     while (p != end) {
-      const char* const stop = scanner.Next(p);
+      const char* const stop = scanner.Next();
       std::string_view record(p, static_cast<size_t>((stop == nullptr ? end : stop) - p));
       if (stop == nullptr || !begun.empty()) {
         FIRN_RETURN_IF(static_cast<int64_t>(begun.size() + record.size()) > max_record,
@@ -135,7 +208,7 @@ absl::Status ForEachRecord(
       begun.clear();
       line += 1 + scanner.inner_lines();
       if (line > raw_lines) [[likely]] {
-        if (raw_lines > 0) scanner.SetQuotes(true);
+        if (raw_lines > 0) scanner.SetQuotes(true, stop);
         raw_lines = 0;
       }
       p = stop;

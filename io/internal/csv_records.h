@@ -2,20 +2,20 @@
 #define FIRN_IO_INTERNAL_CSV_RECORDS_H_
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "firn/io/internal/csv_masks.h"
 
 namespace firn::io::internal {
 
 // Finds where the records of a CSV text end, which comes in pieces:
 //
 //   scanner.Feed(begin, end);
-//   for (const char* p = begin; p != end && (p = scanner.Next(p)) != nullptr;) ...
+//   for (const char* p = begin; p != end && (p = scanner.Next()) != nullptr;) ...
 //
 // A record ends with its line, at \n, \r\n or \r alone, unless that stands in quotes which began a
 // field (RFC 4180). Thread-compatible.
@@ -25,52 +25,59 @@ class RecordScanner {
 
   // Goes on with these bytes, which follow the ones before and live while they are gone through.
   void Feed(const char* begin, const char* end);
-  // Where the record ends that goes on at `p`, behind its line's end; null where the piece ends
-  // first. It may be `p` itself, for a \r that ended the last piece. Requires: p is not the end.
-  const char* Next(const char* p) {
-    if (state_ == State::kFresh) [[likely]] {
-      inner_lines_ = 0;
-      if (feed_ < p) feed_ = Find('\n', p);
-      if (feed_ != end_ && (quote_ >= p ? quote_ : FindQuote(p)) > feed_) [[likely]] {
-        if (return_ < p) return_ = Find('\r', p);
-        if (return_ > feed_ || return_ + 1 == feed_) return feed_ + 1;
-      }
-    }
-    return Walk(p);
+  // Where the record ends that goes on at the beginning of the piece or where the last one ended,
+  // behind its line's end; null where the piece ends first. It may be the beginning itself, for a
+  // \r that ended the last piece. Requires: that is not the end of the piece.
+  const char* Next() {
+    if (next_ == last_ || lines_in_quotes_ != 0) [[unlikely]]
+      return Search();
+    inner_lines_ = begun_lines_;
+    begun_lines_ = 0;
+    return block_ + *next_++;
   }
   // How many lines ended inside of the quotes of the record that Next has found.
   int64_t inner_lines() const { return inner_lines_; }
-  // Whether quotes mean something; they do from the start.
-  void SetQuotes(bool quotes);
+  // Whether quotes mean something from `p` on, where a record begins; they do from the start.
+  void SetQuotes(bool quotes, const char* p = nullptr);
 
  private:
-  enum class State : char {
-    kFresh,        // a record begins
-    kField,        // in a field that no quote can begin any more
-    kStart,        // before a field of the record
-    kQuoted,       // in quotes
-    kQuoteInside,  // behind a quote in quotes, which ends them unless another follows
-    kReturn,       // behind a \r, which ended the record
+  static constexpr int kAtOnce = 2;  // ends that are written at once
+  // What the beginning of a piece has to know of the end of the one before.
+  struct Before {
+    bool begins = true;    // a quote would begin a field
+    bool closed = false;   // the last byte closed quotes, unless a quote follows
+    bool returns = false;  // the last byte is a \r
   };
 
-  const char* Find(char c, const char* p) const {
-    const void* const found = std::memchr(p, c, static_cast<size_t>(end_ - p));
-    return found == nullptr ? end_ : static_cast<const char*>(found);
-  }
-  const char* FindQuote(const char* p) { return quote_ = quotes_ ? Find('"', p) : end_; }
-  const char* Walk(const char* p);
-  const char* WalkQuoted(const char* p);
-  bool BeginsField(const char* segment, const char* at) const;
+  const char* Search();
+  bool NextBlock();
+  void FindEnds();
+  void CountLines(int end);
+  uint64_t LoneReturns(const char* word, const CsvMasks::Word& w) const;
+  uint64_t LinesInQuotes(const char* word, const CsvMasks::Word& w, uint64_t inside) const;
+  uint64_t InsideQuotes(const char* word, const CsvMasks::Word& w);
+  uint64_t ResolveQuotes(const char* word, uint64_t quotes, bool closed) const;
+  bool BeginsField(const char* at) const;
+  void EndPiece();
 
   const char separator_;
   bool quotes_ = true;
-  State state_ = State::kFresh;
-  bool return_before_ = false;  // in quotes: the byte before was a \r
-  int64_t inner_lines_ = 0;
+  Before before_, left_;                          // this piece, and the next
   const char *begin_ = nullptr, *end_ = nullptr;  // of the piece
-  // The next of each at or behind the place that was last asked for, the piece's beginning at
-  // first; end_ where there is none.
-  const char *feed_ = nullptr, *return_ = nullptr, *quote_ = nullptr;
+  const char* block_ = nullptr;                   // what the masks are of
+  CsvMasks masks_;
+  uint64_t in_quotes_ = 0;  // all ones where quotes are open behind the block
+  // The word behind the last one with a quote or the end of a line, which quotes of that one closed
+  // quotes, and whether its last byte has a quote behind it begin a field or go on with it.
+  const char* next_word_ = nullptr;
+  uint64_t closing_ = 0;
+  bool begins_ = false;
+  // Where records of the block end, from its beginning, and those that have not been found.
+  uint16_t ends_[CsvMasks::kBytes + kAtOnce];  // NOLINT: set as far as last_
+  const uint16_t *next_ = ends_, *last_ = ends_;
+  // Words in whose quotes lines end that have not been counted; these are bits in `returns`.
+  uint64_t lines_in_quotes_ = 0;
+  int64_t begun_lines_ = 0, inner_lines_ = 0;
 };
 
 // A record without the end of its line.

@@ -3,6 +3,8 @@
 #include "firn/io/internal/line_index.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/csv_line.h"
@@ -12,6 +14,11 @@ namespace firn::io::internal {
 namespace {
 
 constexpr int64_t kBlock = 1 << 16;  // stays in the nearest cache while it is gone through
+
+// The scanner goes through text by 64 bytes, each of which are to lie in one line of the cache.
+struct alignas(64) CacheLine {
+  char bytes[64];  // NOLINT: read over before it is looked at
+};
 
 }  // namespace
 
@@ -38,25 +45,27 @@ absl::StatusOr<LineIndex> LineIndex::Make(std::unique_ptr<RandomAccess> file, ch
   LineIndex index(std::move(file));
   const RandomAccess& f = *index.file_;
   const int64_t size = f.size();
-  std::string block(static_cast<size_t>(std::min(size, kBlock)), '\0');
+  std::vector<CacheLine> buffer(static_cast<size_t>(std::min(size, kBlock) / 64 + 1));
+  char* const block = buffer[0].bytes;
   RecordScanner scanner(separator);
   bool blank = true;  // the present record, so far
   for (int64_t at = 0; at < size; at += kBlock) {
     const int64_t n = std::min(size - at, kBlock);
-    FIRN_RETURN_IF_ERROR(f.ReadAt(at, block.data(), n, "lines"));
-    FIRN_RETURN_IF(at == 0 && block.starts_with("\x1f\x8b"),
+    FIRN_RETURN_IF_ERROR(f.ReadAt(at, block, n, "lines"));
+    const std::string_view text(block, static_cast<size_t>(n));
+    FIRN_RETURN_IF(at == 0 && text.starts_with("\x1f\x8b"),
                    InvalidArgument(f.name(), ": expected text, got gzip: unpack it"));
-    const char* p = block.data();
+    const char* p = block;
     const char* const end = p + n;
-    if (at == 0 && block.starts_with(kByteOrderMark)) p += kByteOrderMark.size();
+    if (at == 0 && text.starts_with(kByteOrderMark)) p += kByteOrderMark.size();
     scanner.Feed(p, end);
     while (p != end) {
-      const char* const found = scanner.Next(p);
+      const char* const found = scanner.Next();
       // Nearly all lines: as Add does, without the call. A record that ended with the last block
       // has no byte in this one: what stands at p is of the next, and says nothing about it.
       if (blank && found != nullptr && found != p && static_cast<unsigned char>(*p) > ' ' &&
           scanner.inner_lines() == 0 && index.blank_ == 0) [[likely]] {
-        const int64_t there = at + (found - block.data());
+        const int64_t there = at + (found - block);
         if (there - index.begins_.back() <= max_line) [[likely]] {
           index.begins_.push_back(there);
           p = found;
@@ -68,8 +77,7 @@ absl::StatusOr<LineIndex> LineIndex::Make(std::unique_ptr<RandomAccess> file, ch
       blank = blank && p == stop;
       p = stop;
       if (found == nullptr) break;
-      FIRN_RETURN_IF_ERROR(
-          index.Add(at + (stop - block.data()), blank, scanner.inner_lines(), max_line));
+      FIRN_RETURN_IF_ERROR(index.Add(at + (stop - block), blank, scanner.inner_lines(), max_line));
       blank = true;
     }
   }

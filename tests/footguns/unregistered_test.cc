@@ -107,6 +107,25 @@ TEST(UnregisteredTest, AParameterOfTwoOptimizersIsNamedOnce) {
             "");
 }
 
+TEST(UnregisteredTest, WhatTheOldOptimizerLetsGoLaterIsNotNamed) {
+  nn::Linear fc({.in = 4, .out = 3});
+  optim::Sgd sgd(fc.parameters(), {.lr = 0.1});
+  optim::Adam adam(fc.parameters(), {});
+  sgd.RemoveParameters({"0"});
+  EXPECT_EQ(
+      Said([&] { adam.Step(); }),
+      "firn: parameter linear.bias is in two optimizers, Sgd and Adam: a Step of either moves "
+      "it\n");
+  optim::Adam other(fc.parameters(), {});
+  adam.ClearParameters();
+  sgd.ClearParameters();
+  EXPECT_EQ(Said([&] { other.Step(); }), "");
+  // Of three, those that stay.
+  optim::Sgd third(fc.parameters(), {.lr = 0.1}), fourth(fc.parameters(), {.lr = 0.1});
+  third.ClearParameters();
+  EXPECT_NE(Said([&] { fourth.Step(); }).find("Adam and Sgd"), std::string::npos);
+}
+
 TEST(UnregisteredTest, AnOptimizerThatTakesThePlaceOfAnotherIsNotNamed) {
   nn::Linear fc({.in = 4, .out = 3});
   std::unique_ptr<optim::Optimizer> optimizer =

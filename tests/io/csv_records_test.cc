@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,56 @@ TEST(CsvRecordsTest, LinesDoNotEndInQuotesThatBeganAField) {
 TEST(CsvRecordsTest, RawLinesHaveNoQuotes) {
   EXPECT_THAT(Records("\"not closed\n\"a\nb\"\n", 100, 1),
               ElementsAre("1:\"not closed", "2:\"a\nb\""));
+}
+
+// The same, byte by byte.
+std::vector<std::string> RecordsByBytes(std::string_view text, char separator) {
+  std::vector<std::string> records;
+  bool quoted = false, field_begins = true;
+  int64_t line = 1, inner = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (quoted) {
+      if (c == '"' && next == '"') {
+        ++i;
+      } else if (c == '"') {
+        quoted = false;
+      } else if (c == '\n' || (c == '\r' && next != '\n')) {
+        ++inner;
+      }
+    } else if (c == '\n' || c == '\r') {
+      records.push_back(absl::StrCat(line, ":", std::string(text.substr(begin, i - begin))));
+      i += c == '\r' && next == '\n' ? 1 : 0;
+      begin = i + 1;
+      line += 1 + inner;
+      inner = 0;
+      field_begins = true;
+    } else if (c == '"' && field_begins) {
+      quoted = true;
+      field_begins = false;
+    } else {
+      field_begins = c == separator || (field_begins && (c == ' ' || c == '\t'));
+    }
+  }
+  if (begin == text.size()) return records;
+  const std::string_view last = WithoutLineEnd(text.substr(begin));
+  records.push_back(absl::StrCat(line, ":", std::string(last)));
+  return records;
+}
+
+// Longer than what is looked at together, so that anything may stand at the ends of that.
+TEST(CsvRecordsTest, LongTextsAreAsByBytes) {
+  std::mt19937 random(1);
+  constexpr std::string_view kBytes[] = {"a\",\n\r \t", "aaa\",,\"\n\"", "aaaaaaaaaaaa,\"\n",
+                                         "a,\"\"\"\"\n", "\r\n\""};
+  for (int round = 0; round < 2000; ++round) {
+    const std::string_view bytes = kBytes[random() % std::size(kBytes)];
+    std::string text(random() % (round % 10 == 0 ? 20000 : 300), ' ');
+    for (char& c : text) c = bytes[random() % bytes.size()];
+    const size_t size = round % 3 == 0 ? 1 + random() % 200 : 1 + random() % 20000;
+    ASSERT_EQ(Records(text, size), RecordsByBytes(text, ',')) << size << ": " << text;
+  }
 }
 
 TEST(CsvRecordsTest, HowTheTextComesDoesNotMatter) {

@@ -4,7 +4,9 @@
 // layer_norm, and without the mean rms_norm, of the rows of a matrix.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "firn/device/macros.h"
@@ -67,11 +69,13 @@ void ForEachPiece(int64_t cols, const F& f) {
   for (int64_t i = 0; i < cols; i += kNormPiece) f(i, std::min(kNormPiece, cols - i));
 }
 
-// What RowStatistics gives for rows whose squares leave the range of Acc; `near` for those of
-// zeros, or with an infinity or NaN.
+// Mends what RowStatistics gives for rows whose sum of squares, in Acc, may lack digits or is
+// infinite, 0 or no number, where that is not right. Not inlined: rows are short.
 template <bool kCentred, class Acc>
-std::pair<double, double> FarRowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols, double eps,
-                                           const std::pair<double, double>& near) {
+FIRN_NOINLINE void FarRowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols, double eps,
+                                    double sum, std::pair<double, double>* result) {
+  const bool lost = sum < kLeastSum<Acc> && (sum == 0 ? eps == 0 : eps < kLeastSum<Acc>);
+  if (std::isfinite(sum) && !lost) return;
   const auto for_each = [&](const auto& f) {
     ForEachPiece(cols, [&](int64_t i, int64_t n) {
       const Acc* const piece = x.At(row + i, n);
@@ -79,9 +83,9 @@ std::pair<double, double> FarRowStatistics(Pieces<Acc>& x, int64_t row, int64_t 
     });
   };
   const ScaledMoments m = ScaledMomentsOf(for_each, cols, kCentred);
-  if (!m.known) return near;
+  if (!m.known) return;
   const double var = m.squares / static_cast<double>(cols);
-  return {m.mean / m.unit, m.unit / std::hypot(std::sqrt(var), std::sqrt(eps) * m.unit)};
+  *result = {m.mean / m.unit, m.unit / std::hypot(std::sqrt(var), std::sqrt(eps) * m.unit)};
 }
 
 // Mean and 1 / sqrt(var + eps) of the row at `row`, var the biased variance; around 0 where not
@@ -100,14 +104,14 @@ std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t col
       all.squares += static_cast<double>(squares + sum);
     }
   });
-  constexpr double kLeast = kLeastSum<Acc>;
-  const bool lost = all.squares < kLeast && all.squares != 0 && eps < kLeast;
-  const std::pair<double, double> near(
-      all.mean, 1 / std::sqrt(all.squares / static_cast<double>(cols) + eps));
-  if (!std::isfinite(all.squares) || lost || (all.squares == 0 && eps == 0)) [[unlikely]] {
-    return FarRowStatistics<kCentred>(x, row, cols, eps, near);
+  std::pair<double, double> result(all.mean,
+                                   1 / std::sqrt(all.squares / static_cast<double>(cols) + eps));
+  // Whether the exponent is one of those from that of the least sum to that of the largest number.
+  constexpr uint64_t kFirst = std::bit_cast<uint64_t>(kLeastSum<Acc>) >> 52;
+  if ((std::bit_cast<uint64_t>(all.squares) >> 52) - kFirst >= 2047 - kFirst) [[unlikely]] {
+    FarRowStatistics<kCentred>(x, row, cols, eps, all.squares, &result);
   }
-  return near;
+  return result;
 }
 
 // y = (x - mean) invstd w + b, n elements.

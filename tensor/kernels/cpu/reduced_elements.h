@@ -10,6 +10,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "firn/device/parallel.h"
 #include "firn/tensor/kernels/cpu/reduce.h"
 #include "firn/tensor/kernels/functor.h"
 #include "firn/tensor/kernels/reduce_plan.h"
@@ -19,6 +20,25 @@ namespace firn::cpu {
 // Sums of squares in T below this may lack what squares that became subnormal have lost.
 template <class T>
 inline constexpr double kLeastSum = std::is_same_v<T, double> ? 0x1p-969 : 0x1p-102;
+
+// Calls f(begin, end) for parts of [0, n) in which a result may be below `least`, infinite or NaN.
+// Those are few, so that all are asked first, in a loop without branches.
+template <class Acc, class T, class F>
+void ForEachPartOutside(const T* results, int64_t n, Acc least, const F& f) {
+  constexpr int64_t kPart = 1 << 14;
+  const auto ask = [&](int64_t begin, int64_t end) {
+    unsigned outside = 0;
+    for (int64_t j = begin; j < end; ++j) {
+      const Acc v = static_cast<Acc>(results[j]);
+      outside |= static_cast<unsigned>(!(v >= least)) |
+                 static_cast<unsigned>(!(v <= std::numeric_limits<Acc>::max()));
+    }
+    if (outside != 0) [[unlikely]]
+      f(begin, end);
+  };
+  if (n <= kPart) return ask(0, n);
+  ParallelFor(n, kPart, ask);
+}
 
 // Calls f(v) for each of the elements of `x` that are reduced to result j, in double.
 template <class T, class F>

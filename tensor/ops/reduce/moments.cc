@@ -11,7 +11,6 @@
 #include <optional>
 #include <utility>
 
-#include "firn/device/parallel.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/kernels/cpu/moments.h"
@@ -58,7 +57,8 @@ void Rescale(KernelContext& k, double divisor) {
   const Acc least = static_cast<Acc>(kRoot ? std::sqrt(kLeast) : kLeast);
   const TensorSpec& spec = k.in_spec(0);
   T *const var = k.out<T>(0), *const mean = k.out<T>(1);
-  ParallelFor(k.out_spec(0).num_elements(), 1 << 14, [&](int64_t begin, int64_t end) {
+  const int64_t n = k.out_spec(0).num_elements();
+  cpu::ForEachPartOutside(var, n, least, [&](int64_t begin, int64_t end) {
     std::optional<ReducePlan> plan;
     for (int64_t j = begin; j < end; ++j) {
       const Acc v = static_cast<Acc>(var[j]);

@@ -11,7 +11,6 @@
 #include <optional>
 #include <type_traits>
 
-#include "firn/device/parallel.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/kernels/cpu/reduce_loop.h"
@@ -64,9 +63,11 @@ template <class T>
 void Rescale(KernelContext& k, const NormAttrs& a) {
   using Acc = AccumulatorOf<T>;
   if (std::is_same_v<T, Half> && a.p == 2) return;  // f32 holds the squares of all
-  const Acc least = static_cast<Acc>(std::pow(cpu::kLeastSum<Acc>, 1 / a.p));
+  constexpr double kLeast = cpu::kLeastSum<Acc>;
+  const Acc least = static_cast<Acc>(a.p == 2 ? std::sqrt(kLeast) : std::pow(kLeast, 1 / a.p));
   T* const norms = k.out<T>();
-  ParallelFor(k.out_spec().num_elements(), 1 << 14, [&](int64_t begin, int64_t end) {
+  const int64_t n = k.out_spec().num_elements();
+  cpu::ForEachPartOutside(norms, n, least, [&](int64_t begin, int64_t end) {
     std::optional<ReducePlan> plan;
     for (int64_t j = begin; j < end; ++j) {
       const Acc norm = static_cast<Acc>(norms[j]);
