@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "firn/nn/batch_norm.h"
+#include "firn/nn/norm.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/from.h"
 
@@ -30,6 +31,10 @@ uint64_t Hash(int64_t i, uint64_t salt) {
   return SplitMix64((salt << 32) + static_cast<uint64_t>(i));
 }
 
+// Its own name, without those of modules.
+std::string NameOf(const std::string& parameter) {
+  return parameter.substr(parameter.rfind('.') + 1);
+}
 std::string OwnerOf(const std::string& parameter) {
   const size_t dot = parameter.rfind('.');
   return dot == std::string::npos ? "" : parameter.substr(0, dot);
@@ -47,10 +52,12 @@ Tensor HashValues(const Shape& shape, uint64_t salt, double scale) {
   return FromVector(std::move(values), shape);
 }
 
-Tensor HashLabels(int64_t n, uint64_t salt) {
+Tensor HashLabels(const Shape& shape, uint64_t salt, uint64_t classes) {
   std::vector<int64_t> labels;
-  for (int64_t i = 0; i < n; ++i) labels.push_back(static_cast<int64_t>(Hash(i, salt) % 10));
-  return FromVector(std::move(labels));
+  for (int64_t i = 0; i < shape.num_elements(); ++i) {
+    labels.push_back(static_cast<int64_t>(Hash(i, salt) % classes));
+  }
+  return FromVector(std::move(labels), shape);
 }
 
 HashBatch BatchOfStep(int64_t step, int64_t n, const Shape& input_shape) {
@@ -58,19 +65,27 @@ HashBatch BatchOfStep(int64_t step, int64_t n, const Shape& input_shape) {
   std::vector<int64_t> sizes = {n};
   sizes.insert(sizes.end(), input_shape.begin(), input_shape.end());
   return {HashValues(Shape(sizes), kInputSalt + turn, kInputScale),
-          HashLabels(n, kLabelSalt + turn)};
+          HashLabels({n}, kLabelSalt + turn)};
+}
+
+Tensor TokensOfStep(int64_t step, const Shape& shape, int64_t tokens) {
+  return HashLabels(shape, kInputSalt + static_cast<uint64_t>(step % kBatches),
+                    static_cast<uint64_t>(tokens));
 }
 
 void FillParameters(nn::Module& net) {
   const NoGradScope no_grad;
   std::set<std::string> norms;
   for (const auto& [name, module] : net.named_modules()) {
-    if (dynamic_cast<const nn::BatchNorm2d*>(module) != nullptr) norms.insert(name);
+    if (dynamic_cast<const nn::BatchNorm2d*>(module) != nullptr ||
+        dynamic_cast<const nn::LayerNorm*>(module) != nullptr) {
+      norms.insert(name);
+    }
   }
   uint64_t salt = 0;
   double fan_in = 1;  // of the latest weight, which a bias shares
   for (NamedTensor& p : net.named_parameters()) {
-    const bool weight = p.name.ends_with("weight");
+    const bool weight = NameOf(p.name).starts_with("weight");
     if (norms.contains(OwnerOf(p.name))) {
       p.tensor.Fill(weight ? 1 : 0);
     } else {

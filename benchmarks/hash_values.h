@@ -13,8 +13,8 @@ namespace firn::benchmarks {
 
 // f32 elements in [-scale / 2, scale / 2).
 Tensor HashValues(const Shape& shape, uint64_t salt, double scale);
-// i64 [n], class indices in 0..9.
-Tensor HashLabels(int64_t n, uint64_t salt);
+// i64, class indices below `classes`.
+Tensor HashLabels(const Shape& shape, uint64_t salt, uint64_t classes = 10);
 
 struct HashBatch {
   Tensor input;   // f32 [n, ...input_shape]
@@ -22,8 +22,10 @@ struct HashBatch {
 };
 // What training step `step` reads. Two batches alternate.
 HashBatch BatchOfStep(int64_t step, int64_t n, const Shape& input_shape);
+// The same of tokens, which are class indices below `tokens`.
+Tensor TokensOfStep(int64_t step, const Shape& shape, int64_t tokens);
 
-// Overwrites every parameter: the weight of a batch norm with 1, its bias with 0, others with
+// Overwrites every parameter: the weight of a norm with 1, its bias with 0, others with
 // hashed values within 1 / sqrt(fan_in). Requires: none is pending.
 void FillParameters(nn::Module& net);
 

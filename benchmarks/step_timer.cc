@@ -3,6 +3,7 @@
 #include "benchmarks/step_timer.h"
 
 #include <chrono>
+#include <ctime>
 
 #include "firn/device/cuda.h"
 #include "firn/device/status_macros.h"
@@ -16,6 +17,12 @@ double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+double ProcessorMilliseconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
 }  // namespace
 
 absl::StatusOr<TimedSteps> StepTimer::Run(Trainer& trainer, int64_t steps) {
@@ -25,9 +32,11 @@ absl::StatusOr<TimedSteps> StepTimer::Run(Trainer& trainer, int64_t steps) {
   const Clock::time_point begin = Clock::now();
   for (int64_t i = 0; i < steps; ++i) {
     const Clock::time_point start = Clock::now();
+    const double processor_start = ProcessorMilliseconds();
     const Tensor loss = trainer.Step();
     if (i == steps - 1) static_cast<void>(loss.Item());
-    timed.ms.push_back(MillisecondsSince(start));
+    timed.ms.push_back(clock_ == StepClock::kWall ? MillisecondsSince(start)
+                                                  : ProcessorMilliseconds() - processor_start);
   }
   timed.wall_ms = MillisecondsSince(begin);
   return timed;

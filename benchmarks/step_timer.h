@@ -18,11 +18,16 @@ struct TimedSteps {
   int64_t waits = 0;       // for a CUDA device, beside that for the last loss: should be 0
 };
 
-// Times training steps on one device: by the clock on the CPU; on a CUDA device by events between
-// the steps, so that the program may run ahead of the device. Thread-compatible.
+// By what steps on the CPU are timed: the clock, or the time that the process had its processors
+// for, which other programs do not take from it.
+enum class StepClock : uint8_t { kWall, kProcessor };
+
+// Times training steps on one device: on the CPU by a clock; on a CUDA device by events between the
+// steps, so that the program may run ahead of the device. Thread-compatible.
 class StepTimer {
  public:
-  explicit StepTimer(DeviceContext& context) : context_(&context) {}
+  explicit StepTimer(DeviceContext& context, StepClock clock = StepClock::kWall)
+      : context_(&context), clock_(clock) {}
 
   // Does `steps` steps of a trainer on this device. The loss is read after the last one only, as a
   // loop that logs now and then would. Errors: the device's. Throws what training does.
@@ -32,6 +37,7 @@ class StepTimer {
   absl::StatusOr<TimedSteps> RunOnDevice(Trainer& trainer, int64_t steps);
 
   DeviceContext* context_;
+  StepClock clock_;
   std::vector<std::unique_ptr<Event>> events_;  // kept: making one costs more than a short step
 };
 

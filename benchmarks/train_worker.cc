@@ -96,11 +96,14 @@ class Worker {
     FIRN_ASSIGN_OR_RETURN(const std::string policy, command.TextOr("precision", "default"));
     FIRN_ASSIGN_OR_RETURN(const Precision precision, ParsePrecision(policy));
     options.autocast = AutocastDtype(precision);
+    FIRN_ASSIGN_OR_RETURN(const std::string clock, command.TextOr("clock", "wall"));
+    FIRN_RETURN_IF(clock != "wall" && clock != "cpu",
+                   InvalidArgument("there is no clock '", clock, "', only wall and cpu"));
     SetPrecision(precision);
     SetNumThreads(static_cast<int>(std::clamp<int64_t>(threads, 1, 1024)));
     SetFlushDenormals(true);
     FIRN_ASSIGN_OR_RETURN(context_, GetDeviceContext(options.device));
-    timer_.emplace(*context_);
+    timer_.emplace(*context_, clock == "cpu" ? StepClock::kProcessor : StepClock::kWall);
     StartMemory();
     const auto start = std::chrono::steady_clock::now();
     FIRN_ASSIGN_OR_RETURN(trainer_, Trainer::Make(options));

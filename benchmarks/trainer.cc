@@ -1,22 +1,16 @@
-// The models learn the size of their input from a first forward in eval mode, which changes no
-// running statistics; only then are the parameters there to be filled.
+// Networks learn the size of their input first; only then are the parameters there to be filled.
 #include "benchmarks/trainer.h"
 
 #include <chrono>
 #include <utility>
 
-#include "benchmarks/changing_cnn.h"
-#include "benchmarks/resnet18.h"
-#include "examples/models.h"
 #include "examples/optimizers.h"
 #include "firn/autograd/graph/capture.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/dataset.h"
 #include "firn/io/digits.h"
-#include "firn/nn/summary.h"
 #include "firn/tensor/autocast.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/ops/loss/cross_entropy.h"
 
 namespace firn::benchmarks {
 namespace {
@@ -29,24 +23,6 @@ constexpr size_t kRecordedBatches = 4;
 double MillisecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
       .count();
-}
-
-// As peers/torch_models.py says for each model.
-Shape HashShapeOf(const std::string& workload) {
-  if (workload == "mlp") return {64};
-  if (workload == "deep_cnn" || workload == "changing_cnn") return {1, 8, 8};
-  if (workload == "resnet18") return {3, 32, 32};
-  return {1, 28, 28};
-}
-
-absl::StatusOr<std::unique_ptr<nn::Layer>> MakeNet(const TrainerOptions& options) {
-  if (options.workload == "resnet18") return std::make_unique<Resnet18>();
-  if (options.workload != "changing_cnn") {
-    return examples::MakeModel(options.workload, options.depth);
-  }
-  FIRN_RETURN_IF(options.frozen, InvalidArgument("changing_cnn is another network in every step:"
-                                                 " only the dynamic mode can run it"));
-  return std::make_unique<ChangingCnn>(ChangingCnnOptions{.depth = options.depth});
 }
 
 absl::StatusOr<std::vector<HashBatch>> DigitBatches(int64_t batch) {
@@ -62,17 +38,17 @@ absl::StatusOr<std::vector<HashBatch>> DigitBatches(int64_t batch) {
   return batches;
 }
 
-absl::StatusOr<std::vector<HashBatch>> BatchesFor(const TrainerOptions& options) {
+absl::StatusOr<std::vector<HashBatch>> BatchesFor(const Workload& workload,
+                                                  const TrainerOptions& options) {
   if (options.data == TrainerData::kDigits) return DigitBatches(options.batch);
-  const Shape shape = HashShapeOf(options.workload);
-  return std::vector<HashBatch>{BatchOfStep(0, options.batch, shape),
-                                BatchOfStep(1, options.batch, shape)};
+  return std::vector<HashBatch>{workload.Batch(0, options.batch), workload.Batch(1, options.batch)};
 }
 
-Shape ShapeOfOne(const Tensor& batch) {
-  std::vector<int64_t> sizes(batch.shape().begin(), batch.shape().end());
-  sizes[0] = 1;
-  return Shape(sizes);
+absl::StatusOr<std::unique_ptr<Workload>> WorkloadFor(const TrainerOptions& o) {
+  FIRN_RETURN_IF(o.frozen && o.workload == "changing_cnn",
+                 InvalidArgument("changing_cnn is another network in every step:"
+                                 " only the dynamic mode can run it"));
+  return MakeWorkload(o.workload, {.depth = o.depth, .batch = o.batch});
 }
 
 }  // namespace
@@ -80,30 +56,32 @@ Shape ShapeOfOne(const Tensor& batch) {
 absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Make(const TrainerOptions& options) {
   FIRN_RETURN_IF(options.batch < 1, InvalidArgument("batch is ", options.batch, " (want >= 1)"));
   FIRN_RETURN_IF(options.depth < 0, InvalidArgument("depth is ", options.depth, " (want >= 0)"));
-  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<nn::Layer> net, MakeNet(options));
-  FIRN_ASSIGN_OR_RETURN(std::vector<HashBatch> batches, BatchesFor(options));
-  nn::Summary(*net, ShapeOfOne(batches[0].input));
-  FillParameters(*net);
-  net->To(options.dtype);
-  net->To(options.device);
+  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Workload> workload, WorkloadFor(options));
+  FIRN_ASSIGN_OR_RETURN(std::vector<HashBatch> batches, BatchesFor(*workload, options));
+  workload->Prepare(batches[0].input);
+  nn::Layer& net = workload->net();
+  FillParameters(net);
+  net.To(options.dtype);
+  net.To(options.device);
   for (HashBatch& b : batches) {
-    b.input = b.input.To(options.dtype).To(options.device);
+    if (IsFloating(b.input.dtype())) b.input = b.input.To(options.dtype);
+    b.input = b.input.To(options.device);
     b.labels = b.labels.To(options.device);
   }
   FIRN_ASSIGN_OR_RETURN(std::unique_ptr<optim::Optimizer> optimizer,
-                        examples::MakeOptimizer(options.optimizer, net->named_parameters()));
+                        examples::MakeOptimizer(options.optimizer, net.named_parameters()));
   return std::unique_ptr<Trainer>(
-      new Trainer(std::move(net), std::move(optimizer), std::move(batches), options));
+      new Trainer(std::move(workload), std::move(optimizer), std::move(batches), options));
 }
 
-Trainer::Trainer(std::unique_ptr<nn::Layer> net, std::unique_ptr<optim::Optimizer> optimizer,
+Trainer::Trainer(std::unique_ptr<Workload> workload, std::unique_ptr<optim::Optimizer> optimizer,
                  std::vector<HashBatch> batches, const TrainerOptions& options)
-    : net_(std::move(net)),
+    : workload_(std::move(workload)),
       optimizer_(std::move(optimizer)),
       batches_(std::move(batches)),
       frozen_(options.frozen),
       autocast_(options.autocast) {
-  net_->Train();
+  net().Train();
   if (frozen_ && options.device.is_cuda() && batches_.size() > kRecordedBatches) {
     shared_ = HashBatch{batches_[0].input.Clone(), batches_[0].labels.Clone()};
   }
@@ -117,15 +95,20 @@ const HashBatch& Trainer::NextBatch() {
   return *shared_;
 }
 
+Tensor Trainer::LossOf(const Tensor& input, const Tensor& labels) {
+  const AutocastScope autocast(autocast_);
+  return workload_->Loss(input, labels);
+}
+
 Tensor Trainer::TrainOn(const Tensor& input, const Tensor& labels) {
-  optimizer_->ZeroGrad();
-  Tensor loss;
-  {
-    const AutocastScope autocast(autocast_);
-    loss = CrossEntropy((*net_)(input), labels);
+  if (workload_->kind() == StepKind::kRun) {
+    const NoGradScope no_grad;
+    return LossOf(input, labels);
   }
+  optimizer_->ZeroGrad();
+  Tensor loss = LossOf(input, labels);
   loss.Backward();
-  optimizer_->Step();
+  if (workload_->kind() == StepKind::kTrain) optimizer_->Step();
   return loss;
 }
 
@@ -144,10 +127,17 @@ Tensor Trainer::CaptureStep(const HashBatch& batch) {
   return captured.outputs[0];
 }
 
-Tensor Trainer::Step() {
-  const HashBatch& batch = NextBatch();
+Tensor Trainer::Run(const HashBatch& batch) {
   if (graph_.has_value()) return (*graph_)(batch.input, batch.labels);
   return frozen_ ? CaptureStep(batch) : TrainOn(batch.input, batch.labels);
+}
+
+Tensor Trainer::Step() {
+  const HashBatch& batch = NextBatch();
+  workload_->BeginStep(batch);
+  Tensor loss;
+  for (int64_t i = 0; i < workload_->calls(); ++i) loss = Run(batch);
+  return loss;
 }
 
 }  // namespace firn::benchmarks

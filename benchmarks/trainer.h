@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "benchmarks/hash_values.h"
+#include "benchmarks/workload.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/device.h"
 #include "firn/nn/layer.h"
@@ -18,12 +19,12 @@ namespace firn::benchmarks {
 
 // What a Trainer learns.
 enum class TrainerData : uint8_t {
-  kHash,    // two batches of hash_values.h
+  kHash,    // the two batches of the workload
   kDigits,  // all whole batches of the bundled training digits, 8x8 pixels, in a fixed order
 };
 
 struct TrainerOptions {
-  std::string workload;  // a model of examples/models.h, changing_cnn or resnet18
+  std::string workload;  // workload.h
   int64_t depth = 10;    // of deep_cnn and changing_cnn
   int64_t batch = 64;
   std::string optimizer = "adam";  // examples/optimizers.h, with its own learning rate
@@ -42,7 +43,8 @@ class Trainer {
   // frozen, which would not change any more.
   static absl::StatusOr<std::unique_ptr<Trainer>> Make(const TrainerOptions& options);
 
-  // One step as a user's loop does it: clears gradients, forward, loss, backward, update. Returns
+  // One step as a user's loop does it: clears gradients, forward, loss, backward, update, or what
+  // of that the workload's steps are made of. Returns
   // the loss, which a CUDA device may not have computed yet: reading it waits.
   Tensor Step();
   // The graph of the frozen step, null before the first one and where steps are not frozen.
@@ -51,16 +53,18 @@ class Trainer {
   double capture_ms() const { return capture_ms_; }
   double compile_ms() const { return compile_ms_; }
 
-  nn::Layer& net() { return *net_; }
+  nn::Layer& net() { return workload_->net(); }
 
  private:
-  Trainer(std::unique_ptr<nn::Layer> net, std::unique_ptr<optim::Optimizer> optimizer,
+  Trainer(std::unique_ptr<Workload> workload, std::unique_ptr<optim::Optimizer> optimizer,
           std::vector<HashBatch> batches, const TrainerOptions& options);
   const HashBatch& NextBatch();
   Tensor TrainOn(const Tensor& input, const Tensor& labels);
+  Tensor LossOf(const Tensor& input, const Tensor& labels);
   Tensor CaptureStep(const HashBatch& batch);
+  Tensor Run(const HashBatch& batch);
 
-  std::unique_ptr<nn::Layer> net_;
+  std::unique_ptr<Workload> workload_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::vector<HashBatch> batches_;
   std::optional<HashBatch> shared_;  // where batches take turns

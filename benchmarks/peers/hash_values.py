@@ -8,12 +8,12 @@ the same parameters and see the same batches:
                  x = (x ^ (x >> 27)) * 0x94D049BB133111EB
                  return x ^ (x >> 31)                          (all modulo 2^64)
   value(i, salt, scale) = ((splitmix64(salt * 2^32 + i) >> 40) / 2^24 - 0.5) * scale
-  label(i, salt)        = splitmix64(salt * 2^32 + i) mod 10
+  label(i, salt)        = splitmix64(salt * 2^32 + i) mod the number of classes, 10 for images
 
 i is the row-major index in the tensor. The product is taken in float64 and rounded to float32, also
 where the training then runs in float64. Parameters take salt = their index in definition order and
 scale = 2 / sqrt(fan_in), so they lie in +-1/sqrt(fan_in); normalisation weights are 1 and biases 0.
-Step s reads batch s mod 2: inputs salt 1000 + s mod 2 with scale 2, labels salt 2000 + s mod 2. Two
+Step s reads batch s mod 2: inputs (or tokens, as labels) salt 1000 + s mod 2 with scale 2, labels salt 2000 + s mod 2. Two
 batches alternate so that a loss falls as the model learns them: a wrong update shows at once.
 """
 
@@ -45,16 +45,22 @@ def values(shape, salt, scale):
     return ((bits.astype(np.float64) / 2**24 - 0.5) * scale).astype(np.float32).reshape(shape)
 
 
-def labels(count, salt):
-    """An int64 array of `count` class indices in 0..9."""
-    return (hashes(count, salt) % np.uint64(10)).astype(np.int64)
+def labels(shape, salt, classes=10):
+    """An int64 array of `shape` with class indices below `classes`."""
+    count = math.prod(shape)
+    return (hashes(count, salt) % np.uint64(classes)).astype(np.int64).reshape(shape)
 
 
 def batch(step, batch_size, input_shape):
     """The inputs (batch, *input_shape) and labels (batch) that training step `step` reads."""
     turn = step % BATCHES
     x = values((batch_size, *input_shape), INPUT_SALT + turn, INPUT_SCALE)
-    return x, labels(batch_size, LABEL_SALT + turn)
+    return x, labels((batch_size,), LABEL_SALT + turn)
+
+
+def tokens(step, shape, count):
+    """What that step reads of tokens, which are class indices below `count`."""
+    return labels(shape, INPUT_SALT + step % BATCHES, count)
 
 
 def parameter_rules(named_shapes, norm_names):
@@ -68,7 +74,7 @@ def parameter_rules(named_shapes, norm_names):
         if name in norm_names:
             rows.append((index, name, shape, "constant", 1.0 if name.endswith("weight") else 0.0))
             continue
-        if name.endswith("weight"):
+        if name.rpartition(".")[2].startswith("weight"):
             fan_in = math.prod(shape[1:])
         rows.append((index, name, shape, "hash", 2.0 / math.sqrt(fan_in)))
     return rows

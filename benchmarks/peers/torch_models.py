@@ -1,17 +1,19 @@
 """The benchmark models in PyTorch, layer for layer the ones that Firn's benchmarks build.
 
-Attribute names are part of the contract: a state dict moves between the frameworks by name. Every
-model takes images (or rows) and returns ten logits; the loss is the mean cross entropy.
+Attribute names are part of the contract: a state dict moves between the frameworks by name. The
+models here take images (or rows) and return ten logits; torch_sequences.py has others.
 """
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+import torch_sequences
 from hash_values import parameter_rules, parameter_value
+from torch_workload import Classify
 
 
-class DeepCnn(nn.Module):
+class DeepCnn(Classify):
     """x (B, 1, 8, 8); depth + 2 blocks of conv 3x3 + batch norm + tanh, then two linear layers."""
 
     input_shape = (1, 8, 8)
@@ -32,7 +34,7 @@ class DeepCnn(nn.Module):
         return self.fc2(torch.tanh(self.fc1(x)))
 
 
-class Lenet(nn.Module):
+class Lenet(Classify):
     """x (B, 1, 28, 28); two blocks of conv 5x5 + batch norm + relu + max pool, then two linear."""
 
     input_shape = (1, 28, 28)
@@ -52,7 +54,7 @@ class Lenet(nn.Module):
         return self.fc2(F.relu(self.fc1(x.flatten(1))))
 
 
-class Mlp(nn.Module):
+class Mlp(Classify):
     """x (B, 64): an 8x8 digit as a row."""
 
     input_shape = (64,)
@@ -86,7 +88,7 @@ class ResUnit(nn.Module):
         return F.relu(y + (self.shortcut_bn(self.shortcut_conv(x)) if self.projects else x))
 
 
-class Resnet(nn.Module):
+class Resnet(Classify):
     """x (B, 1, 28, 28); a stem and three units of 16, 32 and 64 channels."""
 
     input_shape = (1, 28, 28)
@@ -106,7 +108,7 @@ class Resnet(nn.Module):
         return self.fc(x.mean(dim=(2, 3)))
 
 
-class Resnet18(nn.Module):
+class Resnet18(Classify):
     """x (B, 3, 32, 32); ResNet-18 with a 3x3 stem and no pooling, as is usual for such images."""
 
     input_shape = (3, 32, 32)
@@ -127,11 +129,12 @@ class Resnet18(nn.Module):
         return self.fc(x.mean(dim=(2, 3)))
 
 
-def build(workload, depth=10):
+def build(workload, depth=10, batch=64):
     """The model of a workload name, with parameters that follow hash_values.py."""
     makers = {"deep_cnn": lambda: DeepCnn(depth), "lenet": Lenet, "mlp": Mlp, "resnet": Resnet,
               "resnet18": Resnet18}
-    model = makers[workload]()
+    model = (makers[workload]() if workload in makers else
+             torch_sequences.MAKERS[workload](batch))
     with torch.no_grad():
         for rule, parameter in zip(rules(model), model.parameters()):
             parameter.copy_(torch.from_numpy(parameter_value(rule)))
@@ -142,7 +145,7 @@ def rules(model):
     """The fill rule of every parameter of `model`; see hash_values.parameter_rules."""
     norm_names = {
         f"{prefix}.{name}"
-        for prefix, module in model.named_modules() if isinstance(module, nn.BatchNorm2d)
+        for prefix, module in model.named_modules() if isinstance(module, (nn.BatchNorm2d, nn.LayerNorm))
         for name, _ in module.named_parameters(recurse=False)
     }
     shapes = [(name, tuple(p.shape)) for name, p in model.named_parameters()]

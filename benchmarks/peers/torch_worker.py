@@ -12,7 +12,6 @@ import sys
 import time
 
 import torch
-from torch.nn import functional as F
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import hash_values  # noqa: E402  (needs the path above)
@@ -43,9 +42,8 @@ def prime():
     """
     torch.set_flush_denormal(True)
     model = torch_models.build("lenet").train()
-    x, y = hash_values.batch(0, 2, model.input_shape)
     optimizer = torch_models.make_optimizer("adam", model.parameters(), fused=True)
-    F.cross_entropy(model(torch.from_numpy(x)), torch.from_numpy(y)).backward()
+    model.loss(*model.batch(0, 2)).backward()
     optimizer.step()
 
 
@@ -60,18 +58,24 @@ class ResidentMemory:
         return resident_mb("VmHWM") - self._base
 
 
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+
+
 class ClockTimer:
-    """Times steps by the clock."""
+    """Times steps by the clock, or by the processor time of the process."""
+
+    def __init__(self, clock):
+        self._now = CLOCKS[clock]
 
     def block(self, step, steps):
         """(ms of each step, ms a step); the loss is read on the last one."""
         times, begin = [], time.perf_counter()
         for index in range(steps):
-            start = time.perf_counter()
+            start = self._now()
             loss = step()
             if index == steps - 1:
                 loss.item()
-            times.append((time.perf_counter() - start) * 1e3)
+            times.append((self._now() - start) * 1e3)
         return times, (time.perf_counter() - begin) * 1e3 / steps
 
 
@@ -88,8 +92,10 @@ class Trainer:
             torch.backends.cudnn.benchmark = True
             torch_cuda.set_precision(self.precision)
         self.memory = torch_cuda.DeviceMemory() if on_cuda else ResidentMemory()
-        self.timer = torch_cuda.EventTimer() if on_cuda else ClockTimer()
-        model = torch_models.build(command["workload"], command.get("depth", 10)).train()
+        self.timer = torch_cuda.EventTimer() if on_cuda else ClockTimer(command.get("clock", "wall"))
+        model = torch_models.build(command["workload"], command.get("depth", 10),
+                                   command["batch"]).train()
+        self.model = model
         self.batches = self.place(model, command["batch"])
         self.optimizer = torch_models.make_optimizer(
             command.get("optimizer", "adam"), model.parameters(), command.get("fused", True),
@@ -103,15 +109,15 @@ class Trainer:
 
     def place(self, model, batch):
         """Moves the model to its device and layout; returns the batches there."""
-        is_image = len(model.input_shape) == 3
+        is_image = len(getattr(model, "input_shape", ())) == 3
         layout = (torch.channels_last if self.mode.channels_last and is_image else
                   torch.contiguous_format)
         model.to(device=self.device, memory_format=layout if is_image else torch.preserve_format)
         batches = []
         for step in range(hash_values.BATCHES):
-            x, y = hash_values.batch(step, batch, model.input_shape)
-            x = torch.from_numpy(x).contiguous(memory_format=layout)
-            batches.append((x.to(self.device), torch.from_numpy(y).to(self.device)))
+            x, y = model.batch(step, batch)
+            x = x.contiguous(memory_format=layout)
+            batches.append((x.to(self.device), y.to(self.device)))
         return batches
 
     def make_loss(self, model):
@@ -120,28 +126,35 @@ class Trainer:
 
         def loss_of(x, y):
             if dtype is None:
-                return F.cross_entropy(model(x), y)
+                return model.loss(x, y)
             # A cached conversion must not outlive the memory of a captured graph.
             with torch.autocast(self.mode.device, dtype=dtype, cache_enabled=not self.mode.graph):
-                return F.cross_entropy(model(x), y)
+                return model.loss(x, y)
 
         if not self.mode.compile:
             return loss_of
         return torch.compile(loss_of, mode=self.mode.compile)
 
     def train_on(self, x, y):
+        if self.model.kind == "run":
+            with torch.no_grad():
+                return self.loss_of(x, y)
         self.optimizer.zero_grad(set_to_none=True)
         if self.mode.compile and self.mode.device == "cuda":
             torch.compiler.cudagraph_mark_step_begin()  # results of the last step may be written
         loss = self.loss_of(x, y)
         loss.backward()
-        self.optimizer.step()
+        if self.model.kind == "train":
+            self.optimizer.step()
         return loss
 
     def step(self):
         x, y = self.batches[self.steps_done % len(self.batches)]
         self.steps_done += 1
-        return (self.graphed or self.train_on)(x, y)
+        self.model.begin_step(x, bool(self.mode.compile))
+        for _ in range(self.model.calls):
+            loss = (self.graphed or self.train_on)(x, y)
+        return loss
 
     def losses(self, steps):
         return [self.step().item() for _ in range(steps)]

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "benchmarks/changing_cnn.h"
@@ -61,6 +62,41 @@ TEST(TrainerTest, Resnet18HasItsParametersAndLearns) {
   const double first = trainer->Step().Item();
   EXPECT_TRUE(std::isfinite(first));
   EXPECT_NE(trainer->Step().Item(), first);
+}
+
+// Losses of peers/torch_worker.py (PyTorch 2.15, mode eager) for these workloads and batches.
+struct PeerLosses {
+  const char* workload;
+  int64_t batch;
+  double losses[2];
+};
+class SequencesTest : public ::testing::TestWithParam<PeerLosses> {};
+
+TEST_P(SequencesTest, BothModesDoAsPyTorch) {
+  const PeerLosses& peer = GetParam();
+  for (const bool frozen : {false, true}) {
+    SCOPED_TRACE(frozen);
+    const auto trainer = Make({.workload = peer.workload, .batch = peer.batch, .frozen = frozen});
+    for (const double loss : peer.losses) EXPECT_NEAR(trainer->Step().Item(), loss, 1e-4 * loss);
+    EXPECT_EQ(trainer->graph() != nullptr, frozen);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Peer, SequencesTest,
+                         ::testing::Values(PeerLosses{"lstm", 2, {0.008427777, 0.008067230}},
+                                           PeerLosses{"lstm_loop", 2, {0.008427777, 0.008067230}},
+                                           PeerLosses{"gpt", 1, {5.765731812, 5.746578693}},
+                                           PeerLosses{
+                                               "attention", 1, {0.000191749597, 0.000191749597}},
+                                           PeerLosses{"decode", 2, {0.354511201, 0.343757987}}),
+                         [](const auto& test) { return std::string(test.param.workload); });
+
+TEST(TrainerTest, StepsThatUpdateNothingLeaveParametersAlone) {
+  const auto trainer = Make({.workload = "decode", .batch = 1});
+  const Tensor before = trainer->net().parameters()[0].Detach().Clone();
+  trainer->Step();
+  EXPECT_TRUE(trainer->net().parameters()[0].Equals(before));
+  EXPECT_FALSE(trainer->net().parameters()[0].grad().defined());
 }
 
 TEST(TrainerTest, WhatMakesNoTrainingIsRefused) {

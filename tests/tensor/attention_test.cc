@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "firn/autograd/backward.h"
 #include "firn/device/memory.h"
@@ -146,6 +147,27 @@ TEST(AttentionTest, AQueryThatSeesNothingGivesZeroAndNoGradient) {
 }
 
 // Scores in f64 would take 32 MB.
+// Of the room of a cache a step reads what there is, whatever lies behind it.
+TEST(AttentionTest, AFewQueriesDoNotReadTheKeysAtTheEndThatAMaskHides) {
+  const int64_t lengths[] = {0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 100};
+  for (const int64_t seen : lengths) {
+    SCOPED_TRACE(seen);
+    Tensor q = Seeded({2, 3, 2, 40}, 1), k = Seeded({2, 3, 100, 40}, 2);
+    Tensor v = Seeded({2, 3, 100, 40}, 3);
+    for (Tensor* const t : {&k, &v}) {
+      Slice(*t, 2, seen, 100).Fill(std::numeric_limits<double>::quiet_NaN());
+    }
+    Tensor mask = Zeros({2, 100}, DType::kBool);
+    Slice(mask, 1, 0, seen).Fill(true);
+    const Tensor y = ScaledDotProductAttention(q, k, v, {.mask = mask});
+    if (seen == 0) {
+      EXPECT_TRUE(y.Equals(Zeros(y.shape(), y.dtype())));
+      continue;
+    }
+    ExpectNear(y, Written(q, Slice(k, 2, 0, seen), Slice(v, 2, 0, seen)));
+  }
+}
+
 TEST(AttentionTest, NeverHoldsTheWeights) {
   const Shape shape{1, 1, 2048, 8};
   Tensor q = Seeded(shape, 1).SetRequiresGrad();

@@ -198,6 +198,23 @@ void AddValues(const Acc* weights, int64_t keys, const Acc* v, int64_t step, int
   }
 }
 
+// How many keys query `i` sees, but for those at the end that a boolean mask hides: the room of a
+// cache behind the sequence.
+template <class Acc>
+int64_t SeenWithMask(const AttentionProblem& p, const AttentionInputs<Acc>& in, const ScoreTile& t,
+                     int64_t i) {
+  int64_t seen = p.Seen(i);
+  if (in.mask.seen == nullptr || p.mask.column != 1) return seen;
+  const bool* const mask = in.mask.seen + p.mask.At(t.batch, t.head, i);
+  constexpr int64_t kAtOnce = sizeof(uint64_t);
+  for (uint64_t some = 0; seen >= kAtOnce; seen -= kAtOnce) {
+    std::memcpy(&some, mask + seen - kAtOnce, kAtOnce);
+    if (some != 0) break;
+  }
+  while (seen > 0 && !mask[seen - 1]) --seen;
+  return seen;
+}
+
 // The queries of a head one by one; `scores` has room for one of each key.
 template <class Acc>
 void AttendFew(const AttentionProblem& p, const AttentionInputs<Acc>& in, ScoreTile t, Acc* scores,
@@ -210,7 +227,7 @@ void AttendFew(const AttentionProblem& p, const AttentionInputs<Acc>& in, ScoreT
   t.keys = p.keys;
   for (int64_t i = 0; i < p.queries; ++i) {
     const Acc* const q = in.q.At(p.q.At(t.batch, t.head, i), 1, scores);
-    const int64_t seen = p.Seen(i);
+    const int64_t seen = SeenWithMask(p, in, t, i);
     int64_t j = 0;
     for (; j + kLanes <= seen; j += kLanes) {
       const Vec<Acc> dots = DotsWithKeys(q, k + j * p.k.row, p.k.row, p.width);

@@ -104,12 +104,13 @@ class InputSums {
     if (!by_step_) return;
     const int64_t first = panels_.UnitBegin(piece.panel_begin);
     const int64_t last = panels_.UnitBegin(piece.panel_end);
-    for (int64_t g = 0; g < row_step_; g += shape_.units) {
+    // Columns that x gives nothing to.
+    for (int64_t g = shape_.groups * shape_.units; g < row_step_; g += shape_.units) {
       FillRows(begin, end, g + first, g + last, sums);
     }
     for (int64_t p = piece.panel_begin; p < piece.panel_end; ++p) {
-      panels_.Multiply(p, end - begin, x + begin * shape_.depth, shape_.depth,
-                       sums + begin * row_step_, row_step_, true);
+      panels_.MultiplyOnto(p, end - begin, x + begin * shape_.depth, shape_.depth, bias_,
+                           sums + begin * row_step_, row_step_);
     }
   }
 

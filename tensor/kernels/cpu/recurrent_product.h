@@ -80,8 +80,27 @@ class Panels {
   // offsets[g] elements after c; null: group after group.
   void Multiply(int64_t panel, int64_t rows, const T* a, int64_t a_row, T* c, int64_t c_row,
                 bool accumulate, const int64_t* offsets = nullptr) const {
+    MultiplyOnto(panel, rows, a, a_row, accumulate ? c : nullptr, c_row, c, c_row, offsets);
+  }
+  // Each row of C = `bias` + that of A B.
+  void MultiplyOnto(int64_t panel, int64_t rows, const T* a, int64_t a_row, const T* bias, T* c,
+                    int64_t c_row) const {
+    MultiplyOnto(panel, rows, a, a_row, bias, 0, c, c_row, nullptr);
+  }
+
+ private:
+  struct Target {
+    int64_t row, old_row;
+    int64_t offset[kMaxVectors] = {}, lanes[kMaxVectors] = {};
+  };
+  using TileOf = void (*)(const T*, int64_t, const T*, int64_t, int64_t, const T*, T*,
+                          const Target&);
+
+  // C = old + A B, or, if that is null, A B.
+  void MultiplyOnto(int64_t panel, int64_t rows, const T* a, int64_t a_row, const T* old,
+                    int64_t old_row, T* c, int64_t c_row, const int64_t* offsets) const {
     const int vectors = Vectors(shape_);
-    Target to{.row = c_row, .accumulate = accumulate};
+    Target to{.row = c_row, .old_row = old_row};
     int used = 0;
     for (int v = 0; v < vectors; ++v) {
       const int64_t unit = FirstUnit(panel, v);
@@ -97,43 +116,35 @@ class Panels {
     for (int64_t i = 0; i < tiles; ++i) {
       const int64_t begin = rows * i / tiles, height = rows * (i + 1) / tiles - begin;
       const auto tile = static_cast<size_t>((height - 1) * kMaxVectors + used - 1);
-      kTiles[tile](a + begin * a_row, a_row, b, vectors * kLanes, shape_.depth, c + begin * c_row,
-                   to);
+      kTiles[tile](a + begin * a_row, a_row, b, vectors * kLanes, shape_.depth,
+                   old == nullptr ? nullptr : old + begin * old_row, c + begin * c_row, to);
     }
   }
-
- private:
-  struct Target {
-    int64_t row;
-    bool accumulate;
-    int64_t offset[kMaxVectors] = {}, lanes[kMaxVectors] = {};
-  };
-  using TileOf = void (*)(const T*, int64_t, const T*, int64_t, int64_t, T*, const Target&);
 
   int64_t FirstUnit(int64_t panel, int v) const {
     return panel * UnitsOfPanel(shape_) + (shape_.groups == 1 ? v * kLanes : 0);
   }
 
-  static FIRN_ALWAYS_INLINE void Put(Vec<T> sum, int64_t lanes, bool accumulate, T* to) {
+  static FIRN_ALWAYS_INLINE void Put(Vec<T> sum, int64_t lanes, const T* old, T* to) {
     if (lanes == kLanes) {
-      if (accumulate) {
-        Vec<T> old;
-        std::memcpy(&old, to, sizeof(old));
-        sum += old;
+      if (old != nullptr) {
+        Vec<T> before;
+        std::memcpy(&before, old, sizeof(before));
+        sum += before;
       }
       std::memcpy(to, &sum, sizeof(sum));
       return;
     }
     T all[kLanes];
     std::memcpy(all, &sum, sizeof(all));
-    for (int64_t i = 0; i < lanes; ++i) to[i] = accumulate ? to[i] + all[i] : all[i];
+    for (int64_t i = 0; i < lanes; ++i) to[i] = old != nullptr ? old[i] + all[i] : all[i];
   }
 
   // Every element is summed along the inner direction in order, whatever the tile's size: results
   // do not depend on how rows are shared out.
   template <int kHeight, int kWidth>
-  static void Tile(const T* a, int64_t a_row, const T* b, int64_t b_row, int64_t depth, T* c,
-                   const Target& to) {
+  static void Tile(const T* a, int64_t a_row, const T* b, int64_t b_row, int64_t depth,
+                   const T* old, T* c, const Target& to) {
     // Unrolled, or the sums would not stay in registers.
     Vec<T> sums[kHeight][kWidth];
 #pragma GCC unroll 8
@@ -156,7 +167,8 @@ class Panels {
     for (int i = 0; i < kHeight; ++i) {
 #pragma GCC unroll 4
       for (int w = 0; w < kWidth; ++w) {
-        Put(sums[i][w], to.lanes[w], to.accumulate, c + i * to.row + to.offset[w]);
+        Put(sums[i][w], to.lanes[w], old == nullptr ? nullptr : old + i * to.old_row + to.offset[w],
+            c + i * to.row + to.offset[w]);
       }
     }
   }
