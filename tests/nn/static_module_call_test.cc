@@ -52,6 +52,19 @@ TEST(StaticModuleCallTest, AFunctionMayHaveSeveralInputsAndResults) {
   EXPECT_THROW(fast(Randn({2, 3}), Randn({2, 4})), Error);  // which of the two?
 }
 
+TEST(StaticModuleCallTest, APartRunsWhileTheRestOfTheNetworkIsPending) {
+  Pair net;
+  StaticModule up(net, [&](const Tensor& x) { return net.up(x); });
+  const Tensor x = Randn({2, 3});
+  up(x);
+  EXPECT_TRUE(up(x).Equals(net.up(x)));
+  EXPECT_EQ(up.hits(), 1);
+  net.down(x);  // now it has elements: another network
+  EXPECT_TRUE(up(x).Equals(net.up(x)));
+  EXPECT_EQ(up.misses(), 2);
+  EXPECT_EQ(up.size(), 1u);
+}
+
 TEST(StaticModuleCallTest, AFunctionMayBeWrittenAsForFreeze) {
   Pair net;
   StaticModule up(net, [&](const Tensor& x) { return net.up(x); }, {.max_graphs = 1});
