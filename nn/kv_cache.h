@@ -28,13 +28,13 @@ struct KvCacheOptions {
 // would write beyond it throws. An ordinary step sees the rows there are. Both may go on with each
 // other's sequence, as long as the room has not grown since the capture.
 //
-// Gradients are not recorded. Thread-compatible.
+// Gradients are not recorded. May be moved, also after a capture, but not copied.
+// Thread-compatible.
 class KvCache {
  public:
   // Throws unless all sizes are positive, and max_length is 0 or at least capacity.
   explicit KvCache(const KvCacheOptions& options);
-  KvCache(const KvCache&) = delete;
-  KvCache& operator=(const KvCache&) = delete;
+  KvCache(KvCache&&) = default;
 
   struct View {
     Tensor keys, values;  // [batch, heads, rows, width], [batch, heads, rows, value width]

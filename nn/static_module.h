@@ -15,6 +15,16 @@
 
 namespace firn::nn {
 
+namespace internal {
+// Of how many tensors, up to four, a function can be called; 0: of none of these numbers.
+template <class F, class T = const Tensor&>
+inline constexpr size_t kTensorsTaken = std::invocable<F&, T>            ? 1
+                                        : std::invocable<F&, T, T>       ? 2
+                                        : std::invocable<F&, T, T, T>    ? 3
+                                        : std::invocable<F&, T, T, T, T> ? 4
+                                                                         : 0;
+}  // namespace internal
+
 struct StaticModuleOptions {
   // At least 1. Of more kinds of calls than that some run as ordinary calls (see below).
   int64_t max_graphs = 8;
@@ -71,6 +81,17 @@ class StaticModule {
   // parameters of `network`, whatever the number of inputs and results. Other tensors that it uses
   // are read where they are.
   StaticModule(Module& network, Function function, const StaticModuleOptions& options = {});
+  // The same of up to four tensors; it gives one or several, as what Freeze takes:
+  //   nn::StaticModule next(net, [&](const Tensor& last) { return Argmax(net(last), -1); });
+  template <class F>
+  requires(internal::kTensorsTaken<F> > 0)
+      StaticModule(Module& network, F function, const StaticModuleOptions& options = {})
+      : StaticModule(
+            network,
+            OfTensors(std::move(function), std::make_index_sequence<internal::kTensorsTaken<F>>()),
+            options) {
+    num_inputs_ = internal::kTensorsTaken<F>;
+  }
 
   // For one result. Throws firn::Error, as the network and StaticGraph do; also within a capture,
   // which could not see the operations of a graph (call the network itself there).
@@ -131,6 +152,12 @@ class StaticModule {
   template <class... In, size_t... I>
   static Function CallOf(LayerOf<In...>& layer, std::index_sequence<I...>) {
     return [&layer](absl::Span<const Tensor> in) { return TensorList{layer(in[I]...)}; };
+  }
+  template <class F, size_t... I>
+  static Function OfTensors(F f, std::index_sequence<I...>) {
+    return [f = std::move(f)](absl::Span<const Tensor> in) mutable {
+      return inner::internal::AsList(f(in[I]...));
+    };
   }
   static void DescribeNetwork(const Module& network, std::vector<uint64_t>* words);
   static void DescribeCall(absl::Span<const Tensor> inputs, std::vector<uint64_t>* words);

@@ -134,6 +134,16 @@ TEST(KvCacheTest, AFrozenStepAppendsEachTimeItRuns) {
   EXPECT_EQ(net.cache.length(), 9);
 }
 
+TEST(KvCacheTest, AVectorHoldsOneForEachLayer) {
+  const Sequence s;
+  std::vector<KvCache> caches;
+  caches.emplace_back(Options(9));
+  Decode(caches[0], s, {4});
+  for (int i = 0; i < 7; ++i) caches.emplace_back(Options(9));  // which moves the first one
+  ExpectNear(Decode(caches[0], s, {1, 4}), Rows(s.whole, 4, 9));
+  EXPECT_EQ(caches[7].length(), 0);
+}
+
 // Attends to whatever it is given, which it appends.
 struct Echo final : Layer {
   KvCache cache{Options(9)};

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "firn/nn/linear.h"
@@ -49,6 +50,40 @@ TEST(StaticModuleCallTest, AFunctionMayHaveSeveralInputsAndResults) {
   }
   EXPECT_EQ(fast.misses(), 1);
   EXPECT_THROW(fast(Randn({2, 3}), Randn({2, 4})), Error);  // which of the two?
+}
+
+TEST(StaticModuleCallTest, APartRunsWhileTheRestOfTheNetworkIsPending) {
+  Pair net;
+  StaticModule up(net, [&](const Tensor& x) { return net.up(x); });
+  const Tensor x = Randn({2, 3});
+  up(x);
+  EXPECT_TRUE(up(x).Equals(net.up(x)));
+  EXPECT_EQ(up.hits(), 1);
+  net.down(x);  // now it has elements: another network
+  EXPECT_TRUE(up(x).Equals(net.up(x)));
+  EXPECT_EQ(up.misses(), 2);
+  EXPECT_EQ(up.size(), 1u);
+}
+
+TEST(StaticModuleCallTest, AFunctionMayBeWrittenAsForFreeze) {
+  Pair net;
+  StaticModule up(net, [&](const Tensor& x) { return net.up(x); }, {.max_graphs = 1});
+  StaticModule both(net, [&, calls = 0](const Tensor& x, const Tensor& y) mutable {
+    ++calls;
+    return std::pair(net.up(x) + y, calls * net.down(x));
+  });
+  const Tensor x = Randn({2, 3}), y = Randn({2, 4});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(up(x).Equals(net.up(x)));
+    const Tensor in[] = {x, y};
+    const TensorList got = both.Call(in);
+    ASSERT_EQ(got.size(), 2u);
+    EXPECT_TRUE(got[0].Equals(net.up(x) + y));
+    EXPECT_TRUE(got[1].Equals(net.down(x)));
+  }
+  EXPECT_EQ(both.hits(), 2);
+  EXPECT_THROW(up(x, y), Error);
+  EXPECT_THROW(both(x), Error);
 }
 
 TEST(StaticModuleCallTest, IsCalledWithTensors) {

@@ -169,6 +169,37 @@ TEST(RecurrentTest, PackedSequencesAreThoseOneByOne) {
   }
 }
 
+TEST(RecurrentTest, SequencesArePackedAsIfTheyHadBeenPadded) {
+  ManualSeed(6);
+  const Tensor x = Draw({4, 3, 2});
+  const std::vector<int64_t> lengths = {2, 4, 1};
+  std::vector<Tensor> sequences;
+  for (int64_t b = 0; b < 3; ++b) {
+    sequences.push_back(Slice(Select(x, 1, b), 0, 0, lengths[static_cast<size_t>(b)]));
+  }
+  const PackedSequence got = PackSequence(sequences, false);
+  const PackedSequence want = PackPaddedSequence(x, lengths, {.enforce_sorted = false});
+  EXPECT_TRUE(got.data.Equals(want.data));
+  EXPECT_EQ(got.batch_sizes, want.batch_sizes);
+  EXPECT_EQ(got.sorted_indices, want.sorted_indices);
+  EXPECT_EQ(got.unsorted_indices, want.unsorted_indices);
+  std::swap(sequences[0], sequences[1]);
+  EXPECT_EQ(PackSequence(sequences).batch_sizes, want.batch_sizes);
+
+  using testing::ErrorOf;
+  std::swap(sequences[0], sequences[2]);
+  EXPECT_EQ(ErrorOf([&] { PackSequence(sequences); }),
+            "pack_sequence: lengths[1] is 2, more than the 1 before it: sort them, or say "
+            "enforce_sorted = false");
+  EXPECT_EQ(ErrorOf([] { PackSequence({}); }), "pack_sequence: the list of sequences is empty");
+  EXPECT_EQ(ErrorOf([] { PackSequence({Tensor(1)}); }),
+            "pack_sequence: sequences must be [steps, ...], got i64 [] on cpu");
+  EXPECT_EQ(ErrorOf([] {
+              PackSequence({Zeros({2}), Zeros({0})});
+            }),
+            "pack_sequence: lengths[1] is 0, want 1 to the 2 steps of x");
+}
+
 TEST(RecurrentTest, GoesOnFromAState) {
   ManualSeed(4);
   const Tensor x = Draw({6, 2, 3});

@@ -113,11 +113,9 @@ Tensor RowsAt(const Tensor& x, std::vector<int64_t> rows, const Shape& shape) {
   return IndexSelect(x, 0, FromVector(std::move(rows), shape).To(x.device()));
 }
 
-}  // namespace
-
-PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& lengths,
-                                  const PackOptions& o) {
-  CheckLengths(x, lengths, o, "pack_padded_sequence");
+PackedSequence Pack(const Tensor& x, const std::vector<int64_t>& lengths, const PackOptions& o,
+                    std::string_view op) {
+  CheckLengths(x, lengths, o, op);
   const auto count = static_cast<int64_t>(lengths.size());
   const int64_t steps = x.size(o.batch_first ? 1 : 0);
   std::vector<int64_t> order(lengths.size());
@@ -143,6 +141,33 @@ PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& l
     packed.sorted_indices = std::move(order);
   }
   return packed;
+}
+
+Tensor PadAll(const std::vector<Tensor>& sequences, const PadSequenceOptions& o,
+              std::string_view op) {
+  if (sequences.empty()) RaiseStatus(InvalidArgument("the list of sequences is empty"), op);
+  int64_t longest = 0;
+  for (const Tensor& t : sequences) {
+    CheckDefined(t, op, "sequences");
+    if (t.rank() < 1) {
+      RaiseStatus(InvalidArgument("sequences must be [steps, ...], got ", t.spec().ToString()), op);
+    }
+    longest = std::max(longest, t.size(0));
+  }
+  std::vector<Tensor> padded;
+  for (const Tensor& t : sequences) {
+    std::vector<int64_t> pad(static_cast<size_t>(2 * t.rank()), 0);
+    pad.back() = longest - t.size(0);
+    padded.push_back(pad.back() == 0 ? t : Pad(t, pad, {.value = o.padding_value}));
+  }
+  return Stack(padded, o.batch_first ? 0 : 1);
+}
+
+}  // namespace
+
+PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& lengths,
+                                  const PackOptions& o) {
+  return Pack(x, lengths, o, "pack_padded_sequence");
 }
 
 PackedSequence PackPaddedSequence(const Tensor& x, const Tensor& lengths, const PackOptions& o) {
@@ -231,24 +256,15 @@ PaddedSequences PadPackedSequence(const PackedSequence& packed, const PadPackedO
 }
 
 Tensor PadSequence(const std::vector<Tensor>& sequences, const PadSequenceOptions& o) {
-  constexpr std::string_view kOp = "pad_sequence";
-  if (sequences.empty()) RaiseStatus(InvalidArgument("the list of sequences is empty"), kOp);
-  int64_t longest = 0;
-  for (const Tensor& t : sequences) {
-    CheckDefined(t, kOp, "sequences");
-    if (t.rank() < 1) {
-      RaiseStatus(InvalidArgument("sequences must be [steps, ...], got ", t.spec().ToString()),
-                  kOp);
-    }
-    longest = std::max(longest, t.size(0));
-  }
-  std::vector<Tensor> padded;
-  for (const Tensor& t : sequences) {
-    std::vector<int64_t> pad(static_cast<size_t>(2 * t.rank()), 0);
-    pad.back() = longest - t.size(0);
-    padded.push_back(pad.back() == 0 ? t : Pad(t, pad, {.value = o.padding_value}));
-  }
-  return Stack(padded, o.batch_first ? 0 : 1);
+  return PadAll(sequences, o, "pad_sequence");
+}
+
+PackedSequence PackSequence(const std::vector<Tensor>& sequences, Flag enforce_sorted) {
+  constexpr std::string_view kOp = "pack_sequence";
+  const Tensor x = PadAll(sequences, {}, kOp);
+  std::vector<int64_t> lengths;
+  for (const Tensor& t : sequences) lengths.push_back(t.size(0));
+  return Pack(x, lengths, {.enforce_sorted = enforce_sorted}, kOp);
 }
 
 Tensor ReverseSequence(const Tensor& x, const Tensor& lengths, Integer time_dim,

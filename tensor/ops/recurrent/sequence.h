@@ -48,6 +48,12 @@ PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& l
 PackedSequence PackPaddedSequence(const Tensor& x, const Tensor& lengths,
                                   const PackOptions& options = {});
 
+// Sequences [its steps, ...] of different lengths, packed as PackPaddedSequence does (PyTorch's
+// pack_sequence). Throws on an empty list, on an empty sequence, where dtypes or other sizes
+// differ, on lengths that grow where they must be sorted, and while a graph is captured.
+PackedSequence PackSequence(const std::vector<Tensor>& sequences,
+                            inner::Flag enforce_sorted = true);
+
 struct PaddedSequences {
   Tensor x;                      // [steps, batch, ...]
   std::vector<int64_t> lengths;  // of each sequence

@@ -218,5 +218,52 @@ FIRN_REGISTER_GOLDEN(pad_sequence) {
                      {args.Flag("batch_first", false), args.Number("padding_value", 0)});
 }
 
+struct PackListAttrs {
+  bool enforce_sorted = true;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("enforce_sorted", enforce_sorted);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(pack_sequence) {
+  s.captured = false;  // its places are made on the host
+  s.Declare({{.name = "sequences", .min_rank = 1, .variadic = true}},
+            {{.name = "y", .same_dtype_as = "sequences"}});
+  s.Function(
+      [](In in, const PackListAttrs& a) { return PackSequence(in.all(), a.enforce_sorted).data; });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
+    std::vector<int64_t> lengths;
+    int64_t rows = 0;
+    for (const RefTensor& t : in) rows += lengths.emplace_back(t.shape[0]);
+    Dims dims = in[0].shape.dims();
+    dims[0] = rows;
+    RefTensor y(Shape(dims.span()));
+    const int64_t width = y.size() / rows;
+    for (int64_t t = 0, row = 0; row < rows; ++t) {
+      for (const int64_t b : ByLength(lengths)) {
+        if (t >= lengths[static_cast<size_t>(b)]) continue;
+        const RefTensor& from = in[static_cast<size_t>(b)];
+        for (int64_t i = 0; i < width; ++i) y[row * width + i] = from[t * width + i];
+        ++row;
+      }
+    }
+    return std::vector<RefTensor>{y};
+  });
+  s.Add("sorted", {Normal({4, 2}), Normal({4, 2}, 2), Normal({1, 2}, 3)}, PackListAttrs{});
+  s.Add("unsorted", {Normal({2}), Normal({3}, 2), Normal({1}, 3)}, PackListAttrs{false});
+  s.Add("integers", {Integers({2}, 0, 9), Integers({1}, 0, 9)}, PackListAttrs{});
+  s.Add("bools", {Booleans({3}), Booleans({2}, 2)}, PackListAttrs{});
+  s.AddError("growing", {Normal({2, 3}), Normal({4, 3})}, PackListAttrs{},
+             "lengths[1] is 4, more than the 2 before it");
+  s.AddError("other sizes", {Normal({4, 3}), Normal({2, 2})}, PackListAttrs{}, "");
+  s.AddError("empty", {Normal({2}), Normal({0})}, PackListAttrs{}, "lengths[1] is 0");
+  s.AddError("scalar", {Normal({2}), Normal({})}, PackListAttrs{}, "sequences must");
+}
+
+FIRN_REGISTER_GOLDEN(pack_sequence) {
+  return PackSequence(args.List("sequences"), args.Flag("enforce_sorted", true)).data;
+}
+
 }  // namespace
 }  // namespace firn::testing

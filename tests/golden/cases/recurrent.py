@@ -121,6 +121,12 @@ def add_sequences(v):
                lambda sequences, batch_first=False, padding_value=0.0: rnn.pad_sequence(
                    list(sequences), batch_first, padding_value), attrs,
                sequences=[v.values(n, 2) for n in (2, 4, 1)])
+    for name, attrs, lengths in (("sorted", {}, (4, 2, 2)),
+                                 ("unsorted", {"enforce_sorted": False}, (2, 4, 1))):
+        v.case("pack_sequence", name,
+               lambda sequences, enforce_sorted=True: rnn.pack_sequence(
+                   list(sequences), enforce_sorted).data, attrs,
+               sequences=[v.values(n, 2) for n in lengths])
 
 
 def add_layer_classes(v):
