@@ -326,7 +326,8 @@ def undefined(declared, defined):
     be defined in firn, which names both alike (device/inner.h).
     """
     def name_of(d):
-        of_class = d.kind != "function" or d.name.split("::")[-2][:1].isupper()
+        owner = d.name.rpartition("::")[0].rpartition("::")[2]
+        of_class = d.kind != "function" or owner[:1].isupper()
         return d.name.replace("firn::inner::", "firn::", 1) if of_class else d.name
 
     bodies = defaultdict(int)
