@@ -123,14 +123,14 @@ TEST(VisionTest, RegionsOfNoNumbersAreZeros) {
       std::vector<float> box = {1, 0, 0, 3, 3};
       box[static_cast<size_t>(at)] = number;
       const Tensor boxes = FromVector(box, {1, 5});
-      for (const int64_t samples : {-1, 2}) {
-        const Tensor y = RoiAlign(x, boxes, 2, {.sampling_ratio = samples});
-        EXPECT_TRUE(y.Equals(Zeros(y.shape()))) << number << " at " << at;
-      }
-      const Tensor y = RoiPool(x, boxes, 2);
-      EXPECT_TRUE(Eq(y, y).Equals(Ones(y.shape(), DType::kBool))) << number << " at " << at;
-      if (at == 0 || number != number) {
-        EXPECT_TRUE(y.Equals(Zeros(y.shape()))) << at;
+      for (const Tensor& y : {RoiAlign(x, boxes, 2), RoiAlign(x, boxes, 2, {.sampling_ratio = 2}),
+                              RoiPool(x, boxes, 2)}) {
+        // One that reaches to infinity may hold elements, but makes no other numbers.
+        EXPECT_TRUE(LogicalOr(Eq(y, 0), Eq(y, 1)).Equals(Ones(y.shape(), DType::kBool)))
+            << number << " at " << at;
+        if (at == 0 || number != number) {
+          EXPECT_TRUE(y.Equals(Zeros(y.shape()))) << number << " at " << at;
+        }
       }
     }
   }
