@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "firn/device/enum_words.h"
+#include "firn/device/status_fwd.h"
 
 namespace firn {
 
@@ -24,6 +25,10 @@ constexpr auto WordsOf(Reduction) {
 }
 
 namespace inner {
+// An error unless it is none, mean or sum; and thrown, naming `where`.
+absl::Status CheckReduction(Reduction reduction);
+void CheckLossReduction(Reduction reduction, const char* where);
+
 // The attributes of a loss without options of its own.
 struct LossAttrs {
   Reduction reduction = Reduction::kMean;
@@ -31,6 +36,8 @@ struct LossAttrs {
   void Visit(V& v) {
     v.Field("reduction", reduction);
   }
+  // As all options of losses: throws, naming `where`, on what is wrong whatever the inputs are.
+  void Check(const char* where) const { CheckLossReduction(reduction, where); }
 };
 
 // What a reduced loss over elements of this shape is divided by.

@@ -192,13 +192,16 @@ Tensor Celu(const Tensor& x, Real alpha) {
   return ScaledElu(x, {.alpha = alpha, .input_scale = 1 / alpha});
 }
 
+void inner::RreluAttrs::Check(const char* where) const {
+  if (lower <= upper && std::isfinite(lower) && std::isfinite(upper)) return;
+  RaiseStatus(
+      InvalidArgument("lower ", lower, " must not be above upper ", upper, ", and both finite"),
+      where);
+}
+
 Tensor Rrelu(const Tensor& x, Real lower, Real upper, Flag training, RandomGenerator* generator) {
   CheckDefined(x, "rrelu");
-  if (!(lower <= upper) || !std::isfinite(lower) || !std::isfinite(upper)) {
-    RaiseStatus(InvalidArgument("lower ", static_cast<double>(lower), " must not be above upper ",
-                                static_cast<double>(upper), ", and both finite"),
-                "rrelu");
-  }
+  RreluAttrs{lower, upper}.Check("rrelu");
   if (!training || lower == upper) return LeakyRelu(x, lower + (upper - lower) / 2);
   const Tensor given = IsFloating(x.dtype()) ? x : Cast(x, DType::kF32);
   const RandomOptions options{.device = x.device(), .generator = generator};

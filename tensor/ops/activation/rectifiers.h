@@ -110,6 +110,20 @@ Tensor Selu(const Tensor& x);
 // jump at 0. Integers and bools become f32. Throws when alpha is 0.
 Tensor Celu(const Tensor& x, inner::Real alpha = 1);
 
+namespace inner {
+// The slopes of Rrelu.
+struct RreluAttrs {
+  double lower = 1.0 / 8, upper = 1.0 / 3;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("lower", lower);
+    v.Field("upper", upper);
+  }
+  // Throws, naming `where`, unless they are finite and in order.
+  void Check(const char* where) const;
+};
+}  // namespace inner
+
 // While training, x where x > 0, else x times a slope that is drawn for each element, uniform on
 // [lower, upper) (Xu et al., 2015); otherwise LeakyRelu with the mean slope. Integers and bools
 // become f32. Throws when lower > upper or one is not finite.

@@ -14,6 +14,7 @@ struct BinaryCrossEntropyOptions {
     v.Field("weight", weight);
     v.Field("reduction", reduction);
   }
+  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
 // -(target log p + (1 - target) log(1 - p)) with logarithms cut off at -100, times the weight; its
@@ -33,6 +34,7 @@ struct BinaryCrossEntropyWithLogitsOptions {
     v.Field("pos_weight", pos_weight);
     v.Field("reduction", reduction);
   }
+  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
 // BinaryCrossEntropy(Sigmoid(x), target) for any x without loss of accuracy; its mean or its sum.
@@ -44,6 +46,13 @@ struct SigmoidFocalLossOptions {
   double alpha = 0.25;  // the weight of positive targets, 1 - alpha that of others; below 0: none
   double gamma = 2;     // how much less what is right already counts; 0: as much
   Reduction reduction = Reduction::kNone;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("alpha", alpha);
+    v.Field("gamma", gamma);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
 // The focal loss of logits (Lin et al., 2017; torchvision.ops.sigmoid_focal_loss): with p_t the

@@ -319,6 +319,10 @@ Tensor OfProbabilities(const Tensor& logits, const Tensor& target, const Tensor&
 
 }  // namespace
 
+void CrossEntropyOptions::Check(const char* where) const {
+  RaiseIfError(CheckAttrs({ignore_index, reduction, label_smoothing}), where);
+}
+
 Tensor CrossEntropy(const Tensor& logits, const Tensor& target,
                     const CrossEntropyOptions& options) {
   const CrossEntropyAttrs a{options.ignore_index, options.reduction, options.label_smoothing};

@@ -32,6 +32,7 @@ struct CrossEntropyOptions {
     v.Field("reduction", reduction);
     v.Field("label_smoothing", label_smoothing);
   }
+  void Check(const char* where) const;
 };
 
 // The cross entropy between softmax(logits) and a target, as torch.nn.functional.cross_entropy.

@@ -181,6 +181,11 @@ FIRN_REGISTER_OP(ctc_loss_grad) {
 
 }  // namespace
 
+void CtcLossOptions::Check(const char* where) const {
+  if (blank < 0) RaiseStatus(OutOfRange("blank is ", blank, ", which is no class"), where);
+  CheckLossReduction(reduction, where);
+}
+
 Tensor CtcLoss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                const Tensor& target_lengths, const CtcLossOptions& options) {
   const OpDef& op = TheOp<"ctc_loss">();
@@ -188,7 +193,7 @@ Tensor CtcLoss(const Tensor& log_probs, const Tensor& targets, const Tensor& inp
   CheckDefined(targets, op.name, "targets");
   CheckDefined(input_lengths, op.name, "input_lengths");
   CheckDefined(target_lengths, op.name, "target_lengths");
-  RaiseIfError(CheckReduction(options.reduction), op.name);
+  CheckLossReduction(options.reduction, "ctc_loss");
   const bool single = log_probs.rank() == 2;
   const auto batch = [&](const Tensor& x, int64_t dim) { return single ? Unsqueeze(x, dim) : x; };
   const auto lengths = [](const Tensor& x) { return x.rank() == 0 ? Unsqueeze(x, 0) : x; };

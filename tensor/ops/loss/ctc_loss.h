@@ -24,6 +24,13 @@ struct CtcLossOptions {
   int64_t blank = 0;                       // the class that stands for no label
   Reduction reduction = Reduction::kMean;  // divides by the lengths of targets first
   bool zero_infinity = false;  // 0, without a gradient, for targets that do not fit their inputs
+  template <class V>
+  void Visit(V& v) {
+    v.Field("blank", blank);
+    v.Field("reduction", reduction);
+    v.Field("zero_infinity", zero_infinity);
+  }
+  void Check(const char* where) const;
 };
 
 // Connectionist temporal classification (Graves et al., 2006), as torch.nn.functional.ctc_loss: for

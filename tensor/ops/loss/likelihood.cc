@@ -53,12 +53,17 @@ Tensor PoissonNllLoss(const Tensor& x, const Tensor& target, const PoissonNllLos
   return ReduceLoss(losses, {}, o.reduction, "poisson_nll_loss");
 }
 
+void GaussianNllLossOptions::Check(const char* where) const {
+  if (!(eps > 0)) RaiseStatus(InvalidArgument("eps must be above 0, got ", eps), where);
+  CheckLossReduction(reduction, where);
+}
+
 Tensor GaussianNllLoss(const Tensor& mean, const Tensor& target, const Tensor& var,
                        const GaussianNllLossOptions& o) {
   constexpr const char* kName = "gaussian_nll_loss";
   CheckAlike({{"mean", mean}, {"target", target}}, kName);
   CheckOneFloat({{"mean", mean}, {"var", var}}, kName);
-  if (!(o.eps > 0)) RaiseStatus(InvalidArgument("eps must be above 0, got ", o.eps), kName);
+  o.Check(kName);
   const Tensor given = VarianceLike(mean, var);
   const Tensor v = StraightThrough(Clamp(given, o.eps), given);
   Tensor losses = Mul(Add(Log(v), Div(Square(Sub(mean, target)), v)), 0.5);

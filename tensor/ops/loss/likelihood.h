@@ -11,6 +11,14 @@ struct PoissonNllLossOptions {
   bool full = false;      // adds Stirling's approximation of log target! where target > 1
   double eps = 1e-8;      // keeps log(x + eps) finite; without log_input only
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("log_input", log_input);
+    v.Field("full", full);
+    v.Field("eps", eps);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
 // The negative log likelihood of counts under a Poisson distribution, as
@@ -24,6 +32,13 @@ struct GaussianNllLossOptions {
   bool full = false;  // adds the constant log(2 pi) / 2
   double eps = 1e-6;  // the least variance that is reckoned with
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("full", full);
+    v.Field("eps", eps);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const;
 };
 
 // The negative log likelihood of targets under normal distributions, as

@@ -9,14 +9,6 @@
 
 namespace firn {
 
-absl::Status CheckReduction(Reduction reduction) {
-  FIRN_RETURN_IF(
-      reduction != Reduction::kNone && reduction != Reduction::kMean &&
-          reduction != Reduction::kSum,
-      InvalidArgument("reduction must be none, mean or sum, got ", static_cast<int>(reduction)));
-  return absl::OkStatus();
-}
-
 Shape LabelShape(const Shape& logits) {
   Dims d;
   for (int i = 0; i < logits.rank(); ++i) {

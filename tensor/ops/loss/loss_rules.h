@@ -11,9 +11,6 @@
 
 namespace firn {
 
-// An error unless `reduction` is none, mean or sum.
-absl::Status CheckReduction(Reduction reduction);
-
 // The dimension of the classes in logits [n, classes, ...] or [classes].
 inline int ClassDim(const Shape& logits) { return logits.rank() == 1 ? 0 : 1; }
 // The shape of the labels: the logits' without classes. Requires: rank >= 1.

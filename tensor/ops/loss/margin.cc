@@ -100,9 +100,7 @@ void CheckOfClasses(const Tensor& x, const Tensor& target, const MultiMarginLoss
                                 x.shape().ToString(), " (want ", want.ToString(), ")"),
                 kName);
   }
-  if (o.p != 1 && o.p != 2) {
-    RaiseStatus(InvalidArgument("p must be 1 or 2, got ", o.p), kName);
-  }
+  o.Check(kName);
   if (!o.weight.defined()) return;
   CheckOneFloat({{"x", x}, {"weight", o.weight}}, kName);
   if (o.weight.rank() == 1 && o.weight.size(0) == classes) return;
@@ -131,6 +129,11 @@ Tensor MarginRankingLoss(const Tensor& x1, const Tensor& x2, const Tensor& targe
 Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
   CheckAlike({{"x", x}, {"target", target}}, "soft_margin_loss");
   return ReduceLoss(Neg(LogSigmoid(Mul(target, x))), {}, reduction, "soft_margin_loss");
+}
+
+void MultiMarginLossOptions::Check(const char* where) const {
+  if (p != 1 && p != 2) RaiseStatus(InvalidArgument("p must be 1 or 2, got ", p), where);
+  CheckLossReduction(reduction, where);
 }
 
 Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, const MultiMarginLossOptions& o) {

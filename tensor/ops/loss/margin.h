@@ -12,6 +12,12 @@ namespace firn {
 struct HingeEmbeddingLossOptions {
   double margin = 1;
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("margin", margin);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
 // x where target is 1, max(0, margin - x) where it is -1; of any other target the sum of both. x, a
@@ -22,6 +28,12 @@ Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target,
 struct MarginRankingLossOptions {
   double margin = 0;
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("margin", margin);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
 // max(0, margin - target (x1 - x2)): target 1 wants x1 above x2, -1 below. Three floating tensors
@@ -39,6 +51,14 @@ struct MultiMarginLossOptions {
   double margin = 1;
   Tensor weight = {};  // [classes]; undefined: 1 each
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("p", p);
+    v.Field("margin", margin);
+    v.Field("weight", weight);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const;
 };
 
 // The hinge loss of classes (Crammer and Singer, 2001):
@@ -59,6 +79,12 @@ Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target,
 struct MultilabelSoftMarginLossOptions {
   Tensor weight = {};  // of the classes; broadcasts to x's shape. Undefined: 1
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("weight", weight);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
 // The mean over classes (the last dimension) of BinaryCrossEntropyWithLogits(x, target). x

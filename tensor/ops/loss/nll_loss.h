@@ -30,6 +30,7 @@ struct NllLossOptions {
     v.Field("ignore_index", ignore_index);
     v.Field("reduction", reduction);
   }
+  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
 // The negative log likelihood of class indices, as torch.nn.functional.nll_loss: -weight[t] of

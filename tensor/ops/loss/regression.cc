@@ -69,11 +69,15 @@ FIRN_REGISTER_OP(mse_loss) {
   return op;
 }
 
-absl::Status InferSmoothL1Loss(InferContext& c) {
-  const SmoothL1LossAttrs& a = c.attrs<SmoothL1LossAttrs>();
+absl::Status CheckAttrs(const SmoothL1LossAttrs& a) {
   FIRN_RETURN_IF(!(a.beta >= 0) || std::isinf(a.beta),
                  InvalidArgument("beta must be at least 0 and finite, got ", a.beta));
-  FIRN_RETURN_IF_ERROR(CheckReduction(a.reduction));
+  return CheckReduction(a.reduction);
+}
+
+absl::Status InferSmoothL1Loss(InferContext& c) {
+  const SmoothL1LossAttrs& a = c.attrs<SmoothL1LossAttrs>();
+  FIRN_RETURN_IF_ERROR(CheckAttrs(a));
   return InferElementwiseLoss(c, a.reduction);
 }
 
@@ -146,15 +150,24 @@ Tensor MseLoss(const Tensor& x, const Tensor& y, Reduction reduction) {
   return Apply1(TheOp<"mse_loss">(), {x, y}, LossAttrs{reduction});
 }
 
+void inner::SmoothL1LossAttrs::Check(const char* where) const {
+  RaiseIfError(CheckAttrs(*this), where);
+}
+
 Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, const SmoothL1LossAttrs& options) {
   return Apply1(TheOp<"smooth_l1_loss">(), {x, y}, options);
 }
 
-Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& options) {
-  const double delta = options.delta;
+void HuberLossOptions::Check(const char* where) const {
   if (!(delta > 0) || std::isinf(delta)) {
-    RaiseStatus(InvalidArgument("delta must be above 0 and finite, got ", delta), "huber_loss");
+    RaiseStatus(InvalidArgument("delta must be above 0 and finite, got ", delta), where);
   }
+  CheckLossReduction(reduction, where);
+}
+
+Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& options) {
+  options.Check("huber_loss");
+  const double delta = options.delta;
   const Tensor loss = SmoothL1Loss(x, y, {.reduction = options.reduction, .beta = delta});
   return delta == 1 ? loss : Mul(loss, delta);
 }

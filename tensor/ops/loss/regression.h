@@ -23,6 +23,7 @@ struct SmoothL1LossAttrs {
     v.Field("reduction", reduction);
     v.Field("beta", beta);
   }
+  void Check(const char* where) const;
 };
 }  // namespace inner
 using SmoothL1LossOptions = inner::SmoothL1LossAttrs;
@@ -40,6 +41,7 @@ struct HuberLossOptions {
     v.Field("reduction", reduction);
     v.Field("delta", delta);
   }
+  void Check(const char* where) const;
 };
 
 // With d = |x - y|, d^2 / 2 below delta, delta (d - delta / 2) from there on (Huber, 1964); its

@@ -39,6 +39,13 @@ Shape CommonShape(const Tensor& x1, const Tensor& x2, std::string_view op) {
   return *shape;
 }
 
+void CheckNorm(double p, const char* where) {
+  if (!(p >= 0)) RaiseStatus(InvalidArgument("p must be at least 0, or infinite; got ", p), where);
+}
+void CheckMargin(double margin, const char* where) {
+  if (!(margin > 0)) RaiseStatus(InvalidArgument("margin must be above 0, got ", margin), where);
+}
+
 // From the three distances; the third is undefined without swap.
 Tensor TripletLoss(const Tensor& near, const Tensor& far, const Tensor& across, double margin,
                    Reduction reduction) {
@@ -60,6 +67,8 @@ Tensor CosineSimilarity(const Tensor& x1, const Tensor& x2, Integer dim, Real ep
   };
   return Cast(Sum(Mul(unit(x1), unit(x2)), *along), x1.dtype());
 }
+
+void PairwiseDistanceOptions::Check(const char* where) const { CheckNorm(p, where); }
 
 Tensor PairwiseDistance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceOptions& o) {
   CommonShape(x1, x2, "pairwise_distance");
@@ -86,6 +95,12 @@ Tensor CosineEmbeddingLoss(const Tensor& x1, const Tensor& x2, const Tensor& tar
   return ReduceLoss(losses, {}, o.reduction, kName);
 }
 
+void TripletMarginLossOptions::Check(const char* where) const {
+  CheckMargin(margin, where);
+  CheckNorm(p, where);
+  CheckLossReduction(reduction, where);
+}
+
 Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                          const TripletMarginLossOptions& o) {
   CheckAlike({{"anchor", anchor}, {"positive", positive}, {"negative", negative}},
@@ -101,8 +116,7 @@ Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Ten
                          const std::function<Tensor(const Tensor&, const Tensor&)>& distance,
                          const TripletDistanceOptions& o) {
   constexpr const char* kName = "triplet_margin_loss";
-  if (!(o.margin > 0))
-    RaiseStatus(InvalidArgument("margin must be above 0, got ", o.margin), kName);
+  CheckMargin(o.margin, kName);
   if (!distance) RaiseStatus(InvalidArgument("distance is an empty function"), kName);
   const Tensor near = distance(anchor, positive), far = distance(anchor, negative);
   const Tensor across = o.swap ? distance(positive, negative) : Tensor();

@@ -11,8 +11,9 @@
 namespace firn {
 
 // The cosine of the angle between x1 and x2 along `dim`, which is dropped: their product over the
-// product of their norms, each at least eps (torch.nn.functional.cosine_similarity). Floating
-// tensors of one dtype, which broadcast. Throws on shapes that do not and a dim out of range.
+// product of their norms, each at least eps (torch.nn.functional.cosine_similarity, whose gradient
+// passes that cut). Floating tensors of one dtype, which broadcast. Throws on shapes that do not
+// and a dim out of range.
 Tensor CosineSimilarity(const Tensor& x1, const Tensor& x2, inner::Integer dim = 1,
                         inner::Real eps = 1e-8);
 
@@ -20,6 +21,14 @@ struct PairwiseDistanceOptions {
   double p = 2;
   double eps = 1e-6;  // added to every difference
   bool keepdim = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("p", p);
+    v.Field("eps", eps);
+    v.Field("keepdim", keepdim);
+  }
+  // Throws, naming `where`, on a p that is none of Norm's.
+  void Check(const char* where) const;
 };
 
 // The p-norm of x1 - x2 + eps along the last dimension, as torch.nn.functional.pairwise_distance:
@@ -31,6 +40,12 @@ Tensor PairwiseDistance(const Tensor& x1, const Tensor& x2,
 struct CosineEmbeddingLossOptions {
   double margin = 0;
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("margin", margin);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
 // 1 - cos where target is 1, max(0, cos - margin) where it is -1, else 0; cos is the cosine of the
@@ -45,6 +60,15 @@ struct TripletMarginLossOptions {
   double eps = 1e-6;
   bool swap = false;  // the distance to negative is the smaller one of anchor's and positive's
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("margin", margin);
+    v.Field("p", p);
+    v.Field("eps", eps);
+    v.Field("swap", swap);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const;
 };
 
 // max(0, margin + d(anchor, positive) - d(anchor, negative)) with d = PairwiseDistance (Schroff et
