@@ -22,6 +22,15 @@ struct CeluOptions {
   }
 };
 
+// Negative slopes are drawn in training; eval mode has their mean.
+struct RreluFunction {
+  static constexpr const char* kName = "Rrelu";
+  using Options = inner::RreluAttrs;
+  static Tensor Call(const Tensor& x, const Options& o, bool training) {
+    return firn::Rrelu(x, o.lower, o.upper, training);
+  }
+};
+
 using Celu = Activation<"Celu", firn::Celu, CeluOptions>;
 using Elu = Activation<"Elu", inner::ScaledElu>;
 using Gelu = Activation<"Gelu", firn::Gelu, inner::GeluAttrs>;
@@ -35,6 +44,7 @@ using LogSigmoid = Activation<"LogSigmoid", firn::LogSigmoid>;
 using Mish = Activation<"Mish", firn::Mish>;
 using Relu = Activation<"Relu", firn::Relu>;
 using Relu6 = Activation<"Relu6", firn::Relu6>;
+using Rrelu = FunctionLayer<RreluFunction>;
 using Selu = Activation<"Selu", firn::Selu>;
 using Sigmoid = Activation<"Sigmoid", firn::Sigmoid>;
 using Silu = Activation<"Silu", firn::Silu>;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "firn/nn/layer.h"
+#include "firn/nn/channel_norm.h"
 #include "firn/tensor/ops/norm/batch_norm.h"
 
 namespace firn::nn {
@@ -28,30 +28,28 @@ struct BatchNormOptions {
   }
 };
 
+extern template class ChannelNormBase<BatchNormOptions>;
+
 // Batch normalisation over all dimensions but the second; see tensor/ops/norm/batch_norm.h. In eval
-// mode the running statistics are used and left alone, unless there are none. x: BatchNorm1d [n, c]
-// or [n, c, l], BatchNorm2d [n, c, h, w], BatchNorm3d [n, c, d, h, w] Parameters: weight, bias [c].
-// Buffers: running_mean, running_var [c], num_batches_tracked [].
+// mode the running statistics are used and left alone, unless there are none.
+class BatchNormBase : public ChannelNormBase<BatchNormOptions> {
+ protected:
+  using ChannelNormBase::ChannelNormBase;
+  // By firn::BatchNorm or its like. x: [n, c, ...]
+  Tensor Normalized(const char* layer, const Tensor& x, decltype(firn::BatchNorm)& function);
+};
+
+// x: BatchNorm1d [n, c] or [n, c, l], BatchNorm2d [n, c, h, w], BatchNorm3d [n, c, d, h, w]
+// Parameters: weight, bias [c]. Buffers: running_mean, running_var [c], num_batches_tracked [].
 template <int kDims>
-class BatchNorm final : public LayerWithOptions<BatchNormOptions> {
+class BatchNorm final : public BatchNormBase {
  public:
   explicit BatchNorm(const Options& options = {});
 
-  const Tensor& weight() const { return weight_; }
-  const Tensor& bias() const { return bias_; }
-  const Tensor& running_mean() const { return running_mean_; }
-  const Tensor& running_var() const { return running_var_; }
   std::string type_name() const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
-  void AddKnown(Options& options) const override;
-
- private:
-  Tensor& AddVector(const char* name, bool wanted, bool parameter);
-  void Build(int64_t channels);
-
-  Tensor &weight_, &bias_, &running_mean_, &running_var_, &num_batches_tracked_;
 };
 
 using BatchNorm1d = BatchNorm<1>;
@@ -61,6 +59,19 @@ using BatchNorm3d = BatchNorm<3>;
 extern template class BatchNorm<1>;
 extern template class BatchNorm<2>;
 extern template class BatchNorm<3>;
+
+// Batch normalisation of [n, c, ...] with the statistics of the batches of all processes that train
+// together (PyTorch's SyncBatchNorm). One process has its own batch alone, so that this is
+// BatchNorm of any number of dimensions.
+// Parameters and buffers: those of BatchNorm.
+class SyncBatchNorm final : public BatchNormBase {
+ public:
+  explicit SyncBatchNorm(const Options& options = {})
+      : BatchNormBase(options, "nn::SyncBatchNorm") {}
+
+ protected:
+  Tensor Forward(const Tensor& x) override;
+};
 
 }  // namespace firn::nn
 

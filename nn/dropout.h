@@ -1,8 +1,13 @@
 #ifndef FIRN_NN_DROPOUT_H_
 #define FIRN_NN_DROPOUT_H_
 
+// Layers that leave out at random in training, and are x itself in eval mode. A p outside [0, 1] is
+// an error when the layer is made.
+
 #include "firn/nn/function_layer.h"
+#include "firn/nn/sizes.h"
 #include "firn/tensor/ops/random/dropout.h"
+#include "firn/tensor/ops/random/dropouts.h"
 
 namespace firn::nn {
 
@@ -12,6 +17,7 @@ struct DropoutOptions {
   void Visit(V& v) {
     v.Always("p", p);
   }
+  void Check(const char* where) const { CheckRange(where, "p", p, 0, 1); }
 };
 
 // In training, sets elements to 0 with probability p and scales the others by 1 / (1 - p); in eval
@@ -24,6 +30,56 @@ struct DropoutFunction {
   }
 };
 using Dropout = FunctionLayer<DropoutFunction>;
+
+// Dropout of whole channels, as PyTorch's: Dropout1d takes [n, c, l] or [c, l], Dropout2d
+// [n, c, h, w] or [n, c, l], Dropout3d [n, c, d, h, w] or [c, d, h, w]. Throws on other ranks.
+Tensor DropChannels(const char* layer, const Tensor& x, int dims, double p, bool training);
+
+template <internal::LayerName kLayer, int kDims>
+struct DropChannelsFunction {
+  static constexpr const char* kName = kLayer.text;
+  using Options = DropoutOptions;
+  static Tensor Call(const Tensor& x, const Options& o, bool training) {
+    return DropChannels(kName, x, kDims, o.p, training);
+  }
+};
+using Dropout1d = FunctionLayer<DropChannelsFunction<"Dropout1d", 1>>;
+using Dropout2d = FunctionLayer<DropChannelsFunction<"Dropout2d", 2>>;
+using Dropout3d = FunctionLayer<DropChannelsFunction<"Dropout3d", 3>>;
+
+// Dropout that keeps mean 0 and variance 1 behind Selu: of elements, or of the channels of
+// [n, c, ...].
+template <internal::LayerName kLayer, bool kPerChannel>
+struct AlphaDropoutFunction {
+  static constexpr const char* kName = kLayer.text;
+  using Options = DropoutOptions;
+  static Tensor Call(const Tensor& x, const Options& o, bool training) {
+    return firn::AlphaDropout(x, o.p, training, kPerChannel);
+  }
+};
+using AlphaDropout = FunctionLayer<AlphaDropoutFunction<"AlphaDropout", false>>;
+using FeatureAlphaDropout = FunctionLayer<AlphaDropoutFunction<"FeatureAlphaDropout", true>>;
+
+struct StochasticDepthOptions {
+  double p = 0;         // with which a sample's branch is left out
+  bool per_row = true;  // of each sample on its own; false: of all at once
+  template <class V>
+  void Visit(V& v) {
+    v.Always("p", p);
+    v.Field("per_row", per_row);
+  }
+  void Check(const char* where) const { CheckRange(where, "p", p, 0, 1); }
+};
+
+// Of what a residual branch adds: x + drop(branch(x)).
+struct StochasticDepthFunction {
+  static constexpr const char* kName = "StochasticDepth";
+  using Options = StochasticDepthOptions;
+  static Tensor Call(const Tensor& x, const Options& o, bool training) {
+    return firn::StochasticDepth(x, o.p, o.per_row, training);
+  }
+};
+using StochasticDepth = FunctionLayer<StochasticDepthFunction>;
 
 }  // namespace firn::nn
 

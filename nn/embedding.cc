@@ -1,4 +1,4 @@
-// Embedding: the table of firn::Embedding.
+// The tables of firn::Embedding and firn::EmbeddingBag.
 
 #include "firn/nn/embedding.h"
 
@@ -10,27 +10,65 @@
 
 namespace firn::nn {
 
+namespace {
+
+// Throws unless the options of a table make one.
+template <class O>
+void CheckTable(const char* layer, const O& o) {
+  CheckSizes(layer, {{"count", o.count}, {"size", o.size}});
+  const int64_t padding = o.padding_idx.value_or(0);
+  if (padding >= -o.count && padding < o.count) return;
+  RaiseStatus(OutOfRange("padding_idx ", padding, " is outside [", -o.count, ", ", o.count, ")"),
+              layer);
+}
+
+// The first values of a table: the row of the padding is zeros.
+template <class O>
+init::Initializer TableInit(const O& o) {
+  return [o](Tensor& t) {
+    Or(o.weight_init, init::Normal(0, 1))(t);
+    if (!o.padding_idx) return;
+    const int64_t row = *o.padding_idx < 0 ? *o.padding_idx + o.count : *o.padding_idx;
+    const absl::Span<float> values = t.mutable_host_view<float>();
+    std::fill_n(values.begin() + row * o.size, o.size, 0.f);
+  };
+}
+
+}  // namespace
+
 Embedding::Embedding(const Options& options)
     : LayerWithOptions(options),
       weight_(AddPendingParameter("weight", {options.count, options.size})) {
-  const Options& o = options;
-  CheckSizes("nn::Embedding", {{"count", o.count}, {"size", o.size}});
-  const int64_t padding = o.padding_idx.value_or(0);
-  if (padding < -o.count || padding >= o.count) {
-    RaiseStatus(OutOfRange("padding_idx ", padding, " is outside [", -o.count, ", ", o.count, ")"),
-                "nn::Embedding");
-  }
-  InitPending(weight_, {o.count, o.size}, [&o, padding](Tensor& t) {
-    Or(o.weight_init, init::Normal(0, 1))(t);
-    if (!o.padding_idx) return;
-    const int64_t row = padding < 0 ? padding + o.count : padding;
-    const absl::Span<float> values = t.mutable_host_view<float>();
-    std::fill_n(values.begin() + row * o.size, o.size, 0.f);
-  });
+  CheckTable("nn::Embedding", options);
+  InitPending(weight_, {options.count, options.size}, TableInit(options));
 }
 
 Tensor Embedding::Forward(const Tensor& indices) {
   return firn::Embedding(indices, weight_, {options().padding_idx, options().scale_grad_by_freq});
+}
+
+EmbeddingBag::EmbeddingBag(const Options& options)
+    : LayerWithOptions(options),
+      weight_(AddPendingParameter("weight", {options.count, options.size})) {
+  CheckTable("nn::EmbeddingBag", options);
+  InitPending(weight_, {options.count, options.size}, TableInit(options));
+}
+
+Tensor EmbeddingBag::operator()(const Tensor& indices, const Tensor& offsets,
+                                const Tensor& per_sample_weights) {
+  const auto bags = [&](const Tensor& x) {
+    return firn::EmbeddingBag(x, weight_,
+                              {.offsets = offsets,
+                               .mode = options().mode,
+                               .per_sample_weights = per_sample_weights,
+                               .padding_idx = options().padding_idx});
+  };
+  return CallAs(bags, indices);
+}
+
+Tensor EmbeddingBag::Forward(const Tensor& indices) {
+  return firn::EmbeddingBag(indices, weight_,
+                            {.mode = options().mode, .padding_idx = options().padding_idx});
 }
 
 }  // namespace firn::nn

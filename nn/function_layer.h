@@ -28,7 +28,9 @@ struct NoOptions {};
 //
 // Options may be left out when there are none. Where the result depends on the mode, Call takes the
 // last argument `bool training`. A loss is a FunctionLayerOf<Function, Tensor, Tensor>, called with
-// (input, target). Options show themselves (nn/options.h); tensors among them become buffers.
+// (input, target). Options show themselves (nn/options.h); tensors among them become buffers. Those
+// that may be wrong whatever the inputs are have `void Check(const char* where) const`, which
+// throws when the layer is made: "nn::Dropout: p is 2 (want 0 to 1)".
 template <class Function, class... In>
 class FunctionLayerOf;
 
@@ -50,7 +52,11 @@ class FunctionLayerBase : public LayerWithOptions<O, LayerOf<In...>> {
   // Options of numbers alone can be copied as bytes.
   static constexpr bool kMayHoldTensors = HasVisit<O> && !std::is_trivially_copyable_v<O>;
 
-  explicit FunctionLayerBase(const O& options) : LayerWithOptions<O, LayerOf<In...>>(options) {
+  FunctionLayerBase(const O& options, const char* layer)
+      : LayerWithOptions<O, LayerOf<In...>>(options) {
+    if constexpr (requires { options.Check(layer); }) {
+      options.Check((std::string("nn::") + layer).c_str());
+    }
     if constexpr (kMayHoldTensors) {
       O initial = options;
       OptionTensors add([&](const char* name, Tensor& tensor) {
@@ -88,7 +94,7 @@ class FunctionLayerOf final : public internal::BaseOfFunction<Function, In...> {
   using Options = typename Base::Options;
 
   FunctionLayerOf() : FunctionLayerOf(Options()) {}
-  explicit FunctionLayerOf(const Options& options) : Base(options) {}
+  explicit FunctionLayerOf(const Options& options) : Base(options, Function::kName) {}
 
   std::string type_name() const override { return Function::kName; }
 
@@ -227,9 +233,11 @@ using Activation = LayerOfFunction<kName, kFunction, O>;
 template <internal::LayerName kName, auto kFunction, class O = void>
 using Loss = LayerOfFunction<kName, kFunction, O>;
 
-// Of a function that has several forms: that of a tensor and options.
+// Of a function that has several forms: that of a tensor and options, or another.
 template <internal::LayerName kName, class O, Tensor (*kFunction)(const Tensor&, const O&)>
 using LayerOfOverload = LayerOfFunction<kName, kFunction>;
+template <internal::LayerName kName, class Form, Form* kFunction>
+using LayerOfForm = LayerOfFunction<kName, kFunction>;
 
 }  // namespace firn::nn
 

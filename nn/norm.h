@@ -1,13 +1,16 @@
 #ifndef FIRN_NN_NORM_H_
 #define FIRN_NN_NORM_H_
 
-// Normalisation layers that keep no statistics; batch normalisation is in nn/batch_norm.h.
+// Normalisation layers that keep no statistics; those that do are in nn/batch_norm.h and
+// nn/instance_norm.h.
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "firn/nn/layer.h"
+#include "firn/nn/function_layer.h"
+#include "firn/nn/sizes.h"
+#include "firn/tensor/ops/norm/channel_norms.h"
 
 namespace firn::nn {
 
@@ -111,6 +114,32 @@ class GroupNorm final : public LayerWithOptions<GroupNormOptions> {
 
   Tensor &weight_, &bias_;
 };
+
+struct LocalResponseNormOptions {
+  int64_t size = 1;  // channels that count for each
+  double alpha = 1e-4;
+  double beta = 0.75;
+  double k = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Always("size", size);
+    v.Field("alpha", alpha);
+    v.Field("beta", beta);
+    v.Field("k", k);
+  }
+  void Check(const char* where) const { CheckSizes(where, {{"size", size}}); }
+};
+
+// Local response normalisation; see tensor/ops/norm/channel_norms.h.
+// x: [n, channels, ...] of rank 3 or more      y: as x
+struct LocalResponseNormFunction {
+  static constexpr const char* kName = "LocalResponseNorm";
+  using Options = LocalResponseNormOptions;
+  static Tensor Call(const Tensor& x, const Options& o) {
+    return firn::LocalResponseNorm(x, o.size, {.alpha = o.alpha, .beta = o.beta, .k = o.k});
+  }
+};
+using LocalResponseNorm = FunctionLayer<LocalResponseNormFunction>;
 
 }  // namespace firn::nn
 

@@ -3,6 +3,8 @@
 
 // Layers that move no values.
 
+#include <vector>
+
 #include "firn/nn/function_layer.h"
 #include "firn/tensor/ops/shape/views.h"
 
@@ -19,6 +21,20 @@ struct FlattenOptions {
   }
 };
 using Flatten = LayerOfFunction<"Flatten", firn::Flatten, FlattenOptions>;
+
+// Splits dimension `dim` into `sizes`, one of which may be -1: [n, c h w] -> [n, c, h, w].
+struct UnflattenOptions {
+  int64_t dim = 1;
+  std::vector<int64_t> sizes = {-1};
+  template <class V>
+  void Visit(V& v) {
+    v.Always("dim", dim);
+    v.Always("sizes", sizes);
+  }
+  // Throws when the sizes are none of a tensor, or several are -1.
+  void Check(const char* where) const;
+};
+using Unflatten = LayerOfFunction<"Unflatten", firn::Unflatten, UnflattenOptions>;
 
 // x itself.
 struct IdentityFunction {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/pending.h"
@@ -21,6 +22,13 @@ void CheckSizes(const char* layer, std::initializer_list<SizeOption> sizes) {
                         s.may_be_deferred ? ", or 0 to take it from the first input)" : ")"),
         layer);
   }
+}
+
+void CheckRange(const char* where, const char* name, double value, double low, double high) {
+  if (value >= low && value <= high) return;
+  RaiseStatus(InvalidArgument(name, " is ", value, " (want ", low,
+                              std::isinf(high) ? " or more)" : absl::StrCat(" to ", high, ")")),
+              where);
 }
 
 Sizes SpatialSizes(const char* layer, const char* name, const Sizes& value, int dims) {

@@ -20,6 +20,9 @@ struct SizeOption {
 // Throws unless every size is positive, or 0 where it may be deferred.
 void CheckSizes(const char* layer, std::initializer_list<SizeOption> sizes);
 
+// Throws unless low <= value <= high, which may be infinite.
+void CheckRange(const char* where, const char* name, double value, double low, double high);
+
 // `value` with a number for each of `dims` dimensions. Throws when there are others.
 Sizes SpatialSizes(const char* layer, const char* name, const Sizes& value, int dims);
 int64_t Smallest(const Sizes& sizes);

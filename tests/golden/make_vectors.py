@@ -15,8 +15,9 @@ import sys
 
 import torch
 
-from cases import (attention, elementwise, layer_classes, layers, linalg, losses, norms,
-                   rearrange, recurrent, reduction, schedules, shape, signal, updates, vision)
+from cases import (attention, elementwise, layer_classes, layers, linalg, loss_layers, losses,
+                   more_layers, norms, rearrange, recurrent, reduction, schedules, shape, signal,
+                   updates, vision)
 import training_losses
 import vector_format
 
@@ -63,8 +64,8 @@ def write_losses():
 
 PARTS = {
     "ops": write_ops,
-    "layers": lambda: write_cases("layers", layer_classes.PARTS + linalg.LAYERS +
-                                  recurrent.LAYERS +
+    "layers": lambda: write_cases("layers", layer_classes.PARTS + loss_layers.PARTS +
+                                  more_layers.PARTS + linalg.LAYERS + recurrent.LAYERS +
                                   attention.LAYER_PARTS),
     "optim": lambda: write_cases("optim", updates.TRAJECTORIES),
     "schedules": lambda: write_cases("schedules", schedules.PARTS),

@@ -43,11 +43,15 @@ std::unique_ptr<Module> MakeFrom(const std::string& layer, const testing::Golden
 Tensor CallLayer(Module& layer, const std::vector<Tensor>& in) {
   using Two = LayerOf<Tensor, Tensor>;
   using Three = LayerOf<Tensor, Tensor, Tensor>;
+  using Four = LayerOf<Tensor, Tensor, Tensor, Tensor>;
   if (auto* one = dynamic_cast<Layer*>(&layer)) return (*one)(in.at(0));
   if (auto* two = dynamic_cast<Two*>(&layer)) return (*two)(in.at(0), in.at(1));
   if (auto* three = dynamic_cast<Three*>(&layer)) {
     if (in.size() == 1) return (*three)(in[0], in[0], in[0]);  // a sequence that attends to itself
     return (*three)(in.at(0), in.at(1), in.at(2));
+  }
+  if (auto* four = dynamic_cast<Four*>(&layer)) {
+    return (*four)(in.at(0), in.at(1), in.at(2), in.at(3));
   }
   throw std::invalid_argument(layer.type_name() + " is called in another way");
 }

@@ -23,7 +23,7 @@ OptionValues OptionsOfCase(const std::string& layer, const testing::GoldenCase& 
 std::unique_ptr<Module> MakeFrom(const std::string& layer, const testing::GoldenCase& c,
                                  bool deferred);
 
-// Calls a layer that takes one to three tensors.
+// Calls a layer that takes one to four tensors.
 Tensor CallLayer(Module& layer, const std::vector<Tensor>& in);
 
 }  // namespace firn::nn

@@ -87,19 +87,20 @@ def given(**values):
     return {key: value for key, value in values.items() if isinstance(value, torch.Tensor)}
 
 
-def add_batch_norm(v):
-    """Three training steps, then one evaluating step on the first input (the last output)."""
-    def run(x, kind, channels, weight=None, bias=None, track_running_stats=True, **attrs):
-        layer = kind(channels, track_running_stats=track_running_stats, **attrs).double()
-        outputs = {}
-        for step, batch in enumerate([*x, x[0]]):
-            layer.train(step < len(x))
-            outputs[f"y.{step}"] = torch.func.functional_call(
-                layer, given(weight=weight, bias=bias), (batch,))
-        if track_running_stats:
-            outputs |= {"running_mean": layer.running_mean, "running_var": layer.running_var}
-        return outputs
+def run_steps(x, kind, channels, weight=None, bias=None, **attrs):
+    """Training steps, then one evaluating step on the first input (the last output)."""
+    layer = kind(channels, **attrs).double()
+    outputs = {}
+    for step, batch in enumerate([*x, x[0]]):
+        layer.train(step < len(x))
+        outputs[f"y.{step}"] = torch.func.functional_call(
+            layer, given(weight=weight, bias=bias), (batch,))
+    if layer.track_running_stats:
+        outputs |= {"running_mean": layer.running_mean, "running_var": layer.running_var}
+    return outputs
 
+
+def add_batch_norm(v):
     for op, kind, shape in (("batch_norm1d", nn.BatchNorm1d, (4, 2)),
                             ("batch_norm2d", nn.BatchNorm2d, (3, 2, 2, 2)),
                             ("batch_norm3d", nn.BatchNorm3d, (2, 2, 1, 2, 2))):
@@ -107,7 +108,7 @@ def add_batch_norm(v):
                                     ("options", True, {"momentum": 0.3, "eps": 0.01}),
                                     ("no_running_stats", True, {"track_running_stats": False})):
             extra = {"weight": v.values(2), "bias": v.values(2)} if affine else {}
-            v.case(op, name, lambda x, k=kind, **rest: run(x, k, **rest),
+            v.case(op, name, lambda x, k=kind, **rest: run_steps(x, k, **rest),
                    {"channels": 2, **attrs}, x=[v.values(*shape) for _ in range(3)], **extra)
 
 

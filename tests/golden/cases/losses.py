@@ -216,20 +216,21 @@ def add_similarities(v):
            target=torch.tensor(1))
 
 
-def add_focal(v):
+def focal(x, target, alpha=0.25, gamma=2.0, reduction="none"):
     """torchvision.ops.sigmoid_focal_loss, written out, so that torchvision is not needed."""
-    def run(x, target, alpha=0.25, gamma=2.0, reduction="none"):
-        p = torch.sigmoid(x)
-        loss = F.binary_cross_entropy_with_logits(x, target, reduction="none")
-        loss = loss * (1 - (p * target + (1 - p) * (1 - target)))**gamma
-        if alpha >= 0:
-            loss = (alpha * target + (1 - alpha) * (1 - target)) * loss
-        return {"none": loss, "mean": loss.mean(), "sum": loss.sum()}[reduction]
+    p = torch.sigmoid(x)
+    loss = F.binary_cross_entropy_with_logits(x, target, reduction="none")
+    loss = loss * (1 - (p * target + (1 - p) * (1 - target)))**gamma
+    if alpha >= 0:
+        loss = (alpha * target + (1 - alpha) * (1 - target)) * loss
+    return {"none": loss, "mean": loss.mean(), "sum": loss.sum()}[reduction]
 
+
+def add_focal(v):
     for name, attrs in (("none", {}), ("mean", {"reduction": "mean"}),
                         ("sum", {"reduction": "sum"}),
                         ("unweighted", {"alpha": -1.0, "gamma": 1.5}), ("gamma_0", {"gamma": 0.0})):
-        v.case("sigmoid_focal_loss", name, run, attrs, ["x"], x=v.values(3, 4),
+        v.case("sigmoid_focal_loss", name, focal, attrs, ["x"], x=v.values(3, 4),
                target=v.mask(3, 4).float())
 
 
