@@ -94,6 +94,7 @@ TEST(SyncBatchNormTest, OneProcessHasBatchNormOfAnyRank) {
     EXPECT_TRUE(sync.running_var().Equals(plain.running_var()));
     EXPECT_EQ(sync.state_dict()["num_batches_tracked"].Item<int64_t>(), 1);
     EXPECT_EQ(sync.ToString(), "SyncBatchNorm(3)");
+    EXPECT_TRUE(y.Equals(firn::SyncBatchNorm(x, {}, {})));  // the batch's own statistics
   }
 }
 
