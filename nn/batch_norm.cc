@@ -8,13 +8,14 @@
 
 namespace firn::nn {
 
-Tensor BatchNormBase::Forward(const Tensor& x) {
-  BuildFor(SizeOfInput("nn::BatchNorm", x, 1));
-  Tensor y = firn::BatchNorm(x, running_mean(), running_var(), weight(), bias(),
-                             {.training = training(),
-                              .momentum = options().momentum,
-                              .eps = options().eps,
-                              .activation = options().activation});
+Tensor BatchNormBase::Normalized(const char* layer, const Tensor& x,
+                                 decltype(firn::BatchNorm)& function) {
+  BuildFor(SizeOfInput(layer, x, 1));
+  Tensor y = function(x, running_mean(), running_var(), weight(), bias(),
+                      {.training = training(),
+                       .momentum = options().momentum,
+                       .eps = options().eps,
+                       .activation = options().activation});
   if (training()) CountBatch();
   return y;
 }
@@ -33,12 +34,16 @@ Tensor BatchNorm<kDims>::Forward(const Tensor& x) {
                                 " dimensions, x is ", x.shape().ToString()),
                 kLayer);
   }
-  return BatchNormBase::Forward(x);
+  return Normalized(kLayer, x, firn::BatchNorm);
 }
 
 template <int kDims>
 std::string BatchNorm<kDims>::type_name() const {
   return absl::StrCat("BatchNorm", kDims, "d");
+}
+
+Tensor SyncBatchNorm::Forward(const Tensor& x) {
+  return Normalized("nn::SyncBatchNorm", x, firn::SyncBatchNorm);
 }
 
 template class BatchNorm<1>;

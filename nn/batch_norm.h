@@ -35,8 +35,8 @@ extern template class ChannelNormBase<BatchNormOptions>;
 class BatchNormBase : public ChannelNormBase<BatchNormOptions> {
  protected:
   using ChannelNormBase::ChannelNormBase;
-  // x: [n, c, ...]
-  Tensor Forward(const Tensor& x) override;
+  // By firn::BatchNorm or its like. x: [n, c, ...]
+  Tensor Normalized(const char* layer, const Tensor& x, decltype(firn::BatchNorm)& function);
 };
 
 // x: BatchNorm1d [n, c] or [n, c, l], BatchNorm2d [n, c, h, w], BatchNorm3d [n, c, d, h, w]
@@ -68,6 +68,9 @@ class SyncBatchNorm final : public BatchNormBase {
  public:
   explicit SyncBatchNorm(const Options& options = {})
       : BatchNormBase(options, "nn::SyncBatchNorm") {}
+
+ protected:
+  Tensor Forward(const Tensor& x) override;
 };
 
 }  // namespace firn::nn

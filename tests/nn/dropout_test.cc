@@ -131,12 +131,13 @@ TEST(ChannelDropoutTest, DropsWholeChannelsOfEachSample) {
 
 TEST(ChannelDropoutTest, TellsWhichShapesItTakes) {
   EXPECT_EQ(ErrorOf([] { Dropout1d()(Ones({3})); }),
-            "nn::Dropout1d: wants 2 or 3 dimensions, x is [3]");
+            "nn::Dropout1d at dropout1d: wants 2 or 3 dimensions, x is [3]");
   EXPECT_EQ(ErrorOf([] {
               Dropout2d()(Ones({3, 2}));
             }),
-            "nn::Dropout2d: wants 3 or 4 dimensions, x is [3, 2]");
-  EXPECT_EQ(ErrorOf([] { Dropout3d()(Tensor()); }), "nn::Dropout3d: x is an undefined tensor");
+            "nn::Dropout2d at dropout2d: wants 3 or 4 dimensions, x is [3, 2]");
+  EXPECT_EQ(ErrorOf([] { Dropout3d()(Tensor()); }),
+            "nn::Dropout3d at dropout3d: x is an undefined tensor");
 }
 
 TEST(StochasticDepthTest, WithoutRowsTheWholeBranchHasOneFate) {

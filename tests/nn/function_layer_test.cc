@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -79,6 +80,29 @@ TEST(FunctionLayerTest, KeepsTensorsAmongItsOptionsAsBuffers) {
   EXPECT_EQ((*copy)(Zeros({2})).ToVector<float>(), (std::vector<float>{2, 4}));
   layer.To(DType::kF64);
   EXPECT_EQ(layer(Zeros({2}, DType::kF64)).dtype(), DType::kF64);
+}
+
+// What no input makes right: the layer is not made.
+struct EvenFunction {
+  static constexpr const char* kName = "Even";
+  struct Options {
+    int64_t n = 0;
+    void Check(const char* where) const {
+      if (n % 2 != 0) throw std::invalid_argument(where);
+    }
+  };
+  static Tensor Call(const Tensor& x, const Options& o) { return x * o.n; }
+};
+
+TEST(FunctionLayerTest, ChecksOptionsThatCanBeWhenItIsMade) {
+  FunctionLayer<EvenFunction> even({.n = 2});
+  EXPECT_EQ(even(Tensor(3.0)).Item<double>(), 6);
+  try {
+    FunctionLayer<EvenFunction> odd({.n = 1});
+    FAIL() << "it was made";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_STREQ(e.what(), "nn::Even");
+  }
 }
 
 TEST(FunctionLayerTest, TheModeReachesTheFunction) {

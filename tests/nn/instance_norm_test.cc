@@ -47,11 +47,11 @@ TEST(InstanceNormTest, TellsWhatDoesNotFit) {
   EXPECT_EQ(ErrorOf([] {
               InstanceNorm2d()(Ones({2, 3}));
             }),
-            "nn::InstanceNorm2d: x [2, 3] has no dimension -3");
+            "nn::InstanceNorm2d at instance_norm2d: x [2, 3] has no dimension -3");
   EXPECT_EQ(ErrorOf([] {
               InstanceNorm1d()(Ones({2, 3, 4, 5}));
             }),
-            "nn::InstanceNorm1d: wants 2 or 3 dimensions, x is [2, 3, 4, 5]");
+            "nn::InstanceNorm1d at instance_norm1d: wants 2 or 3 dimensions, x is [2, 3, 4, 5]");
 }
 
 // An error leaves the statistics alone, and so does a batch of nothing.
@@ -90,10 +90,11 @@ TEST(SyncBatchNormTest, OneProcessHasBatchNormOfAnyRank) {
     BatchNorm1d plain;
     const Tensor x = Randn(shape);
     const Tensor y = sync(x);
-    EXPECT_TRUE(y.Reshape({-1}).Equals(plain(x.Flatten(2)).Reshape({-1}))) << shape;
+    EXPECT_TRUE(y.Reshape({-1}).Equals(plain(x.Reshape({shape[0], 3, -1})).Reshape({-1}))) << shape;
     EXPECT_TRUE(sync.running_var().Equals(plain.running_var()));
     EXPECT_EQ(sync.state_dict()["num_batches_tracked"].Item<int64_t>(), 1);
     EXPECT_EQ(sync.ToString(), "SyncBatchNorm(3)");
+    EXPECT_TRUE(y.Equals(firn::SyncBatchNorm(x, {}, {})));  // the batch's own statistics
   }
 }
 

@@ -4,6 +4,7 @@
 
 FIRN_NAMES(BatchNorm, .nnabla = {"batch_normalization", "fused_batch_normalization"},
            .onnx = "BatchNormalization");
+FIRN_NAMES(SyncBatchNorm, .nnabla = "sync_batch_normalization");
 FIRN_NAMES(InstanceNorm, .nnabla = "instance_normalization", .onnx = "InstanceNormalization");
 FIRN_NAMES(LocalResponseNorm, .onnx = "LRN");
 FIRN_NAMES(MeanSubtraction, .nnabla = "mean_subtraction");

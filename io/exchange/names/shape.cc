@@ -33,3 +33,4 @@ FIRN_NAMES(PixelShuffle, .onnx = "DepthToSpace");
 FIRN_NAMES(PixelUnshuffle, .onnx = "SpaceToDepth");
 FIRN_NAMES(Shift, .nnabla = "shift");
 FIRN_NAMES(Meshgrid, .nnabla = "meshgrid");
+FIRN_NAMES(ShapeOf, .nnabla = "shape", .onnx = {"Shape", "Size"});

@@ -11,8 +11,9 @@
 namespace firn {
 
 // The cosine of the angle between x1 and x2 along `dim`, which is dropped: their product over the
-// product of their norms, each at least eps (torch.nn.functional.cosine_similarity). Floating
-// tensors of one dtype, which broadcast. Throws on shapes that do not and a dim out of range.
+// product of their norms, each at least eps (torch.nn.functional.cosine_similarity, whose gradient
+// passes that cut). Floating tensors of one dtype, which broadcast. Throws on shapes that do not
+// and a dim out of range.
 Tensor CosineSimilarity(const Tensor& x1, const Tensor& x2, inner::Integer dim = 1,
                         inner::Real eps = 1e-8);
 

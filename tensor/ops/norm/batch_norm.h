@@ -27,6 +27,12 @@ Tensor BatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& runn
                  const Tensor& weight = {}, const Tensor& bias = {},
                  const BatchNormOptions& options = {});
 
+// BatchNorm whose statistics are those of the batches of all processes that train together
+// (PyTorch's SyncBatchNorm). One process has its own batch alone, so that this is BatchNorm.
+Tensor SyncBatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                     const Tensor& weight = {}, const Tensor& bias = {},
+                     const BatchNormOptions& options = {});
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_

@@ -200,7 +200,8 @@ struct EitherAttrs {
 };
 
 // What training leaves in them, or running statistics that are only read; then y.
-FIRN_REGISTER_COMPOSITE(batch_norm) {
+template <decltype(BatchNorm)& kFunction>
+void AddComposite(Samples& s) {
   const auto of_channels = [](const char* name, bool inout, bool optional) {
     return ArgDecl{.name = name,
                    .same_dtype_as = "x",
@@ -216,7 +217,7 @@ FIRN_REGISTER_COMPOSITE(batch_norm) {
              of_channels("weight", false, true),
              of_channels("bias", false, true)});
   s.Function([](In in, const EitherAttrs& a) {
-    return BatchNorm(in[0], in[1], in[2], in[3], in[4],
+    return kFunction(in[0], in[1], in[2], in[3], in[4],
                      {.training = a.training,
                       .momentum = a.rest.momentum,
                       .eps = a.rest.eps,
@@ -253,6 +254,13 @@ FIRN_REGISTER_COMPOSITE(batch_norm) {
   }
   s.AddError("channels", {Normal({5, 3}), Normal({2}), Uniform({2}, 1, 2), Tensor(), Tensor()},
              EitherAttrs{}, "does not fit the channels of x [5, 3]");
+}
+
+FIRN_REGISTER_COMPOSITE(batch_norm) { AddComposite<BatchNorm>(s); }
+
+FIRN_REGISTER_COMPOSITE(sync_batch_norm) {
+  s.WithoutVectors("one process has those of batch_norm");
+  AddComposite<SyncBatchNorm>(s);
 }
 
 }  // namespace

@@ -111,7 +111,9 @@ def add_distances(v):
     distance = lambda x1, x2, **options: nn.PairwiseDistance(**options)(x1, x2)
     inputs = {"x1": v.values(3, 4), "x2": v.values(3, 4)}
     v.case("cosine_similarity", "default", cosine, **inputs)
-    v.case("cosine_similarity", "options", cosine, {"dim": 0, "eps": 3.0}, **inputs)
+    v.case("cosine_similarity", "dim", cosine, {"dim": 0}, **inputs)
+    # Without gradients: PyTorch's pass the cut at eps.
+    v.case("cosine_similarity", "eps", cosine, {"eps": 3.0}, [], **inputs)
     v.case("pairwise_distance", "default", distance, **inputs)
     v.case("pairwise_distance", "options", distance, {"p": 1.0, "eps": 0.1, "keepdim": True},
            **inputs)

@@ -107,6 +107,13 @@ def add_searches(v):
     v.case("unique", "columns", unique, {"dim": 1}, x=torch.tensor([[1, 0, 1], [2, 5, 2]]))
 
 
+def add_shape_of(v):
+    run = lambda x, start=0, end=None: torch.tensor(list(x.shape)[start:end], dtype=torch.int64)
+    for name, attrs in (("all", {}), ("some", {"start": 1, "end": 3}), ("last", {"start": -1}),
+                        ("outside", {"start": -9, "end": 9}), ("none", {"start": 3})):
+        v.case("shape_of", name, run, attrs, [], x=v.values(2, 3, 4))
+
+
 def add_bags(v):
     def run(indices, weight, offsets=None, per_sample_weights=None, kind=1, padding_idx=None):
         return F.embedding_bag(indices, weight, offsets, mode=BAG_MODES[kind],
@@ -123,4 +130,4 @@ def add_bags(v):
            per_sample_weights=v.values(2, 3))
 
 
-PARTS = (add_rearrangements, add_scatters, add_searches, add_bags)
+PARTS = (add_rearrangements, add_scatters, add_searches, add_shape_of, add_bags)
