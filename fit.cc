@@ -50,7 +50,6 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
   }
 
   int64_t group = 1, done = 0;  // batches that make a step together, and how many of them are over
-  int64_t lost = 0;             // steps in a row without a loss that is a number
   const auto loss_of = [&](const Tensor& input, const Tensor& target) {
     std::optional<AutocastScope> autocast;
     if (options.autocast) autocast.emplace(*options.autocast);
@@ -92,7 +91,7 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
       bar.Note("loss " + std::to_string(now.loss));
       if (++done < group) continue;
       const double mean = std::exchange(total, 0) / double(group);
-      lost = inner::internal::CheckLoss(mean, lost, now, options);
+      now.lost = inner::internal::CheckLoss(mean, now.lost, now, options);
       if (series) series->Add(now.step, mean);
       if (rates) rates->Step();
       ++now.step;
@@ -111,7 +110,7 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
     stopping.Update(now.watched());
     if (plateau) plateau->Step(now.watched());
     const FitEpoch& over = result.epochs.emplace_back(now);
-    now = {.epoch = over.epoch + 1, .step = over.step, .watch = options.watch};
+    now = {.epoch = over.epoch + 1, .step = over.step, .watch = options.watch, .lost = over.lost};
     if (checkpoints) checkpoints->Save(parts, {.step = now.step, .metric = over.watched()});
     if (options.on_epoch) options.on_epoch(over);
   }

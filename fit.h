@@ -48,6 +48,7 @@ struct FitEpoch {
   bool averaged =
       false;  // the validation is of FitOptions::average and not of the weights themselves
   FitWatch watch = FitWatch::kLoss;
+  int64_t lost = 0;  // steps in a row, up to this one, without a loss that is a number
 
   // "epoch 1: loss 0.5123, validation loss 0.4012, metric 0.8990", counted from 1 here; what is NaN
   // is left out of the validation, and "of the average" says so.
@@ -58,7 +59,7 @@ struct FitEpoch {
     return validation.samples > 0 ? validation.loss : loss;
   }
 
-  // What an epoch in progress goes on from: "number", "samples" and "loss", 0-d.
+  // What an epoch in progress goes on from: "number", "samples", "loss" and "lost", 0-d.
   StateDict state_dict() const;
   void LoadStateDict(const StateDict& state);
 };

@@ -29,6 +29,7 @@ StateDict FitEpoch::state_dict() const {
   values.Set("number", epoch);
   values.Set("samples", samples);
   values.Set("loss", loss);
+  values.Set("lost", lost);
   return values.state_dict();
 }
 
@@ -38,7 +39,8 @@ void FitEpoch::LoadStateDict(const StateDict& state) {
   *this = {.epoch = values.GetInteger("number"),
            .samples = values.GetInteger("samples"),
            .loss = values.GetReal("loss"),
-           .watch = watch};
+           .watch = watch,
+           .lost = state.Contains("lost") ? values.GetInteger("lost") : 0};
 }
 
 namespace inner::internal {

@@ -32,7 +32,8 @@ std::string Find(const std::string& directory, const char* name) {
 absl::StatusOr<Tensor> ReadBytes(const std::string& path, int rank) {
   FIRN_ASSIGN_OR_RETURN(Tensor t, ReadIdx(path));
   FIRN_RETURN_IF(t.dtype() != DType::kU8 || t.rank() != rank,
-                 DataLoss(path, ": expected u8 of rank ", rank, ", got ", t.spec().ToString()));
+                 InvalidArgument(path, ": expected u8 of rank ", rank, ", got ",
+                                 t.spec().ToString(), ": a sound IDX file of another kind"));
   return t;
 }
 

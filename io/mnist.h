@@ -17,7 +17,8 @@ struct MnistOptions {
 // MNIST, Fashion-MNIST and others in MNIST's four files, which lie in `directory` as
 // train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
 // t10k-labels-idx1-ubyte, with or without ".gz". Samples: image f32 [1, 28, 28], label i64 [].
-// Throws firn::Error when a file is missing or damaged; io/mnist_status.h has it with a status.
+// Throws firn::Error when a file is missing or damaged, InvalidArgument for an IDX file of another
+// kind; io/mnist_status.h has it with a status.
 DatasetPtr Mnist(const std::string& directory, const MnistOptions& options = {});
 
 }  // namespace firn::io

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -210,6 +211,25 @@ TEST(FitOptionsTest, AHalfRunLeavesOutWhatIsNoNumber) {
   EXPECT_LT(many.epochs[2].loss, 3);
   EXPECT_THAT(testing::ErrorOf([&] { run(6, 100); }),
               HasSubstr("the loss is NaN in epoch 3, step 25"));
+}
+
+TEST(FitOptionsTest, AHalfRunThatGoesOnKnowsWhatWasLeftOutBefore) {
+  const std::string folder = Folder("left_out");
+  const auto run = [&folder](int interrupted) {
+    Training t(320);
+    int step = 0;
+    const auto loss = [&](const Tensor& y, const Tensor& target) {
+      if (++step == interrupted) throw std::runtime_error("interrupted");
+      return CrossEntropy(y, target) * std::nan("");
+    };
+    return t.Run({.epochs = 4,
+                  .loss = loss,
+                  .autocast = DType::kF16,
+                  .folder = folder,
+                  .checkpoint_every = 1});
+  };
+  EXPECT_THROW(run(15), std::runtime_error);
+  EXPECT_THAT(testing::ErrorOf([&] { run(0); }), HasSubstr("the loss is NaN in epoch 2, step 20"));
 }
 
 // What on_epoch turns is followed, although steps are frozen.

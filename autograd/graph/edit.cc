@@ -93,7 +93,7 @@ absl::Status CheckResults(const Graph& graph, const Uses& uses, const Instr& ins
     const bool read = !uses.readers(id).empty() || uses.leaves(id);
     FIRN_RETURN_IF(i >= given.size() && read,
                    InvalidArgument("result ", i, " of ", Describe(instr), " is read, got ",
-                                   given.size(), " results"));
+                                   given.size(), given.size() == 1 ? " result" : " results"));
     if (i >= given.size()) continue;
     const TensorSpec &want = graph.value(id).spec, &got = given[i].spec();
     FIRN_RETURN_IF(!SameKind(want, got),

@@ -72,10 +72,6 @@ inline bool HasZero(const Bytes& x) {
 
 inline uint64_t Prefix(uint64_t bits) { return PrefixXor(bits); }
 
-#define FIRN_TARGET
-#include "firn/io/internal/csv_masks_body.h"  // NOLINT
-#undef FIRN_TARGET
-
 }  // namespace any_processor
 
 #ifdef __x86_64__
@@ -87,59 +83,56 @@ alignas(64) constexpr char kTable[64] = {FIRN_TABLE, FIRN_TABLE, FIRN_TABLE, FIR
 
 namespace v2 {
 
-#define FIRN_TARGET __attribute__((target("ssse3,pclmul")))
+#define FIRN_V2 __attribute__((target("ssse3,pclmul")))
 
 struct Bytes {
   __m128i a, b, c, d;
 };
 
-FIRN_TARGET inline Bytes Load(const char* text) {
+FIRN_V2 inline Bytes Load(const char* text) {
   const auto* const at = reinterpret_cast<const __m128i*>(text);
   return {_mm_loadu_si128(at), _mm_loadu_si128(at + 1), _mm_loadu_si128(at + 2),
           _mm_loadu_si128(at + 3)};
 }
 
-FIRN_TARGET inline __m128i Unlike(__m128i x) {
+FIRN_V2 inline __m128i Unlike(__m128i x) {
   const __m128i table = _mm_load_si128(reinterpret_cast<const __m128i*>(kTable));
   return _mm_xor_si128(x, _mm_shuffle_epi8(table, x));
 }
-FIRN_TARGET inline Bytes Unlike(Bytes x) {
+FIRN_V2 inline Bytes Unlike(Bytes x) {
   return {Unlike(x.a), Unlike(x.b), Unlike(x.c), Unlike(x.d)};
 }
 
-FIRN_TARGET inline Bytes Least(Bytes x, Bytes y) {
+FIRN_V2 inline Bytes Least(Bytes x, Bytes y) {
   return {_mm_min_epu8(x.a, y.a), _mm_min_epu8(x.b, y.b), _mm_min_epu8(x.c, y.c),
           _mm_min_epu8(x.d, y.d)};
 }
 
-FIRN_TARGET inline uint64_t Equal(__m128i x, char c) {
+FIRN_V2 inline uint64_t Equal(__m128i x, char c) {
   const int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8(c)));
   return static_cast<uint32_t>(mask);
 }
-FIRN_TARGET inline uint64_t Equal(Bytes x, char c) {
+FIRN_V2 inline uint64_t Equal(Bytes x, char c) {
   return Equal(x.a, c) | Equal(x.b, c) << 16 | Equal(x.c, c) << 32 | Equal(x.d, c) << 48;
 }
 
-FIRN_TARGET inline uint64_t Zeros(Bytes x) { return Equal(x, 0); }
+FIRN_V2 inline uint64_t Zeros(Bytes x) { return Equal(x, 0); }
 
-FIRN_TARGET inline bool HasZero(Bytes x) {
+FIRN_V2 inline bool HasZero(Bytes x) {
   return Equal(_mm_min_epu8(_mm_min_epu8(x.a, x.b), _mm_min_epu8(x.c, x.d)), 0) != 0;
 }
 
 // The product with ones, without carries.
-FIRN_TARGET inline uint64_t Prefix(uint64_t bits) {
+FIRN_V2 inline uint64_t Prefix(uint64_t bits) {
   const __m128i x = _mm_cvtsi64_si128(static_cast<int64_t>(bits));
   return static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_clmulepi64_si128(x, _mm_set1_epi8(-1), 0)));
 }
-
-#include "firn/io/internal/csv_masks_body.h"  // NOLINT
-#undef FIRN_TARGET
 
 }  // namespace v2
 
 namespace v3 {
 
-#define FIRN_TARGET __attribute__((target("avx2,pclmul")))
+#define FIRN_V3 __attribute__((target("avx2,pclmul")))
 
 using v2::Prefix;
 
@@ -147,68 +140,90 @@ struct Bytes {
   __m256i low, high;
 };
 
-FIRN_TARGET inline Bytes Load(const char* text) {
+FIRN_V3 inline Bytes Load(const char* text) {
   const auto* const at = reinterpret_cast<const __m256i*>(text);
   return {_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1)};
 }
 
-FIRN_TARGET inline Bytes Unlike(Bytes x) {
+FIRN_V3 inline Bytes Unlike(Bytes x) {
   const __m256i table = _mm256_load_si256(reinterpret_cast<const __m256i*>(kTable));
   return {_mm256_xor_si256(x.low, _mm256_shuffle_epi8(table, x.low)),
           _mm256_xor_si256(x.high, _mm256_shuffle_epi8(table, x.high))};
 }
 
-FIRN_TARGET inline Bytes Least(Bytes x, Bytes y) {
+FIRN_V3 inline Bytes Least(Bytes x, Bytes y) {
   return {_mm256_min_epu8(x.low, y.low), _mm256_min_epu8(x.high, y.high)};
 }
 
-FIRN_TARGET inline uint64_t Equal(__m256i x, char c) {
+FIRN_V3 inline uint64_t Equal(__m256i x, char c) {
   const int mask = _mm256_movemask_epi8(_mm256_cmpeq_epi8(x, _mm256_set1_epi8(c)));
   return static_cast<uint32_t>(mask);
 }
-FIRN_TARGET inline uint64_t Equal(Bytes x, char c) {
-  return Equal(x.low, c) | Equal(x.high, c) << 32;
-}
+FIRN_V3 inline uint64_t Equal(Bytes x, char c) { return Equal(x.low, c) | Equal(x.high, c) << 32; }
 
-FIRN_TARGET inline uint64_t Zeros(Bytes x) { return Equal(x, 0); }
+FIRN_V3 inline uint64_t Zeros(Bytes x) { return Equal(x, 0); }
 
-FIRN_TARGET inline bool HasZero(Bytes x) { return Equal(_mm256_min_epu8(x.low, x.high), 0) != 0; }
-
-#include "firn/io/internal/csv_masks_body.h"  // NOLINT
-#undef FIRN_TARGET
+FIRN_V3 inline bool HasZero(Bytes x) { return Equal(_mm256_min_epu8(x.low, x.high), 0) != 0; }
 
 }  // namespace v3
 
 namespace v4 {
 
-#define FIRN_TARGET __attribute__((target("avx512f,avx512bw,pclmul")))
+#define FIRN_V4 __attribute__((target("avx512f,avx512bw,pclmul")))
 
 using v2::Prefix;
 
 using Bytes = __m512i;
 
-FIRN_TARGET inline Bytes Load(const char* text) { return _mm512_loadu_si512(text); }
+FIRN_V4 inline Bytes Load(const char* text) { return _mm512_loadu_si512(text); }
 
-FIRN_TARGET inline Bytes Unlike(Bytes x) {
+FIRN_V4 inline Bytes Unlike(Bytes x) {
   return _mm512_xor_si512(x, _mm512_shuffle_epi8(_mm512_load_si512(kTable), x));
 }
 
-FIRN_TARGET inline Bytes Least(Bytes x, Bytes y) { return _mm512_min_epu8(x, y); }
+FIRN_V4 inline Bytes Least(Bytes x, Bytes y) { return _mm512_min_epu8(x, y); }
 
-FIRN_TARGET inline uint64_t Equal(Bytes x, char c) {
+FIRN_V4 inline uint64_t Equal(Bytes x, char c) {
   return _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(c));
 }
 
-FIRN_TARGET inline uint64_t Zeros(Bytes x) { return _mm512_testn_epi8_mask(x, x); }
+FIRN_V4 inline uint64_t Zeros(Bytes x) { return _mm512_testn_epi8_mask(x, x); }
 
-FIRN_TARGET inline bool HasZero(Bytes x) { return Zeros(x) != 0; }
-
-#include "firn/io/internal/csv_masks_body.h"  // NOLINT
-#undef FIRN_TARGET
+FIRN_V4 inline bool HasZero(Bytes x) { return Zeros(x) != 0; }
 
 }  // namespace v4
 
 #endif
+
+}  // namespace
+}  // namespace firn::io::internal
+
+// What each of them does with a block.
+#define FIRN_NAMESPACE any_processor
+#define FIRN_TARGET
+#include "firn/io/internal/csv_masks_body.h"  // NOLINT
+#undef FIRN_NAMESPACE
+#undef FIRN_TARGET
+#ifdef __x86_64__
+#define FIRN_NAMESPACE v2
+#define FIRN_TARGET FIRN_V2
+#include "firn/io/internal/csv_masks_body.h"  // NOLINT
+#undef FIRN_NAMESPACE
+#undef FIRN_TARGET
+#define FIRN_NAMESPACE v3
+#define FIRN_TARGET FIRN_V3
+#include "firn/io/internal/csv_masks_body.h"  // NOLINT
+#undef FIRN_NAMESPACE
+#undef FIRN_TARGET
+#define FIRN_NAMESPACE v4
+#define FIRN_TARGET FIRN_V4
+#include "firn/io/internal/csv_masks_body.h"  // NOLINT
+#undef FIRN_NAMESPACE
+#undef FIRN_TARGET
+#endif
+
+namespace firn::io::internal {
+namespace {
 
 using Finder = uint64_t (*)(const char* text, int n, char separator, CsvMasks::Word* words);
 

@@ -1,9 +1,13 @@
-// No guard: csv_masks.cc includes it once for each of its namespaces, after what loads and compares
-// the 64 bytes of a word there (Bytes, Load, Unlike, Least, HasZero, Zeros, Equal, Prefix) and
-// FIRN_TARGET, the instructions that all of these are compiled for.
+// No guard: csv_masks.cc includes it once for each FIRN_NAMESPACE, after what loads and compares
+// the 64 bytes of a word there (Bytes, Load, Unlike, Least, HasZero, Zeros, Equal, Prefix), with
+// FIRN_TARGET, the instructions that it is compiled for.
 //
 // Words come in fours that are asked at once, since most words of long lines have nothing.
 // \r is compared with only in blocks that have one.
+namespace firn::io::internal {
+namespace {
+namespace FIRN_NAMESPACE {
+
 FIRN_TARGET uint64_t Find(const char* text, int n, char separator, CsvMasks::Word* words) {
   uint64_t some = 0;
   bool returns = false;
@@ -36,3 +40,7 @@ FIRN_TARGET uint64_t Find(const char* text, int n, char separator, CsvMasks::Wor
   }
   return some;
 }
+
+}  // namespace FIRN_NAMESPACE
+}  // namespace
+}  // namespace firn::io::internal

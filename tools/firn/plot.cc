@@ -66,6 +66,9 @@ FIRN_COMMAND(plot_series, "Draws series of monitors, tables and events as SVG or
       "  firn plot-series first second -o rates.png --chart lr");
   return [o](Terminal& terminal) {
     const PlotChoice choice = ChooseSeries(o->files, o->charts);
+    for (const std::string& what : choice.damaged) {
+      terminal.Warn("firn: a file is left out: " + what);
+    }
     if (!choice.others.empty() && o->charts.empty()) {
       terminal.Warn(absl::StrCat("firn: drawn is ", ListOf(choice.shown), "; --chart draws ",
                                  ListOf(choice.others)));

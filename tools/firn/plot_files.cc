@@ -72,8 +72,17 @@ void AddFile(const std::string& path, std::vector<Read>* all) {
   }
 }
 
-// Event files of a folder go on with each other's curves.
-void AddFolder(const std::string& folder, std::vector<Read>* all) {
+// Event files of a folder go on with each other's curves. Nobody named its files: what is wrong
+// with one is kept, and the others are read.
+void AddFolder(const std::string& folder, std::vector<Read>* all,
+               std::vector<absl::Status>* damaged) {
+  const auto guarded = [damaged](const auto& read) {
+    try {
+      read();
+    } catch (const Error& e) {
+      damaged->push_back(e.status());
+    }
+  };
   std::vector<std::string> files;
   bool events = false;
   std::error_code error;
@@ -88,8 +97,10 @@ void AddFolder(const std::string& folder, std::vector<Read>* all) {
   }
   if (error) RaiseStatus(absl::ErrnoToStatus(error.value(), "cannot read " + folder), "plot");
   std::sort(files.begin(), files.end());
-  for (const std::string& file : files) AddFile(file, all);
-  if (events) AddAll(io::LoadEventSeries(folder), folder + "/events", "step", all);
+  for (const std::string& file : files) guarded([&] { AddFile(file, all); });
+  if (events) {
+    guarded([&] { AddAll(io::LoadEventSeries(folder), folder + "/events", "step", all); });
+  }
   for (Read& read : *all) read.asked_for = false;
 }
 
@@ -190,12 +201,15 @@ std::string ListOf(const std::vector<std::string>& names) {
 PlotChoice ChooseSeries(const std::vector<std::string>& files,
                         const std::vector<std::string>& charts) {
   std::vector<Read> all;
+  std::vector<absl::Status> damaged;
   for (const std::string& file : files) {
     std::vector<Read> some;
     std::error_code error;
-    std::filesystem::is_directory(file, error) ? AddFolder(file, &some) : AddFile(file, &some);
+    const bool folder = std::filesystem::is_directory(file, error);
+    folder ? AddFolder(file, &some, &damaged) : AddFile(file, &some);
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
+  if (all.empty() && !damaged.empty()) RaiseStatus(damaged[0], "plot");
   if (all.empty()) {
     RaiseStatus(NotFound(absl::StrJoin(files, ", "), ": no series of numbers there (want ",
                          "NAME.series.txt, or .csv, .jsonl and event files with numbers)"),
@@ -208,6 +222,7 @@ PlotChoice ChooseSeries(const std::vector<std::string>& files,
   const std::vector<ChartGroup> groups = GroupsOf(keys);
   const std::vector<bool> chosen = Chosen(groups, all, charts);
   PlotChoice choice;
+  for (const absl::Status& status : damaged) choice.damaged.emplace_back(status.message());
   std::vector<bool> taken(all.size(), false);
   for (size_t g = 0; g < groups.size(); ++g) {
     (chosen[g] ? choice.shown : choice.others).push_back(groups[g].name);

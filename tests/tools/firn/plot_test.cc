@@ -123,6 +123,12 @@ TEST(PlotTest, ReadsEverySeriesThatMonitorsDo) {
   WriteFile(folder + "/._run.csv", "step,loss\n0\n");  // what some systems put beside each file
   EXPECT_EQ(Plot({folder})["series"], json({"test_acc", "acc/train", "acc/val"}));
   EXPECT_EQ(Plot({folder})["others"], json::array({"1"}));
+  // A damaged one leaves the others, and is named.
+  WriteFile(folder + "/damaged.csv", "step,loss\n0,1,2\n");
+  EXPECT_EQ(Plot({folder})["series"], json({"test_acc", "acc/train", "acc/val"}));
+  EXPECT_THAT(Firn({"plot-series", folder, "-o", Svg()}).err,
+              ContainsRegex("a file is left out: .*damaged.csv: record 1: expected 2 fields"));
+  std::filesystem::remove(folder + "/damaged.csv");
   WriteFile(folder + "/numbers.csv", "0,1\n1,2\n");  // no heading
   EXPECT_EQ(Plot({folder + "/numbers.csv"})["series"], json::array({"1"}));
   EXPECT_THAT(ReadFile(Svg()),
