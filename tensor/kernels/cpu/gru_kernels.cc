@@ -65,12 +65,6 @@ struct Scratch {
         weights(scratch.Take<T>(Panels<T>::Size(s.step()))) {}
 };
 
-size_t Workspace(const KernelQuery& q) {
-  const Sizes s = SizesOf(q.in(In::kX), q.in(In::kH0), q.out(Out::kGates));
-  return VisitComputed(q.in(In::kX).dtype,
-                       [&]<class T>(TypeTag<T>) { return Scratch<T>(s).scratch.used(); });
-}
-
 template <class T>
 void Forward(KernelContext& k) {
   const Sizes s = SizesOf(k.in_spec(In::kX), k.in_spec(In::kH0), k.out_spec(Out::kGates));
@@ -112,10 +106,17 @@ void Forward(KernelContext& k) {
   FinalStates(steps, hidden, y, k.out<T>(Out::kHn));
 }
 
-absl::Status Run(KernelContext& k) {
-  VisitComputed(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) { Forward<T>(k); });
-  return absl::OkStatus();
-}
+struct ForwardPass {
+  template <class T>
+  static size_t Workspace(const KernelQuery& q) {
+    const Sizes s = SizesOf(q.in(In::kX), q.in(In::kH0), q.out(Out::kGates));
+    return Scratch<T>(s).scratch.used();
+  }
+  template <class T>
+  static void Run(KernelContext& k) {
+    Forward<T>(k);
+  }
+};
 
 // --- The gradient --------------------------------------------------------------------------------
 
@@ -157,13 +158,6 @@ struct GradScratch {
   static int64_t Step(const Sizes& s) { return GradProducts<T>::RowStep(kGates * s.hidden); }
 };
 
-size_t GradWorkspace(const KernelQuery& q) {
-  const Sizes s = SizesOf(q.in(GradIn::kX), q.in(GradIn::kH0), q.in(GradIn::kGates));
-  return VisitComputed(q.in(GradIn::kX).dtype, [&]<class T>(TypeTag<T>) {
-    return GradScratch<T>(s, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
-  });
-}
-
 template <class T>
 void Backward(KernelContext& k) {
   const auto& attrs = k.attrs<RecurrentGradAttrs>();
@@ -191,33 +185,25 @@ void Backward(KernelContext& k) {
            });
   const GradProducts<T>& products = scratch.products;
   products.Recurrent(steps, y, h0, hidden, scratch.dgh, scratch.before, k.out<T>(GradOut::kDwhh));
-  products.Weight(k.in<T>(GradIn::kX), s.in, scratch.dgx, k.out<T>(GradOut::kDwih));
-  products.Bias(scratch.dgx, k.out<T>(GradOut::kDb));
+  products.OfInput(k, scratch.dgx);
   products.Bias(scratch.dgh, k.out<T>(GradOut::kDbhh));
-  if (attrs.wants_dx) {
-    products.Input(scratch.dgx, k.in<T>(GradIn::kWih), k.out<T>(GradOut::kDx));
+}
+
+struct BackwardPass {
+  template <class T>
+  static size_t Workspace(const KernelQuery& q) {
+    const Sizes s = SizesOf(q.in(GradIn::kX), q.in(GradIn::kH0), q.in(GradIn::kGates));
+    return GradScratch<T>(s, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
   }
-}
-
-absl::Status RunGrad(KernelContext& k) {
-  VisitComputed(k.in_spec(GradIn::kX).dtype, [&]<class T>(TypeTag<T>) { Backward<T>(k); });
-  return absl::OkStatus();
-}
-
-const std::vector<Kernel>& ForFullTypes() {
-  static const auto* kernels =
-      new std::vector<Kernel>{{.name = "panels", .workspace = Workspace, .run = Run}};
-  return *kernels;
-}
-const std::vector<Kernel>& GradForFullTypes() {
-  static const auto* kernels =
-      new std::vector<Kernel>{{.name = "panels", .workspace = GradWorkspace, .run = RunGrad}};
-  return *kernels;
-}
+  template <class T>
+  static void Run(KernelContext& k) {
+    Backward<T>(k);
+  }
+};
 
 }  // namespace
 
-std::vector<Kernel> GruKernels() { return {ForEveryType<ForFullTypes>()}; }
-std::vector<Kernel> GruGradKernels() { return {ForEveryType<GradForFullTypes>()}; }
+std::vector<Kernel> GruKernels() { return KernelsOf<ForwardPass>(); }
+std::vector<Kernel> GruGradKernels() { return KernelsOf<BackwardPass>(); }
 
 }  // namespace firn::cpu

@@ -87,12 +87,6 @@ Sizes SizesOf(const KernelContext& k) {
                  k.has(In::kWhr));
 }
 
-size_t Workspace(const KernelQuery& q) {
-  return VisitComputed(q.in(In::kX).dtype, [&]<class T>(TypeTag<T>) {
-    return Scratch<T>(SizesOf(q), q.in(In::kX).shape.dim(-1)).scratch.used();
-  });
-}
-
 template <class T>
 void Forward(KernelContext& k) {
   const Sizes s = SizesOf(k);
@@ -101,10 +95,7 @@ void Forward(KernelContext& k) {
   T* const cells = k.out<T>(Out::kCells);
   const T *const h0 = k.in<T>(In::kH0), *const c0 = k.in<T>(In::kC0);
   InputSums<T>& input = scratch.input;
-  for (int64_t i = 0; i < kGates * s.hidden; ++i) {
-    input.bias()[i] = (k.has(In::kBih) ? k.in<T>(In::kBih)[i] : T{0}) +
-                      (k.has(In::kBhh) ? k.in<T>(In::kBhh)[i] : T{0});
-  }
+  input.SetBias(k.in<T>(In::kBih), k.in<T>(In::kBhh));
   input.Begin(k.in<T>(In::kX), k.in<T>(In::kWih), gates);
   Panels<T> panels(s.step(), scratch.weights), projection(s.projection(), scratch.projection);
   PackAll(panels, k.in<T>(In::kWhh));
@@ -136,13 +127,18 @@ void Forward(KernelContext& k) {
   FinalStates(steps, s.hidden, cells, k.out<T>(Out::kCn));
 }
 
-absl::Status Run(KernelContext& k) {
-  VisitComputed(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) { Forward<T>(k); });
-  return absl::OkStatus();
-}
+struct ForwardPass {
+  template <class T>
+  static size_t Workspace(const KernelQuery& q) {
+    return Scratch<T>(SizesOf(q), q.in(In::kX).shape.dim(-1)).scratch.used();
+  }
+  template <class T>
+  static void Run(KernelContext& k) {
+    Forward<T>(k);
+  }
+};
 
-// --- The gradient
-// ---------------------------------------------------------------------------------
+// --- The gradient --------------------------------------------------------------------------------
 
 // From the gradients of a row's states, dh of units [begin, end) and dc, those of its gates and of
 // the cell state before it. `unprojected`, if given, gets what the projection took.
@@ -201,15 +197,6 @@ struct GradScratch {
             .c_row = s.hidden};
   }
 };
-
-size_t GradWorkspace(const KernelQuery& q) {
-  const Sizes s = SizesOf(q.in(GradIn::kCells).shape, q.in(GradIn::kH0), q.in(GradIn::kC0),
-                          q.has(GradIn::kWhr));
-  const int64_t in = q.in(GradIn::kX).shape.dim(-1);
-  return VisitComputed(q.in(GradIn::kX).dtype, [&]<class T>(TypeTag<T>) {
-    return GradScratch<T>(s, in, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
-  });
-}
 
 // The pass over a block of a step.
 template <class T>
@@ -281,35 +268,29 @@ void RunBackward(KernelContext& k) {
   const GradProducts<T>& products = scratch.products;
   products.Recurrent(steps, k.in<T>(GradIn::kY), k.in<T>(GradIn::kH0), s.state, scratch.dgates,
                      scratch.before, k.out<T>(GradOut::kDwhh));
-  products.Weight(k.in<T>(GradIn::kX), in, scratch.dgates, k.out<T>(GradOut::kDwih));
-  products.Bias(scratch.dgates, k.out<T>(GradOut::kDb));
-  if (attrs.wants_dx) {
-    products.Input(scratch.dgates, k.in<T>(GradIn::kWih), k.out<T>(GradOut::kDx));
-  }
+  products.OfInput(k, scratch.dgates);
   if (!s.projected) return;
   Gemm(GradScratch<T>::ProjectionProduct(s), scratch.dh, scratch.unprojected,
        k.out<T>(GradOut::kDwhr), false, scratch.gemm);
 }
 
-absl::Status RunGrad(KernelContext& k) {
-  VisitComputed(k.in_spec(GradIn::kX).dtype, [&]<class T>(TypeTag<T>) { RunBackward<T>(k); });
-  return absl::OkStatus();
-}
-
-const std::vector<Kernel>& ForFullTypes() {
-  static const auto* kernels =
-      new std::vector<Kernel>{{.name = "panels", .workspace = Workspace, .run = Run}};
-  return *kernels;
-}
-const std::vector<Kernel>& GradForFullTypes() {
-  static const auto* kernels =
-      new std::vector<Kernel>{{.name = "panels", .workspace = GradWorkspace, .run = RunGrad}};
-  return *kernels;
-}
+struct BackwardPass {
+  template <class T>
+  static size_t Workspace(const KernelQuery& q) {
+    const Sizes s = SizesOf(q.in(GradIn::kCells).shape, q.in(GradIn::kH0), q.in(GradIn::kC0),
+                            q.has(GradIn::kWhr));
+    const int64_t in = q.in(GradIn::kX).shape.dim(-1);
+    return GradScratch<T>(s, in, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
+  }
+  template <class T>
+  static void Run(KernelContext& k) {
+    RunBackward<T>(k);
+  }
+};
 
 }  // namespace
 
-std::vector<Kernel> LstmKernels() { return {ForEveryType<ForFullTypes>()}; }
-std::vector<Kernel> LstmGradKernels() { return {ForEveryType<GradForFullTypes>()}; }
+std::vector<Kernel> LstmKernels() { return KernelsOf<ForwardPass>(); }
+std::vector<Kernel> LstmGradKernels() { return KernelsOf<BackwardPass>(); }
 
 }  // namespace firn::cpu

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "firn/device/macros.h"
@@ -14,28 +15,49 @@
 #include "firn/tensor/kernels/cpu/in_f32.h"
 #include "firn/tensor/kernels/cpu/recurrent_product.h"
 #include "firn/tensor/kernels/cpu/recurrent_steps.h"
+#include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/problems/recurrent_problem.h"
 #include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
 
-// The one kernel in `full_types()`, which takes f32 and f64, for half types too: in f32, with
-// operands converted before and after.
-template <const std::vector<Kernel>& (*full_types)()>
-Kernel ForEveryType() {
-  Kernel kernel = full_types()[0];
+// The kernel of a pass, a layer's or its gradient's, for f32 and f64. The pass has
+//   template <class T> static size_t Workspace(const KernelQuery& q);
+//   template <class T> static void Run(KernelContext& k);
+template <class Pass>
+const std::vector<Kernel>& KernelsOfFullTypes() {
+  static const auto* kernels = new std::vector<Kernel>{
+      {.name = "panels",
+       .workspace =
+           [](const KernelQuery& q) {
+             return VisitComputed(q.in(RecurrentIn::kX).dtype, [&]<class T>(TypeTag<T>) {
+               return Pass::template Workspace<T>(q);
+             });
+           },
+       .run =
+           [](KernelContext& k) {
+             VisitComputed(k.in_spec(RecurrentIn::kX).dtype,
+                           [&]<class T>(TypeTag<T>) { Pass::template Run<T>(k); });
+             return absl::OkStatus();
+           }}};
+  return *kernels;
+}
+// The same for half types too: in f32, with operands converted before and after.
+template <class Pass>
+std::vector<Kernel> KernelsOf() {
+  Kernel kernel = KernelsOfFullTypes<Pass>()[0];
   kernel.workspace = nullptr;
   kernel.prepare = [](const KernelQuery& q, Prepared& answer) {
-    if (IsHalf(q.in(0).dtype)) {
-      const Kernel in_f32 = InF32<full_types>();
+    if (IsHalf(q.in(RecurrentIn::kX).dtype)) {
+      const Kernel in_f32 = InF32<KernelsOfFullTypes<Pass>>();
       answer.run = in_f32.run;
       return in_f32.prepare(q, answer);
     }
-    answer.workspace = full_types()[0].workspace(q);
+    answer.workspace = KernelsOfFullTypes<Pass>()[0].workspace(q);
     return absl::OkStatus();
   };
-  return kernel;
+  return {std::move(kernel)};
 }
 
 // `x`: the sequences, or what has their shape.
@@ -92,6 +114,13 @@ class InputSums {
     gemm_ = scratch.Take<char>(static_cast<int64_t>(bytes));
   }
   T* bias() const { return bias_; }
+
+  // The bias of sums to which x and h give alike; null: none.
+  void SetBias(const T* b_ih, const T* b_hh) const {
+    for (int64_t i = 0; i < row_step_; ++i) {
+      bias_[i] = (b_ih != nullptr ? b_ih[i] : T{0}) + (b_hh != nullptr ? b_hh[i] : T{0});
+    }
+  }
 
   // Before the walk.
   void Begin(const T* x, const T* w_ih, T* sums) {
@@ -185,6 +214,16 @@ class GradProducts {
   // Elements of `before`.
   static int64_t BeforeSize(const RecurrentLayerAttrs& a, int64_t rows, int64_t width) {
     return a.batch_sizes.empty() ? 0 : rows * width;
+  }
+  // The gradients of w_ih, of b_ih and, if it is wanted, of x.
+  void OfInput(KernelContext& k, const T* dgates) const {
+    using In = RecurrentGradIn;
+    using Out = RecurrentGradOut;
+    Weight(k.in<T>(In::kX), in_, dgates, k.out<T>(Out::kDwih));
+    Bias(dgates, k.out<T>(Out::kDb));
+    if (k.attrs<RecurrentGradAttrs>().wants_dx) {
+      Input(dgates, k.in<T>(In::kWih), k.out<T>(Out::kDx));
+    }
   }
   // dx = dgates w_ih.
   void Input(const T* dgates, const T* w_ih, T* dx) const {

@@ -55,12 +55,6 @@ struct Scratch {
         weights(scratch.Take<T>(Panels<T>::Size(s.step()))) {}
 };
 
-size_t Workspace(const KernelQuery& q) {
-  const Sizes s = SizesOf(q.in(In::kX), q.in(In::kH0), q.out(Out::kY));
-  return VisitComputed(q.in(In::kX).dtype,
-                       [&]<class T>(TypeTag<T>) { return Scratch<T>(s).scratch.used(); });
-}
-
 template <RnnNonlinearity kNonlinearity, class T>
 void Forward(KernelContext& k) {
   const Sizes s = SizesOf(k.in_spec(In::kX), k.in_spec(In::kH0), k.out_spec(Out::kY));
@@ -68,10 +62,7 @@ void Forward(KernelContext& k) {
   const T *const h0 = k.in<T>(In::kH0), *const x = k.in<T>(In::kX);
   T* const y = k.out<T>(Out::kY);
   const int64_t hidden = s.hidden;
-  for (int64_t i = 0; i < hidden; ++i) {
-    scratch.input.bias()[i] = (k.has(In::kBih) ? k.in<T>(In::kBih)[i] : T{0}) +
-                              (k.has(In::kBhh) ? k.in<T>(In::kBhh)[i] : T{0});
-  }
+  scratch.input.SetBias(k.in<T>(In::kBih), k.in<T>(In::kBhh));
   scratch.input.Begin(x, k.in<T>(In::kWih), y);
   Panels<T> panels(s.step(), scratch.weights);
   PackAll(panels, k.in<T>(In::kWhh));
@@ -98,11 +89,17 @@ void Forward(KernelContext& k) {
 }
 
 template <RnnNonlinearity kNonlinearity>
-absl::Status Run(KernelContext& k) {
-  VisitComputed(k.in_spec(In::kX).dtype,
-                [&]<class T>(TypeTag<T>) { Forward<kNonlinearity, T>(k); });
-  return absl::OkStatus();
-}
+struct ForwardPass {
+  template <class T>
+  static size_t Workspace(const KernelQuery& q) {
+    const Sizes s = SizesOf(q.in(In::kX), q.in(In::kH0), q.out(Out::kY));
+    return Scratch<T>(s).scratch.used();
+  }
+  template <class T>
+  static void Run(KernelContext& k) {
+    Forward<kNonlinearity, T>(k);
+  }
+};
 
 // --- The gradient --------------------------------------------------------------------------------
 
@@ -120,13 +117,6 @@ struct GradScratch {
         products(s.rows, s.hidden, std::max(s.in, s.hidden), s.in, scratch) {}
   static int64_t Step(const Sizes& s) { return GradProducts<T>::RowStep(s.hidden); }
 };
-
-size_t GradWorkspace(const KernelQuery& q) {
-  const Sizes s = SizesOf(q.in(GradIn::kX), q.in(GradIn::kH0), q.in(GradIn::kY));
-  return VisitComputed(q.in(GradIn::kX).dtype, [&]<class T>(TypeTag<T>) {
-    return GradScratch<T>(s, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
-  });
-}
 
 template <RnnNonlinearity kNonlinearity, class T>
 void Backward(KernelContext& k) {
@@ -155,47 +145,31 @@ void Backward(KernelContext& k) {
   const GradProducts<T>& products = scratch.products;
   products.Recurrent(steps, y, k.in<T>(GradIn::kH0), hidden, scratch.dsums, scratch.before,
                      k.out<T>(GradOut::kDwhh));
-  products.Weight(k.in<T>(GradIn::kX), s.in, scratch.dsums, k.out<T>(GradOut::kDwih));
-  products.Bias(scratch.dsums, k.out<T>(GradOut::kDb));
-  if (attrs.wants_dx) {
-    products.Input(scratch.dsums, k.in<T>(GradIn::kWih), k.out<T>(GradOut::kDx));
+  products.OfInput(k, scratch.dsums);
+}
+
+template <RnnNonlinearity kNonlinearity>
+struct BackwardPass {
+  template <class T>
+  static size_t Workspace(const KernelQuery& q) {
+    const Sizes s = SizesOf(q.in(GradIn::kX), q.in(GradIn::kH0), q.in(GradIn::kY));
+    return GradScratch<T>(s, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
   }
-}
-
-template <RnnNonlinearity kNonlinearity>
-absl::Status RunGrad(KernelContext& k) {
-  VisitComputed(k.in_spec(GradIn::kX).dtype,
-                [&]<class T>(TypeTag<T>) { Backward<kNonlinearity, T>(k); });
-  return absl::OkStatus();
-}
-
-template <RnnNonlinearity kNonlinearity>
-const std::vector<Kernel>& ForFullTypes() {
-  static const auto* kernels = new std::vector<Kernel>{
-      {.name = "panels", .workspace = Workspace, .run = Run<kNonlinearity>}};
-  return *kernels;
-}
-template <RnnNonlinearity kNonlinearity>
-const std::vector<Kernel>& GradForFullTypes() {
-  static const auto* kernels = new std::vector<Kernel>{
-      {.name = "panels", .workspace = GradWorkspace, .run = RunGrad<kNonlinearity>}};
-  return *kernels;
-}
+  template <class T>
+  static void Run(KernelContext& k) {
+    Backward<kNonlinearity, T>(k);
+  }
+};
 
 }  // namespace
 
 std::vector<Kernel> RnnKernels(RnnNonlinearity nonlinearity) {
-  if (nonlinearity == RnnNonlinearity::kRelu) {
-    return {ForEveryType<ForFullTypes<RnnNonlinearity::kRelu>>()};
-  }
-  return {ForEveryType<ForFullTypes<RnnNonlinearity::kTanh>>()};
+  return nonlinearity == RnnNonlinearity::kTanh ? KernelsOf<ForwardPass<RnnNonlinearity::kTanh>>()
+                                                : KernelsOf<ForwardPass<RnnNonlinearity::kRelu>>();
 }
-
 std::vector<Kernel> RnnGradKernels(RnnNonlinearity nonlinearity) {
-  if (nonlinearity == RnnNonlinearity::kRelu) {
-    return {ForEveryType<GradForFullTypes<RnnNonlinearity::kRelu>>()};
-  }
-  return {ForEveryType<GradForFullTypes<RnnNonlinearity::kTanh>>()};
+  return nonlinearity == RnnNonlinearity::kTanh ? KernelsOf<BackwardPass<RnnNonlinearity::kTanh>>()
+                                                : KernelsOf<BackwardPass<RnnNonlinearity::kRelu>>();
 }
 
 }  // namespace firn::cpu
