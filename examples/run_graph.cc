@@ -1,5 +1,6 @@
-// Runs a graph from a file: a program that knows no class of the network, and links neither nn nor
-// optim. What it needs of them is in the file: operations, their attributes, parameters.
+// Runs a graph from a file, of a network or of a whole training step: a program that knows no class
+// of either. It links //:run_graph, which has no modules, and of optimizers the operations alone.
+// What else it needs is in the file: attributes, parameters, what the optimizer keeps.
 //
 //   run_graph FILE [NUMBER]     every element of every input is NUMBER (0.5 when it is not given)
 

@@ -60,7 +60,12 @@ std::string Described(const internal::StoredInstr& stored) {
 absl::StatusOr<Instr> Restored(const internal::StoredInstr& stored) {
   Instr instr;
   instr.op = FindOp(stored.op);
-  if (instr.op == nullptr) return WhyNoOp(stored.op);
+  if (instr.op == nullptr) {
+    const absl::Status why = WhyNoOp(stored.op);
+    if (!absl::IsNotFound(why)) return why;
+    return NotFound(std::string(why.message()),
+                    " (//:run_graph links all that Firn's graphs are made of)");
+  }
   absl::StatusOr<Attrs> attrs = internal::RestoreAttrs(instr.op->attrs, stored.attrs);
   FIRN_RETURN_IF(!attrs.ok(),
                  InvalidArgument(Described(stored), ": ", std::string(attrs.status().message())));

@@ -8,6 +8,7 @@
 #include "firn/io/graph_file.h"
 #include "firn/nn/conv.h"
 #include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
 #include "firn/tensor/format.h"
 #include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
@@ -33,7 +34,7 @@ struct Net : nn::Module {
   Tensor Forward(const Tensor& x) { return fc(Flatten(Relu(conv(x)), 1)); }
 };
 
-TEST(RunGraphTest, LinksNeitherModulesNorOptimizers) {
+TEST(RunGraphTest, LinksNoModulesAndOfOptimizersOperationsAlone) {
   EXPECT_EQ(Read("tests/examples/run_graph_classes"), "");
   EXPECT_THAT(Read("tests/examples/mnist_classes"), HasSubstr("//optim:"));  // the query finds them
 }
@@ -50,6 +51,29 @@ TEST(RunGraphTest, ComputesWhatTheModuleDoes) {
   EXPECT_THAT(run.output, HasSubstr("# net.conv\n"));
   std::ostringstream want;
   want << "result " << net.Forward(Full({2, 1, 5, 5}, 0.25)).Detach() << "\n";
+  EXPECT_THAT(run.output, HasSubstr(want.str()));
+}
+
+TEST(RunGraphTest, RunsAWholeTrainingStep) {
+  Net net;
+  optim::Adam adam(net.parameters(), {.lr = 0.1});
+  const Tensor x = Full({2, 1, 5, 5}, 0.25), labels = Zeros({2}, DType::kI64);
+  StaticGraph step = Freeze(
+      [&](const Tensor& in, const Tensor& targets) {
+        adam.ZeroGrad();
+        Tensor loss = CrossEntropy(net.Forward(in), targets);
+        loss.Backward();
+        adam.Step();
+        return loss;
+      },
+      x, labels);
+  const std::string path = ::testing::TempDir() + "/run_graph_step.firn";
+  io::SaveGraph(path, step, {.names = net.state_dict()});
+  const ProgramResult run = RunProgram("examples/run_graph", {path, "0.25"});
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_THAT(run.output, HasSubstr("adam_step"));
+  std::ostringstream want;
+  want << "result " << step(x, labels) << "\n";
   EXPECT_THAT(run.output, HasSubstr(want.str()));
 }
 

@@ -88,7 +88,7 @@ TEST(GraphFileHostileTest, UnknownOperationsAreNamed) {
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("operation 'index_selekt' is not linked into this program; did you mean "
-                        "index_select?"));
+                        "index_select? (//:run_graph links all that Firn's graphs are made of)"));
 }
 
 TEST(GraphFileHostileTest, AttributesAreCheckedAndMayBeMissing) {
