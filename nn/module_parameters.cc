@@ -81,6 +81,15 @@ void Module::TensorSlot::Keep(Tensor t) {
   if (kept) Own(tensor, this);
 }
 
+void Module::TensorSlot::MakeComputed(const TensorSpec& spec) {
+  const Tensor pending = MakePending(spec.dtype, spec.device);
+  pending.impl()->spec = TensorSpec::Contiguous(spec.dtype, spec.shape, spec.device);
+  sizes.clear();
+  for (int i = 0; i < spec.shape.rank(); ++i) sizes.push_back(spec.shape[i]);
+  Keep(pending);
+  stand_in = pending;
+}
+
 void Module::TensorSlot::CheckKept() const {
   if (kept == tensor.defined()) [[likely]]
     return;
@@ -136,13 +145,14 @@ void Module::InitPending(Tensor& pending, const Shape& shape,
   Materialize(pending, value);
 }
 
-std::vector<Module::NamedTensorSlot> Module::SlotsWithoutNames() const {
+std::vector<Module::NamedTensorSlot> Module::SlotsWithoutNames(bool computed_too) const {
   std::vector<NamedTensorSlot> all;
   for (Module* m : Modules()) {
     for (const bool parameters : {true, false}) {
       for (const auto& s : m->slots_) {
         s->CheckKept();
-        if (s->is_parameter == parameters && s->tensor.defined()) all.push_back({"", s.get()});
+        if (s->is_parameter != parameters || !s->tensor.defined()) continue;
+        if (!s->IsComputed() || (computed_too && s->is_away())) all.push_back({"", s.get()});
       }
     }
   }
@@ -234,13 +244,13 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
   slot->Keep(parameter);
 }
 
-void Module::To(Device device) { ConvertAll(SlotsWithoutNames(), device, std::nullopt); }
+void Module::To(Device device) { ConvertAll(SlotsWithoutNames(true), device, std::nullopt); }
 
 void Module::To(DType dtype) {
   if (!IsFloating(dtype)) {
     RaiseStatus(InvalidArgument("parameters must be floating, not ", DTypeName(dtype)), "to");
   }
-  ConvertAll(SlotsWithoutNames(), std::nullopt, dtype);
+  ConvertAll(SlotsWithoutNames(true), std::nullopt, dtype);
 }
 
 }  // namespace firn::nn

@@ -33,10 +33,17 @@ std::string inner::DescribePending(const Tensor& t) {
   const std::string shape = owner == nullptr ? "" : owner->KnownShape();
   return absl::StrCat(owner == nullptr ? "" : owner->OwnedName() + " ", DTypeName(t.dtype()),
                       shape.empty() ? "" : " ", shape,
-                      ", pending until the first forward of its module");
+                      owner != nullptr && owner->IsComputed()
+                          ? ", computed by each call of its module"
+                          : ", pending until the first forward of its module");
 }
 
 absl::Status inner::PendingError(const Tensor& t) {
+  if (t.impl()->owned && t.impl()->grad_meta->owners.front()->IsComputed()) {
+    return FailedPrecondition(NameOfKept(t),
+                              " is parametrized: it has elements while its module is called, or a"
+                              " parametrize::Held lives; parametrize::Value computes it");
+  }
   return FailedPrecondition(t.impl()->owned ? NameOfKept(t) : "parameter (unnamed)",
                             " has no size yet: it is found by the first forward of its module");
 }
