@@ -185,8 +185,11 @@ void CheckLike(const Tensor& got, const TensorSpec& want, const std::string& wha
       got.device() == want.device) {
     return;
   }
-  RaiseStatus(InvalidArgument(what, " must be ", want.ToString(), ", got ",
-                              got.defined() ? got.spec().ToString() : "an undefined tensor"),
+  const auto text = [](const TensorSpec& s) {  // without the layout
+    return TensorSpec::Contiguous(s.dtype, s.shape, s.device).ToString();
+  };
+  RaiseStatus(InvalidArgument(what, " must be ", text(want), ", got ",
+                              got.defined() ? text(got.spec()) : "an undefined tensor"),
               who);
 }
 

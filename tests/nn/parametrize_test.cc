@@ -373,7 +373,7 @@ TEST(ParametrizeTest, WhatCannotBeChangesNothing) {
   Net net;
   const Tensor weight = net.fc.weight();
   EXPECT_EQ(ErrorOf([&] { Register(net.fc, "wieght", WeightNorm()); }),
-            "parametrize::Register: net.fc itself has no parameter wieght (did you mean weight?)");
+            "parametrize::Register: net.fc itself has no parameter wieght; there are weight, bias");
   EXPECT_EQ(ErrorOf([&] { Register(net.fc, "weight", Wrong()); }),
             "parametrize::Register: what Wrong computes must be f32 [2, 3] on cpu, got f32 [3, 2]"
             " on cpu");
