@@ -72,8 +72,8 @@ void ModuleCloner::Copy(const Module& from, Module& to) {
       }
       open.emplace_back(child.get(), twin);
       // The child that computes a's parameters has a twin that computes b's.
-      const auto* computes = dynamic_cast<const ComputedParameters*>(child.get());
-      if (computes != nullptr && a->hooks_ != nullptr && a->hooks_->computed == computes) {
+      const ComputedParameters* computed = a->hooks_ ? a->hooks_->computed : nullptr;
+      if (computed != nullptr && dynamic_cast<ComputedParameters*>(child.get()) == computed) {
         b->hooks().computed = dynamic_cast<ComputedParameters*>(twin);
       }
     }

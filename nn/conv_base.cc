@@ -44,7 +44,7 @@ void ConvBase::BuildWith(int64_t in) {
 }
 
 int64_t ConvBase::in() const {
-  if (IsPending(weight_)) return plan_.in;
+  if (!inner::HasShape(weight_)) return plan_.in;
   return plan_.transposed ? weight_.size(0) : weight_.size(1) * plan_.groups;
 }
 

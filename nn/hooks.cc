@@ -15,22 +15,6 @@ namespace {
 
 bool IsComputed(const Tensor& t) { return t.requires_grad() && !t.is_leaf(); }
 
-// The forward hooks see the values too.
-class ComputedScope {
- public:
-  explicit ComputedScope(ComputedParameters* computed) : computed_(computed) {
-    if (computed_ != nullptr) computed_->Begin();
-  }
-  ~ComputedScope() {
-    if (computed_ != nullptr) computed_->End();
-  }
-  ComputedScope(const ComputedScope&) = delete;
-  ComputedScope& operator=(const ComputedScope&) = delete;
-
- private:
-  ComputedParameters* const computed_;
-};
-
 }  // namespace
 
 template <class Fn>
@@ -69,7 +53,7 @@ template class HookList<BackwardHook>;
 
 Tensor Hooks::Run(Module& layer, absl::Span<Tensor> inputs,
                   const std::function<Tensor()>& forward) const {
-  const ComputedScope values(computed);
+  const ComputedScope values(computed);  // which the other hooks see too
   pre.ForEach([&](const ForwardPreHook& hook) { hook(layer, inputs); });
   const bool watch = !backward.empty() && GradEnabled();
   const bool watch_input = watch && inputs[0].requires_grad();

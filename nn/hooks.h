@@ -51,6 +51,22 @@ class ComputedParameters {
   ~ComputedParameters() = default;
 };
 
+// While it lives, what `computed` computes has values. Null does nothing.
+class ComputedScope {
+ public:
+  [[nodiscard]] explicit ComputedScope(ComputedParameters* computed) : computed_(computed) {
+    if (computed_ != nullptr) computed_->Begin();
+  }
+  ~ComputedScope() {
+    if (computed_ != nullptr) computed_->End();
+  }
+  ComputedScope(const ComputedScope&) = delete;
+  ComputedScope& operator=(const ComputedScope&) = delete;
+
+ private:
+  ComputedParameters* const computed_;
+};
+
 // The hooks of one layer. Thread-compatible.
 class Hooks {
  public:

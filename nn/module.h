@@ -125,12 +125,12 @@ class Module {
   std::vector<Tensor> parameters() const;
   // Running statistics and the like: saved and moved, never optimised.
   std::vector<NamedTensor> named_buffers() const;
-  // Calls f(tensor) for each parameter and buffer of this module alone, pending ones too, and each
-  // parametrized one that has a value now. Cheap: no names are made.
+  // Calls f(tensor) for each parameter and buffer of this module alone, pending ones too, among
+  // them what stands in for a parametrized one. Cheap: no names are made.
   template <class F>
   void ForEachOwnTensor(F f) const {
     for (const std::unique_ptr<TensorSlot>& s : slots_) {
-      if (s->tensor.defined() && !s->is_away()) f(s->tensor);
+      if (s->tensor.defined()) f(s->tensor);
     }
   }
   // Sizes of parameters(), pending ones left out.
@@ -220,6 +220,12 @@ class Module {
   template <class... T>
   static bool Pends(const T&... tensors) {
     return (IsPending(tensors) || ...);
+  }
+
+  // Gives m's computed parameters their values while it lives: for calls of m that hooks do not
+  // see, and for modules that read the parameters of a child.
+  [[nodiscard]] static ComputedScope ValuesOf(const Module& m) {
+    return ComputedScope(m.hooks_ == nullptr ? nullptr : m.hooks_->computed);
   }
 
   bool has_hooks() const { return hooks_ != nullptr && !hooks_->empty(); }

@@ -137,6 +137,7 @@ Tensor& Module::AddPendingBuffer(std::string buffer_name, const std::vector<int6
 void Module::InitPending(Tensor& pending, const Shape& shape,
                          const init::Initializer& initializer) {
   if (!IsPending(pending)) return;
+  if (HasShape(pending)) RaiseStatus(PendingError(pending), path());  // it is computed
   const NoGradScope no_grad;
   const NoCaptureScope no_capture;
   Tensor value = NewTensor(shape, pending.dtype(), Device::Cpu());
@@ -230,6 +231,7 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
         kName);
   }
   const bool pending = IsPending(parameter);
+  if (pending && HasShape(parameter)) RaiseStatus(PendingError(parameter), kName);
   if (pending ? !IsPending(slot->tensor) : !slot->Fits(parameter.shape())) {
     RaiseStatus(InvalidArgument(name, " is ", slot->ShapeText(), " and cannot be ",
                                 pending ? "a pending tensor" : parameter.shape().ToString()),

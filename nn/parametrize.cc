@@ -207,7 +207,8 @@ struct Trial {
 
 constexpr const char* kRegister = "parametrize::Register";
 
-Trial Try(const ModuleFactory& factory, const Tensor& value) {
+// `further`: what it computes from is the value of those before it, and stays so.
+Trial Try(const ModuleFactory& factory, const Tensor& value, bool further = false) {
   Trial t;
   t.module = factory(nullptr);
   t.transform = static_cast<const Transform*>(t.module.get());
@@ -220,8 +221,14 @@ Trial Try(const ModuleFactory& factory, const Tensor& value) {
       RaiseStatus(InvalidArgument("RightInverse gave an undefined tensor"), kRegister);
     }
   }
-  CheckLike(t.transform->Forward(t.originals), value.spec(),
-            absl::StrCat("what ", t.module->type_name(), " computes"), kRegister);
+  if (further && t.originals.size() != 1) {
+    RaiseStatus(InvalidArgument(t.module->type_name(), " computes from ", t.originals.size(),
+                                " tensors, and what is parametrized already is one"),
+                kRegister);
+  }
+  const std::string what = absl::StrCat("what ", t.module->type_name(), " computes");
+  CheckLike(t.transform->Forward(further ? TensorList{value} : t.originals), value.spec(), what,
+            kRegister);
   return t;
 }
 
@@ -231,14 +238,7 @@ void AddTransform(ParametrizationList& list, const ModuleFactory& factory, const
 }
 
 void AddFurther(ParametrizationList& list, const ModuleFactory& factory) {
-  const Trial trial = Try(factory, list.ComputeInEval().Detach());
-  if (trial.originals.size() != 1) {
-    RaiseStatus(
-        InvalidArgument(trial.module->type_name(), " computes from ", trial.originals.size(),
-                        " tensors, and what is parametrized already is one"),
-        kRegister);
-  }
-  AddTransform(list, factory, trial);
+  AddTransform(list, factory, Try(factory, list.ComputeInEval().Detach(), true));
 }
 
 // Drops the list, if there is one, and what is left empty by that.
@@ -333,13 +333,13 @@ Tensor Value(Module& module, const std::string& name) {
   return list == nullptr || !slot.is_away() ? slot.tensor : list->Compute();
 }
 
-void SetValue(Module& module, const std::string& name, const Tensor& value) {
-  constexpr const char* kSet = "parametrize::SetValue";
-  CheckAtRest(module, kSet);
-  const NoGradScope no_grad;
-  ParametrizationList& list = GetList(module, name, kSet);
-  CheckLike(value, Slots::Get(module, name, kSet).tensor.spec(), "value", kSet);
-  TensorList inverse = {value.Detach()};
+namespace {
+
+constexpr const char* kSet = "parametrize::SetValue";
+
+// The originals of which the list makes this value.
+TensorList InverseOf(const ParametrizationList& list, const Tensor& value) {
+  TensorList inverse = {value};
   for (size_t i = list.num_children(); i-- > 0;) {
     const Transform& t = list.transform(i);
     if (!t.has_right_inverse()) {
@@ -347,11 +347,29 @@ void SetValue(Module& module, const std::string& name, const Tensor& value) {
     }
     inverse = t.RightInverse(inverse[0]);
   }
+  return inverse;
+}
+
+}  // namespace
+
+void SetValue(Module& module, const std::string& name, const Tensor& value) {
+  CheckAtRest(module, kSet);
+  const NoGradScope no_grad;
+  ParametrizationList& list = GetList(module, name, kSet);
+  CheckLike(value, Slots::Get(module, name, kSet).tensor.spec(), "value", kSet);
   const TensorList originals = list.originals();
-  for (size_t i = 0; i < originals.size(); ++i) {
-    CheckLike(inverse[i], originals[i].spec(), OriginalName(i, originals.size()), kSet);
+  std::vector<std::pair<Tensor, Tensor>> buffers;  // and what they have now
+  for (const NamedTensor& b : list.named_buffers()) buffers.emplace_back(b.tensor, Clone(b.tensor));
+  try {
+    const TensorList inverse = InverseOf(list, value.Detach());
+    for (size_t i = 0; i < originals.size(); ++i) {
+      CheckLike(inverse[i], originals[i].spec(), OriginalName(i, originals.size()), kSet);
+    }
+    for (size_t i = 0; i < originals.size(); ++i) Assign(originals[i], inverse[i]);
+  } catch (...) {
+    for (const auto& [buffer, before] : buffers) Assign(buffer, before);
+    throw;
   }
-  for (size_t i = 0; i < originals.size(); ++i) Assign(originals[i], inverse[i]);
 }
 
 Held::Held(Module& network) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "firn/nn/describe.h"
 #include "firn/nn/module.h"
 #include "firn/nn/type_names.h"
 
@@ -34,14 +35,15 @@
 //   Forward       from as many originals as RightInverse gives; a last argument, const State&, has
 //                 the mode and the buffers
 //   RightInverse  originals of which Forward makes this value: a Tensor, or a std::array of them.
-//                 Without it the original is the value itself.
+//                 Without it the original is the value itself. A last argument, const State&, has
+//                 the buffers, into which it may write.
 //   Buffers       std::vector<NamedTensor>, made from the value, which are saved and moved
-//   Describe      its options as text
+//   Visit         its options, to be printed (nn/options.h)
 //
 // All but Forward may be left out. nn/parametrizations.h has those that there are.
 namespace firn::nn::parametrize {
 
-// What a Forward is told beside the originals. Lives as long as the call.
+// What the functions are told beside tensors. Lives as long as the call.
 class State {
  public:
   explicit State(const Module& transform) : transform_(&transform) {}
@@ -73,34 +75,40 @@ inline constexpr size_t kTensors<std::array<Tensor, n>> = n;
 
 template <class P>
 class TransformOf final : public Transform {
-  static constexpr bool kInverts = requires(const P& p, const Tensor& t) { p.RightInverse(t); };
-  static constexpr size_t Originals() {
-    if constexpr (kInverts) {
-      return kTensors<std::decay_t<decltype(std::declval<const P&>().RightInverse(Tensor()))>>;
+  static constexpr bool kInvertsWithState = requires(const P& p, const Tensor& t, const State& s) {
+    p.RightInverse(t, s);
+  };
+  static constexpr bool kInverts = kInvertsWithState || requires(const P& p, const Tensor& t) {
+    p.RightInverse(t);
+  };
+  static auto Inverse(const P& p, const Tensor& value, const State& state) {
+    if constexpr (kInvertsWithState) {
+      return p.RightInverse(value, state);
+    } else if constexpr (kInverts) {
+      return p.RightInverse(value);
     } else {
-      return 1;
+      return value;
     }
+  }
+  static constexpr size_t Originals() {
+    return kTensors<decltype(Inverse(std::declval<const P&>(), std::declval<const Tensor&>(),
+                                     std::declval<const State&>()))>;
   }
 
  public:
   explicit TransformOf(const P& p) : p_(p) {}
   std::string type_name() const override { return ClassName(typeid(P)); }
-  std::string Describe() const override {
-    if constexpr (requires { p_.Describe(); }) return p_.Describe();
-    return "";
-  }
+  std::string Describe() const override { return DescribeOptions(p_); }
   size_t num_originals() const override { return Originals(); }
   bool has_right_inverse() const override { return kInverts; }
   Tensor Forward(absl::Span<const Tensor> originals) const override {
     return Call(originals, std::make_index_sequence<Originals()>());
   }
   TensorList RightInverse(const Tensor& value) const override {
-    if constexpr (!kInverts) {
-      return {value};
-    } else if constexpr (Originals() == 1) {
-      return {p_.RightInverse(value)};
+    const auto originals = Inverse(p_, value, State(*this));
+    if constexpr (Originals() == 1) {
+      return {originals};
     } else {
-      const auto originals = p_.RightInverse(value);
       return TensorList(originals.begin(), originals.end());
     }
   }
@@ -130,9 +138,11 @@ void RegisterMade(Module& module, const std::string& name, const ModuleFactory& 
 // originals are RightInverse of what it is now. One original of the same shape and dtype is the
 // same tensor, so that optimizers which have the parameter go on with it; others are new
 // parameters, of which an optimizer that was made before knows nothing (AddGroup). Another module
-// that shares the parameter goes on with the original.
+// that shares the parameter goes on with the original. Graphs that were frozen before go on as they
+// were, with the tensor that was the parameter; a StaticModule is captured again.
 //
-// A second one, registered later, computes from what the first gives, and has one original.
+// A second one, registered later, computes from what the first gives, which has to be one tensor to
+// it; the originals stay those of the first.
 //
 // Throws firn::Error, and nothing has changed, when there is no such parameter, it pends, a value
 // of it is held, a capture is running, or `p` gives another shape, dtype or device.

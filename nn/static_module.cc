@@ -192,6 +192,7 @@ std::vector<StaticModule::Kept> StaticModule::Keep(const StaticGraph& graph) con
   std::vector<Kept> kept;
   ForEachModule(*network_, [&](const Module& m) {
     m.ForEachOwnTensor([&](const Tensor& t) {
+      if (IsPending(t)) return;  // parametrized, which the graph computes
       const Storage& storage = *t.impl()->storage;
       const bool copied = captured.contains(&storage) && !read.contains(&storage);
       kept.push_back({t, t.impl()->data, copied, storage.version()});
