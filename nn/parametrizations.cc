@@ -3,8 +3,6 @@
 
 #include "firn/nn/parametrizations.h"
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
@@ -30,16 +28,6 @@ DimList Others(const Tensor& w, int64_t dim, const char* who) {
   return others;
 }
 
-// "dim=0, eps=1e-12".
-template <class... T>
-std::string Text(const T&... fields) {
-  return absl::StrJoin({fields...}, ", ");
-}
-template <class T>
-std::string Field(const char* name, const T& value) {
-  return absl::StrCat(name, "=", value);
-}
-
 }  // namespace
 
 // --- Weight norm --------------------------------------------------------------------------------
@@ -56,11 +44,6 @@ std::array<Tensor, 2> WeightNorm::RightInverse(const Tensor& weight) const {
   if (eps == 0) return {each ? Abs(weight) : Norm(weight, 2, over, dim.has_value()), weight};
   const Tensor squares = Square(weight);
   return {Sqrt(Add(each ? squares : Sum(squares, over, dim.has_value()), eps)), weight};
-}
-
-std::string WeightNorm::Describe() const {
-  const std::string over = dim ? Field("dim", *dim) : "dim=none";
-  return eps == 0 ? over : Text(over, Field("eps", eps));
 }
 
 // --- Spectral norm ------------------------------------------------------------------------------
@@ -95,10 +78,6 @@ std::vector<NamedTensor> SpectralNorm::Buffers(const Tensor& weight) const {
   return {{"_u", u}, {"_v", v}};
 }
 
-std::string SpectralNorm::Describe() const {
-  return Text(Field("dim", dim), Field("iterations", iterations));
-}
-
 // --- Weight standardization ---------------------------------------------------------------------
 
 Tensor WeightStandardization::Forward(const Tensor& weight) const {
@@ -110,10 +89,6 @@ Tensor WeightStandardization::Forward(const Tensor& weight) const {
                 kName);
   }
   return Standardize(weight, over, eps);
-}
-
-std::string WeightStandardization::Describe() const {
-  return Text(Field("dim", dim), Field("eps", eps));
 }
 
 }  // namespace firn::nn::parametrize
