@@ -5,10 +5,10 @@
 //
 // matrix_exp  of the skew-symmetric A, [n, n], by scaling and squaring: r(A / 2^s)^(2^s) with the
 //             Pade approximant r of degree 13 (Higham, "The scaling and squaring method for the
-//             matrix exponential revisited", 2005). With A skew-symmetric, r = p(A) p(-A)^-1 is
-//             orthogonal, whatever A's size and the rounding of the coefficients. s depends on A
-//             without being read on the host: all of kSquarings squares are computed, and those of
-//             which s has need are chosen.
+//             matrix exponential revisited", 2005). As A is skew-symmetric, r = p(A) p(-A)^-1 is
+//             orthogonal. s depends on A without being read on the host: all of kSquarings squares
+//             are computed, and the first s of them are taken. Where s is larger, so many are too
+//             few, but what is squared is orthogonal as before.
 // householder by the compact form (Schreiber and Van Loan, "A storage-efficient WY representation
 //             for products of Householder transformations", 1989): the reflections about the
 //             columns of V, [n, k], are I - V T V^T in which T^-1 is the upper triangle of V^T V,
@@ -97,7 +97,7 @@ Tensor SkewExp(const Tensor& a) {
   constexpr double kNorm = 5.37;  // up to which the approximant is exact to rounding
   constexpr int kSquarings = 8;
   const Tensor norm = Amax(Sum(Abs(a.Detach()), {-1}, true), {-2}, true);
-  const Tensor squarings = Clamp(Ceil(Log2(norm * (1 / kNorm))), 0, kSquarings);
+  const Tensor squarings = Maximum(Ceil(Log2(norm * (1 / kNorm))), 0);
   Tensor q = PadeExp(a * Exp2(-squarings));
   for (int i = 0; i < kSquarings; ++i) q = Where(squarings > i, Matmul(q, q), q);
   return q;

@@ -89,8 +89,9 @@ constexpr auto WordsOf(OrthogonalMap) {
 // diagonal positive, of its QR decomposition; SetValue does the same. The original starts at -I.
 //
 // f32 and f64, on the CPU alone, as Solve. kMatrixExp takes 15 products of matrices and a Solve at
-// each call; where the sizes in a row of A add up to more than about 1300 it is orthogonal still,
-// but not the exponential. PyTorch's use_trivialization=false is not offered.
+// each call, the last 8 of which each may double what rounding took from orthogonality; where the
+// sizes in a row of A add up to more than about 1300 it is no longer the exponential.
+// PyTorch's use_trivialization=false is not offered.
 struct Orthogonal {
   OrthogonalMap map = OrthogonalMap::kByShape;
 
