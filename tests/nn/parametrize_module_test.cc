@@ -3,15 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/nn/clone.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/multi_head_attention.h"
 #include "firn/nn/parametrizations.h"
 #include "firn/nn/parametrize.h"
+#include "firn/nn/recurrent.h"
 #include "firn/nn/static_module.h"
 #include "firn/nn/summary.h"
+#include "firn/optim/sgd.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/pending.h"
 #include "tests/error_of.h"
@@ -194,6 +199,165 @@ TEST(ParametrizeModuleTest, FrozenParametersStayFrozen) {
   EXPECT_FALSE(net.fc(X()).requires_grad());
   net.SetTrainable();
   EXPECT_TRUE(net.fc(X()).requires_grad());
+}
+
+// --- Calls that hooks do not see, and parameters of children
+// --------------------------------------
+
+TEST(ParametrizeModuleTest, RecurrentLayersComputeForPackedSequencesToo) {
+  Lstm lstm({.in = 3, .hidden = 2});
+  const Tensor x = Randn({4, 2, 3});
+  const PackedSequence packed = PackPaddedSequence(x, {4, 3});
+  const Tensor before = lstm(packed).y.data;
+  Register(lstm, "weight_hh_l0", WeightNorm());
+  Register(lstm, "weight_ih_l0", Twice());
+  ExpectNear(lstm(packed).y.data, before.ToVector<float>());
+  EXPECT_TRUE(lstm(x, {}).y.defined());
+  Sum(lstm(packed).y.data).Backward();
+  EXPECT_TRUE(Parameter(lstm, "parametrizations.weight_hh_l0.original0").grad().defined());
+  EXPECT_TRUE(IsPending(lstm.weights()[0].w_ih));
+}
+
+TEST(ParametrizeModuleTest, AttentionReadsTheParametersOfItsChild) {
+  MultiHeadAttention attention({.embed = 4, .heads = 2});
+  const Tensor x = Randn({3, 1, 4}), before = attention(x, x, x);
+  Register(*attention.FindChild("out_proj"), "weight", WeightNorm());
+  Register(attention, "in_proj_weight", Twice());
+  ExpectNear(attention(x, x, x), before.ToVector<float>());
+  ExpectNear(attention.Attend(x, x, x).output, before.ToVector<float>());
+}
+
+// Which takes its size from the first input, and is no Layer.
+struct Late : Module {
+  Tensor& scale = AddPendingParameter("scale", {kDeferred});
+  Tensor Forward(const Tensor& x) {
+    InitPending(scale, {x.size(-1)}, init::Constant(3));
+    return x * scale;
+  }
+};
+
+TEST(ParametrizeModuleTest, WhatStandsInForAValueIsNotFilled) {
+  Late late;
+  EXPECT_NE(ErrorOf([&] { Register(late, "scale", Twice()); }).find("no size yet"),
+            std::string::npos);
+  late.Forward(Ones({2}));
+  Register(late, "scale", Twice());
+  EXPECT_NE(ErrorOf([&] { late.Forward(Ones({2})); }).find("parametrize::Held"), std::string::npos);
+  EXPECT_TRUE(IsPending(late.scale));
+  const Held held(late);
+  EXPECT_EQ(late.Forward(Ones({2})).ToVector<float>(), (Values{3, 3}));
+}
+
+// --- Sizes, sharing, optimizers
+// -------------------------------------------------------------------
+
+TEST(ParametrizeModuleTest, ASizeFoundByTheFirstInputStaysKnown) {
+  struct Deferred : Module {
+    Linear& fc = Add<Linear>("fc", {.out = 2});
+    Conv2d& conv = Add<Conv2d>("conv", {.out = 2, .kernel = 1});
+  } net;
+  net.fc(X());
+  net.conv(Ones({1, 3, 2, 2}));
+  const std::string fc = net.fc.Describe(), conv = net.conv.Describe();
+  EXPECT_EQ(fc.substr(0, 6), "3 -> 2");
+  Register(net.fc, "weight", WeightNorm());
+  Register(net.conv, "weight", SpectralNorm());
+  EXPECT_EQ(net.fc.Describe(), fc);
+  EXPECT_EQ(net.conv.Describe(), conv);
+  const std::unique_ptr<Deferred> copy = Clone(net);
+  EXPECT_EQ(copy->ToString(), net.ToString());
+  EXPECT_TRUE(copy->fc(X()).Equals(net.fc(X())));
+}
+
+TEST(ParametrizeModuleTest, AParameterOfTwoModulesStaysTheOriginalInTheOther) {
+  struct Tied : Module {
+    Linear& a = Add<Linear>("a", {.in = 3, .out = 3, .bias = false});
+    Linear& b = Add<Linear>("b", {.in = 3, .out = 3, .bias = false});
+    Tied() { ShareParameter("b.weight", a.weight()); }
+  } net;
+  Register(net.a, "weight", Twice());
+  EXPECT_EQ(Names(net), (List{"a.parametrizations.weight.original", "b.weight"}));
+  EXPECT_EQ(net.parameters().size(), 1u);
+  EXPECT_TRUE(net.parameters()[0].Is(net.b.weight()));
+  ExpectNear(net.a(X()), (net.b(X()) * 2).ToVector<float>());
+  const std::unique_ptr<Tied> copy = Clone(net);
+  EXPECT_EQ(copy->parameters().size(), 1u);
+  ExpectNear(copy->a(X()), (copy->b(X()) * 2).ToVector<float>());
+  // A stand-in is no parameter that another module could have.
+  EXPECT_NE(ErrorOf([&] { net.ShareParameter("b.weight", net.a.weight()); }).find("parametrized"),
+            std::string::npos);
+  Register(net.b, "weight", Twice());
+  ExpectNear(net.a(X()), net.b(X()).ToVector<float>());
+  RemoveParametrizations(net.a, "weight", false);
+  EXPECT_TRUE(net.a.weight().Is(net.parameters()[0]));
+  EXPECT_EQ(Names(net), (List{"a.weight", "b.parametrizations.weight.original"}));
+}
+
+TEST(ParametrizeModuleTest, AnOptimizerGoesOnWithOneOriginal) {
+  Net net, same;
+  const auto make = [](Net& n) {
+    return std::make_unique<optim::Sgd>(n.parameters(),
+                                        optim::SgdOptions{.lr = 0.1, .momentum = 0.9});
+  };
+  const auto step = [](Net& n, optim::Optimizer& o) {
+    o.ZeroGrad();
+    Sum(Square(n.Forward(X()))).Backward();
+    o.Step();
+  };
+  const auto before = make(net);
+  step(net, *before);
+  Register(net.fc, "weight", SpectralNorm());
+  const Values weight = Original(net).ToVector<float>();
+  step(net, *before);
+  EXPECT_NE(Original(net).ToVector<float>(), weight);
+
+  // Of several it has none, says so, and takes them as a group.
+  auto old = make(same);
+  const Tensor given_up = same.fc.weight();
+  Register(same.fc, "weight", WeightNorm());
+  const Values direction = Original(same, "1").ToVector<float>();
+  ::testing::internal::CaptureStderr();
+  step(same, *old);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find(
+                "no optimizer has parameter net.fc.parametrizations.weight.original"),
+            std::string::npos);
+  EXPECT_EQ(Original(same, "1").ToVector<float>(), direction);
+  EXPECT_EQ(given_up.ToVector<float>(), kWeight);
+  old.reset();
+  const auto after = make(same);
+  step(same, *after);
+  EXPECT_NE(Original(same, "1").ToVector<float>(), direction);
+}
+
+// torch: m.state_dict() of a Linear with weight_norm, which is loaded before and after other
+// transforms have been there.
+TEST(ParametrizeModuleTest, AStateDictOfPyTorchIsLoaded) {
+  StateDict state;
+  state.Insert("fc.bias", FromVector<float>({1, -1}));
+  state.Insert("fc.parametrizations.weight.original0", FromVector<float>({2, 4}, {2, 1}));
+  state.Insert("fc.parametrizations.weight.original1",
+               FromVector<float>({3, 0, 4, 0, -1, 0}, {2, 3}));
+  Net net;
+  Register(net.fc, "weight", WeightNorm());
+  net.LoadStateDict(state);
+  ExpectNear(Value(net.fc, "weight"), {1.2f, 0, 1.6f, 0, -4, 0});
+  RemoveParametrizations(net.fc, "weight");
+  EXPECT_NE(ErrorOf([&] { net.LoadStateDict(state); }).find("original0"), std::string::npos);
+  EXPECT_NE(net.fc.weight().ToVector<float>()[0], 0);
+}
+
+TEST(ParametrizeModuleTest, AStaticModuleNoticesThatItIsParametrized) {
+  Net net;
+  net.Eval();
+  StaticModule fast(net.fc);
+  const NoGradScope no_grad;
+  fast(X());
+  Register(net.fc, "weight", Twice());
+  Set(Original(net), Values(6, 1.f));
+  EXPECT_TRUE(fast(X()).Equals(net.fc(X())));
+  ExpectNear(fast(X()), {4.1f, 3.8f, -1.4f, -1.7f});
+  RemoveParametrizations(net.fc, "weight", false);
+  ExpectNear(fast(X()), {2.1f, 1.8f, -0.65f, -0.95f});
 }
 
 }  // namespace
