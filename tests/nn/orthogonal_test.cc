@@ -226,6 +226,24 @@ TEST(OrthogonalTest, AFrozenStepAndACopyComputeTheSame) {
   }
 }
 
+struct Keeps : Module {
+  explicit Keeps(const NamedTensor& buffer) { AddBuffer(buffer.name, buffer.tensor); }
+};
+
+TEST(OrthogonalTest, WhatIsKeptHasThePlaceAndKindOfTheWeight) {
+  const Tensor w = Randn({2, 3, 4}, DType::kF64);
+  const Orthogonal by_shape;
+  const std::vector<NamedTensor> buffers = by_shape.Buffers(w);
+  ASSERT_EQ(buffers.size(), 1u);
+  EXPECT_EQ(buffers[0].tensor.shape(), (Shape{2, 4, 4}));
+  EXPECT_EQ(buffers[0].tensor.dtype(), DType::kF64);
+  const Keeps keeps(buffers[0]);
+  const Tensor original = by_shape.RightInverse(w, State(keeps));
+  EXPECT_EQ(original.shape(), w.shape());
+  EXPECT_LE(FromOrthogonal(buffers[0].tensor), 1e-14);
+  EXPECT_LE(FromOrthogonal(by_shape.Forward(original, State(keeps))), 1e-14);
+}
+
 TEST(OrthogonalTest, RefusesWhatIsNoMatrix) {
   Net net;
   EXPECT_EQ(ErrorOf([&] { Register(net.fc, "bias", Orthogonal()); }),

@@ -227,6 +227,23 @@ TEST(ParametrizeModuleTest, AttentionReadsTheParametersOfItsChild) {
   ExpectNear(attention.Attend(x, x, x).output, before.ToVector<float>());
 }
 
+// A module of one's own that reads them: its call is none of the child's.
+struct Reads : Module {
+  Linear& fc = Add<Linear>("fc", {.in = 3, .out = 2});
+  Tensor Forward(const Tensor& x) {
+    const ComputedScope values = ValuesOf(fc);
+    return Matmul(x, fc.weight(), false, true);
+  }
+};
+
+TEST(ParametrizeModuleTest, AModuleMayReadTheParametersOfAChild) {
+  Reads net;
+  const Tensor before = net.Forward(X());
+  Register(net.fc, "weight", WeightNorm());
+  ExpectNear(net.Forward(X()), before.ToVector<float>());
+  EXPECT_TRUE(IsPending(net.fc.weight()));
+}
+
 // Which takes its size from the first input, and is no Layer.
 struct Late : Module {
   Tensor& scale = AddPendingParameter("scale", {kDeferred});
