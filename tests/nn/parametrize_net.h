@@ -38,6 +38,12 @@ struct Net : Module {
   Tensor Forward(const Tensor& x) { return fc(x); }
 };
 
+// A parametrization whose original is half of the value.
+struct Twice {
+  Tensor Forward(const Tensor& x) const { return x * 2; }
+  Tensor RightInverse(const Tensor& w) const { return w / 2; }
+};
+
 inline void ExpectNear(const Tensor& got, const Values& want) {
   ASSERT_TRUE(got.defined());
   const Values values = got.ToVector<float>();
