@@ -16,7 +16,8 @@ import sys
 import torch
 
 from cases import (attention, elementwise, layer_classes, layers, linalg, losses, norms,
-                   rearrange, recurrent, reduction, schedules, shape, signal, updates, vision)
+                   quantize, rearrange, recurrent, reduction, schedules, shape, signal, updates,
+                   vision)
 import training_losses
 import vector_format
 
@@ -48,8 +49,8 @@ def declared_operations():
 
 def operation_parts():
     """The functions part(vectors) with the cases of all operations."""
-    families = (elementwise, reduction, layers, norms, linalg, losses, shape, rearrange, signal,
-                recurrent, attention, vision)
+    families = (elementwise, reduction, layers, norms, linalg, losses, shape, rearrange, quantize,
+                signal, recurrent, attention, vision)
     return [part for family in families for part in family.PARTS] + list(updates.STEPS)
 
 

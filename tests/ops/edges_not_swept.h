@@ -105,7 +105,9 @@ inline const std::vector<Others>& NotSwept() {
         "avg_pool2d_grad",
         "avg_pool3d_grad",
         "clamp_grad",
+        "binary_grad",
         "elu_grad",
+        "fake_quantize_grad",
         "fmod_grad",
         "gelu_grad",
         "hardsigmoid_grad",
@@ -135,6 +137,7 @@ inline const std::vector<Others>& NotSwept() {
         "tanh_grad",
         "threshold_grad",
         "var_grad",
+        "pow2_quantize_grad",
         "polygamma"}},
       {"has tests of its own: tests/tensor/far_values_test.cc, or the cases above",
        {"norm", "std", "var", "layer_norm", "rms_norm", "batch_norm_train", "batch_norm_act_train",
@@ -150,6 +153,10 @@ inline const std::vector<Others>& NotSwept() {
       {"works on whole matrices or lines: tests/tensor/linalg_test.cc, signal_test.cc",
        {"cholesky", "cofactor", "det", "eigh", "inv", "pinv", "qr", "slogdet", "solve",
         "solve_triangular", "svd", "fft", "ifft", "rfft", "irfft"}},
+      {"rounds to few numbers: exact, and its gradient straight-through "
+       "(tests/tensor/quantize_test.cc)",
+       {"binary_sigmoid", "binary_tanh", "fixed_point_quantize", "pow2_quantize", "power_of_two",
+        "fake_quantize", "dequantize_linear"}},
       {"draws", {"rand", "randn", "rand_gamma"}},
       {"has numbers of its own under another name: pow_1.5, gelu_tanh", {"pow_number"}},
   };

@@ -14,9 +14,12 @@
 namespace firn::testing {
 namespace {
 
-// Whether some call must reach the kernel on this machine: not every processor multiplies tiles.
+// Whether some call must reach the kernel on this machine: not every processor multiplies tiles, or
+// bytes.
 bool RunsHere(const Kernel& k) {
-  return k.device == DeviceType::kCpu && (k.name != "tiles" || cpu::MultipliesTiles());
+  if (k.name == "tiles" && !cpu::MultipliesTiles()) return false;
+  if (k.name == "bytes" && !cpu::MultipliesBytes()) return false;
+  return k.device == DeviceType::kCpu;
 }
 
 // The specs that `infer` announces for the call.

@@ -1,7 +1,7 @@
 // dnnl_sgemm, and its like for bf16, which oneDNN exports without mentioning it in a header (its
 // own tests declare it as is done here). Neither needs a primitive, so that shapes cost nothing the
 // first time they come. The reference is weak: with a library that has no such product any more,
-// bf16 is multiplied in f32.
+// bf16 is multiplied in f32. Bytes have products in the headers, with zero points.
 
 #include "firn/tensor/kernels/cpu/onednn_gemm.h"
 
@@ -38,6 +38,23 @@ void Multiply(dnnl_status_t (*gemm)(char, char, dnnl_dim_t, dnnl_dim_t, dnnl_dim
   FIRN_CHECK(status == dnnl_success, "oneDNN refuses a product: status ", static_cast<int>(status));
 }
 
+template <class A>
+void MultiplyBytes(dnnl_status_t (*gemm)(char, char, char, dnnl_dim_t, dnnl_dim_t, dnnl_dim_t,
+                                         float, const A*, dnnl_dim_t, A, const int8_t*, dnnl_dim_t,
+                                         int8_t, float, int32_t*, dnnl_dim_t, const int32_t*),
+                   const GemmShape& s, const A* a, A a_zero, const int8_t* b, int8_t b_zero,
+                   int32_t* c) {
+  const bool ta = s.a.col != 1, tb = s.b.col != 1;
+  // A single row may be said to begin anywhere; oneDNN wants it to be as long as it is.
+  const int64_t lda = std::max(ta ? s.a.col : s.a.row, ta ? s.m : s.k);
+  const int64_t ldb = std::max(tb ? s.b.col : s.b.row, tb ? s.k : s.n);
+  const int32_t none = 0;
+  const OmpThreads one(1);
+  const dnnl_status_t status = gemm(ta ? 'T' : 'N', tb ? 'T' : 'N', 'F', s.m, s.n, s.k, 1, a, lda,
+                                    a_zero, b, ldb, b_zero, 0, c, s.c_row, &none);
+  FIRN_CHECK(status == dnnl_success, "oneDNN refuses a product: status ", static_cast<int>(status));
+}
+
 }  // namespace
 
 bool MultipliesBf16() {
@@ -58,6 +75,20 @@ void MultiplyOneDnn(const GemmShape& s, const BFloat16* a, const BFloat16* b, fl
                     bool accumulate) {
   Multiply<uint16_t>(dnnl_gemm_bf16bf16f32, s, reinterpret_cast<const uint16_t*>(a),
                      reinterpret_cast<const uint16_t*>(b), c, accumulate);
+}
+
+bool MultipliesBytes() {
+  static const bool does = Has(dnnl_cpu_isa_avx512_core_vnni);
+  return does;
+}
+
+void MultiplyOneDnn(const GemmShape& s, const uint8_t* a, uint8_t a_zero, const int8_t* b,
+                    int8_t b_zero, int32_t* c) {
+  MultiplyBytes(dnnl_gemm_u8s8s32, s, a, a_zero, b, b_zero, c);
+}
+void MultiplyOneDnn(const GemmShape& s, const int8_t* a, int8_t a_zero, const int8_t* b,
+                    int8_t b_zero, int32_t* c) {
+  MultiplyBytes(dnnl_gemm_s8s8s32, s, a, a_zero, b, b_zero, c);
 }
 
 }  // namespace firn::cpu

@@ -3,6 +3,8 @@
 
 // oneDNN's products of matrices, on the calling thread.
 
+#include <cstdint>
+
 #include "firn/tensor/dtype.h"
 #include "firn/tensor/kernels/matmul_plan.h"
 
@@ -24,6 +26,19 @@ bool MultipliesTiles();
 void MultiplyOneDnn(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate);
 void MultiplyOneDnn(const GemmShape& s, const BFloat16* a, const BFloat16* b, float* c,
                     bool accumulate);
+
+// Whether oneDNN multiplies bytes exactly, by instructions that sum in 32 bits (AVX512-VNNI, AMX).
+// Elsewhere it sums pairs in 16 bits, which saturate.
+bool MultipliesBytes();
+
+// C = (A - a_zero) (B - b_zero), in 32 bits that wrap around.
+//
+// Requires: MultipliesBytes(), and of sizes and strides as above; a single row or column may have
+// any stride.
+void MultiplyOneDnn(const GemmShape& s, const uint8_t* a, uint8_t a_zero, const int8_t* b,
+                    int8_t b_zero, int32_t* c);
+void MultiplyOneDnn(const GemmShape& s, const int8_t* a, int8_t a_zero, const int8_t* b,
+                    int8_t b_zero, int32_t* c);
 
 }  // namespace firn::cpu
 

@@ -1,0 +1,85 @@
+// As quantized::Linear, with channels instead of columns.
+
+#include "firn/nn/quantized/conv.h"
+
+#include "firn/device/inner.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/quantized/weights.h"
+#include "firn/nn/sizes.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/quantize/affine.h"
+#include "firn/tensor/ops/quantize/products.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/views.h"
+
+namespace firn::nn::quantized {
+namespace {
+
+constexpr char kLayer[] = "nn::quantized::Conv2d";
+
+Conv2dOptions Checked(const Conv2dOptions& o) {
+  CheckSizes(kLayer, {{"in", o.in},
+                      {"out", o.out},
+                      {"kernel", Smallest(SpatialSizes(kLayer, "kernel", o.kernel, 2))},
+                      {"stride", Smallest(SpatialSizes(kLayer, "stride", o.stride, 2))},
+                      {"dilation", Smallest(SpatialSizes(kLayer, "dilation", o.dilation, 2))},
+                      {"groups", o.groups}});
+  SpatialSizes(kLayer, "padding", o.padding.size, 2);
+  CheckGroups(kLayer, o.in, o.out, o.groups);
+  internal::CheckInputDType(o.dtype, kLayer);
+  return o;
+}
+
+// Whether both take the same places of images into account.
+bool SamePlaces(const nn::Conv2dOptions& a, const Conv2dOptions& b) {
+  return a.stride.Over(2) == b.stride.Over(2) && a.dilation.Over(2) == b.dilation.Over(2) &&
+         a.groups == b.groups && a.padding.same == b.padding.same &&
+         (a.padding.same || a.padding.size.Over(2) == b.padding.size.Over(2)) &&
+         a.padding_mode == PadMode::kConstant;
+}
+
+}  // namespace
+
+Conv2d::Conv2d(const Options& options)
+    : LayerWithOptions(Checked(options)),
+      weight_(AddBuffer("weight", Zeros({options.out, options.in / options.groups,
+                                         options.kernel[0], options.kernel[1]},
+                                        DType::kI8))),
+      weight_scale_(AddBuffer("weight_scale", Ones({options.out}))),
+      input_scale_(AddBuffer("input_scale", Ones({}))),
+      input_zero_point_(AddBuffer("input_zero_point", Zeros({}, options.dtype))),
+      bias_(AddBuffer("bias", options.bias ? Zeros({options.out}) : Tensor())) {}
+
+void Conv2d::Take(const nn::Conv2d& from, const Quantization& input) {
+  internal::CheckTaken(from.weight(), weight_, "a weight", kLayer);
+  internal::CheckTaken(from.bias(), bias_, "a bias", kLayer);
+  internal::CheckTaken(input, options().dtype, kLayer);
+  if (!SamePlaces(from.options(), options())) {
+    RaiseStatus(InvalidArgument("takes a layer of its own stride, dilation, groups and padding by "
+                                "zeros, ",
+                                Describe(), ", got ", from.Describe()),
+                kLayer);
+  }
+  const internal::Weights w = internal::WeightsOf(from.weight(), kLayer);
+  internal::Write(weight_, w.values);
+  internal::Write(weight_scale_, w.scale);
+  internal::Write(input_scale_, input.scale);
+  internal::Write(input_zero_point_, input.zero_point);
+  internal::Write(bias_, from.bias());
+}
+
+Tensor Conv2d::Forward(const Tensor& x) {
+  SizeOfInput(kLayer, x, 1);
+  const Options& o = options();
+  const Tensor q = QuantizeLinear(x.Detach(), input_scale_, input_zero_point_, {.dtype = o.dtype});
+  const Tensor sums = QuantizedConv2d(
+      q, {}, input_zero_point_, weight_, {}, {}, {}, {}, {},
+      {.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups});
+  Tensor y = DequantizeLinear(sums, Mul(weight_scale_, input_scale_), {}, {.dim = 1});
+  if (bias_.defined()) y = Add(y, Reshape(bias_, {-1, 1, 1}));
+  return Cast(y, x.dtype());
+}
+
+}  // namespace firn::nn::quantized

@@ -1,0 +1,123 @@
+#ifndef FIRN_NN_QUANTIZED_OBSERVERS_H_
+#define FIRN_NN_QUANTIZED_OBSERVERS_H_
+
+// Calibration: what numbers a tensor has, seen over some batches, decides by which scale and zero
+// point it is quantized (tensor/ops/quantize/affine.h).
+
+#include <cstdint>
+#include <vector>
+
+#include "firn/device/arguments.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn::nn::quantized {
+
+// By what QuantizeLinear makes integers of numbers.
+struct Quantization {
+  double scale = 1;
+  int64_t zero_point = 0;
+  DType dtype = DType::kI8;
+};
+
+struct QuantizationOptions {
+  DType dtype = DType::kI8;  // or u8
+  bool symmetric = false;    // the zero point is the middle: 0 of i8, 128 of u8
+};
+
+// The quantization whose numbers reach from `low` to `high`, both moved so that 0 lies between them
+// and is a level exactly. Of a range that is 0 alone the scale is 1. Throws firn::Error unless low
+// <= high, both are finite, and the dtype is i8 or u8.
+Quantization QuantizationOf(inner::Real low, inner::Real high,
+                            const QuantizationOptions& options = {});
+
+// Sees batches; says what range is to be quantized. Values are read on the host. NaN counts for
+// nothing, infinities do not either. Thread-compatible.
+class Observer {
+ public:
+  struct Range {
+    double low = 0, high = 0;
+  };
+
+  virtual ~Observer() = default;
+  // The elements of x, of any dtype.
+  void Observe(const Tensor& x);
+  // Throws firn::Error before a number was seen.
+  Range range() const;
+  // QuantizationOf the range.
+  Quantization Choose(const QuantizationOptions& options = {}) const;
+
+ protected:
+  virtual void Add(const std::vector<double>& finite) = 0;  // one number at least
+  virtual Range Find() const = 0;
+
+ private:
+  bool seen_ = false;
+};
+
+// From the smallest to the largest number that was seen.
+class MinMaxObserver final : public Observer {
+ protected:
+  void Add(const std::vector<double>& finite) override;
+  Range Find() const override { return range_; }
+
+ private:
+  bool any_ = false;
+  Range range_;
+};
+
+// How many numbers fell into each of some intervals of equal length. Where numbers lie beyond the
+// ends, the intervals are joined by twos until they fit.
+class HistogramObserver : public Observer {
+ public:
+  static constexpr int64_t kBins = 4096;
+
+ protected:
+  void Add(const std::vector<double>& finite) override;
+  double total() const { return total_; }
+  const std::vector<double>& counts() const { return counts_; }  // kBins
+  double edge(int64_t bin) const { return low_ + static_cast<double>(bin) * width_; }
+  double center(int64_t bin) const { return edge(bin) + width_ / 2; }
+  // What was seen, without the corners of the intervals.
+  Range seen() const { return seen_; }
+
+ private:
+  void Widen(bool down);
+
+  std::vector<double> counts_;
+  double low_ = 0, width_ = 0, total_ = 0;
+  Range seen_;
+};
+
+// Without the (1 - percentile / 100) / 2 lowest and highest parts of the numbers that were seen, to
+// one of 4096 intervals.
+class PercentileObserver final : public HistogramObserver {
+ public:
+  // Throws firn::Error unless 0 < percentile <= 100.
+  explicit PercentileObserver(inner::Real percentile = 99.99);
+
+ protected:
+  Range Find() const override;
+
+ private:
+  double percentile_;
+};
+
+// The part of the range that was seen whose quantization to 2^bits levels has the least mean of
+// squared errors, of 100 parts that end at multiples of one.
+class MseObserver final : public HistogramObserver {
+ public:
+  // Throws firn::Error unless bits is between 2 and 16.
+  explicit MseObserver(inner::Integer bits = 8);
+
+ protected:
+  Range Find() const override;
+
+ private:
+  double Error(const Range& range) const;
+
+  int64_t bits_;
+};
+
+}  // namespace firn::nn::quantized
+
+#endif  // FIRN_NN_QUANTIZED_OBSERVERS_H_

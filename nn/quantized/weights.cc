@@ -1,0 +1,69 @@
+// Weights are symmetric, so that their zero point costs nothing in the sums, and without -128, so
+// that both signs reach equally far.
+
+#include "firn/nn/quantized/weights.h"
+
+#include <cmath>
+#include <limits>
+
+#include "firn/device/inner.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/quantize/affine.h"
+#include "firn/tensor/ops/reduce/extreme.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/views.h"
+
+namespace firn::nn::quantized::internal {
+
+Weights WeightsOf(const Tensor& w, const char* layer) {
+  const NoGradScope no_grad;
+  const Tensor wide = Cast(w, DType::kF32);
+  const Tensor most = Amax(Abs(Reshape(wide, {w.size(0), -1})), 1);
+  for (const float v : most.ToVector<float>()) {
+    if (!std::isfinite(v)) RaiseStatus(InvalidArgument("takes finite weights, got ", v), layer);
+  }
+  // What is smaller than the smallest number of f32 is 0 there.
+  const Tensor steps = Maximum(Div(most, 127), std::numeric_limits<float>::min());
+  const Tensor scale = Where(Eq(most, 0), 1.0, steps);
+  return {QuantizeLinear(wide, scale, {}, {.dim = 0, .narrow_range = true}), scale};
+}
+
+void CheckInputDType(DType dtype, const char* layer) {
+  if (dtype == DType::kI8 || dtype == DType::kU8) return;
+  RaiseStatus(InvalidArgument("dtype must be i8 or u8, got ", DTypeName(dtype)), layer);
+}
+
+void CheckTaken(const Tensor& from, const Tensor& to, const char* what, const char* layer) {
+  const bool same = from.defined() == to.defined() && (!to.defined() || from.shape() == to.shape());
+  if (same) return;
+  RaiseStatus(
+      InvalidArgument("takes ", what, to.defined() ? " " + to.shape().ToString() : " absent",
+                      ", got ", from.defined() ? from.shape().ToString() : "none"),
+      layer);
+}
+
+void CheckTaken(const Quantization& input, DType dtype, const char* layer) {
+  const int64_t least = dtype == DType::kU8 ? 0 : -128, zero = input.zero_point;
+  const bool held = zero >= least && zero <= least + 255;
+  if (input.dtype == dtype && input.scale > 0 && std::isfinite(input.scale) && held) return;
+  RaiseStatus(InvalidArgument("takes a quantization to ", DTypeName(dtype),
+                              " by a scale above 0 with a zero point of it, got ",
+                              DTypeName(input.dtype), ", ", input.scale, " and ", zero),
+              layer);
+}
+
+void Write(Tensor& buffer, const Tensor& values) {
+  if (!buffer.defined()) return;
+  const NoGradScope no_grad;
+  Assign(buffer, values);
+}
+
+}  // namespace firn::nn::quantized::internal

@@ -1,0 +1,91 @@
+#ifndef FIRN_TENSOR_OPS_QUANTIZE_AFFINE_H_
+#define FIRN_TENSOR_OPS_QUANTIZE_AFFINE_H_
+
+// Numbers as integers on a grid: x = (q - zero_point) * scale. There is no quantized dtype; the
+// integers are tensors of i8, u8 or i32, and scale and zero point tensors beside them.
+
+#include <cstdint>
+#include <optional>
+
+#include "firn/tensor/ops/elementwise/rounding.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn {
+
+struct QuantizeOptions {
+  // Each index of it has a scale and a zero point of its own; none: all share one.
+  std::optional<int64_t> dim = {};
+  DType dtype = DType::kI8;            // i8, u8 or i32
+  RoundTies round = RoundTies::kEven;  // NNabla's default is kAway
+  bool narrow_range = false;           // without the lowest number of dtype: -127 to 127 of i8
+};
+
+// round(x / scale) + zero_point, cut off at the ends of options.dtype (ONNX's QuantizeLinear;
+// Jacob et al., 2018).
+// x: floating; half types compute in f32      scale: floating, one element, or [x.size(dim)]
+// zero_point: of integers, of scale's shape; absent: 0. One that dtype does not hold is added as it
+// is, before results are cut off.
+// NaN becomes the zero point, infinities the ends; so does x where its scale is 0, x = 0 like NaN.
+// What a scale below 0 gives is mirrored. Integers pass no gradient: FakeQuantize does. Throws on
+// shapes that do not fit.
+Tensor QuantizeLinear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
+                      const QuantizeOptions& options = {});
+
+struct DequantizeOptions {
+  std::optional<int64_t> dim = {};  // as in QuantizeOptions
+};
+
+// (x - zero_point) * scale (ONNX's DequantizeLinear).
+// x: i8, u8 or i32      scale, zero_point: as for QuantizeLinear
+// The result has scale's dtype; half types compute in f32. The gradient goes to scale.
+Tensor DequantizeLinear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
+                        const DequantizeOptions& options = {});
+
+// x quantized to the whole numbers from qmin to qmax and back again, as training for quantization
+// has it (PyTorch's fake_quantize_per_tensor_affine and, with a dim, ..._per_channel_affine; here
+// x / scale is rounded and not x times 1 / scale, halves to even).
+// x, scale, zero_point: as for QuantizeLinear. NaN stays, also that of 0 / 0; infinities become the
+// ends.
+// The gradient is dy where the rounded number lies from qmin to qmax, else 0, and none goes to
+// scale. Throws unless qmin <= qmax within 24 bits and their sign, which f32 counts exactly.
+Tensor FakeQuantize(const Tensor& x, const Tensor& scale, const Tensor& zero_point,
+                    inner::Integer qmin, inner::Integer qmax, std::optional<int64_t> dim = {});
+
+namespace inner {
+// `dim` counts where scale is 1-d.
+struct QuantizeAttrs {
+  int64_t dim = 0;
+  DType dtype = DType::kI8;
+  RoundTies round = RoundTies::kEven;
+  bool narrow_range = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+    v.Field("dtype", dtype);
+    v.Field("round", round);
+    v.Field("narrow_range", narrow_range);
+  }
+};
+struct DequantizeAttrs {
+  int64_t dim = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+  }
+};
+struct FakeQuantizeAttrs {
+  int64_t dim = 0;
+  int64_t qmin = -128;
+  int64_t qmax = 127;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+    v.Field("qmin", qmin);
+    v.Field("qmax", qmax);
+  }
+};
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_QUANTIZE_AFFINE_H_
