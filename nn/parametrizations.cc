@@ -3,16 +3,24 @@
 
 #include "firn/nn/parametrizations.h"
 
+#include <cmath>
+
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/norm/normalize.h"
 #include "firn/tensor/ops/norm/spectral_norm.h"
+#include "firn/tensor/ops/quantize/binary.h"
 #include "firn/tensor/ops/random/draws.h"
 #include "firn/tensor/ops/reduce/norm.h"
 #include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/scan/sort.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn::nn::parametrize {
 namespace {
@@ -89,6 +97,46 @@ Tensor WeightStandardization::Forward(const Tensor& weight) const {
                 kName);
   }
   return Standardize(weight, over, eps);
+}
+
+// --- Pruning ------------------------------------------------------------------------------------
+
+Tensor MagnitudePrune::Forward(const Tensor& weight, const State& state) const {
+  return fixed ? Where(state.buffer(0), weight, 0) : firn::MagnitudePrune(weight, rate);
+}
+
+std::vector<NamedTensor> MagnitudePrune::Buffers(const Tensor& weight) const {
+  if (!fixed) return {};
+  if (!(rate >= 0 && rate <= 1)) {
+    RaiseStatus(InvalidArgument("rate must lie in [0, 1], got ", rate),
+                "parametrize::MagnitudePrune");
+  }
+  const auto pruned =
+      static_cast<int64_t>(std::nearbyint(rate * static_cast<double>(weight.num_elements())));
+  const Tensor order = Argsort(Flatten(Abs(weight)), 0, {.stable = true});
+  const Tensor rank = Argsort(order, 0);
+  return {{"mask", Reshape(Ge(rank, pruned), weight.shape())}};
+}
+
+// --- Few levels ---------------------------------------------------------------------------------
+
+Tensor Binarize::Forward(const Tensor& weight) const {
+  return firn::Binarize(weight, {.zero_to = zero_to, .scale_dim = scale_dim});
+}
+
+Tensor Inq::Forward(const Tensor& weight, const State& state) const {
+  return InqQuantize(weight, state.buffer(0), state.buffer(1),
+                     {.num_bits = num_bits,
+                      .iterations = iterations,
+                      .selection = selection,
+                      .training = state.training()});
+}
+
+std::vector<NamedTensor> Inq::Buffers(const Tensor& weight) const {
+  const auto zeros = [&](const Shape& shape, DType dtype) {
+    return Zeros(shape, dtype).To(weight.device());
+  };
+  return {{"fixed", zeros(weight.shape(), DType::kBool)}, {"step", zeros(Shape(), DType::kI64)}};
 }
 
 }  // namespace firn::nn::parametrize

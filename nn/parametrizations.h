@@ -8,6 +8,8 @@
 
 #include "firn/device/enum_words.h"
 #include "firn/nn/parametrize.h"
+#include "firn/tensor/ops/quantize/levels.h"
+#include "firn/tensor/ops/quantize/prune.h"
 #include "firn/tensor/state_dict.h"
 #include "firn/tensor/tensor.h"
 
@@ -60,6 +62,79 @@ struct WeightStandardization {
   void Visit(V& v) {
     v.Field("dim", dim);
     v.Field("eps", eps);
+  }
+};
+
+// Zeros in the place of small weights. `fixed`: chosen once, from the weight that is there at the
+// start, as in PyTorch's prune.l1_unstructured: the smallest, round(rate * size) of them, in a
+// buffer `mask` that is false there; they learn nothing. (PyTorch saves weight_orig and
+// weight_mask, which have other names than its parametrizations.) Otherwise chosen at each call
+// among all, with a gradient to all (firn::MagnitudePrune).
+struct MagnitudePrune {
+  double rate = 0.9;
+  bool fixed = false;
+
+  Tensor Forward(const Tensor& weight, const State& state) const;
+  std::vector<NamedTensor> Buffers(const Tensor& weight) const;
+  template <class V>
+  void Visit(V& v) {
+    v.Always("rate", rate);
+    v.Field("fixed", fixed);
+  }
+};
+
+// --- Few levels: what is learnt is floating, and gets the gradient ------------------------------
+
+// Signs, with a scale or without (firn::Binarize).
+struct Binarize {
+  double zero_to = 1;                     // what 0 becomes
+  std::optional<int64_t> scale_dim = {};  // each index of it has a scale of its own
+
+  Tensor Forward(const Tensor& weight) const;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("zero_to", zero_to);
+    v.Field("scale_dim", scale_dim);
+  }
+};
+
+// Powers of two in the place of more and more weights: of the free ones half at the calls in
+// training that `iterations` counts, all at the last (firn::InqQuantize). Buffers: fixed, bool of
+// the weight's shape, and step, the calls in training so far.
+struct Inq {
+  int64_t num_bits = 4;
+  std::vector<int64_t> iterations = {};  // ascending
+  InqSelection selection = InqSelection::kLargestAbs;
+
+  Tensor Forward(const Tensor& weight, const State& state) const;
+  std::vector<NamedTensor> Buffers(const Tensor& weight) const;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("num_bits", num_bits);
+    v.Field("iterations", iterations);
+    v.Field("selection", selection);
+  }
+};
+
+// Multiples of a step (firn::FixedPointQuantize): FixedPoint{{.n = 4}}.
+struct FixedPoint {
+  FixedPointOptions options = {};
+
+  Tensor Forward(const Tensor& weight) const { return FixedPointQuantize(weight, options); }
+  template <class V>
+  void Visit(V& v) {
+    options.Visit(v);
+  }
+};
+
+// Powers of two (firn::Pow2Quantize): Pow2{{.n = 4, .m = 0}}.
+struct Pow2 {
+  Pow2Options options = {};
+
+  Tensor Forward(const Tensor& weight) const { return Pow2Quantize(weight, options); }
+  template <class V>
+  void Visit(V& v) {
+    options.Visit(v);
   }
 };
 

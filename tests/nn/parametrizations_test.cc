@@ -141,7 +141,11 @@ TEST(ParametrizationsTest, WhatIsKeptHasThePlaceAndKindOfTheWeight) {
   ASSERT_EQ(vectors.size(), 2u);
   EXPECT_EQ(vectors[0].tensor.shape(), (Shape{4}));
   EXPECT_EQ(vectors[1].tensor.dtype(), DType::kF64);
+  EXPECT_TRUE(MagnitudePrune().Buffers(w).empty());
+  EXPECT_EQ(Inq().Buffers(w)[0].tensor.shape(), w.shape());
   EXPECT_NE(ErrorOf([&] { SpectralNorm{.iterations = 0}.Buffers(w); }), "");
+  EXPECT_EQ(ErrorOf([&] { MagnitudePrune{.rate = 2, .fixed = true}.Buffers(w); }),
+            "parametrize::MagnitudePrune: rate must lie in [0, 1], got 2");
   EXPECT_NE(ErrorOf([&] { WeightStandardization().Forward(Ones({3})); }), "");
 }
 
