@@ -32,7 +32,7 @@ Tensor Bilinear::Forward(const Tensor& x1, const Tensor& x2) {
 }
 
 void Bilinear::AddKnown(Options& options) const {
-  if (IsPending(weight_)) return;
+  if (!inner::HasShape(weight_)) return;
   options.in1 = weight_.size(1);
   options.in2 = weight_.size(2);
 }

@@ -71,12 +71,22 @@ void ModuleCloner::Copy(const Module& from, Module& to) {
         twin->factory_ = child->factory_;
       }
       open.emplace_back(child.get(), twin);
+      // The child that computes a's parameters has a twin that computes b's.
+      const ComputedParameters* computed = a->hooks_ ? a->hooks_->computed : nullptr;
+      if (computed != nullptr && dynamic_cast<ComputedParameters*>(child.get()) == computed) {
+        b->hooks().computed = dynamic_cast<ComputedParameters*>(twin);
+      }
     }
     for (const auto& s : a->slots_) {
       Module::TensorSlot* twin = nullptr;
       for (const auto& t : b->slots_) twin = t->name == s->name ? t.get() : twin;
       if (twin == nullptr) twin = &b->AddSlot(s->name, {}, s->is_parameter);
+      if (s->IsComputed()) {
+        twin->MakeComputed(s->stand_in.spec());
+        continue;
+      }
       twin->sizes = s->sizes;
+      twin->stand_in = Tensor();
       twin->Keep(CopyOf(s->tensor, &copies));
     }
   }

@@ -37,7 +37,8 @@ class RandomPositionScope {
 };
 
 // A copy of a module with parameters, buffers, modes and frozenness of its own. A parameter shared
-// by several modules is shared by their copies. Gradients and hooks are not copied, nor are members
+// by several modules is shared by their copies. Parametrizations (nn/parametrize.h) are copied with
+// their originals. Gradients and hooks are not copied, nor are members
 // of M that are neither registered nor part of its options.
 //
 // A module that is nobody's child is made again from options(), if M has Options, else by M's

@@ -50,7 +50,7 @@ void ConvBaseOf<In...>::BuildWith(int64_t in) {
 
 template <class... In>
 int64_t ConvBaseOf<In...>::in() const {
-  if (IsPending(weight_)) return plan_.in;
+  if (!inner::HasShape(weight_)) return plan_.in;
   return plan_.transposed ? weight_.size(0) : weight_.size(1) * plan_.groups;
 }
 

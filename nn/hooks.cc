@@ -53,6 +53,7 @@ template class HookList<BackwardHook>;
 
 Tensor Hooks::Run(Module& layer, absl::Span<Tensor> inputs,
                   const std::function<Tensor()>& forward) const {
+  const ComputedScope values(computed);  // which the other hooks see too
   pre.ForEach([&](const ForwardPreHook& hook) { hook(layer, inputs); });
   const bool watch = !backward.empty() && GradEnabled();
   const bool watch_input = watch && inputs[0].requires_grad();

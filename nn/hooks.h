@@ -39,14 +39,45 @@ class HookList {
   std::vector<std::shared_ptr<Entry>> entries_;
 };
 
+// What gives parameters of a layer their values for the time of a call (nn/parametrize.h).
+class ComputedParameters {
+ public:
+  // Computes what has no value yet. On an error nothing has changed, and there is no End.
+  virtual void Begin() = 0;
+  // Takes the values away with the last call that began.
+  virtual void End() noexcept = 0;
+
+ protected:
+  ~ComputedParameters() = default;
+};
+
+// While it lives, what `computed` computes has values. Null does nothing.
+class ComputedScope {
+ public:
+  [[nodiscard]] explicit ComputedScope(ComputedParameters* computed) : computed_(computed) {
+    if (computed_ != nullptr) computed_->Begin();
+  }
+  ~ComputedScope() {
+    if (computed_ != nullptr) computed_->End();
+  }
+  ComputedScope(const ComputedScope&) = delete;
+  ComputedScope& operator=(const ComputedScope&) = delete;
+
+ private:
+  ComputedParameters* const computed_;
+};
+
 // The hooks of one layer. Thread-compatible.
 class Hooks {
  public:
   HookList<ForwardPreHook> pre;
   HookList<ForwardHook> post;
   HookList<BackwardHook> backward;
+  ComputedParameters* computed = nullptr;  // a child of the layer, or none
 
-  bool empty() const { return pre.empty() && post.empty() && backward.empty(); }
+  bool empty() const {
+    return pre.empty() && post.empty() && backward.empty() && computed == nullptr;
+  }
   // Calls `forward`, which reads `inputs`, with all hooks around it. `layer` outlives the backward
   // pass.
   Tensor Run(Module& layer, absl::Span<Tensor> inputs,

@@ -125,8 +125,8 @@ class Module {
   std::vector<Tensor> parameters() const;
   // Running statistics and the like: saved and moved, never optimised.
   std::vector<NamedTensor> named_buffers() const;
-  // Calls f(tensor) for each parameter and buffer of this module alone, pending ones too. Cheap: no
-  // names are made.
+  // Calls f(tensor) for each parameter and buffer of this module alone, pending ones too, among
+  // them what stands in for a parametrized one. Cheap: no names are made.
   template <class F>
   void ForEachOwnTensor(F f) const {
     for (const std::unique_ptr<TensorSlot>& s : slots_) {
@@ -222,6 +222,12 @@ class Module {
     return (IsPending(tensors) || ...);
   }
 
+  // Gives m's computed parameters their values while it lives: for calls of m that hooks do not
+  // see, and for modules that read the parameters of a child.
+  [[nodiscard]] static ComputedScope ValuesOf(const Module& m) {
+    return ComputedScope(m.hooks_ == nullptr ? nullptr : m.hooks_->computed);
+  }
+
   bool has_hooks() const { return hooks_ != nullptr && !hooks_->empty(); }
   const std::string* interned_path() const {
     const std::string* p = __atomic_load_n(&path_, __ATOMIC_ACQUIRE);
@@ -232,6 +238,7 @@ class Module {
  private:
   friend class ModuleCloner;
   friend class CallScope;
+  friend class ComputedSlots;
 
   // A registered parameter or buffer.
   struct TensorSlot final : inner::TensorOwner {
@@ -245,8 +252,13 @@ class Module {
     std::string OwnedName() const override;
     std::string KnownShape() const override { return ShapeText(); }
     const Tensor* handle() const override { return &tensor; }
+    bool IsComputed() const override { return stand_in.defined(); }
+    // Whether it is computed and has no value now.
+    bool is_away() const { return stand_in.defined() && tensor.Is(stand_in); }
     // Makes `t` the tensor, the only way to do so.
     void Keep(Tensor t);
+    // Puts a stand-in of that dtype, shape and device in the tensor's place.
+    void MakeComputed(const TensorSpec& spec);
     // Throws when a tensor was assigned to a slot that had none.
     void CheckKept() const;
     // Whether `shape` agrees with the sizes that are known.
@@ -261,6 +273,8 @@ class Module {
     bool kept = false;  // `tensor` is defined and came by Keep
     bool is_parameter;
     std::vector<int64_t> sizes;  // of a pending tensor
+    // Of a tensor that calls compute (nn/parametrize.h): what `tensor` is between them, pending.
+    Tensor stand_in;
   };
   struct NamedTensorSlot {
     std::string name;
@@ -273,10 +287,11 @@ class Module {
   // This module and all below it, depth first, in definition order, without making names: those of
   // modules deep in each other take more memory than all the rest.
   std::vector<Module*> Modules() const;
-  // Every slot of the tree that is in use, under every name, in the order of state_dict().
+  // Every slot of the tree that is in use, under every name, in the order of state_dict(). Those of
+  // computed tensors are left out: what they are computed from has slots of its own.
   std::vector<NamedTensorSlot> Slots() const;
-  // The same; names are left out.
-  std::vector<NamedTensorSlot> SlotsWithoutNames() const;
+  // The same; names are left out. `computed_too`: also stand-ins, which are pending.
+  std::vector<NamedTensorSlot> SlotsWithoutNames(bool computed_too = false) const;
   // Also lists what can be loaded, and from what.
   LoadReport Compare(const StateDict& state, const std::vector<NamedTensorSlot>& slots,
                      std::vector<std::pair<TensorSlot*, const Tensor*>>* fitting) const;

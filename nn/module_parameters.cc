@@ -81,6 +81,15 @@ void Module::TensorSlot::Keep(Tensor t) {
   if (kept) Own(tensor, this);
 }
 
+void Module::TensorSlot::MakeComputed(const TensorSpec& spec) {
+  const Tensor pending = MakePending(spec.dtype, spec.device);
+  pending.impl()->spec = TensorSpec::Contiguous(spec.dtype, spec.shape, spec.device);
+  sizes.clear();
+  for (int i = 0; i < spec.shape.rank(); ++i) sizes.push_back(spec.shape[i]);
+  Keep(pending);
+  stand_in = pending;
+}
+
 void Module::TensorSlot::CheckKept() const {
   if (kept == tensor.defined()) [[likely]]
     return;
@@ -128,6 +137,7 @@ Tensor& Module::AddPendingBuffer(std::string buffer_name, const std::vector<int6
 void Module::InitPending(Tensor& pending, const Shape& shape,
                          const init::Initializer& initializer) {
   if (!IsPending(pending)) return;
+  if (HasShape(pending)) RaiseStatus(PendingError(pending), path());  // it is computed
   const NoGradScope no_grad;
   const NoCaptureScope no_capture;
   Tensor value = NewTensor(shape, pending.dtype(), Device::Cpu());
@@ -136,13 +146,14 @@ void Module::InitPending(Tensor& pending, const Shape& shape,
   Materialize(pending, value);
 }
 
-std::vector<Module::NamedTensorSlot> Module::SlotsWithoutNames() const {
+std::vector<Module::NamedTensorSlot> Module::SlotsWithoutNames(bool computed_too) const {
   std::vector<NamedTensorSlot> all;
   for (Module* m : Modules()) {
     for (const bool parameters : {true, false}) {
       for (const auto& s : m->slots_) {
         s->CheckKept();
-        if (s->is_parameter == parameters && s->tensor.defined()) all.push_back({"", s.get()});
+        if (s->is_parameter != parameters || !s->tensor.defined()) continue;
+        if (!s->IsComputed() || (computed_too && s->is_away())) all.push_back({"", s.get()});
       }
     }
   }
@@ -220,6 +231,7 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
         kName);
   }
   const bool pending = IsPending(parameter);
+  if (pending && HasShape(parameter)) RaiseStatus(PendingError(parameter), kName);
   if (pending ? !IsPending(slot->tensor) : !slot->Fits(parameter.shape())) {
     RaiseStatus(InvalidArgument(name, " is ", slot->ShapeText(), " and cannot be ",
                                 pending ? "a pending tensor" : parameter.shape().ToString()),
@@ -234,13 +246,13 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
   slot->Keep(parameter);
 }
 
-void Module::To(Device device) { ConvertAll(SlotsWithoutNames(), device, std::nullopt); }
+void Module::To(Device device) { ConvertAll(SlotsWithoutNames(true), device, std::nullopt); }
 
 void Module::To(DType dtype) {
   if (!IsFloating(dtype)) {
     RaiseStatus(InvalidArgument("parameters must be floating, not ", DTypeName(dtype)), "to");
   }
-  ConvertAll(SlotsWithoutNames(), std::nullopt, dtype);
+  ConvertAll(SlotsWithoutNames(true), std::nullopt, dtype);
 }
 
 }  // namespace firn::nn

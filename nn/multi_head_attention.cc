@@ -69,6 +69,7 @@ Tensor& MultiHeadAttention::AddKey(const char* name) {
 MultiHeadAttentionResult MultiHeadAttention::Compute(const Tensor& q, const Tensor& k,
                                                      const Tensor& v, const AttentionMasks& masks,
                                                      bool need_weights, bool average) {
+  const ComputedScope values = ValuesOf(out_proj_);
   return firn::MultiHeadAttention(
       q, k, v, options().heads,
       {in_proj_weight_, q_proj_weight_, k_proj_weight_, v_proj_weight_, in_proj_bias_, bias_k_,

@@ -25,7 +25,7 @@ Shape ShapeFor(const char* layer, const std::vector<int64_t>& shape, const Tenso
 
 // The given sizes, or those of a weight that has got them since.
 std::vector<int64_t> KnownShape(const std::vector<int64_t>& shape, const Tensor& weight) {
-  if (!shape.empty() || !weight.defined() || IsPending(weight)) return shape;
+  if (!shape.empty() || !weight.defined() || !HasShape(weight)) return shape;
   const absl::Span<const int64_t> dims = weight.shape().dims().span();
   return {dims.begin(), dims.end()};
 }

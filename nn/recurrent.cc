@@ -105,13 +105,14 @@ R RecurrentLayer<O, S, R, P>::Run(const Tensor& x, const S& state) {
 template <class O, class S, class R, class P>
 P RecurrentLayer<O, S, R, P>::operator()(const PackedSequence& x, const S& state) {
   const CallScope scope(*this);
+  const ComputedScope values = this->ValuesOf(*this);
   BuildFor(x.data);
   return Call(x, state, CallOptions());
 }
 
 template <class O, class S, class R, class P>
 void RecurrentLayer<O, S, R, P>::AddKnown(O& options) const {
-  if (!IsPending(*w_ih_[0])) options.in = w_ih_[0]->size(1);
+  options.in = KnownSize(*w_ih_[0], 1, options.in);
 }
 
 template class RecurrentLayer<LstmOptions, LstmState, LstmResult, PackedLstmResult>;

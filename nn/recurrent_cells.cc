@@ -46,7 +46,7 @@ S RecurrentCell<O, S>::Run(const Tensor& x, const S& state) {
 
 template <class O, class S>
 void RecurrentCell<O, S>::AddKnown(O& options) const {
-  if (!IsPending(w_ih_)) options.in = w_ih_.size(1);
+  options.in = KnownSize(w_ih_, 1, options.in);
 }
 
 template class RecurrentCell<LstmCellOptions, LstmState>;

@@ -57,7 +57,7 @@ int64_t SizeOfInput(const char* layer, const Tensor& x, int64_t dim) {
 }
 
 int64_t KnownSize(const Tensor& t, int64_t dim, int64_t otherwise) {
-  return t.defined() && !IsPending(t) ? t.size(dim) : otherwise;
+  return t.defined() && HasShape(t) ? t.size(dim) : otherwise;
 }
 
 init::Initializer FanInUniform(int64_t fan_in) {

@@ -192,9 +192,10 @@ std::vector<StaticModule::Kept> StaticModule::Keep(const StaticGraph& graph) con
   std::vector<Kept> kept;
   ForEachModule(*network_, [&](const Module& m) {
     m.ForEachOwnTensor([&](const Tensor& t) {
-      const Storage* const storage = t.impl()->storage.get();  // null: pending
-      const bool copied = captured.contains(storage) && !read.contains(storage);
-      kept.push_back({t, t.impl()->data, copied, copied ? storage->version() : 0});
+      if (IsPending(t)) return;  // no graph reads it; one that is parametrized, the graph computes
+      const Storage& storage = *t.impl()->storage;
+      const bool copied = captured.contains(&storage) && !read.contains(&storage);
+      kept.push_back({t, t.impl()->data, copied, copied ? storage.version() : 0});
     });
   });
   return kept;

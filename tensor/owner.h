@@ -21,6 +21,8 @@ class TensorOwner {
   virtual std::string KnownShape() const { return ""; }
   // The handle that names the tensor for life.
   virtual const Tensor* handle() const = 0;
+  // Whether a pending tensor stands in for one that is computed by each call of the module.
+  virtual bool IsComputed() const { return false; }
 
  protected:
   ~TensorOwner() = default;

@@ -28,15 +28,31 @@ void inner::Materialize(const Tensor& pending, const Tensor& value) {
   impl->spec = value.spec();
 }
 
+namespace {
+
+bool IsStandIn(const Tensor& t) {
+  return IsPending(t) && t.impl()->owned && t.impl()->grad_meta->owners.front()->IsComputed();
+}
+
+}  // namespace
+
+bool inner::HasShape(const Tensor& t) { return !IsPending(t) || IsStandIn(t); }
+
 std::string inner::DescribePending(const Tensor& t) {
   const TensorOwner* owner = t.impl()->owned ? t.impl()->grad_meta->owners.front() : nullptr;
   const std::string shape = owner == nullptr ? "" : owner->KnownShape();
   return absl::StrCat(owner == nullptr ? "" : owner->OwnedName() + " ", DTypeName(t.dtype()),
                       shape.empty() ? "" : " ", shape,
-                      ", pending until the first forward of its module");
+                      HasShape(t) ? ", computed by each call of its module"
+                                  : ", pending until the first forward of its module");
 }
 
 absl::Status inner::PendingError(const Tensor& t) {
+  if (HasShape(t)) {
+    return FailedPrecondition(NameOfKept(t),
+                              " is parametrized: it has elements while its module is called, or a"
+                              " parametrize::Held lives; parametrize::Value computes it");
+  }
   return FailedPrecondition(t.impl()->owned ? NameOfKept(t) : "parameter (unnamed)",
                             " has no size yet: it is found by the first forward of its module");
 }

@@ -5,6 +5,9 @@
 // tensor is defined and may be kept (an optimizer holds its parameters before the first forward)
 // but has no elements; every operation refuses it by its owner's name for it (tensor/owner.h).
 // Materialize gives it shape and elements, seen through all its handles.
+//
+// Between the calls of its module, a parameter that each call computes (nn/parametrize.h) is
+// pending too. It has a shape, and nothing materializes it.
 
 #include <string>
 
@@ -25,7 +28,12 @@ namespace inner {
 // was. Requires: IsPending(pending), value is defined and not pending.
 void Materialize(const Tensor& pending, const Tensor& value);
 
-// For people: "parameter net.fc.weight f32 [4, ?], pending until the first forward of its module".
+// Whether the shape is known: of every tensor that does not pend, and of what stands in for one
+// that is computed. Requires: t.defined().
+bool HasShape(const Tensor& t);
+
+// For people: "parameter net.fc.weight f32 [4, ?], pending until the first forward of its module",
+// or "..., computed by each call of its module".
 // Requires: IsPending(t).
 std::string DescribePending(const Tensor& t);
 
