@@ -3,10 +3,12 @@
 
 // Rows of tables in the documentation that are code, as tools/doc_blocks.py --rows writes them.
 
+#include <cstdint>
 #include <functional>
 #include <type_traits>
 #include <vector>
 
+#include "firn/tensor/from.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::testing {
@@ -18,6 +20,10 @@ void AddTensors(const T& result, std::vector<Tensor>& to) {
     to.push_back(result);
   } else if constexpr (std::is_same_v<T, std::vector<Tensor>>) {
     to.insert(to.end(), result.begin(), result.end());
+  } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+    to.push_back(FromVector(result));
+  } else if constexpr (requires { result.data, result.batch_sizes; }) {
+    to.insert(to.end(), {result.data, FromVector(result.batch_sizes)});
   } else if constexpr (requires { result.values, result.indices; }) {
     to.insert(to.end(), {result.values, result.indices});
   } else if constexpr (requires { result.h, result.c; }) {
