@@ -69,7 +69,7 @@ void ExpectLike(const Summary& got, const std::string& text) {
 
 }  // namespace
 
-void RunRow(int line, const char* call, const std::function<std::vector<Tensor>()>& code) {
+void RunRow(int line, const char* call, absl::FunctionRef<std::vector<Tensor>()> code) {
   static const std::map<std::string, std::string> values = ReadValues();
   SCOPED_TRACE("line " + std::to_string(line) + ": " + call);
   std::vector<Tensor> results;

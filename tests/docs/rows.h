@@ -4,10 +4,10 @@
 // Rows of tables in the documentation that are code, as tools/doc_blocks.py --rows writes them.
 
 #include <cstdint>
-#include <functional>
 #include <type_traits>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/tensor.h"
 
@@ -41,7 +41,7 @@ std::vector<Tensor> Results(const T&... results) {
 // Runs the code of a row and compares what it gives with the numbers of `call` in
 // tests/docs/nnabla_values.txt, unless the call is empty or one of PF, the parametric functions,
 // and I, the initializers. `line` is the page's.
-void RunRow(int line, const char* call, const std::function<std::vector<Tensor>()>& code);
+void RunRow(int line, const char* call, absl::FunctionRef<std::vector<Tensor>()> code);
 
 template <class F>
 void Row(int line, const char* call, const F& code) {
