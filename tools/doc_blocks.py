@@ -4,10 +4,16 @@
     doc_blocks.py FILE.md --write FOLDER     blocks that have a file name: ```cpp own/main.cc
     doc_blocks.py FILE.md --program OUT.cc   the one ```cpp block with an `int main`
     doc_blocks.py FILE.md --test OUT.cc      the other ```cpp blocks, in order, as one GoogleTest
+    doc_blocks.py FILE.md --rows OUT.cc      them, and behind them the code in tables
+        --without FILE                       but for rows with a word of that file
 
 The blocks of --test follow each other in one function: a later one may use what an earlier one
 made. Those that have the name of a header stand before it, and so do lines that include a header.
 A page without blocks of the wanted kind is an error.
+
+--rows takes tables whose second column is called "Firn": each text in backticks there is code, statements or an
+expression, which may use what the blocks made. Row of tests/docs/rows.h gets the call in the first column, and the
+first of the row's texts as a function that returns what its last statement computes or declares; the others are run.
 """
 
 import argparse
@@ -18,6 +24,27 @@ import sys
 INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MAIN = re.compile(r"^int main\(", re.MULTILINE)
+
+ROWS = """// Made from {page} by tools/doc_blocks.py.
+#include "tests/docs/rows.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "firn/firn.h"
+
+namespace firn::testing {{
+namespace {{
+
+TEST(Documentation, {name}) {{
+{body}
+{rows}}}
+
+}}  // namespace
+}}  // namespace firn::testing
+"""
 
 TEST = """// Made from {page} by tools/doc_blocks.py.
 #include <gtest/gtest.h>
@@ -73,17 +100,88 @@ def write_test(path, out_path):
     return len(parts)
 
 
+def cells(line):
+    """Of a line of a table."""
+    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+
+
+def rows(path):
+    """(line, cells) of each row of a table whose second column is called Firn."""
+    wanted = False
+    with open(path, encoding="utf-8") as page:
+        for number, line in enumerate(page, 1):
+            if not line.startswith("|"):
+                wanted = False
+            elif wanted:
+                if not line.startswith("|---"):
+                    yield number, cells(line)
+            else:
+                wanted = cells(line)[1:2] == ["Firn"]
+
+
+def in_backticks(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def statements(code):
+    """Split at semicolons that stand in no bracket."""
+    parts, depth = [""], 0
+    for character in code:
+        depth += (character in "([{") - (character in ")]}")
+        if character == ";" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def as_function(code):
+    *before, last = statements(code)
+    names = re.match(r"(?:const )?auto \[([\w, ]+)\] = |(?:const )?\w+ (\w+) = ", last)
+    if names:
+        before.append(last)
+        last = f"Results({names[1] or names[2]})"
+    return "[&] { " + "".join(f"{statement}; " for statement in before) + f"return {last}; }}"
+
+
+def write_rows(path, out_path, without):
+    calls, count = "", 0
+    for number, row in rows(path):
+        codes = in_backticks(row[1])
+        if any(word in without for code in codes for word in re.findall(r"[\w:]*\w", code)):
+            continue
+        count += len(codes)
+        for i, code in enumerate(codes):
+            call = "" if i else in_backticks(row[0])[0]
+            calls += f"  Row({number}, R\"({call})\", {as_function(code)});\n"
+    body = "\n".join(text for language, _, text in blocks(path) if language == "cpp")
+    name = re.sub(r"\W+", " ", os.path.splitext(path)[0]).title().replace(" ", "")
+    with open(out_path, "w", encoding="utf-8") as out:
+        out.write(ROWS.format(page=path, name=name, body=body, rows=calls))
+    return count
+
+
+def words(path):
+    """Of a list, whose lines may have a remark behind #."""
+    with open(path, encoding="utf-8") as lines:
+        return {word for line in lines for word in line.split("#")[0].split()}
+
+
 def main():
     parser = argparse.ArgumentParser(description="Takes the code blocks out of a Markdown file.")
     parser.add_argument("page")
     parser.add_argument("--write", metavar="FOLDER")
     parser.add_argument("--program", metavar="OUT.cc")
     parser.add_argument("--test", metavar="OUT.cc")
+    parser.add_argument("--rows", metavar="OUT.cc")
+    parser.add_argument("--without", metavar="FILE")
     args = parser.parse_args()
     for action, target in ((write_named, args.write), (write_program, args.program),
                            (write_test, args.test)):
         if target and not action(args.page, target):
             sys.exit(f"{args.page}: no block for {action.__name__}")
+    if args.rows and not write_rows(args.page, args.rows, words(args.without) if args.without else set()):
+        sys.exit(f"{args.page}: no rows")
 
 
 if __name__ == "__main__":
