@@ -23,7 +23,7 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/precision.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn {
 namespace {

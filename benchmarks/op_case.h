@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "firn/tensor/samples.h"
 #include "firn/tensor/tensor.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::benchmarks {
 

@@ -17,7 +17,7 @@
 
 #include "firn/tensor/attrs.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

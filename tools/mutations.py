@@ -36,7 +36,7 @@ _ONLY_TEXT = {"static_assert", "FIRN_DCHECK", "FIRN_BARE_DCHECK", "StrCat", "Str
 _TEXT_AFTER_FIRST = {"FIRN_RETURN_IF", "FIRN_CHECK"}
 # Files that make text for people, and what is built only with --config=cuda or a sanitizer.
 _NOT_MUTATED = re.compile(
-    r"cuda|nvrtc|/(race_detector|poison)\.|_samples\.|/samples\.|/testing\.|"
+    r"cuda|nvrtc|/(race_detector|poison)\.|_samples\.|/testing[./]|"
     r"/(text_table|escape|message|describe|format|progress|dot|summary|explain|type_names)\.")
 
 

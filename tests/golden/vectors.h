@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/tensor.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 

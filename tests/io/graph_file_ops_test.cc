@@ -11,7 +11,7 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/shape/copies.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "gtest/gtest.h"
 #include "tests/io/test_files.h"
 

@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/samples.h"
 #include "firn/tensor/tensor.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

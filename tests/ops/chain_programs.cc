@@ -7,7 +7,7 @@
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/kernels/cuda/chain_source.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/ops/calls.h"
 
 namespace firn::testing {

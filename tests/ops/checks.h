@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_OPS_CHECKS_H_
 #define FIRN_TESTS_OPS_CHECKS_H_
 
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/ops/calls.h"
 
 namespace firn::testing {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "firn/tensor/samples.h"
 #include "firn/tensor/tensor.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/cpu_allocator.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/ops/checks.h"
 
 namespace firn::testing {

@@ -37,7 +37,7 @@
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/precision.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "firn/tensor/tuning.h"
 #include "tests/error_of.h"
 #include "tests/on_cuda.h"

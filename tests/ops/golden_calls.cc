@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/check.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

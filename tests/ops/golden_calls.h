@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/state_dict.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 

@@ -13,7 +13,7 @@
 #include "firn/autograd/backward.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/golden/vectors.h"
 #include "tests/ops/golden_calls.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "firn/device/device.h"
-#include "firn/tensor/samples.h"
 #include "firn/tensor/tensor.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/ops/calls.h"
 
 namespace firn::testing {

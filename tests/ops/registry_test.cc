@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "firn/tensor/op.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

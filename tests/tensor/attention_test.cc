@@ -14,7 +14,7 @@
 #include "firn/tensor/index.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/error_of.h"
 
 namespace firn {

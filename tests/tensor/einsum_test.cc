@@ -10,7 +10,7 @@
 #include "firn/tensor/ops/linear/einsum_order.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/shape/convert.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/error_of.h"
 
 namespace firn {

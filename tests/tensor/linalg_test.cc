@@ -19,7 +19,7 @@
 #include "firn/tensor/ops/linalg/solve.h"
 #include "firn/tensor/ops/linalg/svd.h"
 #include "firn/tensor/ops/linear/tensordot.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -16,7 +16,7 @@
 #include "firn/tensor/ops/norm/channel_norms.h"
 #include "firn/tensor/ops/norm/normalize.h"
 #include "firn/tensor/ops/norm/spectral_norm.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/error_of.h"
 
 namespace firn {

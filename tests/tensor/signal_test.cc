@@ -14,7 +14,7 @@
 #include "firn/tensor/ops/signal/fft.h"
 #include "firn/tensor/ops/signal/stft.h"
 #include "firn/tensor/ops/signal/windows.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 #include "tests/error_of.h"
 
 namespace firn {

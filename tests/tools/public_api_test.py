@@ -23,7 +23,7 @@ FILES = {
     "tensor/t.h": "namespace firn { class Tensor { int Inner(); };\n"
                   "inline Tensor operator+(const Tensor&, const Tensor&) { return {}; }\n"
                   "inline int Tensor::Inner() { return 1; }\nusing other::Used; }",
-    "tensor/samples.h": "",
+    "tensor/testing/samples.h": "",
     "tensor/ops/elementwise/arithmetic.h": "namespace firn {\nint Add(); }",
     "tensor/ops/elementwise/arithmetic_fn.h": "namespace firn { struct AddFn {}; }",
     "tensor/ops/elementwise/add_samples.h": "",

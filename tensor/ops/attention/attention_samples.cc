@@ -4,12 +4,12 @@
 #include <limits>
 
 #include "firn/device/philox.h"
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/attention/attention.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/permute.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/golden_samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/attention/multi_head_attention.h"
 #include "firn/tensor/ops/shape/convert.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/golden_samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

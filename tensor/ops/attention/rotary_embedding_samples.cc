@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "firn/tensor/ops/attention/rotary_embedding.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "firn/tensor/problems/conv_problem.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include "firn/tensor/ops/conv/conv_transpose.h"
 #include "firn/tensor/problems/conv_problem.h"
 #include "firn/tensor/problems/images.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

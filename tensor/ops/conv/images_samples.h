@@ -3,8 +3,8 @@
 
 // What golden cases of operations on images share. Test code only.
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/sizes.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 

@@ -5,7 +5,7 @@
 #include "firn/tensor/ops/conv/unfold.h"
 #include "firn/tensor/ops/conv/unfold_body.h"
 #include "firn/tensor/problems/images.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

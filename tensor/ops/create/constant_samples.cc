@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "firn/tensor/ops/create/constant.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

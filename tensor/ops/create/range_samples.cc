@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/create/range.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/golden_samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

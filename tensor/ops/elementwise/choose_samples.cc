@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 namespace {

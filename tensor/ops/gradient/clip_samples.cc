@@ -1,5 +1,5 @@
 #include "firn/tensor/ops/gradient/clip.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 // Where they change something, the gradients are not those of what the functions compute:
 // tests/tensor/clip_gradients_test.cc has them. Limits that nothing reaches leave them as they are.

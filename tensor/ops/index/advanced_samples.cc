@@ -3,7 +3,7 @@
 #include "absl/status/statusor.h"
 #include "firn/tensor/ops/index/advanced.h"
 #include "firn/tensor/ops/index/index_arrays.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

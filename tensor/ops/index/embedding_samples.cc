@@ -1,7 +1,7 @@
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/index/embedding.h"
 #include "firn/tensor/ops/index/select.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/golden_samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

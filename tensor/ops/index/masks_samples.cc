@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "firn/tensor/ops/index/masks.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "firn/tensor/ops/index/nd.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

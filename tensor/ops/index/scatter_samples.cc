@@ -2,10 +2,10 @@
 #include <cmath>
 #include <string>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/index/scatter.h"
 #include "firn/tensor/problems/dim_attrs.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/golden_samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,5 +1,5 @@
 #include "firn/tensor/ops/index/select.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

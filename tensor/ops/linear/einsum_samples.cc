@@ -4,7 +4,7 @@
 #include <string>
 
 #include "firn/tensor/ops/linear/einsum.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,5 +1,5 @@
 #include "firn/tensor/ops/linear/tensordot.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

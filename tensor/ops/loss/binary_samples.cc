@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/elementwise/elementwise_samples.h"
 #include "firn/tensor/ops/loss/binary.h"
 #include "firn/tensor/ops/loss/loss_samples.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 namespace {

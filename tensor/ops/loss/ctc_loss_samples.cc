@@ -2,10 +2,10 @@
 #include <functional>
 #include <vector>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/activation/softmax.h"
 #include "firn/tensor/ops/loss/ctc_loss.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/golden_samples.h"
+#include "firn/tensor/testing/samples.h"
 
 // The reference writes all paths out, C^T of them, and asks of each what it becomes.
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "firn/tensor/problems/reduction_mode.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/loss/loss_samples.h"
 #include "firn/tensor/ops/loss/margin.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,6 +1,6 @@
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/loss/nll_loss.h"
 #include "firn/tensor/ops/scan/line_samples.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "firn/tensor/ops/norm/batch_norm.h"
 #include "firn/tensor/problems/norm_options.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include "firn/tensor/ops/pool/lp_pool.h"
 #include "firn/tensor/problems/images.h"
 #include "firn/tensor/problems/pool_problem.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

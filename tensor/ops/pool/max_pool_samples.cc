@@ -6,7 +6,7 @@
 #include "firn/tensor/ops/pool/max_pool.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/problems/pool_problem.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

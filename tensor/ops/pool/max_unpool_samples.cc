@@ -3,7 +3,7 @@
 #include "firn/tensor/ops/conv/images_samples.h"
 #include "firn/tensor/ops/pool/max_unpool.h"
 #include "firn/tensor/problems/pool_problem.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

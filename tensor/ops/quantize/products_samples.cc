@@ -1,7 +1,7 @@
 #include "firn/tensor/ops/quantize/products.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/problems/conv_problem.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 // The functions, and i8 beside u8: tests/tensor/quantized_products_test.cc.
 

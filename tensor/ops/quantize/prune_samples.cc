@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "firn/tensor/ops/quantize/prune.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 // Gradients and inq_quantize, which counts its calls, are in tests/tensor/quantize_state_test.cc.
 

@@ -6,7 +6,7 @@
 #include "firn/device/philox.h"
 #include "firn/tensor/ops/random/distributions.h"
 #include "firn/tensor/ops/random/random_samples.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 // The references draw as the operations do, in the words of the papers and of the standard library.
 // Whether that gives the distributions is for tests/tensor/distributions_test.cc to say.

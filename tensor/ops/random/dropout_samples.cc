@@ -4,7 +4,7 @@
 #include "firn/tensor/ops/random/dropout.h"
 #include "firn/tensor/ops/random/random_samples.h"
 #include "firn/tensor/ops/shape/convert.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,6 +1,6 @@
 #include "firn/tensor/ops/random/generator_position.h"
 #include "firn/tensor/ops/random/random_samples.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -2,7 +2,7 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/random/gumbel_softmax.h"
 #include "firn/tensor/ops/random/random_samples.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/rng.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

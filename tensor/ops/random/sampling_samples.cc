@@ -4,7 +4,7 @@
 #include "firn/device/philox.h"
 #include "firn/tensor/ops/random/random_samples.h"
 #include "firn/tensor/ops/random/sampling.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

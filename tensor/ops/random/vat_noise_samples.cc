@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "firn/tensor/ops/random/vat_noise.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "firn/tensor/ops/recurrent/recurrent.h"
 #include "firn/tensor/ops/recurrent/sequence.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

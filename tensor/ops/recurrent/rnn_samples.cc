@@ -3,7 +3,7 @@
 #include "firn/tensor/ops/recurrent/recurrent_samples.h"
 #include "firn/tensor/ops/recurrent/rnn.h"
 #include "firn/tensor/ops/shape/views.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,6 +1,6 @@
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/recurrent/sequence.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/golden_samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/recurrent/gru.h"
 #include "firn/tensor/ops/recurrent/lstm.h"
 #include "firn/tensor/ops/recurrent/recurrent_samples.h"
 #include "firn/tensor/ops/recurrent/rnn.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/golden_samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

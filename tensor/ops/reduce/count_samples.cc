@@ -3,7 +3,7 @@
 
 #include "firn/tensor/ops/reduce/count.h"
 #include "firn/tensor/ops/reduce/reduction_samples.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

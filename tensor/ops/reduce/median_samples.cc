@@ -4,7 +4,7 @@
 
 #include "firn/tensor/ops/reduce/median.h"
 #include "firn/tensor/ops/scan/line_samples.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "firn/tensor/apply.h"
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/reduce/position.h"
 #include "firn/tensor/ops/reduce/reduction_samples.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "firn/tensor/problems/reduce_attrs.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

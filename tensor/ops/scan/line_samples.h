@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

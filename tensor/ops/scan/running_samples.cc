@@ -3,7 +3,7 @@
 #include "firn/tensor/ops/scan/line_samples.h"
 #include "firn/tensor/ops/scan/running.h"
 #include "firn/tensor/problems/dim_attrs.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "firn/tensor/ops/scan/search.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "firn/device/cpu.h"
 #include "firn/tensor/ops/shape/convert.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

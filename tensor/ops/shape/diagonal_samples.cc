@@ -2,9 +2,9 @@
 #include <cmath>
 #include <string>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/shape/diagonal.h"
 #include "firn/tensor/ops/shape/moved_samples.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 namespace {

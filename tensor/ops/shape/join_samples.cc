@@ -1,6 +1,6 @@
 #include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/problems/dim_attrs.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

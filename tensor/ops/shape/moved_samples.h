@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "firn/tensor/ops/shape/permute.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

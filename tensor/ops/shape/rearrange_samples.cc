@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <string>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/shape/moved_samples.h"
 #include "firn/tensor/ops/shape/rearrange.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,6 +1,6 @@
 #include "firn/tensor/ops/shape/moved_samples.h"
 #include "firn/tensor/ops/shape/slices.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "firn/tensor/ops/shape/split.h"
 #include "firn/tensor/problems/dim_attrs.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

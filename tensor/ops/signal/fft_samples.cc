@@ -2,7 +2,7 @@
 #include <complex>
 
 #include "firn/tensor/ops/signal/fft.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "firn/tensor/ops/vision/boxes.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -4,7 +4,7 @@
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/vision/deform_conv.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/tensor/ops/vision/grid_sample.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

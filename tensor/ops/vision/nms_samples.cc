@@ -7,7 +7,7 @@
 #include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/vision/nms.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/vision/resize.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/golden_samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "firn/tensor/ops/vision/roi_align.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

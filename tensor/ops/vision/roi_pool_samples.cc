@@ -4,7 +4,7 @@
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/ops/vision/roi_pool.h"
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_GOLDEN_SAMPLES_H_
-#define FIRN_TENSOR_GOLDEN_SAMPLES_H_
+#ifndef FIRN_TENSOR_TESTING_GOLDEN_SAMPLES_H_
+#define FIRN_TENSOR_TESTING_GOLDEN_SAMPLES_H_
 
 // Results that another framework computed for a call, and how the call is made from them. Test code
 // only; tests/golden/README.md says where they come from.
@@ -114,4 +114,4 @@ std::vector<std::string> GoldenNames();
 
 }  // namespace firn::testing
 
-#endif  // FIRN_TENSOR_GOLDEN_SAMPLES_H_
+#endif  // FIRN_TENSOR_TESTING_GOLDEN_SAMPLES_H_

@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_SAMPLES_H_
-#define FIRN_TENSOR_SAMPLES_H_
+#ifndef FIRN_TENSOR_TESTING_SAMPLES_H_
+#define FIRN_TENSOR_TESTING_SAMPLES_H_
 
 // Samples of an operation: the calls on which the conformance suite (tests/ops) checks it and the
 // benchmarks time it. Test code only. A samples file is
@@ -33,9 +33,9 @@
 #include "absl/types/span.h"
 #include "firn/device/inner.h"
 #include "firn/tensor/attrs.h"
-#include "firn/tensor/function_samples.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/tensor.h"
+#include "firn/tensor/testing/function_samples.h"
 
 namespace firn::testing {
 
@@ -185,4 +185,4 @@ Tensor Indices(std::vector<int64_t> values, const Shape& shape);
 
 }  // namespace firn::testing
 
-#endif  // FIRN_TENSOR_SAMPLES_H_
+#endif  // FIRN_TENSOR_TESTING_SAMPLES_H_

@@ -1,6 +1,6 @@
 // What a case gives is found by the names of arguments; Visit tells those of attributes.
 
-#include "firn/tensor/golden_samples.h"
+#include "firn/tensor/testing/golden_samples.h"
 
 #include <functional>
 

@@ -1,7 +1,7 @@
 // The registry of samples, and inputs made by a small integer hash, so that they are the same on
 // every platform and in every order of calls.
 
-#include "firn/tensor/samples.h"
+#include "firn/tensor/testing/samples.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-#ifndef FIRN_TENSOR_FUNCTION_SAMPLES_H_
-#define FIRN_TENSOR_FUNCTION_SAMPLES_H_
+#ifndef FIRN_TENSOR_TESTING_FUNCTION_SAMPLES_H_
+#define FIRN_TENSOR_TESTING_FUNCTION_SAMPLES_H_
 
 // The functions that users call, in the form in which the conformance suite calls them: from a
-// sample's inputs and attributes to tensors. Test code only; see tensor/samples.h.
+// sample's inputs and attributes to tensors. Test code only; see tensor/testing/samples.h.
 
 #include <concepts>
 #include <functional>
@@ -109,4 +109,4 @@ const AttrsType* AttrsTypeTakenBy() {
 
 }  // namespace firn::testing
 
-#endif  // FIRN_TENSOR_FUNCTION_SAMPLES_H_
+#endif  // FIRN_TENSOR_TESTING_FUNCTION_SAMPLES_H_
