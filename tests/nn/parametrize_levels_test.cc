@@ -7,6 +7,7 @@
 
 #include "firn/nn/clone.h"
 #include "firn/nn/parametrizations.h"
+#include "firn/tensor/ops/quantize/binary.h"
 #include "tests/nn/parametrize_net.h"
 
 namespace firn::nn::parametrize {
@@ -69,6 +70,26 @@ TEST(ParametrizeLevelsTest, InqFixesWeightsAtItsSteps) {
   EXPECT_EQ(fixed.ToVector<int>(), (std::vector<int>{0, 1, 1, 1, 0, 0}));
   copy->Eval();
   EXPECT_EQ(Value(copy->fc, "weight").ToVector<float>(), (Values{0.5f, -1, 2, 2, 0.25f, -1}));
+}
+
+struct Keeps : Module {
+  explicit Keeps(const std::vector<NamedTensor>& buffers) {
+    for (const NamedTensor& b : buffers) AddBuffer(b.name, b.tensor);
+  }
+};
+
+TEST(ParametrizeLevelsTest, EachIsTheFunctionOfItsName) {
+  const Tensor w = FromVector<float>(kWeight, {2, 3});
+  EXPECT_TRUE(Binarize{.zero_to = 0}.Forward(w).Equals(firn::Binarize(w, {.zero_to = 0})));
+  EXPECT_TRUE(FixedPoint().Forward(w).Equals(FixedPointQuantize(w)));
+  EXPECT_TRUE(Pow2().Forward(w).Equals(Pow2Quantize(w)));
+  const Keeps none({});
+  EXPECT_TRUE(MagnitudePrune().Forward(w, State(none)).Equals(firn::MagnitudePrune(w)));
+  const Inq inq{.iterations = {0}};
+  const Keeps keeps(inq.Buffers(w));
+  const Tensor fixed = Zeros(w.shape(), DType::kBool), step = Zeros({}, DType::kI64);
+  const Tensor want = InqQuantize(w, fixed, step, {.iterations = {0}});
+  EXPECT_TRUE(inq.Forward(w, State(keeps)).Equals(want));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class PublicApiTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = folder.name
-        for name in public_api.FOLDERS + ("nn/internal", "tensor/ops/elementwise"):
+        for name in public_api.FOLDERS + ("nn/internal", "tensor/ops/elementwise", "tensor/testing"):
             os.makedirs(os.path.join(self.root, name), exist_ok=True)
         for path, text in FILES.items():
             with open(os.path.join(self.root, path), "w", encoding="utf-8") as file:
