@@ -12,15 +12,15 @@
 namespace firn::benchmarks {
 namespace {
 
-struct Workload {
+struct Standard {
   const char* name;
   TrainerData data;
   std::vector<VersusConfig> standard;
   bool only_by_name = false;
 };
 
-const std::vector<Workload>& Workloads() {
-  static const auto& all = *new std::vector<Workload>{
+const std::vector<Standard>& Standards() {
+  static const auto& all = *new std::vector<Standard>{
       {"deep_cnn",
        TrainerData::kDigits,
        {{"deep_cnn", 10, 16},
@@ -38,16 +38,16 @@ const std::vector<Workload>& Workloads() {
   return all;
 }
 
-const Workload* FindWorkload(const std::string& name) {
-  const auto& all = Workloads();
+const Standard* FindStandard(const std::string& name) {
+  const auto& all = Standards();
   const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Workload& w) { return w.name == name; });
+      std::find_if(all.begin(), all.end(), [&](const Standard& w) { return w.name == name; });
   return found == all.end() ? nullptr : &*found;
 }
 
 std::string Names(bool all) {
   std::vector<std::string> names;
-  for (const Workload& w : Workloads()) {
+  for (const Standard& w : Standards()) {
     if (all || !w.only_by_name) names.push_back(w.name);
   }
   return absl::StrJoin(names, ",");
@@ -71,7 +71,7 @@ std::string VersusConfig::Label() const {
 }
 
 TrainerOptions VersusConfig::Options(bool frozen) const {
-  const Workload* known = FindWorkload(workload);
+  const Standard* known = FindStandard(workload);
   return {.workload = workload,
           .depth = depth,
           .batch = batch,
@@ -83,7 +83,7 @@ absl::StatusOr<std::vector<VersusConfig>> ParseConfigs(const std::string& list) 
   std::vector<VersusConfig> configs;
   for (const std::string& text : std::vector<std::string>(absl::StrSplit(list, ','))) {
     const std::vector<std::string> parts = absl::StrSplit(text, '/');
-    const Workload* workload = FindWorkload(parts[0]);
+    const Standard* workload = FindStandard(parts[0]);
     FIRN_RETURN_IF(workload == nullptr, InvalidArgument("there is no workload '", parts[0],
                                                         "' (want some of ", Names(true), ")"));
     if (parts.size() == 1) {
