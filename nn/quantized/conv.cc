@@ -27,6 +27,12 @@ Conv2dOptions Checked(const Conv2dOptions& o) {
                       {"dilation", Smallest(SpatialSizes(kLayer, "dilation", o.dilation, 2))},
                       {"groups", o.groups}});
   SpatialSizes(kLayer, "padding", o.padding.size, 2);
+  for (int i = 0; o.padding.same && i < 2; ++i) {  // which the product would refuse in Forward
+    if (o.stride.Are(1) && (o.dilation[i] % 2 == 0 || o.kernel[i] % 2 == 1)) continue;
+    RaiseStatus(InvalidArgument("padding same takes kernels of odd extent and stride 1, got ",
+                                o.kernel.ToString(), " and ", o.stride.ToString()),
+                kLayer);
+  }
   CheckGroups(kLayer, o.in, o.out, o.groups);
   internal::CheckInputDType(o.dtype, kLayer);
   return o;
@@ -77,8 +83,8 @@ Tensor Conv2d::Forward(const Tensor& x) {
   const Tensor sums = QuantizedConv2d(
       q, {}, input_zero_point_, weight_, {}, {}, {}, {}, {},
       {.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups});
-  Tensor y = DequantizeLinear(sums, Mul(weight_scale_, input_scale_), {}, {.dim = 1});
-  if (bias_.defined()) y = Add(y, Reshape(bias_, {-1, 1, 1}));
+  Tensor y = DequantizeLinear(sums, internal::ScaleOf(weight_scale_, input_scale_), {}, {.dim = 1});
+  if (bias_.defined()) y = Add(y, Reshape(Cast(bias_, y.dtype()), {-1, 1, 1}));
   return Cast(y, x.dtype());
 }
 

@@ -38,7 +38,8 @@ struct Conv2dOptions {
 class Conv2d final : public LayerWithOptions<Conv2dOptions> {
  public:
   // Throws when a size is not positive or not one for each dimension, groups does not divide the
-  // channels, or the dtype is neither i8 nor u8.
+  // channels, the dtype is neither i8 nor u8, or padding kSame has a stride or a kernel that does
+  // not reach equally far to both sides.
   explicit Conv2d(const Options& options);
 
   // As quantized::Linear::Take, of a layer of the same stride, dilation, groups and padding, which

@@ -56,9 +56,9 @@ Tensor Linear::Forward(const Tensor& x) {
                                 Zeros({}, DType::kI8, x.device()), {.transpose_b = true});
   Dims sizes = x.shape().dims();
   sizes[x.rank() - 1] = options().out;
-  Tensor y = DequantizeLinear(Reshape(sums, sizes.span()), Mul(weight_scale_, input_scale_), {},
-                              {.dim = -1});
-  if (bias_.defined()) y = Add(y, bias_);
+  Tensor y = DequantizeLinear(Reshape(sums, sizes.span()),
+                              internal::ScaleOf(weight_scale_, input_scale_), {}, {.dim = -1});
+  if (bias_.defined()) y = Add(y, Cast(bias_, y.dtype()));
   return Cast(y, x.dtype());
 }
 

@@ -84,9 +84,11 @@ void HistogramObserver::Add(const std::vector<double>& finite) {
   if (counts_.empty()) {
     counts_.assign(kBins, 0.0);
     seen_ = {*least, *most};
-    // Equal numbers have a width of their own size; halves, because a difference may be infinite.
+    // Equal numbers have a width of their own size, and none have one that is 0 or denormal;
+    // halves, because a difference may be infinite.
+    constexpr double kLeast = 1e-290;
     const double span = *most / 2 - *least / 2;
-    const double size = span > 0 ? span : std::max(std::abs(*least), 1e-30);
+    const double size = std::max(span > 0 ? span : std::max(std::abs(*least), 1e-30), kLeast);
     low_ = *least;
     width_ = size / (static_cast<double>(kBins) / 2 - 1);
   }
@@ -94,8 +96,10 @@ void HistogramObserver::Add(const std::vector<double>& finite) {
   while (*least < low_) Widen(true);
   while (*most >= edge(kBins)) Widen(false);
   for (const double v : finite) {
-    const auto bin = static_cast<int64_t>((v - low_) / width_);
-    counts_[static_cast<size_t>(std::clamp<int64_t>(bin, 0, kBins - 1))] += 1;
+    // Held first: the end of the last interval is rounded.
+    const double at = (v / 2 - low_ / 2) / (width_ / 2);
+    const double bin = std::clamp(at, 0.0, static_cast<double>(kBins - 1));
+    counts_[static_cast<size_t>(bin)] += 1;
   }
   total_ += static_cast<double>(finite.size());
 }

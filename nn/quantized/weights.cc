@@ -53,11 +53,17 @@ void CheckTaken(const Tensor& from, const Tensor& to, const char* what, const ch
 void CheckTaken(const Quantization& input, DType dtype, const char* layer) {
   const int64_t least = dtype == DType::kU8 ? 0 : -128, zero = input.zero_point;
   const bool held = zero >= least && zero <= least + 255;
-  if (input.dtype == dtype && input.scale > 0 && std::isfinite(input.scale) && held) return;
+  const auto kept = static_cast<float>(input.scale);  // as the buffer has it
+  if (input.dtype == dtype && kept > 0 && std::isfinite(kept) && held) return;
   RaiseStatus(InvalidArgument("takes a quantization to ", DTypeName(dtype),
                               " by a scale above 0 with a zero point of it, got ",
                               DTypeName(input.dtype), ", ", input.scale, " and ", zero),
               layer);
+}
+
+Tensor ScaleOf(const Tensor& weight_scale, const Tensor& input_scale) {
+  const DType dtype = ComputeDType(weight_scale.dtype());
+  return Mul(Cast(weight_scale, dtype), Cast(input_scale, dtype));
 }
 
 void Write(Tensor& buffer, const Tensor& values) {

@@ -22,6 +22,9 @@ void CheckTaken(const Tensor& from, const Tensor& to, const char* what, const ch
 // Throws unless `input` has that dtype, which holds its zero point, and a scale above 0.
 void CheckTaken(const Quantization& input, DType dtype, const char* layer);
 
+// The scale of sums of products, of f32 where those are of half types, which would lose it.
+Tensor ScaleOf(const Tensor& weight_scale, const Tensor& input_scale);
+
 // Writes the elements of a buffer.
 void Write(Tensor& buffer, const Tensor& values);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <tuple>
@@ -220,6 +221,17 @@ TEST(RandomEraseTest, GivesNoGradientToWhatItErasedOrAll) {
   }
 }
 
+TEST(RandomEraseTest, ErasesWhatIsNoNumberStraightThroughToo) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tensor x = Full({1, 1, 2, 2}, inf, DType::kF32).SetRequiresGrad();
+  const RandomEraseOptions all = {
+      .prob = 1, .area = {1, 1}, .aspect = {1, 1}, .value = {3, 3}, .straight_through = true};
+  EXPECT_TRUE(RandomErase(x, all).Equals(Full({1, 1, 2, 2}, 3., DType::kF32)));
+  RandomEraseOptions none = all;
+  none.prob = 0;
+  EXPECT_TRUE(RandomErase(x, none).Equals(x));
+}
+
 TEST(AugmentTest, TakesHalfTypesAndNothing) {
   const Tensor half = Ones({2, 3, 4, 4}, DType::kBF16);
   EXPECT_EQ(RandomErase(half).dtype(), DType::kBF16);
@@ -240,6 +252,9 @@ TEST(AugmentTest, SayWhatIsWrong) {
   const Tensor x = Ones({2, 3, 4, 5});
   contains(ErrorOf([&] { RandomCrop(x, {5, 5}); }), "a window [5, 5] does not fit x [2, 3, 4, 5]");
   contains(ErrorOf([&] { RandomCrop(x, {2}, 5); }), "base_dim 5 is no dimension of x");
+  const Tensor deep = Ones({1, 1, 1, 1, 1, 1, 1, 2});
+  contains(ErrorOf([&] { RandomCrop(deep, {1}, 0); }), "expected x of less than 8 dimensions");
+  EXPECT_EQ(RandomCrop(deep, {1}, 1).shape(), Shape({1, 1, 1, 1, 1, 1, 1, 1}));
   contains(ErrorOf([&] { RandomFlip(x, {.dims = 0}); }), "dimension 0 stands before base_dim 1");
   contains(ErrorOf([&] { RandomFlip(x, {.p = 2}); }), "p 2 is outside [0, 1]");
   contains(ErrorOf([&] { RandomShift(x, {-1}); }), "expected at most 3 shifts of 0 or more");

@@ -132,6 +132,27 @@ TEST(QuantizeTest, DequantizeGivesTheScaleItsGradient) {
   EXPECT_EQ(Grad(Sum(y), scale).ToVector<double>(), (Numbers{1, 5}));
 }
 
+// f32 has no 2^24 + 1, but what lies between it and the zero point.
+TEST(QuantizeTest, DequantizeSubtractsWholeNumbersInItsGradientToo) {
+  const int64_t far = int64_t{1} << 24;
+  Tensor scale = FromVector(std::vector<float>{0.5F});
+  scale.SetRequiresGrad();
+  const Tensor q = Cast(FromVector(std::vector<int64_t>{far + 1, far - 2}), DType::kI32);
+  const Tensor y = DequantizeLinear(q, scale, far);
+  EXPECT_EQ(y.ToVector<double>(), (Numbers{0.5, -1}));
+  const Tensor dy = FromVector(std::vector<float>{3, 1});
+  EXPECT_EQ(Grad(Sum(Mul(y, dy)), scale).ToVector<double>(), (Numbers{1}));
+}
+
+TEST(FixedPointTest, ADeltaThatItsTypeLacks) {
+  const Tensor zero = Zeros({1});
+  for (const double delta : {1e-50, 1e50}) {
+    ExpectError([&] { FixedPointQuantize(zero, {.delta = delta}); },
+                "delta must be a number above 0, got 1e");
+    EXPECT_EQ(FixedPointQuantize(zero.To(DType::kF64), {.delta = delta}).Item<double>(), 0);
+  }
+}
+
 TEST(QuantizeTest, Errors) {
   const Tensor x = Ones({2, 3}), two = Vector({1, 2});
   ExpectError([&] { QuantizeLinear(x, two); }, "scale [2] needs a dim");

@@ -65,6 +65,9 @@ TEST(QuantizedMatmulTest, ResultsAreQuantized) {
   EXPECT_EQ(y.dtype(), DType::kU8);
   const Tensor real = Mul(Matmul(Real(a, 128), Real(b, 0)), Mul(Cast(b_scale, DType::kF64), 0.5));
   EXPECT_TRUE(y.Equals(QuantizeLinear(real, 4.0, 100, {.dtype = DType::kU8})));
+  // One element of any rank.
+  const Tensor one = Full({1, 1}, 0.5, DType::kF32);
+  EXPECT_TRUE(QuantizedMatmul(a, one, 128, b, b_scale, 0, 4.0, 100).Equals(y));
 }
 
 // A k of 70000 with products of 255 * 128 leaves i32.

@@ -77,7 +77,10 @@ Tensor Along(const Tensor& scale, int64_t dim, int rank) {
 void GradDequantize(GradContext& g) {
   const Tensor &dy = g.grad_output(), &x = g.input(0), &zero = g.input(2);
   const int64_t dim = g.attrs<DequantizeAttrs>().dim;
-  const Tensor levels = Sub(Cast(x, dy.dtype()), Along(Cast(zero, dy.dtype()), dim, x.rank()));
+  // Subtracted as the forward pass does: a float has not all numbers of i32.
+  const Tensor one = AsDType(Tensor(1), dy.dtype(), dy.device());
+  const Tensor levels = Apply1(TheOp<"dequantize_linear">(), {x, Expand(one, zero.shape()), zero},
+                               g.attrs<DequantizeAttrs>());
   const Tensor products = Mul(dy, levels);
   if (zero.rank() == 0) return g.set_grad_input(1, products);
   const Shape kept = Along(zero, dim, x.rank()).shape();

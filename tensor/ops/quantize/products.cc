@@ -104,7 +104,7 @@ Tensor Requantized(const Tensor& sums, const Tensor& x_scale, const Tensor& w_sc
                    const Tensor& y_scale, const Tensor& y_zero, int64_t dim, DType dtype,
                    std::string_view op) {
   const Tensor zero = ZeroPointAs(y_zero, dtype, sums.device(), op);
-  const Tensor scale = Mul(Cast(x_scale, DType::kF32), Cast(w_scale, DType::kF32));
+  const Tensor scale = Mul(Cast(Reshape(x_scale, {}), DType::kF32), Cast(w_scale, DType::kF32));
   const bool several = scale.num_elements() != 1;
   const Tensor real = several ? DequantizeLinear(sums, scale, {}, {.dim = dim})
                               : DequantizeLinear(sums, Reshape(scale, {}));

@@ -11,6 +11,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/activation/straight_through.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -43,6 +44,9 @@ void CheckBase(const Tensor& x, int64_t base_dim, std::string_view op) {
   CheckDefined(x, op);
   RefuseIf(base_dim < 0 || base_dim > x.rank(), op,
            InvalidArgument("base_dim ", base_dim, " is no dimension of x ", x.shape().ToString()));
+  RefuseIf(base_dim == 0 && x.rank() == kMaxRank, op,
+           InvalidArgument("with base_dim 0 expected x of less than ", kMaxRank,
+                           " dimensions, got ", x.shape().ToString()));
 }
 
 void CheckProbability(double p, std::string_view what, std::string_view op) {
@@ -245,11 +249,9 @@ Tensor RandomErase(const Tensor& x, const RandomEraseOptions& o) {
   RefuseIf(o.n < 0 || o.n > kMostRectangles, kOp,
            InvalidArgument("n must be 0 to ", kMostRectangles, ", got ", o.n));
   const InSamples samples(x, o.base_dim);
-  // Straight through: the values of a copy that needs no gradient, and what x is to its copy.
   Tensor y = o.straight_through ? samples.flat.Detach() : samples.flat;
   for (int64_t i = 0; i < o.n; ++i) y = Erased(y, o);
-  if (o.straight_through) y = Add(y, Sub(samples.flat, samples.flat.Detach()));
-  return samples.Back(y);
+  return samples.Back(o.straight_through ? StraightThrough(y, samples.flat) : y);
 }
 
 namespace {

@@ -78,6 +78,29 @@ TEST(QuantizedLinearTest, WeightsOfNothingAndNextToNothing) {
   EXPECT_EQ(layer(Ones({1, 2})).ToVector<double>(), (std::vector<double>{0, 0, 126}));
 }
 
+// Scales of half types whose product they do not hold.
+TEST(QuantizedLinearTest, HalfTypesMultiplyScalesInF32) {
+  nn::Linear plain({.in = 2, .out = 2});
+  NoGradScope no_grad;
+  plain.parameters()[0].CopyFrom(Full({2, 2}, 127 * 0x1p-13));
+  plain.parameters()[1].CopyFrom(FromVector(std::vector<float>{1, 0}));
+  nn::quantized::Linear layer({.in = 2, .out = 2});
+  layer.Take(plain, {.scale = 0x1p-14, .dtype = DType::kU8});
+  const Tensor x = Full({1, 2}, 100 * 0x1p-14), want = layer(x);
+  EXPECT_NEAR(want.ToVector<double>()[1], 2 * 127 * 100 * 0x1p-27, 1e-9);
+  layer.To(DType::kF16);
+  EXPECT_TRUE(layer(x).Equals(want));
+  EXPECT_TRUE(layer(x.To(DType::kF16)).Equals(want.To(DType::kF16)));
+
+  nn::Conv2d plain_conv({.in = 1, .out = 1, .bias = false});
+  plain_conv.parameters()[0].CopyFrom(Full({1, 1, 1, 1}, 127 * 0x1p-13));
+  nn::quantized::Conv2d conv({.in = 1, .out = 1, .bias = false});
+  conv.Take(plain_conv, {.scale = 0x1p-14, .dtype = DType::kU8});
+  const Tensor image = Full({1, 1, 1, 1}, 100 * 0x1p-14);
+  conv.To(DType::kF16);
+  EXPECT_NEAR(conv(image).Item<double>(), 127 * 100 * 0x1p-27, 1e-9);
+}
+
 TEST(QuantizedLinearTest, SaysWhatItIs) {
   const nn::quantized::Linear layer({.in = 2, .out = 3, .bias = false, .dtype = DType::kI8});
   EXPECT_EQ(layer.Describe(), "2 -> 3, bias=false, dtype=i8");
@@ -89,7 +112,8 @@ TEST(QuantizedLinearTest, Errors) {
   ExpectError([&] { layer.Take(plain, {.dtype = DType::kU8}); },
               "takes a weight [3, 5], got [3, 4]");
   ExpectError([&] { fits.Take(plain, {.dtype = DType::kI8}); }, "takes a quantization to u8");
-  for (const double scale : std::vector<double>{0, -1, NAN, INFINITY}) {
+  // The last two are 0 and infinite in the buffer.
+  for (const double scale : std::vector<double>{0, -1, NAN, INFINITY, 1e-50, 1e50}) {
     ExpectError([&] { fits.Take(plain, {.scale = scale, .dtype = DType::kU8}); },
                 "a scale above 0");
   }
@@ -122,6 +146,13 @@ TEST(QuantizedConv2dTest, IsTheLayerThatItWasTakenFrom) {
 TEST(QuantizedConv2dTest, Errors) {
   ExpectError([] { nn::quantized::Conv2d({.in = 4, .out = 6, .groups = 3}); }, "divide");
   ExpectError([] { nn::quantized::Conv2d({.in = 4, .out = 6, .stride = 0}); }, "stride");
+  ExpectError(
+      [] {
+        nn::quantized::Conv2d({.in = 4, .out = 6, .kernel = {3, 2}, .padding = kSame});
+      },
+      "kernels of odd extent and stride 1, got [3, 2]");
+  ExpectError([] { nn::quantized::Conv2d({.in = 4, .out = 6, .stride = 2, .padding = kSame}); },
+              "kernels of odd extent and stride 1");
   nn::Conv2d plain({.in = 4, .out = 6, .kernel = 3});
   nn::quantized::Conv2d layer({.in = 4, .out = 6, .kernel = 2});
   ExpectError([&] { layer.Take(plain, {.dtype = DType::kU8}); }, "takes a weight [6, 4, 2, 2]");

@@ -91,6 +91,23 @@ TEST(PercentileObserverTest, EqualNumbers) {
   EXPECT_EQ(o.range().high, 2);
 }
 
+// Numbers of f64 so near to each other, or so far apart, that there is no length of an interval.
+TEST(PercentileObserverTest, NumbersAtTheEndsOfTheirType) {
+  PercentileObserver small(100), large(100);
+  small.Observe(Vector({0, 1e-322}));
+  small.Observe(Vector({-1e-322}));
+  EXPECT_EQ(small.range().low, -1e-322);
+  EXPECT_EQ(small.range().high, 1e-322);
+  large.Observe(Vector({-1.7e308, 1.7e308, 1.7e308, 1.7e308}));
+  EXPECT_EQ(large.range().low, -1.7e308);
+  EXPECT_EQ(large.range().high, 1.7e308);
+  // Half of the numbers, from below and above: the larger ones are not among the smaller.
+  PercentileObserver half(50);
+  half.Observe(Vector({-1.7e308, 1.7e308, 1.7e308, 1.7e308, 1.7e308}));
+  EXPECT_GT(half.range().low, 1.69e308);
+  EXPECT_EQ(half.range().high, 1.7e308);
+}
+
 double ErrorOfRange(const std::vector<double>& x, double low, double high, double levels) {
   const double scale = (high - low) / (levels - 1);
   double sum = 0;
