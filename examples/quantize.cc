@@ -57,7 +57,7 @@ struct Test {
   }
 };
 
-Graph Captured(nn::Layer& net, const Tensor& images) {
+Graph GraphOf(nn::Layer& net, const Tensor& images) {
   const NoGradScope no_grad;
   const auto forward = [&](absl::Span<const Tensor> in) { return TensorList{net(in[0])}; };
   return Capture(forward, {&images, 1}).graph;
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
 
   Plain net;
   Train(net, epochs, 2e-3);
-  const Graph captured = Captured(net, test.images);
+  const Graph captured = GraphOf(net, test.images);
   std::cout << "f32: test accuracy "
             << test.Accuracy(StaticGraph::Compile(captured).value()(test.images)) << "\n";
 
@@ -106,5 +106,5 @@ int main(int argc, char** argv) {
       rounded.LoadStateDict(net.state_dict(), {.strict = false});
   Train(rounded, 1, 2e-4);
   std::cout << "i8, trained for it: test accuracy "
-            << AccuracyOf(Quantize(Captured(rounded, test.images), {}), test) << "\n";
+            << AccuracyOf(Quantize(GraphOf(rounded, test.images), {}), test) << "\n";
 }

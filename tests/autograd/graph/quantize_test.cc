@@ -149,8 +149,7 @@ TEST(QuantizeTest, ModulesMayBeKept) {
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ(CountOf(*graph, "conv2d"), 1) << graph->DebugString();
   EXPECT_EQ(CountOf(*graph, "int_conv2d"), 1);
-  ExpectMessage(Quantize(captured, {{x}}, {.keep = {"net"}}),
-                "nothing to quantize");
+  ExpectMessage(Quantize(captured, {{x}}, {.keep = {"net"}}), "nothing to quantize");
 }
 
 // An input of two products is quantized once.

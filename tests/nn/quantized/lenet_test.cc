@@ -46,8 +46,8 @@ TEST(QuantizedLenetTest, LosesAtMostHalfAPoint) {
   const NoGradScope no_grad;
   const auto test = io::Digits({.part = Part::kTest});
   const io::Sample s = test->GetBatch(Arange(test->size()).ToVector<int64_t>());
-  const io::Sample seen = io::Digits({.part = Part::kTrain})
-                              ->GetBatch(Arange(test->size()).ToVector<int64_t>());
+  const io::Sample seen =
+      io::Digits({.part = Part::kTrain})->GetBatch(Arange(test->size()).ToVector<int64_t>());
   const double floating = Accuracy(net(s.input), s.target);
   EXPECT_GT(floating, 0.93);
   const auto forward = [&](absl::Span<const Tensor> in) { return TensorList{net(in[0])}; };
