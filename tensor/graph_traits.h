@@ -68,6 +68,13 @@ struct Packing {
                                                     const Tensor& input);
 };
 
+// Result 0 is input 0 cut off and rounded to the numbers (q - zero) * scale, where q is a whole
+// number from `least` to `most`, and scale and zero, of one element or 1-d, are the next two
+// inputs.
+struct RoundedRange {
+  int64_t least = 0, most = 0;
+};
+
 struct GraphTraits {
   // Result 0 is this function of input 0.
   FusedActivation activation = {};
@@ -97,6 +104,12 @@ struct GraphTraits {
   // The results in evaluation mode, at least up to the last one that is read; null: as in training.
   // Errors: with a text that goes on from the operation's name, "has no running statistics".
   absl::StatusOr<TensorList> (*evaluate)(absl::Span<const Tensor> in, AttrsRef attrs) = nullptr;
+
+  // Of an operation with a channel_map: what f(x - x_zero, weight) is in integers. x and x_zero
+  // (0-d) are both u8 or both i8, weight is i8; i32, of the shape of result 0.
+  Tensor (*integer_sums)(const Tensor& x, const Tensor& x_zero, const Tensor& weight,
+                         AttrsRef attrs) = nullptr;
+  RoundedRange (*rounded_range)(AttrsRef attrs) = nullptr;
 };
 
 // Of an operation that says nothing.

@@ -2,8 +2,11 @@
 
 #include "firn/nn/quantized/conv.h"
 
+#include <string>
+
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
+#include "firn/nn/quantized/qat.h"
 #include "firn/nn/quantized/weights.h"
 #include "firn/nn/sizes.h"
 #include "firn/tensor/error.h"
@@ -38,12 +41,18 @@ Conv2dOptions Checked(const Conv2dOptions& o) {
   return o;
 }
 
-// Whether both take the same places of images into account.
-bool SamePlaces(const nn::Conv2dOptions& a, const Conv2dOptions& b) {
-  return a.stride.Over(2) == b.stride.Over(2) && a.dilation.Over(2) == b.dilation.Over(2) &&
-         a.groups == b.groups && a.padding.same == b.padding.same &&
-         (a.padding.same || a.padding.size.Over(2) == b.padding.size.Over(2)) &&
-         a.padding_mode == PadMode::kConstant;
+// Refuses a layer that takes other places of images into account.
+template <class Options>
+void CheckPlaces(const Options& from, const std::string& described, const Conv2d& to) {
+  const Conv2dOptions& o = to.options();
+  const bool same = from.stride.Over(2) == o.stride.Over(2) &&
+                    from.dilation.Over(2) == o.dilation.Over(2) && from.groups == o.groups &&
+                    from.padding.same == o.padding.same &&
+                    (o.padding.same || from.padding.size.Over(2) == o.padding.size.Over(2));
+  if (same) return;
+  RaiseStatus(InvalidArgument("takes a layer of its own stride, dilation, groups and padding, ",
+                              to.Describe(), ", got ", described),
+              kLayer);
 }
 
 }  // namespace
@@ -60,20 +69,29 @@ Conv2d::Conv2d(const Options& options)
 
 void Conv2d::Take(const nn::Conv2d& from, const Quantization& input) {
   internal::CheckTaken(from.weight(), weight_, "a weight", kLayer);
-  internal::CheckTaken(from.bias(), bias_, "a bias", kLayer);
-  internal::CheckTaken(input, options().dtype, kLayer);
-  if (!SamePlaces(from.options(), options())) {
-    RaiseStatus(InvalidArgument("takes a layer of its own stride, dilation, groups and padding by "
-                                "zeros, ",
-                                Describe(), ", got ", from.Describe()),
+  CheckPlaces(from.options(), from.Describe(), *this);
+  if (from.options().padding_mode != PadMode::kConstant) {
+    RaiseStatus(InvalidArgument("takes a layer that pads with zeros, got ", from.Describe()),
                 kLayer);
   }
-  const internal::Weights w = internal::WeightsOf(from.weight(), kLayer);
+  TakeNumbers(from.weight(), from.bias(), input);
+}
+
+void Conv2d::Take(const QatConv2d& from) {
+  internal::CheckTaken(from.weight(), weight_, "a weight", kLayer);
+  CheckPlaces(from.options(), from.Describe(), *this);
+  TakeNumbers(from.weight(), from.bias(), from.input().quantization());
+}
+
+void Conv2d::TakeNumbers(const Tensor& weight, const Tensor& bias, const Quantization& input) {
+  internal::CheckTaken(bias, bias_, "a bias", kLayer);
+  internal::CheckTaken(input, options().dtype, kLayer);
+  const internal::Weights w = internal::WeightsOf(weight, kLayer);
   internal::Write(weight_, w.values);
   internal::Write(weight_scale_, w.scale);
   internal::Write(input_scale_, input.scale);
   internal::Write(input_zero_point_, input.zero_point);
-  internal::Write(bias_, from.bias());
+  internal::Write(bias_, bias);
 }
 
 Tensor Conv2d::Forward(const Tensor& x) {

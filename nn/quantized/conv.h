@@ -5,9 +5,11 @@
 
 #include "firn/nn/conv.h"
 #include "firn/nn/layer.h"
-#include "firn/nn/quantized/observers.h"
+#include "firn/tensor/observers.h"
 
 namespace firn::nn::quantized {
+
+class QatConv2d;  // nn/quantized/qat.h
 
 struct Conv2dOptions {
   int64_t in = 0;  // channels
@@ -45,11 +47,15 @@ class Conv2d final : public LayerWithOptions<Conv2dOptions> {
   // As quantized::Linear::Take, of a layer of the same stride, dilation, groups and padding, which
   // is by zeros.
   void Take(const nn::Conv2d& from, const Quantization& input);
+  // The same of a layer that was trained for it, inputs as it rounded them.
+  void Take(const QatConv2d& from);
 
  protected:
   Tensor Forward(const Tensor& x) override;
 
  private:
+  void TakeNumbers(const Tensor& weight, const Tensor& bias, const Quantization& input);
+
   Tensor &weight_, &weight_scale_, &input_scale_, &input_zero_point_, &bias_;
 };
 

@@ -4,6 +4,7 @@
 #include "firn/nn/quantized/linear.h"
 
 #include "firn/device/inner.h"
+#include "firn/nn/quantized/qat.h"
 #include "firn/nn/quantized/weights.h"
 #include "firn/nn/sizes.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -11,7 +12,6 @@
 #include "firn/tensor/ops/quantize/affine.h"
 #include "firn/tensor/ops/quantize/products.h"
 #include "firn/tensor/ops/shape/convert.h"
-#include "firn/tensor/ops/shape/views.h"
 
 namespace firn::nn::quantized {
 namespace {
@@ -34,30 +34,33 @@ Linear::Linear(const Options& options)
       input_zero_point_(AddBuffer("input_zero_point", Zeros({}, options.dtype))),
       bias_(AddBuffer("bias", options.bias ? Zeros({options.out}) : Tensor())) {}
 
-void Linear::Take(const nn::Linear& from, const Quantization& input) {
-  internal::CheckTaken(from.weight(), weight_, "a weight", kLayer);
-  internal::CheckTaken(from.bias(), bias_, "a bias", kLayer);
+void Linear::TakeNumbers(const Tensor& weight, const Tensor& bias, const Quantization& input) {
+  internal::CheckTaken(weight, weight_, "a weight", kLayer);
+  internal::CheckTaken(bias, bias_, "a bias", kLayer);
   internal::CheckTaken(input, options().dtype, kLayer);
-  const internal::Weights w = internal::WeightsOf(from.weight(), kLayer);
+  const internal::Weights w = internal::WeightsOf(weight, kLayer);
   internal::Write(weight_, w.values);
   internal::Write(weight_scale_, w.scale);
   internal::Write(input_scale_, input.scale);
   internal::Write(input_zero_point_, input.zero_point);
-  internal::Write(bias_, from.bias());
+  internal::Write(bias_, bias);
+}
+
+void Linear::Take(const nn::Linear& from, const Quantization& input) {
+  TakeNumbers(from.weight(), from.bias(), input);
+}
+
+void Linear::Take(const QatLinear& from) {
+  TakeNumbers(from.weight(), from.bias(), from.input().quantization());
 }
 
 Tensor Linear::Forward(const Tensor& x) {
   SizeOfInput(kLayer, x, -1);
-  const Tensor held = x.Detach();
   const Tensor q =
-      QuantizeLinear(held, input_scale_, input_zero_point_, {.dtype = options().dtype});
-  const Tensor sums = IntMatmul(Reshape(q, {1, -1, x.size(-1)}), input_zero_point_,
-                                Reshape(weight_, {1, options().out, options().in}),
-                                Zeros({}, DType::kI8, x.device()), {.transpose_b = true});
-  Dims sizes = x.shape().dims();
-  sizes[x.rank() - 1] = options().out;
-  Tensor y = DequantizeLinear(Reshape(sums, sizes.span()),
-                              internal::ScaleOf(weight_scale_, input_scale_), {}, {.dim = -1});
+      QuantizeLinear(x.Detach(), input_scale_, input_zero_point_, {.dtype = options().dtype});
+  const Tensor sums = IntLinear(q, input_zero_point_, weight_);
+  Tensor y =
+      DequantizeLinear(sums, internal::ScaleOf(weight_scale_, input_scale_), {}, {.dim = -1});
   if (bias_.defined()) y = Add(y, Cast(bias_, y.dtype()));
   return Cast(y, x.dtype());
 }

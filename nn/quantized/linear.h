@@ -5,9 +5,11 @@
 
 #include "firn/nn/layer.h"
 #include "firn/nn/linear.h"
-#include "firn/nn/quantized/observers.h"
+#include "firn/tensor/observers.h"
 
 namespace firn::nn::quantized {
+
+class QatLinear;  // nn/quantized/qat.h
 
 struct LinearOptions {
   int64_t in = 0;
@@ -38,11 +40,15 @@ class Linear final : public LayerWithOptions<LinearOptions> {
   // weight is not finite, or `input` has a scale that is no number above 0 or a zero point that
   // dtype does not hold.
   void Take(const nn::Linear& from, const Quantization& input);
+  // The same of a layer that was trained for it, inputs as it rounded them.
+  void Take(const QatLinear& from);
 
  protected:
   Tensor Forward(const Tensor& x) override;
 
  private:
+  void TakeNumbers(const Tensor& weight, const Tensor& bias, const Quantization& input);
+
   Tensor &weight_, &weight_scale_, &input_scale_, &input_zero_point_, &bias_;
 };
 

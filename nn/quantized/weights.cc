@@ -1,39 +1,24 @@
-// Weights are symmetric, so that their zero point costs nothing in the sums, and without -128, so
-// that both signs reach equally far.
+// Checks of what layers take; the weights themselves are tensor/ops/quantize/weights.h.
 
 #include "firn/nn/quantized/weights.h"
 
 #include <cmath>
-#include <limits>
 
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/ops/compare/compare.h"
-#include "firn/tensor/ops/elementwise/arithmetic.h"
-#include "firn/tensor/ops/elementwise/choose.h"
-#include "firn/tensor/ops/elementwise/extremes.h"
-#include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/optimizer/update.h"
-#include "firn/tensor/ops/quantize/affine.h"
-#include "firn/tensor/ops/reduce/extreme.h"
-#include "firn/tensor/ops/shape/convert.h"
-#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/ops/quantize/weights.h"
 
 namespace firn::nn::quantized::internal {
 
 Weights WeightsOf(const Tensor& w, const char* layer) {
-  const NoGradScope no_grad;
-  const Tensor wide = Cast(w, DType::kF32);
-  const Tensor most = Amax(Abs(Reshape(wide, {w.size(0), -1})), 1);
-  for (const float v : most.ToVector<float>()) {
+  const Tensor scale = WeightScales(w);
+  for (const float v : scale.ToVector<float>()) {
     if (!std::isfinite(v)) RaiseStatus(InvalidArgument("takes finite weights, got ", v), layer);
   }
-  // What is smaller than the smallest number of f32 is 0 there.
-  const Tensor steps = Maximum(Div(most, 127), std::numeric_limits<float>::min());
-  const Tensor scale = Where(Eq(most, 0), 1.0, steps);
-  return {QuantizeLinear(wide, scale, {}, {.dim = 0, .narrow_range = true}), scale};
+  return {QuantizeWeights(w, scale), scale};
 }
 
 void CheckInputDType(DType dtype, const char* layer) {

@@ -3,7 +3,7 @@
 
 // What the quantized layers share.
 
-#include "firn/nn/quantized/observers.h"
+#include "firn/tensor/observers.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::nn::quantized::internal {

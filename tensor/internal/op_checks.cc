@@ -133,6 +133,10 @@ std::string WrongTraits(const OpDef& op) {
     input("centring_gradient", t.centring_gradient->mean);
     result("centring_gradient", t.centring_gradient->dx);
   }
+  if (t.integer_sums != nullptr && !t.channel_map) {
+    wrong.push_back("it has integer_sums and no channel_map");
+  }
+  if (t.rounded_range != nullptr) input("rounded_range", 2);
   if (t.adds_to) input("adds_to", *t.adds_to);
   if (t.packing) input("packing", t.packing->input);
   for (const ArgDecl& decl : op.inputs) {

@@ -129,6 +129,16 @@ TEST(LessonsTest, ClassifyFolderMakesAClassifierOfPhotos) {
   EXPECT_EQ(RunProgram("examples/classify_folder", {"/nowhere", output}).exit_code, 1);
 }
 
+TEST(LessonsTest, QuantizeKeepsTheAccuracy) {
+  const std::string output = OutputOf("examples/quantize", {"3"});
+  const double f32 = NumberAfter(output, "f32: test accuracy ");
+  EXPECT_GT(f32, 0.9);
+  for (const char* way : {"extremes", "percentiles", "least error", "trained for it"}) {
+    const std::string text = std::string("i8, ") + way + ": test accuracy ";
+    EXPECT_GT(NumberAfter(output, text), f32 - 0.005) << output;
+  }
+}
+
 TEST(LessonsTest, FinetuneLearnsFromFewImages) {
   const std::string path = ::testing::TempDir() + "/finetune.h5";
   const ProgramResult run = RunProgram("examples/finetune", {path});

@@ -31,7 +31,11 @@ class Folding {
 
   bool Fold(const Instr& instr) {
     if (!OnConstants(instr)) return false;
-    if (IsAlias(graph_, instr)) return true;
+    if (IsAlias(graph_, instr)) {
+      Value& v = graph_.value(instr.out[0]);
+      if (!v.bound.defined()) v.bound = TensorOf(instr.out[0]);
+      return true;
+    }
     if (!Replaceable(instr) || !SmallEnough(instr)) return false;
     return Compute(instr);
   }

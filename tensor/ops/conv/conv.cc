@@ -20,6 +20,8 @@
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/conv/channels.h"
 #include "firn/tensor/ops/conv/conv_transpose.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/quantize/products.h"
 #include "firn/tensor/ops/shape/pad.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/problems/conv_problem.h"
@@ -102,10 +104,16 @@ std::optional<OpCall> WithActivation(AttrsRef attrs, const TensorSpec& y, FusedA
 constexpr GraphTraits kTraits = {
     .channel_map = ChannelMap{.x = In::kX, .weight = In::kWeight, .bias = In::kBias},
 };
+Tensor IntegerSums(const Tensor& x, const Tensor& x_zero, const Tensor& weight, AttrsRef attrs) {
+  const Tensor none = Zeros({}, DType::kI8, x.device());
+  return IntConv2d(x, x_zero, weight, none, attrs.get<ConvAttrs>());
+}
+
 constexpr GraphTraits kConv2dTraits = {
     .with_activation = WithActivation,
     .channel_map = kTraits.channel_map,
     .packing = Packing{.input = In::kWeight, .pack = internal::PackConv2d},
+    .integer_sums = IntegerSums,
 };
 
 OpDef ConvOp(int dims, std::string_view doc) {

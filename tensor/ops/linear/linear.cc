@@ -11,6 +11,7 @@
 #include "firn/tensor/kernels/cpu/matmul.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/linear/matmul.h"
+#include "firn/tensor/ops/quantize/products.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/views.h"
 
@@ -83,9 +84,14 @@ void Grad(GradContext& g) {
   if (g.needs(In::kBias)) g.set_grad_input(In::kBias, Sum(rows, 0));
 }
 
+Tensor IntegerSums(const Tensor& x, const Tensor& x_zero, const Tensor& weight, AttrsRef) {
+  return IntLinear(x, x_zero, weight);
+}
+
 constexpr GraphTraits kTraits = {
     .channel_map =
         ChannelMap{.x = In::kX, .weight = In::kWeight, .bias = In::kBias, .channels = -1},
+    .integer_sums = IntegerSums,
 };
 
 FIRN_REGISTER_OP(linear) {

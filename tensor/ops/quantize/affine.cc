@@ -8,6 +8,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
@@ -129,6 +130,11 @@ void GradFakeQuantize(GradContext& g) {
   if (g.needs(1)) g.set_grad_input(1, NoGradient(g.input_spec(1)));
 }
 
+constexpr GraphTraits kRounds = {.rounded_range = [](AttrsRef attrs) {
+  const auto& a = attrs.get<FakeQuantizeAttrs>();
+  return RoundedRange{a.qmin, a.qmax};
+}};
+
 FIRN_REGISTER_OP(fake_quantize) {
   return {
       .doc = "x quantized and back again; its gradient is straight-through in the range.",
@@ -141,6 +147,7 @@ FIRN_REGISTER_OP(fake_quantize) {
       .grad = GradFakeQuantize,
       .saves = {Saved::Input(0), Saved::Input(1), Saved::Input(2)},
       .kernels = cpu::Portable<FakeQuantizeKernel>(),
+      .graph = &kRounds,
   };
 }
 

@@ -10,6 +10,7 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/quantize/affine.h"
 #include "firn/tensor/ops/quantize/products_body.h"
@@ -152,6 +153,17 @@ ConvAttrs AttrsOfOptions(const Conv2dOptions& o, const Shape& w) {
 Tensor inner::IntMatmul(const Tensor& a, const Tensor& a_zero, const Tensor& b,
                         const Tensor& b_zero, const IntMatmulAttrs& attrs) {
   return Apply1(TheOp<"int_matmul">(), {a, a_zero, b, b_zero}, attrs);
+}
+
+Tensor inner::IntLinear(const Tensor& x, const Tensor& x_zero, const Tensor& weight) {
+  const int64_t in = x.size(-1), out = weight.size(0);
+  int64_t rows = 1;
+  for (const int64_t size : x.shape().span().first(static_cast<size_t>(x.rank()) - 1)) rows *= size;
+  const Tensor sums = IntMatmul(Reshape(x, {1, rows, in}), x_zero, Reshape(weight, {1, out, -1}),
+                                Zeros({}, DType::kI8, x.device()), {.transpose_b = true});
+  Dims sizes = x.shape().dims();
+  sizes[x.rank() - 1] = out;
+  return Reshape(sums, sizes.span());
 }
 
 Tensor inner::IntConv2d(const Tensor& x, const Tensor& x_zero, const Tensor& w,

@@ -45,6 +45,9 @@ struct IntMatmulAttrs {
 // a_zero: of a's dtype, 0-d      b_zero: of b's dtype, 0-d or [n]      result: i32 [batch, m, n]
 Tensor IntMatmul(const Tensor& a, const Tensor& a_zero, const Tensor& b, const Tensor& b_zero,
                  const IntMatmulAttrs& attrs = {});
+// The same of x [..., in] and the rows of weight [out, in], i8 without a zero point, as Linear has
+// them: i32 [..., out].
+Tensor IntLinear(const Tensor& x, const Tensor& x_zero, const Tensor& weight);
 // The same of a convolution. x: [n, in, h, w], u8 or i8      w: [out, in / groups, kh, kw]
 // x_zero: of x's dtype, 0-d      w_zero: of w's dtype, 0-d or [out]      result: i32
 Tensor IntConv2d(const Tensor& x, const Tensor& x_zero, const Tensor& w, const Tensor& w_zero,

@@ -158,7 +158,7 @@ TEST(QuantizedConv2dTest, Errors) {
   ExpectError([&] { layer.Take(plain, {.dtype = DType::kU8}); }, "takes a weight [6, 4, 2, 2]");
   nn::quantized::Conv2d wide({.in = 4, .out = 6, .kernel = 3, .stride = 2});
   ExpectError([&] { wide.Take(plain, {.dtype = DType::kU8}); },
-              "of its own stride, dilation, groups and padding by zeros, 4 -> 6, kernel=3, "
+              "of its own stride, dilation, groups and padding, 4 -> 6, kernel=3, "
               "stride=2, got 4 -> 6, kernel=3");
 }
 

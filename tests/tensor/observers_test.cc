@@ -1,6 +1,6 @@
 // Which ranges observers find, and which scales and zero points follow from them.
 
-#include "firn/nn/quantized/observers.h"
+#include "firn/tensor/observers.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 
-namespace firn::nn::quantized {
+namespace firn {
 namespace {
 
 using firn::testing::ErrorOf;
@@ -125,7 +125,7 @@ TEST(MseObserverTest, FindsTheLeastError) {
   const Tensor x = Randn({20000}, 0, 1, DType::kF64, {.generator = &generator});
   MseObserver o(4);
   o.Observe(x);
-  const Observer::Range r = o.range();
+  const RangeObserver::Range r = o.range();
   const std::vector<double> v = x.ToVector<double>();
   const double low = Amin(x).Item<double>(), high = Amax(x).Item<double>();
   EXPECT_LT(ErrorOfRange(v, r.low, r.high, 16), 0.6 * ErrorOfRange(v, low, high, 16));
@@ -136,4 +136,4 @@ TEST(MseObserverTest, FindsTheLeastError) {
 }
 
 }  // namespace
-}  // namespace firn::nn::quantized
+}  // namespace firn

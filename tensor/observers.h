@@ -1,5 +1,5 @@
-#ifndef FIRN_NN_QUANTIZED_OBSERVERS_H_
-#define FIRN_NN_QUANTIZED_OBSERVERS_H_
+#ifndef FIRN_TENSOR_OBSERVERS_H_
+#define FIRN_TENSOR_OBSERVERS_H_
 
 // Calibration: what numbers a tensor has, seen over some batches, decides by which scale and zero
 // point it is quantized (tensor/ops/quantize/affine.h).
@@ -10,7 +10,7 @@
 #include "firn/device/arguments.h"
 #include "firn/tensor/tensor.h"
 
-namespace firn::nn::quantized {
+namespace firn {
 
 // By what QuantizeLinear makes integers of numbers.
 struct Quantization {
@@ -32,15 +32,16 @@ Quantization QuantizationOf(inner::Real low, inner::Real high,
 
 // Sees batches; says what range is to be quantized. Values are read on the host. NaN counts for
 // nothing, infinities do not either. Thread-compatible.
-class Observer {
+class RangeObserver {
  public:
   struct Range {
     double low = 0, high = 0;
   };
 
-  virtual ~Observer() = default;
+  virtual ~RangeObserver() = default;
   // The elements of x, of any dtype.
   void Observe(const Tensor& x);
+  bool seen() const { return seen_; }  // a number
   // Throws firn::Error before a number was seen.
   Range range() const;
   // QuantizationOf the range.
@@ -55,7 +56,7 @@ class Observer {
 };
 
 // From the smallest to the largest number that was seen.
-class MinMaxObserver final : public Observer {
+class MinMaxObserver final : public RangeObserver {
  protected:
   void Add(const std::vector<double>& finite) override;
   Range Find() const override { return range_; }
@@ -67,7 +68,7 @@ class MinMaxObserver final : public Observer {
 
 // How many numbers fell into each of some intervals of equal length. Where numbers lie beyond the
 // ends, the intervals are joined by twos until they fit.
-class HistogramObserver : public Observer {
+class HistogramObserver : public RangeObserver {
  public:
   static constexpr int64_t kBins = 4096;
 
@@ -81,14 +82,14 @@ class HistogramObserver : public Observer {
   }
   double center(int64_t bin) const { return edge(bin) + width_ / 2; }
   // What was seen, without the corners of the intervals.
-  Range seen() const { return seen_; }
+  Range extremes() const { return extremes_; }
 
  private:
   void Widen(bool down);
 
   std::vector<double> counts_;
   double low_ = 0, width_ = 0, total_ = 0;
-  Range seen_;
+  Range extremes_;
 };
 
 // Without the (1 - percentile / 100) / 2 lowest and highest parts of the numbers that were seen, to
@@ -121,6 +122,6 @@ class MseObserver final : public HistogramObserver {
   int64_t bits_;
 };
 
-}  // namespace firn::nn::quantized
+}  // namespace firn
 
-#endif  // FIRN_NN_QUANTIZED_OBSERVERS_H_
+#endif  // FIRN_TENSOR_OBSERVERS_H_

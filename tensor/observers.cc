@@ -1,7 +1,7 @@
 // Histograms begin as wide as the first batch and double their width towards what lies beyond, so
 // that no number is kept and the first batch does not decide.
 
-#include "firn/nn/quantized/observers.h"
+#include "firn/tensor/observers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 
-namespace firn::nn::quantized {
+namespace firn {
 
 Quantization QuantizationOf(inner::Real low, inner::Real high, const QuantizationOptions& o) {
   const double from = low, to = high;
@@ -40,7 +40,7 @@ Quantization QuantizationOf(inner::Real low, inner::Real high, const Quantizatio
   return q;
 }
 
-void Observer::Observe(const Tensor& x) {
+void RangeObserver::Observe(const Tensor& x) {
   std::vector<double> finite = x.ToVector<double>();
   finite.erase(
       std::remove_if(finite.begin(), finite.end(), [](double v) { return !std::isfinite(v); }),
@@ -50,12 +50,12 @@ void Observer::Observe(const Tensor& x) {
   seen_ = true;
 }
 
-Observer::Range Observer::range() const {
-  if (!seen_) RaiseStatus(FailedPrecondition("no number was observed"), "Observer");
+RangeObserver::Range RangeObserver::range() const {
+  if (!seen_) RaiseStatus(FailedPrecondition("no number was observed"), "RangeObserver");
   return Find();
 }
 
-Quantization Observer::Choose(const QuantizationOptions& options) const {
+Quantization RangeObserver::Choose(const QuantizationOptions& options) const {
   const Range r = range();
   return QuantizationOf(r.low, r.high, options);
 }
@@ -83,7 +83,7 @@ void HistogramObserver::Add(const std::vector<double>& finite) {
   const auto [least, most] = std::minmax_element(finite.begin(), finite.end());
   if (counts_.empty()) {
     counts_.assign(kBins, 0.0);
-    seen_ = {*least, *most};
+    extremes_ = {*least, *most};
     // Equal numbers have a width of their own size, and none have one that is 0 or denormal;
     // halves, because a difference may be infinite.
     constexpr double kLeast = 1e-290;
@@ -92,7 +92,7 @@ void HistogramObserver::Add(const std::vector<double>& finite) {
     low_ = *least;
     width_ = size / (static_cast<double>(kBins) / 2 - 1);
   }
-  seen_ = {std::min(seen_.low, *least), std::max(seen_.high, *most)};
+  extremes_ = {std::min(extremes_.low, *least), std::max(extremes_.high, *most)};
   while (*least < low_) Widen(true);
   while (*most >= edge(kBins)) Widen(false);
   for (const double v : finite) {
@@ -111,9 +111,9 @@ PercentileObserver::PercentileObserver(inner::Real percentile) : percentile_(per
   }
 }
 
-Observer::Range PercentileObserver::Find() const {
+RangeObserver::Range PercentileObserver::Find() const {
   const double cut = total() * (1 - percentile_ / 100) / 2;
-  Range r = seen();
+  Range r = extremes();
   double below = 0;
   for (int64_t i = 0; i < kBins; ++i) {
     below += counts()[static_cast<size_t>(i)];
@@ -151,8 +151,8 @@ double MseObserver::Error(const Range& r) const {
   return sum;
 }
 
-Observer::Range MseObserver::Find() const {
-  const Range all = {std::min(seen().low, 0.0), std::max(seen().high, 0.0)};
+RangeObserver::Range MseObserver::Find() const {
+  const Range all = {std::min(extremes().low, 0.0), std::max(extremes().high, 0.0)};
   Range best = all;
   if (!(all.high > all.low)) return best;
   double least = std::numeric_limits<double>::infinity();
@@ -167,4 +167,4 @@ Observer::Range MseObserver::Find() const {
   return best;
 }
 
-}  // namespace firn::nn::quantized
+}  // namespace firn
