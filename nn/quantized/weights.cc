@@ -8,8 +8,10 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/ops/quantize/weights.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::nn::quantized::internal {
 
