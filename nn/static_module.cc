@@ -192,10 +192,9 @@ std::vector<StaticModule::Kept> StaticModule::Keep(const StaticGraph& graph) con
   std::vector<Kept> kept;
   ForEachModule(*network_, [&](const Module& m) {
     m.ForEachOwnTensor([&](const Tensor& t) {
-      if (IsPending(t)) return;  // no graph reads it; one that is parametrized, the graph computes
-      const Storage& storage = *t.impl()->storage;
-      const bool copied = captured.contains(&storage) && !read.contains(&storage);
-      kept.push_back({t, t.impl()->data, copied, copied ? storage.version() : 0});
+      const Storage* const storage = t.impl()->storage.get();  // null: pending, or parametrized
+      const bool copied = captured.contains(storage) && !read.contains(storage);
+      kept.push_back({t, t.impl()->data, copied, copied ? storage->version() : 0});
     });
   });
   return kept;
