@@ -206,6 +206,11 @@ TEST(OpTest, PositionsOfTraitsMustExist) {
             "centring_gradient speaks of input 2 of 1");
   EXPECT_EQ(said({.packing = Packing{.input = 3, .pack = nullptr}}),
             "packing speaks of input 3 of 1");
+  EXPECT_EQ(said({.integer_sums = [](const Tensor& x, const Tensor&, const Tensor&,
+                                     AttrsRef) { return x; }}),
+            "it has integer_sums and no channel_map");
+  EXPECT_EQ(said({.rounded_range = [](AttrsRef) { return RoundedRange(); }}),
+            "rounded_range speaks of input 2 of 1");
 }
 
 TEST(OpTest, WhatIsCheapAgainCanDoWithoutItsStates) {

@@ -84,15 +84,31 @@ struct ByteColumns {
     const int64_t u = tap / p.kernel[1] * a.dilation[0] - a.padding[0];
     const int64_t v = tap % p.kernel[1] * a.dilation[1] - a.padding[1];
     const auto beyond = static_cast<int8_t>(zero - down);
-    for (int64_t i = 0; i < p.out_size[0]; ++i) {
+    const int64_t width = p.in_size[1], step = a.stride[1], n = p.out_size[1];
+    // The first columns that lie at or beyond the two edges.
+    const auto from = [&](int64_t edge) {
+      return std::clamp<int64_t>(edge <= v ? 0 : (edge - v + step - 1) / step, 0, n);
+    };
+    const int64_t first = from(0), last = std::max(first, from(width));
+    for (int64_t i = 0; i < p.out_size[0]; ++i, to += n) {
       const int64_t row = i * a.stride[0] + u;
-      const bool inside = row >= 0 && row < p.in_size[0];
-      for (int64_t j = 0; j < p.out_size[1]; ++j) {
-        const int64_t column = j * a.stride[1] + v;
-        *to++ = inside && column >= 0 && column < p.in_size[1]
-                    ? static_cast<int8_t>(plane[row * p.in_size[1] + column] - down)
-                    : beyond;
+      const bool inside = row >= 0 && row < p.in_size[0] && first < last;
+      if (!inside) {
+        std::fill(to, to + n, beyond);
+        continue;
       }
+      std::fill(to, to + first, beyond);
+      Copy(plane + row * width + v + first * step, step, last - first, to + first);
+      std::fill(to + last, to + n, beyond);
+    }
+  }
+
+  // Neighbours, as most convolutions read them, in a loop of their own: it is of vectors.
+  void Copy(const X* x, int64_t step, int64_t n, int8_t* to) const {
+    if (step == 1) {
+      for (int64_t j = 0; j < n; ++j) to[j] = static_cast<int8_t>(x[j] - down);
+    } else {
+      for (int64_t j = 0; j < n; ++j) to[j] = static_cast<int8_t>(x[j * step] - down);
     }
   }
 };
