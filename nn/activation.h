@@ -20,6 +20,7 @@ struct CeluOptions {
   void Visit(V& v) {
     v.Field("alpha", alpha);
   }
+  void Check(const char* where) const { inner::CheckCeluAlpha(alpha, where); }
 };
 
 // Negative slopes are drawn in training; eval mode has their mean.

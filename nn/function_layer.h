@@ -30,7 +30,8 @@ struct NoOptions {};
 // last argument `bool training`. A loss is a FunctionLayerOf<Function, Tensor, Tensor>, called with
 // (input, target). Options show themselves (nn/options.h); tensors among them become buffers. Those
 // that may be wrong whatever the inputs are have `void Check(const char* where) const`, which
-// throws when the layer is made: "nn::Dropout: p is 2 (want 0 to 1)".
+// throws when the layer is made: "nn::Dropout: p is 2 (want 0 to 1)". Where that depends on the
+// function as well, it has `static void Check(const Options& options, const char* where)` instead.
 template <class Function, class... In>
 class FunctionLayerOf;
 
@@ -52,11 +53,7 @@ class FunctionLayerBase : public LayerWithOptions<O, LayerOf<In...>> {
   // Options of numbers alone can be copied as bytes.
   static constexpr bool kMayHoldTensors = HasVisit<O> && !std::is_trivially_copyable_v<O>;
 
-  FunctionLayerBase(const O& options, const char* layer)
-      : LayerWithOptions<O, LayerOf<In...>>(options) {
-    if constexpr (requires { options.Check(layer); }) {
-      options.Check((std::string("nn::") + layer).c_str());
-    }
+  explicit FunctionLayerBase(const O& options) : LayerWithOptions<O, LayerOf<In...>>(options) {
     if constexpr (kMayHoldTensors) {
       O initial = options;
       OptionTensors add([&](const char* name, Tensor& tensor) {
@@ -94,7 +91,14 @@ class FunctionLayerOf final : public internal::BaseOfFunction<Function, In...> {
   using Options = typename Base::Options;
 
   FunctionLayerOf() : FunctionLayerOf(Options()) {}
-  explicit FunctionLayerOf(const Options& options) : Base(options, Function::kName) {}
+  explicit FunctionLayerOf(const Options& options) : Base(options) {
+    const std::string where = std::string("nn::") + Function::kName;
+    if constexpr (requires { Function::Check(options, ""); }) {
+      Function::Check(options, where.c_str());
+    } else if constexpr (requires { options.Check(""); }) {
+      options.Check(where.c_str());
+    }
+  }
 
   std::string type_name() const override { return Function::kName; }
 
@@ -217,9 +221,8 @@ auto LayerOfParameters(Tensor (*)(P...)) {
 // named after it:
 //
 //   using Relu = LayerOfFunction<"Relu", firn::Relu>;
-//   using HuberLoss = LayerOfFunction<"HuberLoss", firn::HuberLoss>;   // of (x, y,
-//   HuberLossOptions) using LeakyRelu = LayerOfFunction<"LeakyRelu", firn::LeakyRelu,
-//   inner::LeakyReluAttrs>;
+//   using HuberLoss = LayerOfFunction<"HuberLoss", firn::HuberLoss>;  // (x, y, HuberLossOptions)
+//   using LeakyRelu = LayerOfFunction<"LeakyRelu", firn::LeakyRelu, inner::LeakyReluAttrs>;
 //
 // The options are the struct that the function takes after its tensors. One that takes numbers is
 // given the fields of O, in their order.

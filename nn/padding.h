@@ -29,8 +29,9 @@ struct ConstantPadOptions {
   }
 };
 
-// x with its last `dims` dimensions padded. Throws, naming the layer, when x has fewer, or there is
-// neither one number nor a pair for each of them.
+// Throws unless there is one number, or a pair for each of `dims` dimensions.
+void CheckPadding(const char* where, int dims, const std::vector<int64_t>& padding);
+// x with its last `dims` dimensions padded. Throws, naming the layer, when x has fewer.
 Tensor PadLast(const char* layer, const Tensor& x, int dims, const std::vector<int64_t>& padding,
                const PadOptions& options);
 
@@ -41,6 +42,7 @@ struct ConstantPadFunction {
   static Tensor Call(const Tensor& x, const Options& o) {
     return PadLast(kName, x, kDims, o.padding, {.value = o.value});
   }
+  static void Check(const Options& o, const char* where) { CheckPadding(where, kDims, o.padding); }
 };
 template <internal::LayerName kLayer, int kDims, PadMode kMode>
 struct PadFunction {
@@ -49,6 +51,7 @@ struct PadFunction {
   static Tensor Call(const Tensor& x, const Options& o) {
     return PadLast(kName, x, kDims, o.padding, {.mode = kMode});
   }
+  static void Check(const Options& o, const char* where) { CheckPadding(where, kDims, o.padding); }
 };
 
 using ConstantPad1d = FunctionLayer<ConstantPadFunction<"ConstantPad1d", 1>>;

@@ -8,6 +8,7 @@
 
 #include "firn/nn/function_layer.h"
 #include "firn/nn/layer.h"
+#include "firn/nn/sizes.h"
 #include "firn/tensor/ops/pool/avg_pool.h"
 #include "firn/tensor/ops/pool/lp_pool.h"
 #include "firn/tensor/ops/pool/max_pool.h"
@@ -29,7 +30,10 @@ namespace firn::nn {
 template <int kDims>
 class MaxPool final : public LayerWithOptions<MaxPoolOptions> {
  public:
-  explicit MaxPool(const Options& options = {}) : LayerWithOptions(options) {}
+  explicit MaxPool(const Options& options = {}) : LayerWithOptions(options) {
+    options.Check(
+        inner::internal::OfDims<kDims>("nn::MaxPool1d", "nn::MaxPool2d", "nn::MaxPool3d"));
+  }
 
   std::string type_name() const override {
     return inner::internal::OfDims<kDims>("MaxPool1d", "MaxPool2d", "MaxPool3d");
@@ -84,6 +88,9 @@ struct LpPoolFunction {
         .kernel = o.kernel, .stride = o.stride, .ceil_mode = o.ceil_mode};
     return kDims == 1 ? firn::LpPool1d(x, o.p, windows) : firn::LpPool2d(x, o.p, windows);
   }
+  static void Check(const Options& o, const char* where) {
+    inner::CheckLpPool(kDims, o.p, o.kernel, where);
+  }
 };
 using LpPool1d = FunctionLayer<LpPoolFunction<1>>;
 using LpPool2d = FunctionLayer<LpPoolFunction<2>>;
@@ -95,6 +102,7 @@ struct AdaptivePoolOptions {
   void Visit(V& v) {
     v.Always("output_size", output_size);
   }
+  void Check(const char* where) const { CheckSpatial(where, "output_size", output_size, 1); }
 };
 
 template <internal::LayerName kName, auto kFunction>

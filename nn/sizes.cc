@@ -37,6 +37,11 @@ Sizes SpatialSizes(const char* layer, const char* name, const Sizes& value, int 
   return *all;
 }
 
+void CheckSpatial(const char* where, const char* name, const Sizes& value, int64_t low) {
+  const int dims = std::max(1, value.count());
+  RaiseIfError(inner::internal::CheckedOption(name, value, low, dims).status(), where);
+}
+
 int64_t Smallest(const Sizes& sizes) {
   return *std::min_element(sizes.span().begin(), sizes.span().end());
 }

@@ -25,6 +25,8 @@ void CheckRange(const char* where, const char* name, double value, double low, d
 
 // `value` with a number for each of `dims` dimensions. Throws when there are others.
 Sizes SpatialSizes(const char* layer, const char* name, const Sizes& value, int dims);
+// Throws unless each number of `value`, of which there is one, is `low` or more.
+void CheckSpatial(const char* where, const char* name, const Sizes& value, int64_t low);
 int64_t Smallest(const Sizes& sizes);
 
 // Throws unless `groups` divides the channels (deferred ones divide).

@@ -4,6 +4,7 @@
 // Layers of images without parameters; options, formulas and shapes are those of the operations.
 
 #include "firn/nn/function_layer.h"
+#include "firn/nn/sizes.h"
 #include "firn/tensor/ops/shape/rearrange.h"
 #include "firn/tensor/ops/vision/interpolate.h"
 #include "firn/tensor/ops/vision/roi_align.h"
@@ -19,6 +20,7 @@ struct PixelShuffleOptions {
   void Visit(V& v) {
     v.Always("upscale", upscale);
   }
+  void Check(const char* where) const { CheckSizes(where, {{"upscale", upscale}}); }
 };
 using PixelShuffle = LayerOfFunction<"PixelShuffle", firn::PixelShuffle, PixelShuffleOptions>;
 
@@ -28,6 +30,7 @@ struct PixelUnshuffleOptions {
   void Visit(V& v) {
     v.Always("downscale", downscale);
   }
+  void Check(const char* where) const { CheckSizes(where, {{"downscale", downscale}}); }
 };
 using PixelUnshuffle =
     LayerOfFunction<"PixelUnshuffle", firn::PixelUnshuffle, PixelUnshuffleOptions>;
@@ -38,6 +41,7 @@ struct ChannelShuffleOptions {
   void Visit(V& v) {
     v.Always("groups", groups);
   }
+  void Check(const char* where) const { CheckSizes(where, {{"groups", groups}}); }
 };
 using ChannelShuffle =
     LayerOfFunction<"ChannelShuffle", firn::ChannelShuffle, ChannelShuffleOptions>;

@@ -1,9 +1,9 @@
-// 64 bytes at a time: a bit for each quote and each end of a line (csv_masks). A quote opens or
-// closes quotes; which of the bytes stand in quotes is then the parity of the quotes before them.
-// That is so unless one that would open some stands within a field, where it is text: such quotes
-// are looked for by what stands before them, one by one where it is neither a separator, the end of
-// a line nor the quote that closed quotes, of which two make one. No text makes this slower than
-// linear: what is looked at again are the blanks before a quote.
+// 64 bytes at a time: a bit for each quote and each end of a line (tensor/internal/text_masks.h). A
+// quote opens or closes quotes; which of the bytes stand in quotes is then the parity of the quotes
+// before them. That is so unless one that would open some stands within a field, where it is text:
+// such quotes are looked for by what stands before them, one by one where it is neither a
+// separator, the end of a line nor the quote that closed quotes, of which two make one. No text
+// makes this slower than linear: what is looked at again are the blanks before a quote.
 #include "firn/io/internal/csv_records.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/csv_line.h"
+#include "firn/tensor/internal/kernel_functions.h"
 
 namespace firn::io::internal {
 
@@ -66,7 +67,7 @@ uint64_t RecordScanner::ResolveQuotes(const char* word, uint64_t quotes, bool cl
 }
 
 // The \r of the word that no \n follows. What follows the last byte of the piece is not known yet.
-uint64_t RecordScanner::LoneReturns(const char* word, const CsvMasks::Word& w) const {
+uint64_t RecordScanner::LoneReturns(const char* word, const Masks::Word& w) const {
   const char* const behind = word + 64;
   uint64_t followed = w.feeds >> 1;
   if (behind >= end_) {
@@ -77,7 +78,7 @@ uint64_t RecordScanner::LoneReturns(const char* word, const CsvMasks::Word& w) c
   return w.returns & ~followed;
 }
 
-uint64_t RecordScanner::LinesInQuotes(const char* word, const CsvMasks::Word& w,
+uint64_t RecordScanner::LinesInQuotes(const char* word, const Masks::Word& w,
                                       uint64_t inside) const {
   const bool after_return = word == begin_ ? before_.returns : word[-1] == '\r';
   const uint64_t second = w.feeds & (w.returns << 1 | uint64_t{after_return});
@@ -85,14 +86,14 @@ uint64_t RecordScanner::LinesInQuotes(const char* word, const CsvMasks::Word& w,
 }
 
 // Which bytes of the word stand in quotes or open some.
-inline uint64_t RecordScanner::InsideQuotes(const char* word, const CsvMasks::Word& w) {
+inline uint64_t RecordScanner::InsideQuotes(const char* word, const Masks::Word& w) {
   const bool follows = word == next_word_;
   const bool closed = follows && closing_ >> 63 != 0;
   const bool begins = follows ? begins_ : word[-1] == separator_;
   uint64_t quotes = w.quotes, inside = w.inside ^ in_quotes_;
   if ((quotes & inside & ~(w.before << 1 | uint64_t{begins})) != 0) [[unlikely]] {
     quotes = ResolveQuotes(word, quotes, closed);
-    inside = PrefixXor(quotes) ^ in_quotes_;
+    inside = inner::internal::PrefixXor(quotes) ^ in_quotes_;
   }
   in_quotes_ = uint64_t{0} - (inside >> 63);
   next_word_ = word + 64;
@@ -103,14 +104,15 @@ inline uint64_t RecordScanner::InsideQuotes(const char* word, const CsvMasks::Wo
 
 // Where the records of the block end.
 void RecordScanner::FindEnds() {
-  FindCsvMasks(block_, std::min<int64_t>(end_ - block_, CsvMasks::kBytes), separator_, &masks_);
+  inner::internal::kernel_functions.find_text_masks(
+      block_, std::min<int64_t>(end_ - block_, Masks::kBytes), separator_, &masks_);
   uint16_t* last = ends_;
   // What a \r at the end of the last piece ended has no byte of this one.
   if (block_ == begin_ && before_.returns && in_quotes_ == 0 && *begin_ != '\n') *last++ = 0;
   lines_in_quotes_ = 0;
   for (uint64_t left = masks_.some; left != 0; left &= left - 1) {
     const int k = std::countr_zero(left);
-    CsvMasks::Word& w = masks_.words[k];
+    Masks::Word& w = masks_.words[k];
     const char* const word = block_ + 64 * k;
     const uint64_t inside = quotes_ ? InsideQuotes(word, w) : 0;
     uint64_t ends = w.feeds & ~inside;
@@ -134,8 +136,8 @@ void RecordScanner::FindEnds() {
 }
 
 bool RecordScanner::NextBlock() {
-  if (end_ - block_ <= CsvMasks::kBytes) return false;
-  block_ += CsvMasks::kBytes;
+  if (end_ - block_ <= Masks::kBytes) return false;
+  block_ += Masks::kBytes;
   FindEnds();
   return true;
 }
@@ -145,7 +147,7 @@ const char* RecordScanner::Search() {
   begun_lines_ = 0;
   for (;;) {
     const bool found = next_ != last_;
-    const int end = found ? *next_ : CsvMasks::kBytes;
+    const int end = found ? *next_ : Masks::kBytes;
     if (lines_in_quotes_ != 0) CountLines(end);
     if (found) return ++next_, block_ + end;
     if (NextBlock()) continue;

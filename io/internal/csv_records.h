@@ -8,7 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "firn/io/internal/csv_masks.h"
+#include "firn/tensor/internal/text_masks.h"
 
 namespace firn::io::internal {
 
@@ -41,6 +41,7 @@ class RecordScanner {
   void SetQuotes(bool quotes, const char* p = nullptr);
 
  private:
+  using Masks = inner::internal::TextMasks;
   static constexpr int kAtOnce = 2;  // ends that are written at once
   // What the beginning of a piece has to know of the end of the one before.
   struct Before {
@@ -53,9 +54,9 @@ class RecordScanner {
   bool NextBlock();
   void FindEnds();
   void CountLines(int end);
-  uint64_t LoneReturns(const char* word, const CsvMasks::Word& w) const;
-  uint64_t LinesInQuotes(const char* word, const CsvMasks::Word& w, uint64_t inside) const;
-  uint64_t InsideQuotes(const char* word, const CsvMasks::Word& w);
+  uint64_t LoneReturns(const char* word, const Masks::Word& w) const;
+  uint64_t LinesInQuotes(const char* word, const Masks::Word& w, uint64_t inside) const;
+  uint64_t InsideQuotes(const char* word, const Masks::Word& w);
   uint64_t ResolveQuotes(const char* word, uint64_t quotes, bool closed) const;
   bool BeginsField(const char* at) const;
   void EndPiece();
@@ -65,7 +66,7 @@ class RecordScanner {
   Before before_, left_;                          // this piece, and the next
   const char *begin_ = nullptr, *end_ = nullptr;  // of the piece
   const char* block_ = nullptr;                   // what the masks are of
-  CsvMasks masks_;
+  Masks masks_;
   uint64_t in_quotes_ = 0;  // all ones where quotes are open behind the block
   // The word behind the last one with a quote or the end of a line, which quotes of that one closed
   // quotes, and whether its last byte has a quote behind it begin a field or go on with it.
@@ -73,7 +74,7 @@ class RecordScanner {
   uint64_t closing_ = 0;
   bool begins_ = false;
   // Where records of the block end, from its beginning, and those that have not been found.
-  uint16_t ends_[CsvMasks::kBytes + kAtOnce];  // NOLINT: set as far as last_
+  uint16_t ends_[Masks::kBytes + kAtOnce];  // NOLINT: set as far as last_
   const uint16_t *next_ = ends_, *last_ = ends_;
   // Words in whose quotes lines end that have not been counted; these are bits in `returns`.
   uint64_t lines_in_quotes_ = 0;

@@ -13,12 +13,15 @@ namespace firn::inner::internal {
 
 struct CopyDim;
 struct IndexInterval;
+struct TextMasks;
 
 struct KernelFunctions {
   // CopyStrided of strided_copy.h
   void (*copy_strided)(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst);
   // AnyOutside of index_values.h
   bool (*any_outside)(DType dtype, const void* values, int64_t n, const IndexInterval& interval);
+  // Those of n bytes of text (text_masks.h). Requires: 0 <= n <= TextMasks::kBytes.
+  void (*find_text_masks)(const char* text, int64_t n, char separator, TextMasks* masks);
 };
 
 // Set together with the registry of operations, before other global objects are made.

@@ -3,10 +3,19 @@
 
 #include "firn/tensor/problems/pool_problem.h"
 
+#include <algorithm>
+
 namespace firn {
 namespace {
 
 using internal::kMaxImage;
+
+absl::Status CheckPadding(int64_t padding, int64_t kernel, const char* axis) {
+  FIRN_RETURN_IF(padding < 0 || padding > kernel / 2,
+                 InvalidArgument("padding ", axis, " ", padding, " (want 0 to half the kernel, ",
+                                 kernel / 2, ")"));
+  return absl::OkStatus();
+}
 
 absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
                                  int64_t dilation, bool ceil_mode, const char* axis) {
@@ -15,9 +24,7 @@ absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int
   FIRN_RETURN_IF_ERROR(internal::CheckOption("kernel", axis, kernel, 1));
   FIRN_RETURN_IF_ERROR(internal::CheckOption("stride", axis, stride, 1));
   FIRN_RETURN_IF_ERROR(internal::CheckOption("dilation", axis, dilation, 1));
-  FIRN_RETURN_IF(padding < 0 || padding > kernel / 2,
-                 InvalidArgument("padding ", axis, " ", padding, " (want 0 to half the kernel, ",
-                                 kernel / 2, ")"));
+  FIRN_RETURN_IF_ERROR(CheckPadding(padding, kernel, axis));
   const int64_t reach = dilation * (kernel - 1) + 1;
   const int64_t space = in + 2 * padding - reach;
   FIRN_RETURN_IF(space < 0, InvalidArgument("the window covers ", reach, " in ", axis,
@@ -28,6 +35,19 @@ absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int
 }
 
 }  // namespace
+
+absl::Status inner::CheckWindows(const PoolAttrs& a) {
+  const int dims =
+      std::max({1, a.kernel.count(), a.stride.count(), a.padding.count(), a.dilation.count()});
+  FIRN_ASSIGN_OR_RETURN(const Sizes kernel, internal::CheckedOption("kernel", a.kernel, 1, dims));
+  FIRN_RETURN_IF_ERROR(internal::CheckedOption("stride", a.stride, 1, dims).status());
+  FIRN_RETURN_IF_ERROR(internal::CheckedOption("dilation", a.dilation, 1, dims).status());
+  FIRN_ASSIGN_OR_RETURN(const Sizes padding, internal::FittedOption("padding", a.padding, dims));
+  for (int i = 0; i < dims; ++i) {
+    FIRN_RETURN_IF_ERROR(CheckPadding(padding[i], kernel[i], internal::AxisName(i, dims)));
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Sizes> inner::PoolOutputSize(const Sizes& image, const PoolAttrs& a) {
   const int dims = image.count();

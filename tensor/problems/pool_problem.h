@@ -38,6 +38,8 @@ struct PoolAttrs {
   }
 };
 
+// An error unless there is an image that the windows fit.
+absl::Status CheckWindows(const PoolAttrs& a);
 // Size of the pooled image, or an error naming the option that does not fit.
 absl::StatusOr<Sizes> PoolOutputSize(const Sizes& image, const PoolAttrs& a);
 }  // namespace inner

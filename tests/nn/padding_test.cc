@@ -14,10 +14,12 @@ namespace firn::nn {
 namespace {
 
 TEST(PaddingTest, RefusesWhatIsNeitherOneNumberNorAPairForEachDimension) {
-  ZeroPad2d layer({.padding = {1, 2}});
-  const Tensor x = Ones({1, 2, 3, 3});
-  EXPECT_EQ(testing::ErrorOf([&] { layer(x); }),
-            "nn::ZeroPad2d at zero_pad2d: padding must have 1 number or 4, got 2");
+  EXPECT_EQ(testing::ErrorOf([] {
+              ZeroPad2d({.padding = {1, 2}});
+            }),
+            "nn::ZeroPad2d: padding must have 1 number or 4, got 2");
+  EXPECT_EQ(testing::ErrorOf([] { ConstantPad1d({.padding = {}}); }),
+            "nn::ConstantPad1d: padding must have 1 number or 2, got 0");
 }
 
 TEST(PaddingTest, RefusesTensorsOfFewerDimensions) {
@@ -38,6 +40,10 @@ TEST(PaddingTest, SaysHowItPads) {
   EXPECT_EQ(ConstantPad1d({.padding = {1, 2}, .value = 0.5}).Describe(),
             "padding=[1, 2], value=0.5");
   EXPECT_EQ(ZeroPad2d().Describe(), "");
+}
+
+TEST(PaddingTest, CeluRefusesWhatItWouldDivideBy) {
+  EXPECT_EQ(testing::ErrorOf([] { Celu({.alpha = 0}); }), "nn::Celu: alpha must not be 0");
 }
 
 TEST(PaddingTest, OtherLayersSayWhatDiffersFromTheirDefaults) {

@@ -65,6 +65,34 @@ TEST(ConvolutionTest, DeferredChannelsComeFromAnImageWithoutABatch) {
   EXPECT_EQ(conv(Randn({3, 2, 5, 5})).shape(), Shape({3, 4, 3, 3}));
 }
 
+// Where they are made, not where they are called.
+TEST(PoolingTest, RefusesWindowsThatFitNoImage) {
+  EXPECT_EQ(testing::ErrorOf([] { MaxPool2d({.kernel = 0}); }),
+            "nn::MaxPool2d: kernel 0 (want 1 to 16777216)");
+  EXPECT_EQ(testing::ErrorOf([] { MaxPool1d({.kernel = 3, .dilation = -1}); }),
+            "nn::MaxPool1d: dilation -1 (want 1 to 16777216)");
+  EXPECT_EQ(testing::ErrorOf([] {
+              AvgPool2d({.kernel = {2, 4}, .padding = {1, 3}});
+            }),
+            "nn::AvgPool2d: padding width 3 (want 0 to half the kernel, 2)");
+  EXPECT_EQ(testing::ErrorOf([] {
+              AvgPool3d({.kernel = {2, 2}, .stride = {1, 1, 1}});
+            }),
+            "nn::AvgPool3d: kernel (2, 2) has 2 numbers (want 1 or 3)");
+  EXPECT_EQ(testing::ErrorOf([] { AvgPool1d({.divisor_override = -1}); }),
+            "nn::AvgPool1d: divisor_override -1 (want >= 0)");
+  EXPECT_EQ(testing::ErrorOf([] { LpPool1d({.p = 0}); }),
+            "nn::LpPool1d: p is 0 (want a positive number)");
+  EXPECT_EQ(testing::ErrorOf([] {
+              LpPool1d({.kernel = {2, 2}});
+            }),
+            "nn::LpPool1d: kernel (2, 2) has 2 numbers (want 1)");
+  EXPECT_EQ(testing::ErrorOf([] {
+              AdaptiveAvgPool2d({.output_size = {1, 0}});
+            }),
+            "nn::AdaptiveAvgPool2d: output_size (1, 0) (want 1 to 16777216)");
+}
+
 TEST(ConvolutionTest, RefusesSizesOfOtherCounts) {
   EXPECT_EQ(testing::ErrorOf([] {
               Conv1d({.in = 1, .out = 1, .kernel = {3, 3}});

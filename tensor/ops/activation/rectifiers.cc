@@ -187,8 +187,12 @@ Tensor Selu(const Tensor& x) {
   return ScaledElu(x, {.alpha = 1.6732632423543772, .scale = 1.0507009873554805});
 }
 
+void inner::CheckCeluAlpha(double alpha, const char* where) {
+  if (alpha == 0) RaiseStatus(InvalidArgument("alpha must not be 0"), where);
+}
+
 Tensor Celu(const Tensor& x, Real alpha) {
-  if (alpha == 0) RaiseStatus(InvalidArgument("alpha must not be 0"), "celu");
+  CheckCeluAlpha(alpha, "celu");
   return ScaledElu(x, {.alpha = alpha, .input_scale = 1 / alpha});
 }
 

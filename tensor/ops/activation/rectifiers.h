@@ -106,6 +106,11 @@ Tensor ScaledElu(const Tensor& x, const EluAttrs& attrs);
 // al., 2017. Integers and bools become f32.
 Tensor Selu(const Tensor& x);
 
+namespace inner {
+// Throws when alpha is 0, which the formula divides by.
+void CheckCeluAlpha(double alpha, const char* where);
+}  // namespace inner
+
 // x where x > 0, else alpha * (e^(x / alpha) - 1) (Barron, 2017): unlike Elu's, its slope has no
 // jump at 0. Integers and bools become f32. Throws when alpha is 0.
 Tensor Celu(const Tensor& x, inner::Real alpha = 1);

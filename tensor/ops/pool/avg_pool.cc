@@ -368,6 +368,12 @@ Tensor AdaptivePool(int dims, const Tensor& x, const Sizes& output_size) {
 
 }  // namespace
 
+void AvgPoolOptions::Check(const char* where) const {
+  const PoolAttrs attrs = AttrsFrom(*this);
+  RaiseIfError(CheckAttrs(attrs), where);
+  RaiseIfError(CheckWindows(attrs), where);
+}
+
 Tensor AvgPool1d(const Tensor& x, const AvgPoolOptions& o) { return Pool(1, x, AttrsFrom(o)); }
 Tensor AvgPool2d(const Tensor& x, const AvgPoolOptions& o) { return Pool(2, x, AttrsFrom(o)); }
 Tensor AvgPool3d(const Tensor& x, const AvgPoolOptions& o) { return Pool(3, x, AttrsFrom(o)); }

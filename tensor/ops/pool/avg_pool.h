@@ -22,6 +22,8 @@ struct AvgPoolOptions {
     v.Field("count_include_pad", count_include_pad);
     v.Field("divisor_override", divisor_override);
   }
+  // Throws when there is no image that the windows fit.
+  void Check(const char* where) const;
 };
 using AvgPool1dOptions = AvgPoolOptions;
 using AvgPool2dOptions = AvgPoolOptions;

@@ -17,18 +17,21 @@ namespace firn {
 namespace {
 
 Tensor LpPool(int dims, const Tensor& x, double p, const LpPoolOptions& o, const char* name) {
-  if (!(p > 0)) RaiseStatus(InvalidArgument("p is ", p, " (want a positive number)"), name);
-  const absl::StatusOr<Sizes> kernel = internal::CheckedOption("kernel", o.kernel, 1, dims);
-  RaiseIfError(kernel.status(), name);
-  const AvgPoolOptions windows = {.kernel = *kernel, .stride = o.stride, .ceil_mode = o.ceil_mode};
+  CheckLpPool(dims, p, o.kernel, name);
+  const AvgPoolOptions windows = {.kernel = o.kernel, .stride = o.stride, .ceil_mode = o.ceil_mode};
   const bool narrow = x.defined() && IsFloating(x.dtype()) && x.dtype() != DType::kF64;
   const Tensor powers = Pow(narrow ? Cast(x, DType::kF64) : x, p);
   const Tensor means = dims == 1 ? AvgPool1d(powers, windows) : AvgPool2d(powers, windows);
-  const Tensor norms = Pow(Mul(means, kernel->volume()), 1 / p);
+  const Tensor norms = Pow(Mul(means, o.kernel.Over(dims).volume()), 1 / p);
   return narrow ? Cast(norms, x.dtype()) : norms;
 }
 
 }  // namespace
+
+void inner::CheckLpPool(int dims, double p, const Sizes& kernel, const char* where) {
+  if (!(p > 0)) RaiseStatus(InvalidArgument("p is ", p, " (want a positive number)"), where);
+  RaiseIfError(internal::CheckedOption("kernel", kernel, 1, dims).status(), where);
+}
 
 Tensor LpPool1d(const Tensor& x, Real p, const LpPoolOptions& o) {
   return LpPool(1, x, p, o, "lp_pool1d");

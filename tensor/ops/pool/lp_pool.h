@@ -12,6 +12,11 @@ struct LpPoolOptions {
   bool ceil_mode = false;
 };
 
+namespace inner {
+// Throws unless p is positive and the kernel has positive numbers for so many dimensions.
+void CheckLpPool(int dims, double p, const Sizes& kernel, const char* where);
+}  // namespace inner
+
 // The power mean of each window, times the size of the kernel (PyTorch's lp_pool2d):
 //   y = (k mean_window(x^p))^(1 / p), k the number of taps, which is the p-norm of a whole window
 // of numbers that are not negative. x^p has no absolute value, so negative x want an even p.

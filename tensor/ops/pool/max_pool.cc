@@ -157,6 +157,10 @@ ValuesAndIndices PoolWithIndices(int dims, const Tensor& x, const PoolAttrs& a) 
 
 }  // namespace
 
+void MaxPoolOptions::Check(const char* where) const {
+  RaiseIfError(CheckWindows(AttrsOf(*this)), where);
+}
+
 Tensor MaxPool1d(const Tensor& x, const MaxPoolOptions& o) { return Pool(1, x, AttrsOf(o)); }
 Tensor MaxPool2d(const Tensor& x, const MaxPoolOptions& o) { return Pool(2, x, AttrsOf(o)); }
 Tensor MaxPool3d(const Tensor& x, const MaxPoolOptions& o) { return Pool(3, x, AttrsOf(o)); }

@@ -20,6 +20,8 @@ struct MaxPoolOptions {
     v.Field("dilation", dilation);
     v.Field("ceil_mode", ceil_mode);
   }
+  // Throws when there is no image that the windows fit.
+  void Check(const char* where) const;
 };
 using MaxPool1dOptions = MaxPoolOptions;
 using MaxPool2dOptions = MaxPoolOptions;

@@ -1,13 +1,13 @@
-#ifndef FIRN_IO_INTERNAL_CSV_MASKS_H_
-#define FIRN_IO_INTERNAL_CSV_MASKS_H_
+#ifndef FIRN_TENSOR_INTERNAL_TEXT_MASKS_H_
+#define FIRN_TENSOR_INTERNAL_TEXT_MASKS_H_
 
 #include <cstdint>
 
-namespace firn::io::internal {
+namespace firn::inner::internal {
 
 // Where the bytes stand that the records of a CSV text depend on: bit i of word k is about byte
-// 64 k + i.
-struct CsvMasks {
+// 64 k + i. Found by kernel_functions.find_text_masks (kernel_functions.h).
+struct TextMasks {
   static constexpr int kWords = 64, kBytes = 64 * kWords;
   struct Word {
     uint64_t quotes, feeds, returns;
@@ -20,15 +20,14 @@ struct CsvMasks {
 
 // Bit i of the result is the parity of bits 0 to i.
 inline uint64_t PrefixXor(uint64_t bits) {
-  for (int k = 1; k < 64; k *= 2) bits ^= bits << k;
-  return bits;
+  bits ^= bits << 1;
+  bits ^= bits << 2;
+  bits ^= bits << 4;
+  bits ^= bits << 8;
+  bits ^= bits << 16;
+  return bits ^ bits << 32;
 }
 
-// Those of n bytes of text. Requires: 0 <= n <= kBytes.
-void FindCsvMasks(const char* text, int64_t n, char separator, CsvMasks* masks);
-// By the instructions of a level (device/level.h). Requires: the processor's is not less.
-void FindCsvMasks(int level, const char* text, int64_t n, char separator, CsvMasks* masks);
+}  // namespace firn::inner::internal
 
-}  // namespace firn::io::internal
-
-#endif  // FIRN_IO_INTERNAL_CSV_MASKS_H_
+#endif  // FIRN_TENSOR_INTERNAL_TEXT_MASKS_H_
