@@ -1,0 +1,121 @@
+// Functions that are made of operations, of numbers at the edges of f32 and f16: their values and
+// gradients against the same functions in f64, which holds all that comes between.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "firn/autograd/backward.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/linalg/pinv.h"
+#include "firn/tensor/ops/linalg/svd.h"
+#include "firn/tensor/ops/linear/distance.h"
+#include "firn/tensor/ops/loss/binary.h"
+#include "firn/tensor/ops/loss/likelihood.h"
+#include "firn/tensor/ops/loss/similarity.h"
+#include "firn/tensor/ops/norm/channel_norms.h"
+#include "firn/tensor/ops/norm/normalize.h"
+#include "firn/tensor/ops/pool/lp_pool.h"
+
+namespace firn {
+namespace {
+
+using Inputs = std::vector<Tensor>;
+struct Case {
+  std::string name;
+  Shape shape;  // of each input
+  int inputs;
+  std::function<Tensor(const Inputs&)> f;
+};
+
+// Its value and gradients, in f64.
+std::vector<std::vector<double>> Results(const Case& c, const std::vector<std::vector<double>>& x,
+                                         DType dtype) {
+  Inputs in;
+  for (const std::vector<double>& v : x) {
+    in.push_back(FromVector(v).To(dtype).Reshape(c.shape));
+    in.back().SetRequiresGrad();
+  }
+  const Tensor y = c.f(in);
+  std::vector<std::vector<double>> all = {y.To(DType::kF64).ToVector<double>()};
+  for (const Tensor& d : Grad({y}, in, {.seeds = {OnesLike(y)}, .allow_unused = true})) {
+    all.push_back(d.defined() ? d.To(DType::kF64).ToVector<double>()
+                              : std::vector<double>(x[0].size()));
+  }
+  return all;
+}
+
+struct Range {
+  DType dtype;
+  double largest, least, error;  // `least`: the smallest number that has all its digits
+};
+constexpr Range kF32Range{DType::kF32, 3e38, 1.2e-38, 1e-4};
+constexpr Range kF16Range{DType::kF16, 65504, 6.2e-5, 1e-2};
+
+void ExpectAsInF64(const Case& c, std::vector<std::vector<double>> x, const Range& range) {
+  for (std::vector<double>& v : x) {
+    v = FromVector(v).To(range.dtype).To(DType::kF64).ToVector<double>();
+  }
+  const auto got = Results(c, x, range.dtype), want = Results(c, x, DType::kF64);
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t k = 0; k < got.size(); ++k) {
+    double top = 0;
+    for (const double w : want[k])
+      top = std::max(top, std::abs(w) < range.largest ? std::abs(w) : 0);
+    for (size_t i = 0; i < got[k].size(); ++i) {
+      const double w = want[k][i], g = got[k][i];
+      ASSERT_TRUE(std::isfinite(w)) << c.name << ": " << k << " " << i;
+      if (std::abs(w) > range.largest / 2) continue;
+      EXPECT_LE(std::abs(g - w), range.error * std::max(std::abs(w), top) + 4 * range.least)
+          << DTypeName(range.dtype) << " " << c.name << (k == 0 ? ", value " : ", gradient ") << i
+          << " at " << x[0][i % x[0].size()] << ": " << g << ", want " << w;
+    }
+  }
+}
+
+// Rows of ordinary numbers, with a zero, times `scale`.
+std::vector<std::vector<double>> Rows(const Case& c, double scale) {
+  static const std::vector<double> kRow = {.5, -1.25, 2, .75, 1.5,   .25,  -.5,  1,   -2,
+                                           0,  .375,  1, .87, -.375, 1.12, 2.25, -1.5};
+  std::vector<std::vector<double>> x(static_cast<size_t>(c.inputs));
+  for (size_t k = 0; k < x.size(); ++k) {
+    for (int64_t i = 0; i < c.shape.num_elements(); ++i) {
+      x[k].push_back(scale * kRow[(static_cast<size_t>(i) + 5 * k) % kRow.size()]);
+    }
+  }
+  return x;
+}
+
+const Shape kMatrix = {3, 4}, kChannels = {2, 3, 4};
+
+TEST(FarCompositesTest, LengthsWhoseSquaresLeaveTheRange) {
+  const std::vector<Case> cases = {
+      {"cdist", kMatrix, 2, [](const Inputs& x) { return Cdist(x[0], x[1]); }},
+      {"cdist of order 3", kMatrix, 2, [](const Inputs& x) { return Cdist(x[0], x[1], 3); }},
+      {"cdist of one tensor", kMatrix, 1, [](const Inputs& x) { return Cdist(x[0], x[0]); }},
+      {"norm of order 3", kMatrix, 1, [](const Inputs& x) { return Norm(x[0], 3, 1); }},
+      {"weight_norm", kMatrix, 2, [](const Inputs& x) { return WeightNorm(x[0], Sum(x[1], 1)); }},
+      {"weight_norm with eps", kMatrix, 2,
+       [](const Inputs& x) { return WeightNorm(x[0], Sum(x[1], 1), {.eps = 1e-12}); }},
+      {"local_response_norm", kChannels, 1,
+       [](const Inputs& x) { return LocalResponseNorm(x[0], 3); }},
+  };
+  for (const Case& c : cases) {
+    for (const double scale : {1e-30, 1e-20, 1.0, 1e20, 1e30}) {
+      ExpectAsInF64(c, Rows(c, scale), kF32Range);
+    }
+    for (const double scale : {1e-4, 1.0, 300.0, 1e4}) {
+      if (c.name != "cdist of order 3" || scale < 1e4) ExpectAsInF64(c, Rows(c, scale), kF16Range);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace firn
