@@ -117,5 +117,18 @@ TEST(FarCompositesTest, LengthsWhoseSquaresLeaveTheRange) {
   }
 }
 
+TEST(FarCompositesTest, MatricesWhoseSquaresLeaveTheRange) {
+  const std::vector<Case> cases = {
+      {"svd, u", kMatrix, 1, [](const Inputs& x) { return Svd(x[0]).u; }},
+      {"svd, vh", kMatrix, 1, [](const Inputs& x) { return Svd(x[0]).vh; }},
+      {"lstsq", {4, 2}, 2, [](const Inputs& x) { return Lstsq(x[0], x[1]).solution; }},
+  };
+  for (const Case& c : cases) {
+    for (const double scale : {1e-30, 1e-20, 1.0, 1e15, 1e30}) {
+      ExpectAsInF64(c, Rows(c, scale), kF32Range);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace firn
