@@ -130,5 +130,14 @@ TEST(FarCompositesTest, MatricesWhoseSquaresLeaveTheRange) {
   }
 }
 
+TEST(FarCompositesTest, WindowsOfZerosHaveNoSlope) {
+  Tensor x = FromVector(std::vector<double>{0, 0, 0, 3, 4, 0}, Shape{1, 1, 6}).SetRequiresGrad();
+  for (const double p : {1.0, 2.0, 3.0}) {
+    const Tensor dx = Grad(Sum(LpPool1d(x, p, {.kernel = 2})), x);
+    for (const double d : dx.ToVector<double>()) EXPECT_TRUE(std::isfinite(d)) << p;
+    EXPECT_EQ(dx.ToVector<double>()[0], 0) << p;
+  }
+}
+
 }  // namespace
 }  // namespace firn
