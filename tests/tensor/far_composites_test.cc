@@ -34,6 +34,7 @@ struct Case {
   int inputs;
   std::function<Tensor(const Inputs&)> f;
 };
+constexpr Reduction kEach = Reduction::kNone;
 
 // Its value and gradients, in f64.
 std::vector<std::vector<double>> Results(const Case& c, const std::vector<std::vector<double>>& x,
@@ -137,6 +138,62 @@ TEST(FarCompositesTest, WindowsOfZerosHaveNoSlope) {
     for (const double d : dx.ToVector<double>()) EXPECT_TRUE(std::isfinite(d)) << p;
     EXPECT_EQ(dx.ToVector<double>()[0], 0) << p;
   }
+}
+
+// All pairs of these.
+std::vector<std::vector<double>> Pairs(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<std::vector<double>> x(2);
+  for (const double u : a) {
+    for (const double v : b) x[0].push_back(u), x[1].push_back(v);
+  }
+  return x;
+}
+
+TEST(FarCompositesTest, LossesOfSureAnswers) {
+  const std::vector<double> logits = {-300, -100, -60, -20, -1, 0, 1, 20, 60, 100, 300};
+  const auto x = Pairs(logits, {0, 1});
+  const Shape shape = {static_cast<int64_t>(x[0].size())};
+  for (const double gamma : {0.0, 0.5, 1.0, 1.5, 2.0}) {
+    const Case focal{"sigmoid_focal_loss", shape, 2, [&](const Inputs& in) {
+                       return SigmoidFocalLoss(in[0], in[1], {.gamma = gamma});
+                     }};
+    ExpectAsInF64(focal, x, kF32Range);
+    ExpectAsInF64(focal, x, kF16Range);
+  }
+  // The second derivative, too.
+  Tensor sure = FromValues<float>({-80, -30, 30, 80}).SetRequiresGrad();
+  const Tensor loss = SigmoidFocalLoss(sure, FromValues<float>({0, 0, 1, 1}), {.gamma = 0.5});
+  const Tensor first = Grad(loss, sure, {.seeds = {OnesLike(loss)}, .create_graph = true});
+  for (const float d : Grad(Sum(first), sure).ToVector<float>()) EXPECT_NEAR(d, 0, 1e-6);
+}
+
+TEST(FarCompositesTest, LikelihoodsInHalfPrecision) {
+  const auto x = Pairs({0, 1e-3, 1, 30, 250}, {0, 1, 30, 250});
+  const Shape shape = {static_cast<int64_t>(x[0].size())};
+  const Case rates{"poisson_nll_loss of rates", shape, 2, [](const Inputs& in) {
+                     return PoissonNllLoss(in[0], in[1].Detach(),
+                                           {.log_input = false, .full = true, .reduction = kEach});
+                   }};
+  ExpectAsInF64(rates, x, kF16Range);
+  const Case errors{"gaussian_nll_loss", shape, 2, [](const Inputs& in) {
+                      return GaussianNllLoss(in[0], in[1], FullLike(in[0], 2),
+                                             {.reduction = kEach});
+                    }};
+  ExpectAsInF64(errors, x, kF16Range);
+  ExpectAsInF64({errors.name,
+                 {4},
+                 2,
+                 [](const Inputs& in) {
+                   return GaussianNllLoss(in[0], in[1], FullLike(in[0], 1e10),
+                                          {.reduction = kEach});
+                 }},
+                {{1e20, 2e20, -1e20, 1}, {0, 1e20, 1e20, 3e20}}, kF32Range);
+  const Case variances{"gaussian_nll_loss of variances", shape, 2, [](const Inputs& in) {
+                         return GaussianNllLoss(in[0], ZerosLike(in[0]), in[1],
+                                                {.reduction = kEach});
+                       }};
+  ExpectAsInF64({variances.name, {9}, 2, variances.f}, Pairs({0, 1e-3, 0.01}, {0, 1e-4, 1}),
+                kF16Range);
 }
 
 }  // namespace
