@@ -1,4 +1,6 @@
 // Batches count by their samples: the last one may be smaller.
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "firn/firn.h"
@@ -31,6 +33,7 @@ Evaluation Evaluate(nn::Layer& net, io::DataLoader& data, const EvaluateOptions&
   if (metric) metric.Reset();  // it may have seen something before
   data.SetEpoch(0);
   for (auto [input, target] : data) {
+    if (!options.loss && loss.weight() == 0) inner::internal::CheckShares(target);
     const Tensor output = net(input);
     const auto samples = static_cast<double>(input.size(0));
     const Tensor value =
@@ -59,6 +62,27 @@ Tensor DefaultLoss(const Tensor& output, const Tensor& target) {
         "loss");
   }
   return CrossEntropy(output, target);
+}
+
+void CheckShares(const Tensor& target) {
+  if (!IsFloating(target.dtype()) || target.rank() < 2 || target.num_elements() == 0) return;
+  if (target.size(1) == 1) return;  // which DefaultLoss refuses
+  const NoGradScope no_grad;
+  const Tensor shares = target.To(DType::kF64), sums = Sum(shares, 1);
+  const double least = Min(shares).Item();
+  const double far = Max(Abs(sums - 1)).Item();
+  if (least >= -0.01 && far <= 0.01) return;  // as half types and smoothing have them
+  const std::string found = least >= -0.01 && far == far
+                                ? absl::StrCat("a sum that is ", far, " from 1")
+                                : absl::StrCat(least, " among them");
+  RaiseStatus(
+      absl::InvalidArgumentError(absl::StrCat(
+          "none is given, which stands for cross entropy, whose ", DTypeName(target.dtype()),
+          " targets ", target.shape().ToString(),
+          " would be the shares of classes in a sample, which add up to 1, but there is ", found,
+          ". Give one: MseLoss or L1Loss for numbers, BinaryCrossEntropyWithLogits for classes"
+          " that each are there or not")),
+      "loss");
 }
 
 }  // namespace inner::internal

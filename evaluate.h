@@ -20,8 +20,8 @@ using LossFunction = std::function<Tensor(const Tensor& output, const Tensor& ta
 using MetricFunction = std::function<double(const Tensor& output, const Tensor& target)>;
 
 struct EvaluateOptions {
-  // Empty: CrossEntropy, which an output of one number a sample has none of: that is an error that
-  // names the losses which do.
+  // Empty: CrossEntropy, which an output of one number a sample has none of, nor have floating
+  // targets that are no shares of classes: that is an error that names the losses which do.
   LossFunction loss = {};
   // A metric of io/metrics, or a function whose mean over the batches is taken. Empty: io::Accuracy
   // where `loss` is empty too, else none.
@@ -43,6 +43,9 @@ Evaluation Evaluate(nn::Layer& net, io::DataLoader& data, const EvaluateOptions&
 namespace inner::internal {
 // CrossEntropy, where that means something. Throws as EvaluateOptions::loss says.
 Tensor DefaultLoss(const Tensor& output, const Tensor& target);
+// Throws where floating targets of that loss are no shares of classes: numbers to be learnt would
+// be taken for them in silence. Reads them, so it is for the first batch.
+void CheckShares(const Tensor& target);
 }  // namespace inner::internal
 
 }  // namespace firn

@@ -51,6 +51,33 @@ TEST(FitOptionsTest, NumbersWithoutALossAreRefused) {
               HasSubstr("always 0"));
 }
 
+// Three numbers to be learnt are no shares of three classes, which cross entropy would take them
+// for.
+TEST(FitOptionsTest, SeveralNumbersWithoutALossAreRefused) {
+  nn::Sequential net{nn::New<nn::Linear>({.in = 2, .out = 3})};
+  optim::Sgd sgd(net.named_parameters(), {.lr = 0.1});
+  const Tensor x = Randn({32, 2}), ones = Ones({32, 3}), shares = Softmax(Randn({32, 3}), 1);
+  const std::vector<float> before = net.parameters()[0].ToVector<float>();
+  for (const bool frozen : {false, true}) {
+    const auto fit = [&](const Tensor& y) {
+      io::DataLoader train(io::FromTensors(x, y), {.batch = 16});
+      Fit(net, sgd, train, {.epochs = 1, .frozen = frozen, .progress = {.quiet = true}});
+    };
+    EXPECT_THAT(testing::ErrorOf([&] { fit(ones); }),
+                HasSubstr("loss: none is given, which stands for cross entropy, whose f32 targets "
+                          "[16, 3] would be the shares of classes in a sample, which add up to 1, "
+                          "but there is a sum that is 2 from 1. Give one: MseLoss"));
+    EXPECT_THAT(testing::ErrorOf([&] { fit(shares - 0.5); }), HasSubstr("among them. Give one"));
+    EXPECT_THAT(testing::ErrorOf([&] { fit(shares * std::nan("")); }), HasSubstr("Give one"));
+    EXPECT_EQ(net.parameters()[0].ToVector<float>(), before);
+  }
+  io::DataLoader numbers(io::FromTensors(x, ones), {.batch = 16});
+  EXPECT_THAT(testing::ErrorOf([&] { Evaluate(net, numbers); }), HasSubstr("Give one: MseLoss"));
+  io::DataLoader classes(io::FromTensors(x, shares.To(DType::kF16).To(DType::kF32)), {.batch = 16});
+  Fit(net, sgd, classes, {.epochs = 1, .progress = {.quiet = true}});
+  EXPECT_NE(net.parameters()[0].ToVector<float>(), before);
+}
+
 TEST(FitOptionsTest, MetricsDoNotDependOnTheSizeOfBatches) {
   Line l;
   io::DataLoader train(io::FromTensors(l.x, l.y), {.batch = 16});

@@ -123,7 +123,8 @@ void Grad(GradContext& g) {
   const Tensor &a = g.input(0), &p = g.output(0), &dp = g.grad_output();
   const Tensor pt = MatrixTranspose(p), at = MatrixTranspose(a), dpt = MatrixTranspose(dp);
   const Tensor across = Neg(Matmul(Matmul(pt, dp), pt));
-  const Tensor right = Matmul(dpt, Matmul(p, pt)), left = Matmul(Matmul(pt, p), dpt);
+  // p p^T may leave the range of numbers where small dp bring it back.
+  const Tensor right = Matmul(Matmul(dpt, p), pt), left = Matmul(pt, Matmul(p, dpt));
   const Tensor beyond_columns = Sub(right, Matmul(pt, Matmul(at, right)));  // (1 - A P)^T ...
   const Tensor beyond_rows = Sub(left, Matmul(Matmul(left, at), pt));       // ... (1 - P A)^T
   g.set_grad_input(0, Add(across, Add(beyond_columns, beyond_rows)));

@@ -136,15 +136,18 @@ void Grad(GradContext& g) {
   const Tensor rows = Unsqueeze(s, -1), columns = Unsqueeze(s, -2);
   const Tensor on_diagonal = OnDiagonal(u.shape().dim(-2) == k ? u : vh);  // the square one
   Tensor inner = Where(on_diagonal, Unsqueeze(g.grad_output(1), -2), 0.0), beyond;
-  const Tensor gaps = Where(on_diagonal, 1.0, Mul(Sub(columns, rows), Add(columns, rows)));
+  // Of s_j^2 - s_i^2, whose squares may leave the range of numbers, the factors.
+  const Tensor gaps = Where(on_diagonal, 1.0, Sub(columns, rows));
+  const Tensor sums = Where(on_diagonal, 1.0, Add(columns, rows));
   if (g.has_grad_output(0)) {
     const Tensor du = Slice(g.grad_output(0), -1, 0, k);
-    inner = Add(inner, Mul(Div(Antisymmetric(Matmul(u, du, true)), gaps), columns));
+    inner = Add(inner, Mul(Div(Antisymmetric(Matmul(u, du, true)), gaps), Div(columns, sums)));
     if (u.shape().dim(-2) > k) beyond = Matmul(Div(Beyond(du, u), columns), vh);
   }
   if (g.has_grad_output(2)) {
     const Tensor dvh = Slice(g.grad_output(2), -2, 0, k);
-    inner = Add(inner, Mul(Div(Antisymmetric(Matmul(vh, dvh, false, true)), gaps), rows));
+    inner =
+        Add(inner, Mul(Div(Antisymmetric(Matmul(vh, dvh, false, true)), gaps), Div(rows, sums)));
     if (vh.shape().dim(-1) > k) {
       const Tensor v = MatrixTranspose(vh);
       const Tensor rest = MatrixTranspose(Beyond(MatrixTranspose(dvh), v));

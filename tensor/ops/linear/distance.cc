@@ -80,7 +80,7 @@ Tensor FlowOfDifferences(const Tensor& dy, const Tensor& difference, const Tenso
   const Tensor size = Abs(difference), sign = Mul(Sign(difference), flow);
   if (std::isinf(p)) return Where(Lt(size, distance), 0.0, sign);
   // sign(0) is 0; the power of 1 keeps infinity away.
-  const Tensor ratio = Div(Where(Eq(size, 0), 1.0, size), Where(zero, 1.0, distance));
+  const Tensor ratio = Where(Eq(size, 0), 1.0, Div(size, Where(zero, 1.0, distance)));
   return Mul(sign, Pow(ratio, p - 1));
 }
 

@@ -2,13 +2,15 @@
 #define FIRN_TENSOR_OPS_LINEAR_DISTANCE_BODY_H_
 
 // cdist: a distance for each pair of rows. Terms are collected in several sums side by side, which
-// do not wait for each other and make up a vector on the CPU.
+// do not wait for each other and make up a vector on the CPU. Where a sum of powers is infinite, or
+// so small that it lacks digits, the distance is computed again of differences over the largest.
 //
 // cdist_grad: a row of dx at a time, to which the rows of y are added one after the other, so that
 // sums do not depend on threads.
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "firn/tensor/kernels/divide.h"
 #include "firn/tensor/kernels/for_each.h"
@@ -29,6 +31,14 @@ struct RowPairs {
   }
 };
 
+// Whether a reducer sums powers, which leave the range of numbers before their root does.
+template <class R>
+inline constexpr bool kSumsPowers = false;
+template <class T>
+inline constexpr bool kSumsPowers<SquareSum<T>> = true;
+template <class T>
+inline constexpr bool kSumsPowers<PowerSum<T>> = true;
+
 template <class T, class R>
 struct CdistBody {
   static constexpr int kSums = 64 / sizeof(T);
@@ -36,6 +46,7 @@ struct CdistBody {
   const T *x, *y;
   T* out;
   R reducer;
+  T least;  // the least distance whose sum of powers has all its digits
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t row = i;
@@ -53,9 +64,24 @@ struct CdistBody {
     for (int half = kSums / 2; half > 0; half /= 2) {
       for (int s = 0; s < half; ++s) sums[s] = reducer.combine(sums[s], sums[s + half]);
     }
-    out[i] = d == 0 ? T(0) : reducer.finish(sums[0], d);
+    T distance = d == 0 ? T(0) : reducer.finish(sums[0], d);
+    if constexpr (kSumsPowers<R>) {
+      const bool within = distance >= least && distance <= std::numeric_limits<T>::max();
+      if (!within && distance == distance) distance = Scaled(a, b, distance);
+    }
+    out[i] = distance;
   }
   int64_t cost() const { return pairs.d + 16; }
+
+ private:
+  FIRN_HOST_DEVICE T Scaled(const T* a, const T* b, T distance) const {
+    T top = 0;
+    for (int64_t k = 0; k < pairs.d; ++k) top = std::max(top, std::abs(a[k] - b[k]));
+    if (!(top > 0) || top > std::numeric_limits<T>::max()) return top > 0 ? distance : T(0);
+    T sum = 0;
+    for (int64_t k = 0; k < pairs.d; ++k) sum += reducer.map((a[k] - b[k]) / top);
+    return reducer.finish(sum, pairs.d) * top;
+  }
 };
 
 template <class T>
@@ -129,6 +155,13 @@ absl::Status VisitDistance(double p, const F& f) {
   return std::isinf(p) ? f(AbsExtreme<T, true>()) : f(PowerSum<T>(p));
 }
 
+template <class T>
+T LeastDistance(double p) {
+  const double sum = static_cast<double>(std::numeric_limits<T>::min()) /
+                     static_cast<double>(std::numeric_limits<T>::epsilon());
+  return p > 0 ? static_cast<T>(std::pow(sum, 1 / p)) : T(0);
+}
+
 struct CdistKernel {
   template <class On>
   static absl::Status Run(const On& on, KernelContext& k) {
@@ -136,7 +169,8 @@ struct CdistKernel {
     return VisitSingleOrDouble(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
       return VisitDistance<T>(k.attrs<CdistAttrs>().p, [&]<class R>(const R& reducer) {
         return on.ForEach(k.out_spec().num_elements(),
-                          CdistBody<T, R>{pairs, k.in<T>(0), k.in<T>(1), k.out<T>(), reducer});
+                          CdistBody<T, R>{pairs, k.in<T>(0), k.in<T>(1), k.out<T>(), reducer,
+                                          LeastDistance<T>(k.attrs<CdistAttrs>().p)});
       });
     });
   }

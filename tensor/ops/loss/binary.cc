@@ -163,12 +163,20 @@ Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target,
 }
 
 Tensor SigmoidFocalLoss(const Tensor& x, const Tensor& target, const SigmoidFocalLossOptions& o) {
-  const Tensor losses = BinaryCrossEntropyWithLogits(x, target, {.reduction = Reduction::kNone});
-  // 1 - p_t: p where the target is 0, 1 - p where it is 1.
-  const Tensor p = Sigmoid(x), wrong = Add(p, Mul(target, Sub(1, Mul(p, 2))));
-  Tensor weighted = Mul(Pow(wrong, o.gamma), losses);
-  if (o.alpha >= 0) weighted = Mul(weighted, Add(Mul(target, 2 * o.alpha - 1), 1 - o.alpha));
-  return ReduceLoss(weighted, {}, o.reduction, "sigmoid_focal_loss");
+  CheckAlike({{"x", x}, {"target", target}}, "sigmoid_focal_loss");
+  // Half types compute in f32, which holds how far from right a sure answer is.
+  const DType wide = ComputeDType(x.dtype());
+  const Tensor logits = Cast(x, wide), t = Cast(target, wide);
+  Tensor losses = BinaryCrossEntropyWithLogits(logits, t, {.reduction = Reduction::kNone});
+  if (o.gamma != 0) {
+    // 1 - p_t: p where the target is 0, 1 - p where it is 1, as no difference of near numbers.
+    const Tensor wrong = Add(Mul(Sigmoid(logits), Sub(1, t)), Mul(Sigmoid(Neg(logits)), t));
+    // Powers below 1 are infinitely steep at 0: what is as near to right as that counts nothing.
+    const Tensor right = Lt(Abs(wrong), wide == DType::kF64 ? 0x1p-400 : 0x1p-50);
+    losses = Mul(Where(right, 0.0, Pow(Where(right, 1.0, wrong), o.gamma)), losses);
+  }
+  if (o.alpha >= 0) losses = Mul(losses, Add(Mul(t, 2 * o.alpha - 1), 1 - o.alpha));
+  return Cast(ReduceLoss(losses, {}, o.reduction, "sigmoid_focal_loss"), x.dtype());
 }
 
 }  // namespace firn

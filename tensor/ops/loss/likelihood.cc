@@ -13,8 +13,8 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
-#include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
@@ -43,14 +43,18 @@ Tensor VarianceLike(const Tensor& mean, const Tensor& var) {
               "gaussian_nll_loss");
 }
 
+// Half types compute in f32: f16 holds neither eps nor the square of 300.
+Tensor Wide(const Tensor& x) { return Cast(x, ComputeDType(x.dtype())); }
+
 }  // namespace
 
 Tensor PoissonNllLoss(const Tensor& x, const Tensor& target, const PoissonNllLossOptions& o) {
   CheckAlike({{"x", x}, {"target", target}}, "poisson_nll_loss");
+  const Tensor rate = Wide(x), count = Wide(target);
   Tensor losses =
-      o.log_input ? Sub(Exp(x), Mul(target, x)) : Sub(x, Mul(target, Log(Add(x, o.eps))));
-  if (o.full) losses = Add(losses, LogFactorial(target));
-  return ReduceLoss(losses, {}, o.reduction, "poisson_nll_loss");
+      o.log_input ? Sub(Exp(rate), Mul(count, rate)) : Sub(rate, Mul(count, Log(Add(rate, o.eps))));
+  if (o.full) losses = Add(losses, LogFactorial(count));
+  return Cast(ReduceLoss(losses, {}, o.reduction, "poisson_nll_loss"), x.dtype());
 }
 
 void GaussianNllLossOptions::Check(const char* where) const {
@@ -64,11 +68,13 @@ Tensor GaussianNllLoss(const Tensor& mean, const Tensor& target, const Tensor& v
   CheckAlike({{"mean", mean}, {"target", target}}, kName);
   CheckOneFloat({{"mean", mean}, {"var", var}}, kName);
   o.Check(kName);
-  const Tensor given = VarianceLike(mean, var);
+  const Tensor given = Wide(VarianceLike(mean, var));
   const Tensor v = StraightThrough(Clamp(given, o.eps), given);
-  Tensor losses = Mul(Add(Log(v), Div(Square(Sub(mean, target)), v)), 0.5);
+  // Not the square over the variance: it may be infinite where this is not.
+  const Tensor error = Sub(Wide(mean), Wide(target));
+  Tensor losses = Mul(Add(Log(v), Mul(Div(error, v), error)), 0.5);
   if (o.full) losses = Add(losses, std::log(2 * std::numbers::pi) / 2);
-  return ReduceLoss(losses, {}, o.reduction, kName);
+  return Cast(ReduceLoss(losses, {}, o.reduction, kName), mean.dtype());
 }
 
 }  // namespace firn

@@ -1,5 +1,6 @@
 // Composites: an instance norm is a group norm of one channel a group, a local response norm an
-// average pool over squares whose windows lie along the channels.
+// average pool over squares whose windows lie along the channels. The squares are of a type that
+// holds those of all elements: f16 has none of 300, f32 none of 1e20.
 
 #include "firn/tensor/ops/norm/channel_norms.h"
 
@@ -43,14 +44,16 @@ Tensor LocalResponseNorm(const Tensor& x, Integer size, const LocalResponseNormO
   }
   const double k = options.k, alpha = options.alpha;
   if (x.num_elements() == 0) return Mul(x, 1);
+  const DType wide = x.dtype() == DType::kF16 ? DType::kF32 : DType::kF64;
   const int64_t n = x.shape()[0], c = x.shape()[1];
   const int64_t window = size, before = window / 2, after = (window - 1) / 2;
   // Zeros are written out: a pool pads by half a window at most, on both sides alike.
-  const Tensor squares = Reshape(Square(x), {n, 1, c, x.num_elements() / (n * c)});
+  const Tensor elements = Cast(x, wide);
+  const Tensor squares = Reshape(Square(elements), {n, 1, c, x.num_elements() / (n * c)});
   const Tensor means = AvgPool2d(Pad(squares, {0, 0, before, after}),
                                  AvgPool2dOptions{.kernel = {window, 1}, .stride = 1});
   const Tensor base = Add(Mul(Reshape(means, x.shape()), alpha), k);
-  return Div(x, Pow(base, options.beta));
+  return Cast(Div(elements, Pow(base, options.beta)), x.dtype());
 }
 
 Tensor MeanSubtraction(const Tensor& x, const Tensor& running_mean, const Tensor& count,

@@ -9,6 +9,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
@@ -98,14 +99,13 @@ Tensor WeightNorm(const Tensor& v, const Tensor& g, const WeightNormOptions& opt
                 "weight_norm");
   }
   const DimList others = AllBut(v.rank(), dim);
-  Tensor norm;
-  if (options.eps > 0) {
-    const Tensor squares = Square(v);
-    norm = Sqrt(Add(others.empty() && !all ? squares : Sum(squares, others, true), options.eps));
-  } else {
-    norm = others.empty() && !all ? Abs(v) : Norm(v, 2, others, true);
-  }
-  return Mul(v, Div(Reshape(g, lengths), norm));
+  // f16 holds neither the usual eps nor the square of 300.
+  const Tensor wide = Cast(v, ComputeDType(v.dtype()));
+  Tensor norm = others.empty() && !all ? Abs(wide) : Norm(wide, 2, others, true);
+  if (options.eps > 0) norm = Hypot(norm, FullLike(norm, std::sqrt(options.eps)));
+  const Tensor length = Reshape(g, lengths);
+  if (wide.dtype() == v.dtype() || g.dtype() != v.dtype()) return Mul(v, Div(length, norm));
+  return Cast(Mul(wide, Div(Cast(length, wide.dtype()), norm)), v.dtype());
 }
 
 }  // namespace firn

@@ -7,7 +7,9 @@
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/pool/avg_pool.h"
 #include "firn/tensor/ops/shape/convert.h"
@@ -22,7 +24,9 @@ Tensor LpPool(int dims, const Tensor& x, double p, const LpPoolOptions& o, const
   const bool narrow = x.defined() && IsFloating(x.dtype()) && x.dtype() != DType::kF64;
   const Tensor powers = Pow(narrow ? Cast(x, DType::kF64) : x, p);
   const Tensor means = dims == 1 ? AvgPool1d(powers, windows) : AvgPool2d(powers, windows);
-  const Tensor norms = Pow(Mul(means, o.kernel.Over(dims).volume()), 1 / p);
+  // A window of zeros has no slope, as a norm of 0 has none.
+  const Tensor sums = Mul(means, o.kernel.Over(dims).volume()), zero = Eq(sums, 0);
+  const Tensor norms = Where(zero, 0.0, Pow(Where(zero, 1.0, sums), 1 / p));
   return narrow ? Cast(norms, x.dtype()) : norms;
 }
 

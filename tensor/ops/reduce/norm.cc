@@ -112,8 +112,9 @@ void Grad(GradContext& g) {
     return g.set_grad_input(
         0, ratios ? Mul(Div(x, safe), Where(zero, 0, dy)) : Mul(x, Where(zero, 0, Div(dy, safe))));
   }
-  // Where x is 0, sign(x) is too, and the power of 1 keeps infinity away.
-  const Tensor ratio = Div(Where(Eq(x, 0), 1, Abs(x)), safe);
+  // Where x is 0, sign(x) is too, and the power of 1 keeps infinity away: 1 / norm would not, of a
+  // small norm.
+  const Tensor ratio = Where(Eq(x, 0), 1, Div(Abs(x), safe));
   g.set_grad_input(0, Mul(Mul(Sign(x), Pow(ratio, a.p - 1)), Where(zero, 0, dy)));
 }
 
