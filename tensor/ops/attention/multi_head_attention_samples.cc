@@ -218,6 +218,12 @@ FIRN_REGISTER_COMPOSITE(multi_head_attention) {
         {Small({2, 3, 4}, 1), Small({2, 5, 3}, 2), Small({2, 5, 6}, 3), none, Small({4, 4}, 4),
          Small({4, 3}, 5), Small({4, 6}, 6), bias, none, none, out, out_bias, none, none},
         MultiHeadAttrs{.batch_first = true});
+  const Tensor tokens = Small({128, 16, 256}, 1);
+  s.AddLarge("128x16x256",
+             {tokens, tokens, tokens, Uniform({768, 256}, -0.06, 0.06, 4), none, none, none,
+              Small({768}, 6), none, none, Uniform({256, 256}, -0.06, 0.06, 5), Small({256}, 7),
+              none, none},
+             MultiHeadAttrs{.num_heads = 8}, 2.0 * 128 * 16 * 256 * (1024 + 256), 0);
   s.AddError("heads", with(none, none), MultiHeadAttrs{.num_heads = 3},
              "num_heads 3 must divide the 4 features of q [3, 2, 4]");
   s.AddError("padding", with(flags({0, 1}, {2, 1}), none), MultiHeadAttrs{},

@@ -122,6 +122,8 @@ FIRN_REGISTER_COMPOSITE(matrix_power) {
   s.Add("square", {Normal({2, 3, 3})}, MatrixPowerAttrs{2});
   s.Add("fifth", {WellConditioned({3, 3})}, MatrixPowerAttrs{5});
   s.Add("integers", {Integers({2, 2}, 0, 3)}, MatrixPowerAttrs{3});
+  s.AddLarge("64x64x64", {Uniform({64, 64, 64}, -0.1, 0.1)}, MatrixPowerAttrs{5},
+             3 * 2.0 * 64 * 64 * 64 * 64, 0);
   s.AddError("not square", {Normal({2, 3})}, MatrixPowerAttrs{2}, "a must be square matrices");
   s.AddError("singular", {Values({1, 2, 2, 4}, {2, 2})}, MatrixPowerAttrs{-1},
              "a [2, 2] is singular: pivot 1 is 0");

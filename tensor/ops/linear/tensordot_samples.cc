@@ -69,6 +69,8 @@ FIRN_REGISTER_COMPOSITE(tensordot) {
   s.Add("integers", {Integers({2, 3}, -3, 4), Integers({3, 2}, -3, 4, 2)},
         TensordotAttrs{{1}, {0}});
   s.Add("no elements", {Normal({2, 0}), Normal({0, 3}, 2)}, TensordotAttrs{{1}, {0}});
+  s.AddLarge("256x16x32 by 32x256x16", {Normal({256, 16, 32}), Normal({32, 256, 16}, 2)},
+             TensordotAttrs{{1, 2}, {2, 0}}, 2.0 * 256 * 256 * 512, 0);
   s.AddError("sizes", {Normal({2, 3}), Normal({2, 3}, 2)}, TensordotAttrs{{1}, {0}},
              "differ in number or size");
   s.AddError("number", {Normal({2, 3}), Normal({3, 3}, 2)}, TensordotAttrs{{1}, {}},

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "firn/tensor/operators.h"
 #include "firn/tensor/ops/loss/similarity.h"
 #include "firn/tensor/testing/golden_samples.h"
 #include "firn/tensor/testing/samples.h"
@@ -189,6 +190,9 @@ FIRN_REGISTER_COMPOSITE(cosine_embedding_loss) {
   add("one sample", {Normal({5}, 1), Normal({5}, 2), Values({1}, {})}, {});
   add("another target", {x1, x2, Values({1, 0, -1, 0})}, {0, Reduction::kNone});
   add("no sample", {Normal({0, 3}), Normal({0, 3}), Values({})}, {0, Reduction::kSum});
+  s.AddLarge("8192x512",
+             {Normal({8192, 512}, 1), Normal({8192, 512}, 2), Integers({8192}, 0, 2) * 2 - 1},
+             EmbeddingLossAttrs{}, 6 * 4.2e6, 33.6e6);
   s.AddError("target", {x1, x2, Values({1, 1})}, EmbeddingLossAttrs{},
              "target [2] does not fit x1 [4, 5] (want [4])");
   s.AddError("shapes", {x1, Normal({4, 1}), t}, EmbeddingLossAttrs{},

@@ -43,6 +43,8 @@ FIRN_REGISTER_COMPOSITE(instance_norm) {
   s.Add("sequences, eps", {Normal({2, 3, 5}), none, none}, InstanceNormAttrs{0.1});
   s.Add("blocked channels", {Normal({2, 16, 3, 3}), Normal({16}, 2), none}, InstanceNormAttrs{});
   s.Add("nothing", {Normal({0, 3, 4}), none, none}, InstanceNormAttrs{});
+  s.AddLarge("32x64x32x32", {Normal({32, 64, 32, 32}), Normal({64}, 2), Normal({64}, 3)},
+             InstanceNormAttrs{}, 8 * 2.1e6, 16.8e6);
   s.AddError("one value", {Normal({2, 3, 1}), none, none}, InstanceNormAttrs{},
              "x must be [n, c, ...] with more than one value per channel, got [2, 3, 1]");
   s.AddError("weight", {Normal({2, 3, 4}), Normal({4}), none}, InstanceNormAttrs{}, "[4]");
@@ -86,6 +88,8 @@ FIRN_REGISTER_COMPOSITE(local_response_norm) {
   s.Add("one channel at a time", {Normal({2, 3, 2})}, LocalResponseNormAttrs{1, 1});
   s.Add("blocked channels", {Normal({1, 16, 2, 2})}, LocalResponseNormAttrs{});
   s.Add("nothing", {Normal({0, 3, 2})}, LocalResponseNormAttrs{});
+  s.AddLarge("32x64x32x32", {Normal({32, 64, 32, 32})}, LocalResponseNormAttrs{}, 12 * 2.1e6,
+             16.8e6);
   s.AddError("size", {Normal({1, 2, 3})}, LocalResponseNormAttrs{0},
              "size must be 1 or more, got 0");
   s.AddError("rank", {Normal({2, 3})}, LocalResponseNormAttrs{},

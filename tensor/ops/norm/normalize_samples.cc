@@ -66,6 +66,8 @@ FIRN_REGISTER_COMPOSITE(normalize) {
         NormalizeAttrs{})
       .check_gradient = false;
   s.Add("nothing", {Normal({0, 3})}, NormalizeAttrs{});
+  s.AddLarge("4096x1000", {Normal({4096, 1000})}, NormalizeAttrs{}, 3 * 4.1e6, 32.8e6);
+  s.AddLarge("channels", {Normal({32, 64, 32, 32})}, NormalizeAttrs{}, 3 * 2.1e6, 16.8e6);
   s.AddError("eps", {Normal({2, 3})}, NormalizeAttrs{.eps = -1}, "eps must be 0 or more, got -1");
   s.AddError("dim", {Normal({2, 3})}, NormalizeAttrs{.dims = 2}, "2");
 }
@@ -107,6 +109,9 @@ FIRN_REGISTER_COMPOSITE(standardize) {
   s.Add("each sample of blocked channels", {Normal({2, 16, 2, 2})}, StandardizeAttrs{{1, -2, -1}});
   s.Add("leading", {Normal({4, 3})}, StandardizeAttrs{0});
   s.Add("nothing", {Normal({0, 3})}, StandardizeAttrs{1});
+  s.AddLarge("4096x1000", {Normal({4096, 1000})}, StandardizeAttrs{1}, 7 * 4.1e6, 32.8e6);
+  s.AddLarge("channels", {Normal({32, 64, 32, 32})}, StandardizeAttrs{{0, 2, 3}}, 7 * 2.1e6,
+             16.8e6);
   s.AddError("repeated", {Normal({2, 3})}, StandardizeAttrs{{1, -1}}, "standardize");
   s.AddError("eps", {Normal({2, 3})}, StandardizeAttrs{1, -0.5}, "eps must be 0 or more, got -0.5");
 }
@@ -152,6 +157,8 @@ FIRN_REGISTER_COMPOSITE(weight_norm) {
   s.Add("the whole", {Normal({3, 5}), Normal({1, 1}, 2)}, WeightNormAttrs{.dim = -100});
   s.Add("one element", {Normal({2, 3}), Normal({}, 2)}, WeightNormAttrs{.dim = -100});
   s.Add("vector", {Distinct({4}), Normal({4}, 2)}, WeightNormAttrs{});
+  s.AddLarge("1024x4096", {Normal({1024, 4096}), Normal({1024}, 2)}, WeightNormAttrs{}, 3 * 4.2e6,
+             33.6e6);
   s.AddError("g", {Normal({3, 5}), Normal({5}, 2)}, WeightNormAttrs{},
              "g [5] does not fit v [3, 5]: expected [3, 1] or one element for each index of dim");
   s.AddError("dim", {Normal({3, 5}), Normal({3}, 2)}, WeightNormAttrs{2}, "weight_norm");

@@ -91,6 +91,10 @@ FIRN_REGISTER_SAMPLES(quantize_linear) {
   s.Add("i32", {Values({1e12, -1e12, 4096, NAN}), Scale(), Point(1000001)},
         QuantizeAttrs{.dtype = DType::kI32});
   AddErrors(s, QuantizeAttrs{.dim = 1});
+  s.AddLarge("4M", {Normal({2048, 2048}), Scale(), Zero()}, QuantizeAttrs{.dtype = DType::kU8},
+             2 * 4.2e6, 21e6);
+  s.AddLarge("channels", {Normal({64, 8, 64, 64}), Scales(), ZeroPoints()},
+             QuantizeAttrs{.dim = 1, .dtype = DType::kU8}, 2 * 2.1e6, 10.5e6);
   s.AddError("dtype", {Normal({3}), Scale(), NoZero()}, QuantizeAttrs{.dtype = DType::kI64},
              "dtype must be i8, u8 or i32, got i64");
 }
@@ -116,6 +120,8 @@ FIRN_REGISTER_SAMPLES(dequantize_linear) {
   s.Add("i32", {Cast(Integers({3, 8}, -90000, 90000, 6), DType::kI32), Scale(), Zero()},
         DequantizeAttrs{});
   s.Add("nothing", {levels({0, 8}, 5), Scales(), ZeroPoints()}, DequantizeAttrs{1});
+  s.AddLarge("4M", {Cast(Integers({2048, 2048}, 0, 255, 5), DType::kU8), Scale(), Zero()},
+             DequantizeAttrs{}, 2 * 4.2e6, 21e6);
   s.AddError("scales", {levels({2, 3}, 1), Values({1, 2}), Points({0, 0})}, DequantizeAttrs{1},
              "does not fit");
   s.AddError("floats", {Normal({3}), Scale(), Zero()}, DequantizeAttrs{}, "x must be i8");
@@ -139,6 +145,11 @@ FIRN_REGISTER_SAMPLES(fake_quantize) {
   AddCalls(s, FakeQuantizeAttrs{}, FakeQuantizeAttrs{1, -8, 7}, FakeQuantizeAttrs{1, 0, 15});
   for (Sample& sample : s.samples) sample.check_gradient = false;
   s.Add("beyond the range", {Values({100, -100, 40}), Scale(), Zero()}, FakeQuantizeAttrs{})
+      .constant_inputs = {1};
+  s.AddLarge("4M", {Normal({2048, 2048}), Scale(), Zero()}, FakeQuantizeAttrs{}, 4 * 4.2e6, 33.6e6)
+      .constant_inputs = {1};
+  s.AddLarge("channels", {Normal({64, 8, 64, 64}), Scales(), ZeroPoints()},
+             FakeQuantizeAttrs{1, -8, 7}, 4 * 2.1e6, 16.8e6)
       .constant_inputs = {1};
   AddErrors(s, FakeQuantizeAttrs{.dim = 1});
   s.AddError("range", {Normal({3}), Scale(), NoZero()}, FakeQuantizeAttrs{0, 5, 4},

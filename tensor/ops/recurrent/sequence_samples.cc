@@ -63,6 +63,19 @@ std::vector<int64_t> ByLength(const std::vector<int64_t>& lengths) {
   return order;
 }
 
+// Of the large samples: 64 sequences of 128, 126, ... steps, and how many have each step.
+std::vector<int64_t> LargeLengths() {
+  std::vector<int64_t> lengths;
+  for (int64_t length = 128; length > 0; length -= 2) lengths.push_back(length);
+  return lengths;
+}
+std::vector<int64_t> LargeBatchSizes() {
+  std::vector<int64_t> sizes;
+  for (int64_t t = 0; t < 128; ++t) sizes.push_back(64 - t / 2);
+  return sizes;
+}
+constexpr int64_t kLargeRows = 64 * 65;  // that all have together
+
 FIRN_REGISTER_COMPOSITE(pack_padded_sequence) {
   s.captured = false;  // its places are made on the host
   s.Declare({{.name = "x", .min_rank = 2}});
@@ -95,6 +108,7 @@ FIRN_REGISTER_COMPOSITE(pack_padded_sequence) {
   s.Add("unsorted, batch first", {Normal({3, 4, 2})}, PackAttrs{{1, 4, 2}, true, false});
   s.Add("numbers", {Integers({3, 2}, 0, 9)}, PackAttrs{{2, 2}});
   s.Add("bools", {Booleans({3, 2})}, PackAttrs{{3, 1}});
+  s.AddLarge("128x64x256", {Normal({128, 64, 256})}, PackAttrs{LargeLengths()}, 0, 12.6e6);
   s.AddError("growing", {Normal({4, 2})}, PackAttrs{{1, 3}},
              "lengths[1] is 3, more than the 1 before it: sort them, or say enforce_sorted");
   s.AddError("beyond the data", {Normal({4, 2})}, PackAttrs{{5, 3}},
@@ -154,6 +168,8 @@ FIRN_REGISTER_COMPOSITE(pad_packed_sequence) {
   s.Add("batch first, longer", {Normal({5, 2, 2})}, PadPackedAttrs{{2, 2, 1}, true, 1.5, 5});
   s.Add("numbers", {Integers({3}, 0, 9)}, PadPackedAttrs{{2, 1}});
   s.Add("bools", {Booleans({3})}, PadPackedAttrs{{2, 1}});
+  s.AddLarge("128x64x256", {Normal({kLargeRows, 256})}, PadPackedAttrs{LargeBatchSizes()}, 0,
+             12.6e6);
   s.AddError("sizes", {Normal({6, 2})}, PadPackedAttrs{{3, 2}},
              "batch_sizes do not add up to the 6 rows of data");
   s.AddError("growing", {Normal({6, 2})}, PadPackedAttrs{{2, 3, 1}}, "never grow");
@@ -209,6 +225,9 @@ FIRN_REGISTER_COMPOSITE(pad_sequence) {
   s.Add("one", {Normal({2, 2})}, PadListAttrs{});
   s.Add("integers", {Integers({2}, 0, 9), Integers({0}, 0, 9)}, PadListAttrs{});
   s.Add("bools", {Booleans({3}), Booleans({2}, 2)}, PadListAttrs{});
+  std::vector<Tensor> lines;
+  for (const int64_t length : LargeLengths()) lines.push_back(Normal({length, 256}));
+  s.AddLarge("128x64x256", lines, PadListAttrs{}, 0, 12.6e6);
   s.AddError("other sizes", {Normal({2, 3}), Normal({4, 2})}, PadListAttrs{}, "");
   s.AddError("scalar", {Normal({2, 3}), Normal({})}, PadListAttrs{}, "sequences must");
 }

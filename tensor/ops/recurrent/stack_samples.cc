@@ -103,8 +103,8 @@ std::vector<RefTensor> StackReference(absl::Span<const RefTensor> in, const Stac
 
 // A call with weights drawn for it.
 std::vector<Tensor> Call(const Shape& x, int64_t batch, int64_t gates, int64_t states,
-                         int64_t layers, const StackAttrs& a) {
-  const int64_t hidden = 3, state = a.projected ? 2 : hidden;
+                         int64_t layers, const StackAttrs& a, int64_t hidden = 3) {
+  const int64_t state = a.projected ? 2 : hidden;
   const int64_t directions = a.bidirectional ? 2 : 1;
   std::vector<Tensor> in = {Normal(x, 1), Normal({layers * directions, batch, state}, 2)};
   if (states > 1) in.push_back(Normal({layers * directions, batch, hidden}, 3));
@@ -112,8 +112,9 @@ std::vector<Tensor> Call(const Shape& x, int64_t batch, int64_t gates, int64_t s
   for (int64_t layer = 0; layer < layers; ++layer) {
     for (int64_t d = 0; d < directions; ++d) {
       const int64_t width = layer == 0 ? x.dim(-1) : state * directions;
-      in.push_back(Uniform({gates * hidden, width}, -0.8, 0.8, ++seed));
-      in.push_back(Uniform({gates * hidden, state}, -0.8, 0.8, ++seed));
+      const double most = hidden > 3 ? 0.06 : 0.8;  // sums of many inputs stay as small
+      in.push_back(Uniform({gates * hidden, width}, -most, most, ++seed));
+      in.push_back(Uniform({gates * hidden, state}, -most, most, ++seed));
       for (int i = 0; a.bias && i < 2; ++i) in.push_back(Normal({gates * hidden}, ++seed));
       if (a.projected) in.push_back(Uniform({state, hidden}, -1, 1, ++seed));
     }
@@ -136,6 +137,8 @@ void AddCalls(Samples& s, int64_t gates, int64_t states) {
   if (states > 1) {
     add("projected, both directions", {2, 2, 3}, 2, 2, {.bidirectional = true, .projected = true});
   }
+  s.AddLarge("64x32x128 to 256", Call({64, 32, 128}, 32, gates, states, 1, {}, 256), StackAttrs{},
+             2.0 * 64 * 32 * 256 * static_cast<double>(gates) * (128 + 256), 0);
   std::vector<Tensor> wrong = Call({3, 2, 4}, 2, gates, states, 1, {});
   wrong[0] = Normal({4});
   s.AddError("rank", wrong, StackAttrs{}, "x must have 3 dimensions, or 2 for one sequence");
@@ -312,8 +315,9 @@ void AddCellCalls(Samples& s, int64_t gates, bool cells, AttrsRef attrs) {
     std::vector<Tensor> in = {Normal(x, 1), Normal(h, 2)};
     if (cells) in.push_back(Normal(h, 3));
     const int64_t hidden = h.dim(-1);
-    in.push_back(Uniform({gates * hidden, x.dim(-1)}, -0.8, 0.8, 4));
-    in.push_back(Uniform({gates * hidden, hidden}, -0.8, 0.8, 5));
+    const double most = hidden > 3 ? 0.06 : 0.8;
+    in.push_back(Uniform({gates * hidden, x.dim(-1)}, -most, most, 4));
+    in.push_back(Uniform({gates * hidden, hidden}, -most, most, 5));
     for (int i = 0; i < 2; ++i) {
       in.push_back(biased ? Normal({gates * hidden}, 6 + static_cast<uint64_t>(i)) : Tensor());
     }
@@ -321,6 +325,10 @@ void AddCellCalls(Samples& s, int64_t gates, bool cells, AttrsRef attrs) {
   };
   s.Add("batch", call({2, 4}, {2, 3}, true), attrs);
   s.Add("one, no bias", call({4}, {3}, false), attrs);
+  if (s.large.empty()) {
+    s.AddLarge("256x256 to 256", call({256, 256}, {256, 256}, true), attrs,
+               2.0 * 256 * 256 * static_cast<double>(gates) * 512, 0);
+  }
   s.AddError("batch and one", call({2, 4}, {3}, true), attrs, "or both without batch");
   s.AddError("sizes", call({2, 4}, {3, 3}, true), attrs, "the initial h must be [1, 2, ...]");
 }

@@ -50,6 +50,7 @@ FIRN_REGISTER_SAMPLES(diagonal) {
   s.Add("other dimensions", {Normal({3, 8, 4, 2})}, DiagonalAttrs{0, 2, 0});
   s.Add("nothing", {Normal({0, 3})}, DiagonalAttrs{});
   s.Add("integers", {Integers({3, 3}, 0, 9)}, DiagonalAttrs{});
+  s.AddLarge("64x128x128", {Normal({64, 128, 128})}, DiagonalAttrs{0, 1, 2}, 0, 0);
   s.AddError("dims", {Normal({3, 3})}, DiagonalAttrs{0, 1, -1}, "are the same dimension");
   s.AddError("rank", {Normal({3})}, DiagonalAttrs{}, "x [3] must have two dimensions or more");
 }

@@ -228,6 +228,7 @@ FIRN_REGISTER_COMPOSITE(rot90) {
   s.Add("the other way, last dimensions", {Normal({2, 8, 3})}, Rot90Attrs{1, {-1, -2}});
   s.Add("integers", {Integers({2, 3}, 0, 9)}, Rot90Attrs{});
   s.Add("bool", {Booleans({2, 3})}, Rot90Attrs{});
+  s.AddLarge("4M", {Normal({2048, 2048})}, Rot90Attrs{}, 0, 33.6e6);
   s.AddError("dims", {Normal({2, 3})}, Rot90Attrs{1, {0}},
              "dims must be two dimensions of x, got 1");
 }
@@ -320,6 +321,7 @@ FIRN_REGISTER_COMPOSITE(meshgrid) {
   s.Add("nothing", {Normal({0}), Normal({3}, 2)}, MeshAttrs{});
   s.Add("integers", {Integers({3}, 0, 9), Integers({2}, 0, 9)}, MeshAttrs{});
   s.Add("bool", {Booleans({3}), Booleans({2})}, MeshAttrs{});
+  s.AddLarge("2048x2048", {Normal({2048}), Normal({2048}, 2)}, MeshAttrs{}, 0, 0);
   s.AddError("rank", {Normal({2, 2})}, MeshAttrs{}, "tensors must be 1-D, got [2, 2]");
 }
 
@@ -352,6 +354,7 @@ FIRN_REGISTER_SAMPLES(sliding_window) {
   s.Add("channels", {Normal({2, 8, 3})}, SlidingWindowAttrs{1, 5, 1});
   s.Add("one window", {Normal({3})}, SlidingWindowAttrs{0, 3, 7});
   s.Add("integers", {Integers({5}, 0, 9)}, SlidingWindowAttrs{0, 2, 1});
+  s.AddLarge("64x16K", {Normal({64, 16384})}, SlidingWindowAttrs{1, 512, 128}, 0, 0);
   s.AddError("size", {Normal({3})}, SlidingWindowAttrs{0, 4, 1},
              "size 4 must be from 1 to 3, the size of dim 0");
   s.AddError("step", {Normal({3})}, SlidingWindowAttrs{0, 2, 0}, "step must be at least 1, got 0");

@@ -143,6 +143,7 @@ FIRN_REGISTER_COMPOSITE(narrow) {
   s.Add("none", {Normal({2, 3})}, NarrowAttrs{1, 3, 0});
   s.Add("integers", {Integers({4}, 0, 9)}, NarrowAttrs{0, 0, 4});
   s.Add("bool", {Booleans({4})}, NarrowAttrs{0, 1, 2});
+  s.AddLarge("columns", {Normal({1024, 1024})}, NarrowAttrs{1, 100, 512}, 0, 0);
   s.AddError("length", {Normal({5})}, NarrowAttrs{0, 2, 4},
              "start 2 and length 4 lie outside dim 0 of x [5]");
 }

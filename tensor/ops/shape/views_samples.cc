@@ -141,6 +141,7 @@ FIRN_REGISTER_COMPOSITE(unflatten) {
   s.Add("nothing", {Normal({0, 2})}, UnflattenAttrs{0, {0, 3}});
   s.Add("integers", {Integers({4}, 0, 9)}, UnflattenAttrs{0, {2, 2}});
   s.Add("bool", {Booleans({4})}, UnflattenAttrs{0, {2, 2}});
+  s.AddLarge("1M", {Normal({1024, 1024})}, UnflattenAttrs{1, {32, 32}}, 0, 0);
   s.AddError("sizes", {Normal({2, 6})}, UnflattenAttrs{1, {4, 2}},
              "sizes (4, 2) do not make up the size 6 of dim 1");
 }

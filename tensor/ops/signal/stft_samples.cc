@@ -88,6 +88,8 @@ FIRN_REGISTER_COMPOSITE(stft) {
   s.Add("not centred, normalized", {Normal({2, 10}), Uniform({5}, 0.5, 1, 2)},
         StftAttrs{5, 2, false, true});
   s.Add("both sides", {Normal({8}), Uniform({4}, 0.5, 1, 2)}, StftAttrs{4, 2, true, false, false});
+  s.AddLarge("16x64K", {Normal({16, 65536}), Uniform({512}, 0.5, 1, 2)}, StftAttrs{512, 128},
+             16 * 513 * 2.5 * 512 * 9, 38e6);
   s.AddError("n_fft", {Normal({4}), Tensor()}, StftAttrs{0}, "n_fft is 0 (want >= 1)");
   s.AddError("hop", {Normal({4}), Tensor()}, StftAttrs{4, 0}, "hop is 0 (want >= 1)");
   s.AddError("short line", {Normal({4}), Tensor()}, StftAttrs{6, 2, false},
@@ -144,6 +146,8 @@ FIRN_REGISTER_COMPOSITE(istft) {
         StftAttrs{5, 2, false, true});
   s.Add("both sides", {Normal({4, 3, 2}), Uniform({4}, 0.5, 1, 2)},
         StftAttrs{4, 2, true, false, false});
+  s.AddLarge("16x64K", {Normal({16, 257, 513, 2}), Uniform({512}, 0.5, 1, 2)}, StftAttrs{512, 128},
+             16 * 513 * 2.5 * 512 * 9, 38e6);
   s.AddError("coefficients", {Normal({4, 5, 2}), Tensor()}, StftAttrs{4, 2},
              "y must be [..., 3, frames, 2], got [4, 5, 2]");
 }

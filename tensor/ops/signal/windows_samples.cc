@@ -42,6 +42,7 @@ void AddWindow(Samples& s, std::vector<double> coefficients) {
   s.Add("one number", {}, WindowAttrs{1, false});
   s.Add("two numbers", {}, WindowAttrs{2, false});
   s.Add("no numbers", {}, WindowAttrs{0});
+  s.AddLarge("1M", {}, WindowAttrs{1 << 20}, 0, 4.2e6);
   s.AddError("negative", {}, WindowAttrs{-1}, "n is -1 (want >= 0)");
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/vision/boxes.h"
 #include "firn/tensor/testing/samples.h"
 
@@ -40,6 +42,11 @@ FIRN_REGISTER_COMPOSITE(box_iou) {
   s.Add("without area", {Values({1, 1, 1, 2}, {1, 4}), Values({1, 1, 1, 2, 0, 0, 2, 3}, {2, 4})})
       .check_gradient = false;
   s.Add("none", {Normal({0, 4}), b});
+  const auto boxes = [](int64_t n, uint64_t seed) {
+    const Tensor corners = Uniform({n, 2}, 0, 100, seed);
+    return Concat({corners, corners + Uniform({n, 2}, 1, 50, seed + 1)}, 1);
+  };
+  s.AddLarge("2048x1024", {boxes(2048, 1), boxes(1024, 3)}, {}, 13 * 2.1e6, 8.4e6);
   s.AddError("shape", {a, Normal({3, 5})}, {},
              "expected floating boxes [n, 4] and [m, 4] of one dtype, got f64 [3, 4] on cpu and "
              "f64 [3, 5] on cpu");

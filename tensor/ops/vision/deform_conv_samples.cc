@@ -90,6 +90,10 @@ FIRN_REGISTER_COMPOSITE(deform_conv2d) {
   s.Add("no offsets", {x, Zeros({2, 12, 3, 3}, DType::kF64), weight, Tensor(), Tensor()},
         DeformAttrs{})
       .check_gradient = false;
+  s.AddLarge("4x32x56x56",
+             {Normal({4, 32, 56, 56}), offset({4, 18, 54, 54}), Normal({32, 32, 3, 3}, 2),
+              Normal({32}, 3), Tensor()},
+             DeformAttrs{}, 2.0 * 4 * 54 * 54 * 32 * 32 * 9, 0);
   s.AddError("offset", {x, offset({2, 12, 3, 4}), weight, Tensor(), Tensor()}, DeformAttrs{},
              "offset [2, 12, 3, 4], want [2, parts x 12, 3, 3] with parts that divide 4 channels");
   s.AddError("mask", {x, offset({2, 12, 3, 3}), weight, Tensor(), Normal({2, 12, 3, 3})},

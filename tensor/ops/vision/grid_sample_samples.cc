@@ -217,6 +217,8 @@ FIRN_REGISTER_COMPOSITE(affine_grid) {
   s.Add("aligned", {Normal({1, 2, 3})}, AffineGridAttrs{Shape({1, 1, 3, 4}).dims(), true});
   s.Add("volumes", {Normal({2, 3, 4})}, AffineGridAttrs{Shape({2, 1, 2, 3, 2}).dims()});
   s.Add("one row", {Normal({1, 2, 3})}, AffineGridAttrs{Shape({1, 1, 1, 4}).dims(), true});
+  s.AddLarge("16x256x256", {Normal({16, 2, 3})}, AffineGridAttrs{Shape({16, 3, 256, 256}).dims()},
+             6 * 1e6, 8.4e6);
   s.AddError("theta", {Normal({2, 2, 3})}, AffineGridAttrs{Shape({1, 5, 3, 4}).dims()},
              "expected theta [n, 2, 3] for a size [n, c, h, w]");
 }

@@ -194,6 +194,17 @@ FIRN_REGISTER_COMPOSITE(interpolate) {
   s.Add("integers", {Integers({1, 2, 3, 4}, 0, 200)}, InterpolateAttrs{.size = {5, 2}});
   s.Add("flags", {Booleans({1, 2, 5})}, InterpolateAttrs{.size = 3, .mode = kExact});
   s.Add("no samples", {Normal({0, 2, 5})}, InterpolateAttrs{.size = 3, .mode = kLinear});
+  const Tensor planes = Normal({8, 64, 56, 56});
+  s.AddLarge("nearest, larger", {planes}, InterpolateAttrs{.size = {112, 112}}, 0, 32e6);
+  s.AddLarge("linear, larger", {planes}, InterpolateAttrs{.size = {112, 112}, .mode = kLinear},
+             6 * 6.4e6, 32e6);
+  s.AddLarge("linear, smaller", {planes}, InterpolateAttrs{.size = {37, 37}, .mode = kLinear},
+             6 * 0.7e6, 9.2e6);
+  s.AddLarge("cubic, larger", {planes}, InterpolateAttrs{.size = {112, 112}, .mode = kCubic},
+             14 * 6.4e6, 32e6);
+  s.AddLarge("cubic, smaller, antialiased", {planes},
+             InterpolateAttrs{.size = {37, 37}, .mode = kCubic, .antialias = true}, 14 * 0.7e6,
+             9.2e6);
   s.AddError("both", {Normal({1, 2, 5})}, InterpolateAttrs{2, 2.0},
              "expected one of size and scale_factor, got both");
   s.AddError("size", {Normal({1, 2, 5})}, InterpolateAttrs{.size = {2, 3}},

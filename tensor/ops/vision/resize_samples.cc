@@ -203,6 +203,9 @@ FIRN_REGISTER_COMPOSITE(resize) {
   s.Add("flags", {Booleans({5})}, ResizeAttrs{.sizes = {3}});
   s.Add("no samples", {Normal({0, 5})},
         ResizeAttrs{.sizes = {3}, .mode = Mode::kLinear, .dims = 1});
+  s.AddLarge("8x64x56x56", {Normal({8, 64, 56, 56})},
+             ResizeAttrs{.sizes = {112, 112}, .mode = Mode::kLinear, .dims = {2, 3}}, 6 * 6.4e6,
+             32e6);
   s.AddError("both", {line}, ResizeAttrs{{3}, {50}}, "expected one of sizes and scales, got both");
   s.AddError("count", {image}, ResizeAttrs{{3}},
              "expected a size or scale for each of 4 dimensions of x [1, 2, 4, 5], got 1");
