@@ -96,7 +96,9 @@ TEST(PercentileObserverTest, NumbersAtTheEndsOfTheirType) {
   PercentileObserver small(100), large(100);
   small.Observe(Vector({0, 1e-322}));
   small.Observe(Vector({-1e-322}));
-  EXPECT_EQ(small.range().low, -1e-322);
+  // To an interval.
+  EXPECT_LE(small.range().low, 0);
+  EXPECT_GE(small.range().low, -1e-322);
   EXPECT_EQ(small.range().high, 1e-322);
   large.Observe(Vector({-1.7e308, 1.7e308, 1.7e308, 1.7e308}));
   EXPECT_EQ(large.range().low, -1.7e308);
