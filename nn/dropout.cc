@@ -7,7 +7,7 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/shape/views.h"
 
-namespace firn::nn {
+namespace firn::nn::internal {
 
 Tensor DropChannels(const char* layer, const Tensor& x, int dims, double p, bool training) {
   const std::string where = absl::StrCat("nn::", layer);
@@ -23,4 +23,4 @@ Tensor DropChannels(const char* layer, const Tensor& x, int dims, double p, bool
   return Squeeze(FeatureDropout(Unsqueeze(x, 0), p, training), 0);
 }
 
-}  // namespace firn::nn
+}  // namespace firn::nn::internal

@@ -31,16 +31,18 @@ struct DropoutFunction {
 };
 using Dropout = FunctionLayer<DropoutFunction>;
 
+namespace internal {
+Tensor DropChannels(const char* layer, const Tensor& x, int dims, double p, bool training);
+}  // namespace internal
+
 // Dropout of whole channels, as PyTorch's: Dropout1d takes [n, c, l] or [c, l], Dropout2d
 // [n, c, h, w] or [n, c, l], Dropout3d [n, c, d, h, w] or [c, d, h, w]. Throws on other ranks.
-Tensor DropChannels(const char* layer, const Tensor& x, int dims, double p, bool training);
-
 template <internal::LayerName kLayer, int kDims>
 struct DropChannelsFunction {
   static constexpr const char* kName = kLayer.text;
   using Options = DropoutOptions;
   static Tensor Call(const Tensor& x, const Options& o, bool training) {
-    return DropChannels(kName, x, kDims, o.p, training);
+    return internal::DropChannels(kName, x, kDims, o.p, training);
   }
 };
 using Dropout1d = FunctionLayer<DropChannelsFunction<"Dropout1d", 1>>;

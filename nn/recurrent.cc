@@ -3,6 +3,8 @@
 
 #include "firn/nn/recurrent.h"
 
+#include <cstdio>
+
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/nn/sizes.h"
@@ -40,6 +42,12 @@ RecurrentLayer<O, S, R, P>::RecurrentLayer(const char* name, int64_t gates, cons
   }
   if (!(o.dropout >= 0 && o.dropout <= 1)) {
     RaiseStatus(InvalidArgument("dropout must lie in [0, 1], got ", o.dropout), name);
+  }
+  if (o.dropout > 0 && o.layers == 1) {
+    std::fprintf(stderr,
+                 "firn: %s has a dropout of %g, which is between layers, and one layer: it"
+                 " drops nothing\n",
+                 name, o.dropout);
   }
   const int64_t rows = gates * o.hidden;
   const auto bias = [&](const std::string& full_name) {

@@ -157,6 +157,19 @@ TEST(RecurrentTest, RefusesOptionsThatMakeNoSense) {
             "nn::RnnCell: hidden is 0 (want a positive number)");
 }
 
+TEST(RecurrentTest, SaysThatOneLayerDropsNothing) {
+  const auto said = [](int64_t layers, double dropout) {
+    ::testing::internal::CaptureStderr();
+    const Lstm lstm({.in = 2, .hidden = 4, .layers = layers, .dropout = dropout});
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said(1, 0.5),
+            "firn: nn::Lstm has a dropout of 0.5, which is between layers, and one layer: it drops "
+            "nothing\n");
+  EXPECT_EQ(said(2, 0.5), "");
+  EXPECT_EQ(said(1, 0), "");
+}
+
 TEST(RecurrentTest, PrintsItsOptions) {
   EXPECT_EQ(Lstm({.in = 2,
                   .hidden = 4,

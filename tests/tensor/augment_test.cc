@@ -258,6 +258,7 @@ TEST(AugmentTest, SayWhatIsWrong) {
   contains(ErrorOf([&] { RandomFlip(x, {.dims = 0}); }), "dimension 0 stands before base_dim 1");
   contains(ErrorOf([&] { RandomFlip(x, {.p = 2}); }), "p 2 is outside [0, 1]");
   contains(ErrorOf([&] { RandomShift(x, {-1}); }), "expected at most 3 shifts of 0 or more");
+  contains(ErrorOf([&] { RandomShift(x, {2, -1}); }), ", got [2, -1]");
   contains(ErrorOf([&] { RandomErase(x, {.base_dim = 2}); }), "x must be samples of [c, h, w]");
   contains(ErrorOf([&] { RandomErase(x, {.area = {0.5, 0.2}}); }), "area must be a range within 0");
   contains(ErrorOf([&] { RandomErase(x, {.n = -1}); }), "n must be 0 to 1000, got -1");

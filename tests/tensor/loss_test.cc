@@ -35,6 +35,18 @@ std::string MessageOf(const Tensor& logits, const Tensor& target, const Tensor& 
   return testing::ErrorOf([&] { CrossEntropy(logits, target, {.weight = weight}); });
 }
 
+TEST(SigmoidFocalLossTest, RefusesNumbersThatMeanNothing) {
+  const Tensor x = Ones({2});
+  const auto said = [&](const SigmoidFocalLossOptions& o) {
+    return testing::ErrorOf([&] { SigmoidFocalLoss(x, x, o); });
+  };
+  EXPECT_EQ(said({.gamma = -1}), "sigmoid_focal_loss: gamma must be 0 or more, got -1");
+  EXPECT_EQ(said({.gamma = std::nan("")}), "sigmoid_focal_loss: gamma must be 0 or more, got nan");
+  EXPECT_EQ(said({.alpha = std::nan("")}),
+            "sigmoid_focal_loss: alpha must be at most 1, or below 0 for none, got nan");
+  EXPECT_EQ(said({.alpha = -1, .gamma = 0}), "");
+}
+
 TEST(CrossEntropyTest, TakesProbabilities) {
   const Tensor x = Matrix(kLogits), p = Matrix(kTarget);
   const double first = LossOfRow(kLogits.data(), kTarget.data());

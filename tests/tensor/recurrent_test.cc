@@ -192,6 +192,10 @@ TEST(RecurrentTest, SequencesArePackedAsIfTheyHadBeenPadded) {
             "pack_sequence: lengths[1] is 2, more than the 1 before it: sort them, or say "
             "enforce_sorted = false");
   EXPECT_EQ(ErrorOf([] { PackSequence({}); }), "pack_sequence: the list of sequences is empty");
+  EXPECT_EQ(ErrorOf([] {
+              PackSequence({Zeros({2}), Tensor()});
+            }),
+            "pack_sequence: sequences[1] is an undefined tensor");
   EXPECT_EQ(ErrorOf([] { PackSequence({Tensor(1)}); }),
             "pack_sequence: sequences must be [steps, ...], got i64 [] on cpu");
   EXPECT_EQ(ErrorOf([] {

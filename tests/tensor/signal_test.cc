@@ -117,6 +117,10 @@ TEST(StftTest, PadsAsItIsTold) {
   const Tensor zeros = Stft(x, 4, {.hop = 2, .pad_mode = PadMode::kConstant});
   const Tensor by_hand = Stft(Pad(x, {2, 2}), 4, {.hop = 2, .center = false});
   EXPECT_TRUE(zeros.Equals(by_hand));
+  // The error is of what the caller gave, and not of a padding.
+  EXPECT_NE(ErrorOf([&] { Stft(x, 512); }).find("stft: n_fft is 512, and x [10] has no more than"),
+            std::string::npos);
+  EXPECT_EQ(Stft(x, 18).shape(), Shape({10, 3, 2}));
 }
 
 TEST(IstftTest, FillsWhatNoWindowCoversWithZeros) {

@@ -76,7 +76,10 @@ struct CdistBody {
  private:
   FIRN_HOST_DEVICE T Scaled(const T* a, const T* b, T distance) const {
     T top = 0;
-    for (int64_t k = 0; k < pairs.d; ++k) top = std::max(top, std::abs(a[k] - b[k]));
+    for (int64_t k = 0; k < pairs.d; ++k) {
+      const T size = std::abs(a[k] - b[k]);
+      top = size > top ? size : top;
+    }
     if (!(top > 0) || top > std::numeric_limits<T>::max()) return top > 0 ? distance : T(0);
     T sum = 0;
     for (int64_t k = 0; k < pairs.d; ++k) sum += reducer.map((a[k] - b[k]) / top);

@@ -8,7 +8,9 @@
 
 #include "firn/tensor/ops/loss/binary.h"
 
+#include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/elementwise_loss.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/kernels/cpu/probabilities.h"
@@ -162,8 +164,18 @@ Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target,
   return ReduceLoss(losses, weight, options.reduction, op.name);
 }
 
+void SigmoidFocalLossOptions::Check(const char* where) const {
+  if (!(gamma >= 0)) RaiseStatus(InvalidArgument("gamma must be 0 or more, got ", gamma), where);
+  if (!(alpha <= 1)) {
+    RaiseStatus(InvalidArgument("alpha must be at most 1, or below 0 for none, got ", alpha),
+                where);
+  }
+  CheckLossReduction(reduction, where);
+}
+
 Tensor SigmoidFocalLoss(const Tensor& x, const Tensor& target, const SigmoidFocalLossOptions& o) {
   CheckAlike({{"x", x}, {"target", target}}, "sigmoid_focal_loss");
+  o.Check("sigmoid_focal_loss");
   // Half types compute in f32, which holds how far from right a sure answer is.
   const DType wide = ComputeDType(x.dtype());
   const Tensor logits = Cast(x, wide), t = Cast(target, wide);

@@ -52,13 +52,14 @@ struct SigmoidFocalLossOptions {
     v.Field("gamma", gamma);
     v.Field("reduction", reduction);
   }
-  void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
+  void Check(const char* where) const;
 };
 
 // The focal loss of logits (Lin et al., 2017; torchvision.ops.sigmoid_focal_loss): with p_t the
 // probability of the target, (1 - p_t)^gamma BinaryCrossEntropyWithLogits(x, target), weighted by
 // alpha; of every element unless another reduction is asked for. x and target, which is 0 or 1, are
-// floating tensors of one shape and dtype.
+// floating tensors of one shape and dtype. Throws on a gamma below 0 and on an alpha of NaN or
+// above 1.
 Tensor SigmoidFocalLoss(const Tensor& x, const Tensor& target,
                         const SigmoidFocalLossOptions& options = {});
 

@@ -70,6 +70,10 @@ absl::StatusOr<RecurrentSizes> CheckLayer(const InferContext& c, const Recurrent
                      (!projected && sizes.state != sizes.hidden),
                  InvalidArgument("w_hh must be [", gates, " * hidden, ",
                                  projected ? "projected" : "hidden", "], got ", w_hh.ToString()));
+  const Shape& w_ih = c.shape(In::kWih);
+  FIRN_RETURN_IF(w_ih[0] == w_hh[0] && w_ih[1] != x.dim(-1),
+                 InvalidArgument("x ", x.ToString(), " has ", x.dim(-1), " features, and w_ih ",
+                                 w_ih.ToString(), " takes ", w_ih[1]));
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kWih, "w_ih", Shape({w_hh[0], x.dim(-1)})));
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kH0, "h0", Shape({sizes.batch, sizes.state})));
   // Of everything that has a row for each step and sequence this is the largest.

@@ -188,7 +188,10 @@ inline void AddLayerErrors(Samples& s, int64_t gates, MoreInputs more) {
   add("growing batch", inputs({5, 5}, 2), {false, {2, 3}}, "never grow");
   add("too many rows", inputs({5, 5}, 2), {false, {2, 2, 2}}, "more than the 5 rows of x");
   add("too few rows", inputs({5, 5}, 2), {false, {2, 2}}, "add up to 4, x has 5 rows");
-  add("features", inputs({4, 2, 6}, 2), {}, "w_ih must be [");
+  add("features", inputs({4, 2, 6}, 2), {}, "x [4, 2, 6] has 6 features, and w_ih [");
+  std::vector<Tensor> input = inputs({4, 2, 5}, 2);
+  input[2] = Normal({gates * 3 + 1, 5});
+  add("input weight", input, {}, "w_ih must be [");
   add("state", inputs({4, 2, 5}, 3), {}, "h0 must be [2, 3], got [3, 3]");
   std::vector<Tensor> wide = inputs({4, 2, 5}, 2);
   wide[3] = Normal({gates * 3 + (gates > 1 ? 1 : 0), gates > 1 ? 3 : 4});

@@ -147,8 +147,11 @@ Tensor PadAll(const std::vector<Tensor>& sequences, const PadSequenceOptions& o,
               std::string_view op) {
   if (sequences.empty()) RaiseStatus(InvalidArgument("the list of sequences is empty"), op);
   int64_t longest = 0;
-  for (const Tensor& t : sequences) {
-    CheckDefined(t, op, "sequences");
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    const Tensor& t = sequences[i];
+    if (!t.defined()) {
+      RaiseStatus(InvalidArgument("sequences[", i, "] is an undefined tensor"), op);
+    }
     if (t.rank() < 1) {
       RaiseStatus(InvalidArgument("sequences must be [steps, ...], got ", t.spec().ToString()), op);
     }

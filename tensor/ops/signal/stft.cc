@@ -84,6 +84,12 @@ Tensor Stft(const Tensor& x, Integer n_fft, const StftOptions& options) {
   const Frames f(x, n_fft, options, "stft");
   if (x.rank() < 1) RaiseStatus(InvalidArgument("x must have a dimension, got []"), f.op);
   const int64_t pad = options.center ? f.n_fft / 2 : 0;
+  if (pad > 0 && options.pad_mode == PadMode::kReflect && x.shape().dim(-1) <= pad) {
+    RaiseStatus(InvalidArgument("n_fft is ", f.n_fft, ", and x ", x.shape().ToString(),
+                                " has no more than half as many numbers, which is what its padding"
+                                " reflects: want a smaller n_fft, another pad_mode, or no center"),
+                f.op);
+  }
   const Tensor line = pad == 0 ? x : Pad(x, {pad, pad}, {.mode = options.pad_mode});
   const int64_t t = line.shape().dim(-1);
   if (t < f.n_fft) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
@@ -152,7 +153,7 @@ Tensor RandomShift(const Tensor& x, const std::vector<int64_t>& shifts,
   RefuseIf(
       !fits, kOp,
       InvalidArgument("expected at most ", x.rank() - o.base_dim, " shifts of 0 or more for x ",
-                      x.shape().ToString(), ", got ", shifts.size()));
+                      x.shape().ToString(), ", got [", absl::StrJoin(shifts, ", "), "]"));
   const InSamples samples(x, o.base_dim);
   Tensor y = samples.flat;
   Tensor outside;

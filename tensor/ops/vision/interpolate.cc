@@ -133,7 +133,8 @@ Plan PlanOf(const Tensor& x, const InterpolateOptions& o) {
     }
     if (out < 1 || in < 1) {
       Refuse(InvalidArgument("dimension ", i + 2, " of x ", x.shape().ToString(),
-                             " would get size ", out, ": expected 1 or more of 1 or more"));
+                             " would get size ", out,
+                             ": want 1 or more, of an x that has elements"));
     }
     plan.size.set(i, out);
   }
