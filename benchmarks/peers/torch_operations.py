@@ -168,6 +168,10 @@ OWN = {
     "svd": lambda a, full_matrices=False: torch.linalg.svd(a, full_matrices),
     "arange": arange,
     "scaled_dot_product_attention": attention_by_rows,
+    "channel_shuffle": lambda x, factor: F.channel_shuffle(x, factor),
+    "pixel_shuffle": lambda x, factor: F.pixel_shuffle(x, factor),
+    "pixel_unshuffle": lambda x, factor: F.pixel_unshuffle(x, factor),
+    "diag_embed": lambda x, rows, columns, offset=0: torch.diag_embed(x, offset),
     # In place.
     "accumulate": lambda target, source: target.add_(source),
     "assign": lambda target, source: target.copy_(source),

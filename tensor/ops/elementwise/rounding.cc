@@ -63,6 +63,10 @@ Tensor Round(const Tensor& x, const RoundAttrs& options) {
 
 Tensor Trunc(const Tensor& x) { return Apply1(TheOp<"trunc">(), {x}); }
 
-Tensor Frac(const Tensor& x) { return Sub(x, Trunc(x)); }
+// Whole numbers are constant between their steps: without a record of them, dx is dy itself.
+Tensor Frac(const Tensor& x) {
+  CheckDefined(x, "frac");
+  return Sub(x, Trunc(x.Detach()));
+}
 
 }  // namespace firn
