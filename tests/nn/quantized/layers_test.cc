@@ -150,7 +150,7 @@ TEST(QuantizedConv2dTest, Errors) {
       [] {
         nn::quantized::Conv2d({.in = 4, .out = 6, .kernel = {3, 2}, .padding = kSame});
       },
-      "kernels of odd extent and stride 1, got [3, 2]");
+      "kernels of odd extent and stride 1, got (3, 2) and 1");
   ExpectError([] { nn::quantized::Conv2d({.in = 4, .out = 6, .stride = 2, .padding = kSame}); },
               "kernels of odd extent and stride 1");
   nn::Conv2d plain({.in = 4, .out = 6, .kernel = 3});
