@@ -56,9 +56,10 @@ TEST(FakeQuantizeTest, TheRangeFollowsBatchesInTraining) {
   // Cut off at the ends of the range, and of the first number's grid.
   const Quantization q = layer.quantization();
   const Tensor y = layer(Vector({-100, 0, 100}));
-  EXPECT_FLOAT_EQ(y.ToVector<float>()[0], static_cast<float>(-q.zero_point) * q.scale);
+  const auto scale = static_cast<float>(q.scale);
+  EXPECT_FLOAT_EQ(y.ToVector<float>()[0], static_cast<float>(-q.zero_point) * scale);
   EXPECT_EQ(y.ToVector<float>()[1], 0);
-  EXPECT_FLOAT_EQ(y.ToVector<float>()[2], static_cast<float>(255 - q.zero_point) * q.scale);
+  EXPECT_FLOAT_EQ(y.ToVector<float>()[2], static_cast<float>(255 - q.zero_point) * scale);
   EXPECT_EQ(layer.state_dict().Find("num_batches_tracked")->Item<int64_t>(), 2);
 }
 
