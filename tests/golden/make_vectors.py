@@ -66,7 +66,8 @@ PARTS = {
     "ops": write_ops,
     "layers": lambda: write_cases("layers", layer_classes.PARTS + loss_layers.PARTS +
                                   more_layers.PARTS + linalg.LAYERS + recurrent.LAYERS +
-                                  attention.LAYER_PARTS + vision.LAYERS),
+                                  attention.LAYER_PARTS + vision.LAYERS +
+                                  quantize.LAYERS),
     "optim": lambda: write_cases("optim", updates.TRAJECTORIES),
     "schedules": lambda: write_cases("schedules", schedules.PARTS),
     "losses": write_losses,

@@ -53,9 +53,6 @@ Tensor CallLayer(Module& layer, const std::vector<Tensor>& in) {
   if (auto* four = dynamic_cast<Four*>(&layer)) {
     return (*four)(in.at(0), in.at(1), in.at(2), in.at(3));
   }
-  if (auto* four = dynamic_cast<Four*>(&layer)) {
-    return (*four)(in.at(0), in.at(1), in.at(2), in.at(3));
-  }
   throw std::invalid_argument(layer.type_name() + " is called in another way");
 }
 

@@ -52,4 +52,48 @@ def add_quantization(v):
            zero_point=zeros)
 
 
+class MinMax(torch.autograd.Function):
+    """NNabla's min_max_quantize, whose derivatives are not those of what it computes."""
+
+    @staticmethod
+    def forward(ctx, x, low, high, last_level, fine, eps):
+        scale = (torch.maximum(high, low + eps) - low) / last_level
+        zero = (0.5 - low / scale).floor().clamp(0, last_level)
+        low, high = -zero * scale, (last_level - zero) * scale
+        ctx.save_for_backward(x < low, x > high)
+        ctx.fine = fine
+        cut = torch.minimum(torch.maximum(x, low), high)
+        return ((cut - low) / scale + 0.5).floor() * scale + low
+
+    @staticmethod
+    def backward(ctx, dy):
+        below, above = ctx.saved_tensors
+        dx = dy * ~(below | above) if ctx.fine else dy
+        return dx, (dy * below).sum(), (dy * above).sum(), None, None, None
+
+
+def min_max_steps(x, qr_min, qr_max, ql_max, decay=0.999, x_min_max=False, ema=False,
+                  ste_fine_grained=True, eps=0.01):
+    """Training steps, then one evaluating step on the first input (the last output)."""
+    outputs = {}
+    for step, batch in enumerate([*x, x[0]]):
+        if x_min_max and step < len(x):
+            rest = decay if ema else 0.0
+            qr_min = rest * qr_min + (1 - rest) * batch.detach().min()
+            qr_max = rest * qr_max + (1 - rest) * batch.detach().max()
+        outputs[f"y.{step}"] = MinMax.apply(batch, qr_min, qr_max, ql_max, ste_fine_grained, eps)
+    return outputs if not x_min_max else {**outputs, "qr_min": qr_min, "qr_max": qr_max}
+
+
+def add_min_max_layer(v):
+    for name, attrs in (("learnt", {}), ("learnt_all_through", {"ste_fine_grained": False}),
+                        ("held", {"ema": True}), ("extremes", {"x_min_max": True}),
+                        ("averages", {"x_min_max": True, "ema": True, "decay": 0.75})):
+        v.case("min_max_quantize", name, min_max_steps, {"ql_max": 15.0, **attrs},
+               ["x"] if "x_min_max" in attrs or "ema" in attrs else ["x", "qr_min", "qr_max"],
+               x=[v.values(3, 4) for _ in range(2)], qr_min=torch.tensor(-0.875),
+               qr_max=torch.tensor(1.25))
+
+
 PARTS = (add_quantization,)
+LAYERS = (add_min_max_layer,)
