@@ -44,8 +44,8 @@ class Trainer {
   static absl::StatusOr<std::unique_ptr<Trainer>> Make(const TrainerOptions& options);
 
   // One step as a user's loop does it: clears gradients, forward, loss, backward, update, or what
-  // of that the workload's steps are made of. Returns
-  // the loss, which a CUDA device may not have computed yet: reading it waits.
+  // of that the workload's steps are made of. Returns the loss, which a CUDA device may not have
+  // computed yet: reading it waits.
   Tensor Step();
   // The graph of the frozen step, null before the first one and where steps are not frozen.
   const StaticGraph* graph() const { return graph_.has_value() ? &*graph_ : nullptr; }

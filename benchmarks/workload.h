@@ -20,7 +20,7 @@ enum class StepKind : uint8_t {
 };
 
 // What a Trainer does in its steps: a network, its batches and its loss. Each has its peer in
-// peers/torch_models.py, which computes the same. Thread-compatible.
+// peers/torch_models.py or torch_sequences.py, which computes the same. Thread-compatible.
 class Workload {
  public:
   explicit Workload(std::unique_ptr<nn::Layer> net, StepKind kind = StepKind::kTrain)

@@ -48,7 +48,8 @@ def _objects_impl(ctx):
             inputs = depset(srcs + [batch], transitive = [headers]),
             outputs = [out],
             mnemonic = "CudaCompile",
-            progress_message = "Compiling %d .cu files of %s with nvcc" % (len(srcs), ctx.label),
+            # Its second word is what tools/build_times counts the action as.
+            progress_message = "Compiling %s with nvcc, %d .cu files" % (batch.short_path, len(srcs)),
             use_default_shell_env = True,
         )
         objects.append(out)

@@ -1,6 +1,6 @@
 """The workloads of recurrent networks and attention, as benchmarks/sequences.cc and gpt.cc have them.
 
-A model says what its batches and its loss are: see torch_models.Workload.
+A model says what its batches and its loss are: see torch_workload.Workload.
 """
 
 import torch

@@ -8,6 +8,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -69,6 +70,14 @@ class BuildTimesTest(unittest.TestCase):
         self.assertEqual(self.sums("folder")[:2], [(4.5, 3, "nn"), (3.25, 1, "io")])
         self.assertEqual(self.sums("target")[:3], [(3.25, 1, "(no target said)"),
                                                    (3.0, 2, "//nn:conv"), (1.5, 1, "//nn:linear")])
+
+    def test_each_batch_of_cuda_sources_counts_as_a_source(self):
+        with open(os.path.join(os.path.dirname(TOOL), "cuda.bzl"), encoding="utf-8") as rules:
+            said, = re.findall(r'progress_message = "(.*?)" %', rules.read())
+        batches = [f"tensor/ops/_batches/cuda_objects_{i}.cu" for i in (0, 1)]
+        with open(self.profile, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": [event(said % (batch, 10), 1500000) for batch in batches]}, file)
+        self.assertEqual(self.sums("source"), [(1.5, 1, batch) for batch in batches])
 
     def test_a_profile_may_be_plain_text(self):
         with open(self.profile, "w", encoding="utf-8") as file:

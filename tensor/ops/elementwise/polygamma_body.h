@@ -51,7 +51,9 @@ struct PolygammaFn {
     factorial.fraction = high + low;
   }
 
-  FIRN_HOST_DEVICE double operator()(double x) const {
+  // Called, not copied: a device's loop has its functor up to 44 times, and nvcc took minutes for
+  // as many copies of all the series within.
+  FIRN_HOST_DEVICE FIRN_NOINLINE double operator()(double x) const {
     const bool even = n % 2 == 0;
     if (!(x < 0)) {  // NaN among them
       if (x == 0) return even ? std::copysign(Infinity(), -x) : Infinity();
