@@ -21,6 +21,7 @@
 #include "firn/autograd/graph/passes/fold_batch_norm.h"
 #include "firn/autograd/graph/passes/fold_constants.h"
 #include "firn/autograd/graph/passes/pass.h"
+#include "firn/autograd/graph/passes/rewrite.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
@@ -41,6 +42,7 @@ struct Product {
   size_t at;
   ValueId x;
   std::optional<Quantization> input = {};
+  ValueId shown = kNoValue;  // x at that time, while the graph is watched
 };
 
 bool IsConstant(const Graph& graph, ValueId id) {
@@ -85,16 +87,31 @@ std::optional<Quantization> RoundedTo(const Graph& graph, const Instr& instr) {
   return fits && std::isfinite(q.scale) ? std::optional(q) : std::nullopt;
 }
 
+// The operation that made the numbers of a value; kNone if they may have changed since. Views and
+// conversions keep the 256 levels apart: the 8 bits of a bf16 tell them from each other.
+size_t MakerOf(const Graph& graph, const Uses& uses, ValueId id) {
+  while (!uses.changed(graph.value(id).buffer)) {
+    const size_t maker = uses.maker(id);
+    if (maker == Uses::kNone) break;
+    const Instr& instr = graph.instrs[maker];
+    const bool same = instr.op->is_view || TraitsOf(*instr.op).reorders ||
+                      (instr.op == &TheOp<"cast">() && IsFloating(graph.value(id).spec.dtype));
+    if (!same) return maker;
+    id = instr.in[0];
+  }
+  return Uses::kNone;
+}
+
 // Takes the quantizations that the graph knows. What rounded to all bytes is passed by: quantizing
 // its argument gives the same.
 void TakeKnown(Graph& graph, std::vector<Product>& products) {
   const Uses uses(graph);
   for (Product& p : products) {
-    const size_t maker = uses.maker(p.x);
+    const size_t maker = MakerOf(graph, uses, p.x);
     if (maker == Uses::kNone) continue;
     const Instr& rounding = graph.instrs[maker];
     p.input = RoundedTo(graph, rounding);
-    if (!p.input || uses.changed(graph.value(p.x).buffer)) continue;
+    if (!p.input || rounding.out[0] != p.x) continue;
     const RoundedRange range = TraitsOf(*rounding.op).rounded_range(rounding.attrs.ref());
     if (range.most - range.least != 255) continue;
     if (!UnchangedBetween(graph, uses, rounding.in[0], maker, p.at)) continue;
@@ -119,17 +136,32 @@ absl::Status Check(const QuantizeGraphOptions& o) {
   return absl::OkStatus();
 }
 
+// A value that holds at the end what the product reads: a copy where that changes in place.
+absl::StatusOr<ValueId> ShownBy(const Product& p, const Uses& uses, Graph& watched,
+                                std::vector<Insertion>& copies) {
+  if (!uses.changed(watched.value(p.x).buffer)) return p.x;
+  const ReorderAttrs attrs{watched.value(p.x).spec.layout.channel_block};
+  FIRN_ASSIGN_OR_RETURN(Instr copy, MakeInstr(watched, TheOp<"reorder">(), {p.x}, attrs));
+  const ValueId shown = copy.out[0];
+  copies.push_back({p.at, std::move(copy)});
+  return shown;
+}
+
 // Watches what products read of which nothing is known yet.
 absl::Status Calibrate(const Graph& graph, absl::Span<const TensorList> batches,
                        const QuantizeGraphOptions& o, std::vector<Product>& products) {
   Graph watched = graph;
+  const Uses uses(graph);
+  std::vector<Insertion> copies;
   std::vector<ValueId> seen;  // by observer
-  for (const Product& p : products) {
-    if (p.input || std::find(seen.begin(), seen.end(), p.x) != seen.end()) continue;
-    FIRN_RETURN_IF_ERROR(AddOutput(watched, p.x));
-    seen.push_back(p.x);
+  for (Product& p : products) {
+    if (p.input) continue;
+    FIRN_ASSIGN_OR_RETURN(p.shown, ShownBy(p, uses, watched, copies));
+    if (std::find(seen.begin(), seen.end(), p.shown) == seen.end()) seen.push_back(p.shown);
   }
   if (seen.empty()) return absl::OkStatus();
+  Rearrange(watched, {}, std::move(copies));
+  for (const ValueId id : seen) FIRN_RETURN_IF_ERROR(AddOutput(watched, id));
   const size_t first = graph.outputs.size();
   std::vector<std::unique_ptr<RangeObserver>> observers;
   for (size_t i = 0; i < seen.size(); ++i) observers.push_back(MakeObserver(o));
@@ -141,7 +173,7 @@ absl::Status Calibrate(const Graph& graph, absl::Span<const TensorList> batches,
   }
   for (Product& p : products) {
     if (p.input) continue;
-    const auto i = static_cast<size_t>(std::find(seen.begin(), seen.end(), p.x) - seen.begin());
+    const auto i = static_cast<size_t>(std::find(seen.begin(), seen.end(), p.shown) - seen.begin());
     FIRN_RETURN_IF(!observers[i]->seen(),
                    InvalidArgument(Describe(graph.instrs[p.at]), " read no number in the batches"));
     p.input = observers[i]->Choose({.dtype = o.dtype, .symmetric = o.symmetric});

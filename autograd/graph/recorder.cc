@@ -181,8 +181,8 @@ void GraphRecorder::Bind(ValueId id, const Tensor& t) {
   if (here == 0 || !t.is_leaf() || t.impl()->born_in == here || bound.Is(t)) return;
   if (bound.impl()->born_in == here) {
     bound = t;
-  } else {
-    other_handles_.try_emplace(t.impl(), id, t);
+  } else if (known_handles_.insert(t.impl()).second) {
+    other_handles_.emplace_back(id, t);
   }
 }
 
@@ -308,8 +308,8 @@ ValueId GraphRecorder::GradientValue(const Tensor& grad) {
 // What the run found is a constant when nobody else can change it. What it made and somebody still
 // holds, though it is no result, is written again by every run.
 void GraphRecorder::BindWhatStays() {
-  absl::erase_if(other_handles_, [](const auto& h) {
-    return h.second.second.impl_ptr()->use_count() == 1;  // ours
+  std::erase_if(other_handles_, [](const auto& handle) {
+    return handle.second.impl_ptr()->use_count() == 1;  // ours
   });
   int64_t held = 0;
   for (auto& [pointer, seen] : seen_) {

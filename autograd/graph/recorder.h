@@ -95,8 +95,9 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   Graph graph_;
   absl::flat_hash_map<const Storage*, Seen> seen_;
   std::vector<const Storage*> made_here_;  // of seen_, in the order of their making
-  // Leaves from outside that are what another, which is bound, is.
-  absl::flat_hash_map<const TensorImpl*, std::pair<ValueId, Tensor>> other_handles_;
+  // Leaves from outside that are what another, which is bound, is; in the order of their first use.
+  std::vector<std::pair<ValueId, Tensor>> other_handles_;
+  absl::flat_hash_set<const TensorImpl*> known_handles_;
   size_t held_bytes_ = 0, new_bytes_ = 0;  // of storages: after the last DropUnheld, made since
   std::vector<std::pair<Tensor, Tensor>> changed_;  // written states and copies from before
   absl::flat_hash_set<const TensorImpl*> known_changed_;

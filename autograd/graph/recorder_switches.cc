@@ -36,7 +36,7 @@ void GraphRecorder::NoteSwitches() {
   for (size_t id = 0; id < graph_.values.size(); ++id) {
     note(static_cast<ValueId>(id), graph_.values[id].bound);
   }
-  for (const auto& [impl, handle] : other_handles_) note(handle.first, handle.second);
+  for (const auto& [id, handle] : other_handles_) note(id, handle);
 }
 
 }  // namespace firn

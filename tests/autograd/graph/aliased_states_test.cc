@@ -135,6 +135,25 @@ TEST(AliasedStatesTest, ViewsFromBeforeSeeTheState) {
   ExpectAll(row, 5);
 }
 
+// Which of several flags an error names does not depend on where the handles lie in memory.
+TEST(AliasedStatesTest, HandlesAreLookedAtInTheOrderOfTheirUse) {
+  const Tensor state = Ones({2}), x = Ones({2});
+  std::vector<Tensor> handles;
+  for (int i = 0; i < 32; ++i) handles.push_back(state.Detach().SetRequiresGrad());
+  const Captured captured = Capture(
+      [&](absl::Span<const Tensor> in) {
+        Tensor sum = in[0];
+        for (const Tensor& handle : handles) sum = sum + handle * in[0];
+        Sum(sum).Backward();
+        return TensorList{sum};
+      },
+      {&x, 1});
+  ASSERT_EQ(captured.graph.leaves.size(), handles.size());
+  for (size_t i = 0; i < handles.size(); ++i) {
+    EXPECT_TRUE(captured.graph.leaves[i].leaf.Is(handles[i])) << i;
+  }
+}
+
 // The run meets another handle of the parameter first: a network that is compared with its own
 // detached weights, or a target that shares them.
 TEST(AliasedStatesTest, WhetherAParameterWantsAGradientIsSeenBesideItsDetachedHandles) {

@@ -200,6 +200,58 @@ TEST(QuantizeTest, TrainedScalesAreTaken) {
   EXPECT_LT(RelativeError(RunGraph(*graph, {&x, 1})[0], want), 1e-5);
 }
 
+// The FakeQuantize of a part that is no layer for training, and of half types, which compute in
+// f32.
+TEST(QuantizeTest, TrainedScalesAreTakenThroughViewsAndConversions) {
+  const NoGradScope no_grad;
+  nn::Linear layer({.in = 8, .out = 3});
+  SetWhole(layer, 1);
+  const Tensor scale = Full({}, 0.5), zero = Full({}, 100, DType::kI32);
+  const auto fn = [&](const Tensor& t) {
+    const Tensor rounded = FakeQuantize(t, scale, zero, 0, 255);
+    const DType dtype = t.dtype();
+    return Linear(Reshape(rounded, {-1, 8}), Cast(layer.weight(), dtype));
+  };
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    const Tensor x = Cast(Mul(Whole({3, 2, 4}, -120, 180, 2), 0.5), dtype);
+    const absl::StatusOr<Graph> graph = Quantize(Captured(fn, x), {});
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_EQ(CountOf(*graph, "int_matmul"), 1);
+    EXPECT_TRUE(RunGraph(*graph, {&x, 1})[0].Equals(fn(x)));
+  }
+}
+
+// A product reads what is there at its time, which is neither what was rounded before nor what is
+// there at the end.
+TEST(QuantizeTest, WhatChangesInPlaceIsWatchedWhereItIsRead) {
+  nn::Linear layer({.in = 8, .out = 3});
+  SetWhole(layer, 1);
+  const Tensor x = Pixels({4, 8}, 3), one = Full({}, 1.0), zero = Zeros({}, DType::kI32);
+  const auto rounded = [&](const Tensor& t) {
+    Tensor h = FakeQuantize(Mul(t, 1.0 / 255), one, zero, 0, 255);
+    h.CopyFrom(t);
+    return layer(h);
+  };
+  const auto twice = [&](const Tensor& t) {
+    Tensor h = Zeros({5, 8});
+    Slice(h, 0, 0, 4).CopyFrom(t);
+    const Tensor y = layer(h);
+    h.CopyFrom(Mul(h, 100.0));
+    const Tensor z = layer(h);
+    h.Fill(-1e6);
+    return Add(y, Mul(z, 1e6));
+  };
+  const auto check = [&](const auto& fn) {
+    const absl::StatusOr<Graph> graph = Quantize(Captured(fn, x), {{x}});
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_EQ(CountOf(*graph, "linear"), 0) << graph->DebugString();
+    const NoGradScope no_grad;
+    EXPECT_TRUE(RunGraph(*graph, {&x, 1})[0].Equals(fn(x)));
+  };
+  check(rounded);
+  check(twice);
+}
+
 TEST(QuantizeTest, Errors) {
   nn::Linear layer({.in = 8, .out = 3});
   const Tensor x = Randn({4, 8});
