@@ -42,6 +42,14 @@ FIRN_HOST_DEVICE constexpr AttentionStrides ByRows(int64_t heads, int64_t rows, 
   return {rows * heads * columns, columns, heads * columns, 1};
 }
 
+// The logarithm of a weight, which is computed again of its score. No weight is above 1: where
+// scores are so large that rounding moves them by more than a logarithm, one would be infinite.
+template <class T>
+FIRN_HOST_DEVICE constexpr T LogWeight(T score, T logsumexp) {
+  const T log = score - logsumexp;
+  return log > 0 ? T(0) : log;  // NaN remains
+}
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_KERNELS_ATTENTION_PROBLEM_H_

@@ -146,7 +146,21 @@ TEST(AttentionTest, AQueryThatSeesNothingGivesZeroAndNoGradient) {
   EXPECT_TRUE(All(Isfinite(d[1])).Item<bool>());
 }
 
-// Scores in f64 would take 32 MB.
+// Scores of 1e10 are off by a thousand in f32: weights that are computed again would be infinite.
+TEST(AttentionTest, LargeScoresHaveFiniteGradients) {
+  for (const double size : {1e3, 1e5, 1e7}) {
+    const auto large = [&](uint64_t seed) {
+      return Mul(Seeded({2, 3, 40, 5}, seed).To(DType::kF32), size).Detach().SetRequiresGrad();
+    };
+    Tensor q = large(1), k = large(2), v = Seeded({2, 3, 40, 5}, 3).To(DType::kF32);
+    v.SetRequiresGrad();
+    const Tensor y = ScaledDotProductAttention(q, k, v);
+    const std::vector<Tensor> d = Grad({Sum(y)}, {q, k, v});
+    for (const Tensor& one : d) EXPECT_TRUE(All(Isfinite(one)).Item<bool>()) << size;
+    EXPECT_LE(Amax(d[2]).Item<float>(), 40) << size;
+  }
+}
+
 // Of the room of a cache a step reads what there is, whatever lies behind it.
 TEST(AttentionTest, AFewQueriesDoNotReadTheKeysAtTheEndThatAMaskHides) {
   const int64_t lengths[] = {0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 100};
@@ -168,6 +182,7 @@ TEST(AttentionTest, AFewQueriesDoNotReadTheKeysAtTheEndThatAMaskHides) {
   }
 }
 
+// Scores in f64 would take 32 MB.
 TEST(AttentionTest, NeverHoldsTheWeights) {
   const Shape shape{1, 1, 2048, 8};
   Tensor q = Seeded(shape, 1).SetRequiresGrad();

@@ -47,6 +47,26 @@ TEST(SigmoidFocalLossTest, RefusesNumbersThatMeanNothing) {
   EXPECT_EQ(said({.alpha = -1, .gamma = 0}), "");
 }
 
+// The logarithm of the sum of their exponentials has no digits left of log 4.
+TEST(CrossEntropyTest, LargeCommonLogitsHaveTheGradientOfSmallOnes) {
+  const Tensor target = FromValues<int64_t>({2, 0, 1});
+  for (const double size : {300.0, 1e12, -1e12, 1e30}) {
+    for (const double smoothing : {0.0, 0.25}) {
+      for (const bool across : {false, true}) {
+        const CrossEntropyOptions o{.reduction = Reduction::kSum, .label_smoothing = smoothing};
+        const auto gradient = [&](double logit) {
+          Tensor x = Full(across ? Shape{1, 4, 3} : Shape{3, 4}, logit, DType::kF32);
+          x.SetRequiresGrad();
+          const Tensor loss = CrossEntropy(x, across ? Reshape(target, {1, 3}) : target, o);
+          return Grad(loss, x).ToVector<float>();
+        };
+        const std::vector<float> got = gradient(size), want = gradient(0);
+        for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6) << size;
+      }
+    }
+  }
+}
+
 TEST(CrossEntropyTest, TakesProbabilities) {
   const Tensor x = Matrix(kLogits), p = Matrix(kTarget);
   const double first = LossOfRow(kLogits.data(), kTarget.data());

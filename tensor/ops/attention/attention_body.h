@@ -215,7 +215,7 @@ struct AttentionSlopes {
     const AttentionProblem& p = s.p;
     const Acc score = s.Score(b, h, i, j), sum = logsumexp[logsumexp_at.At(b, h, i)];
     if (score == AttentionScores<T>::kNone) return {0, 0};
-    const Acc weight = math::Exp(score - sum), kept = s.Kept(b, h, i, j);
+    const Acc weight = math::Exp(LogWeight(score, sum)), kept = s.Kept(b, h, i, j);
     const Acc dweight =
         AttentionScores<T>::Dot(dy + dy_at.At(b, h, i), dy_at.column,
                                 s.v + p.v.At(b, h / p.group(), j), p.v.column, p.value_width);

@@ -4,10 +4,12 @@
 // sample is sum_j q_j (s - x_j) with q_j = (1 - e) w_t [j = t] + (e / C) w_j, so that
 //   d loss / d x_j = A p_j - q_j,  A = sum_j q_j.
 // The forward pass keeps s, from which the backward pass has p_j = exp(x_j - s) in one walk over x;
-// probabilities are never stored. Targets that are probabilities are composed of other operations.
+// probabilities are never stored. Where s is so large that it lacks digits of a logarithm, the sum
+// is computed again. Targets that are probabilities are composed of other operations.
 
 #include "firn/tensor/ops/loss/cross_entropy.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -136,17 +138,37 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
+// From the logsumexp of each line in `shift` and what multiplies exp(x - shift): the same of a
+// shift that has all its digits.
+template <class Acc>
+void MendFarShifts(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, Acc* shift, Acc* factor) {
+  const bool far = std::any_of(shift, shift + s.width, IsFarLogarithm<Acc>);
+  if (!far) [[likely]]
+    return;
+  Acc top[cpu::kStripWidth], sum[cpu::kStripWidth];
+  Acc* const none = nullptr;
+  cpu::MaxStrip(s, x, top);
+  cpu::SumExpStrip(s, x, top, none, sum);
+  for (int64_t c = 0; c < s.width; ++c) {
+    if (!IsFarLogarithm(shift[c])) continue;
+    shift[c] = top[c];
+    factor[c] /= sum[c];
+  }
+}
+
 // dx_j = scale (A p_j - q_j).
 template <class T, class I, class Acc>
 void GradOfStrip(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, const cpu::Targets<T, I>& targets,
                  const Smoothing<T>& smooth, const Acc* logsumexp, const Acc* scales,
                  const cpu::RowsOut<Acc>& dx) {
-  Acc factor[cpu::kStripWidth];
+  Acc factor[cpu::kStripWidth], shift[cpu::kStripWidth];
   for (int64_t c = 0; c < s.width; ++c) {
     factor[c] = scales[c] * (smooth.rest * targets.weight(s.first + c) + smooth.total);
+    shift[c] = logsumexp[s.first + c];
   }
+  MendFarShifts(s, x, shift, factor);
   const auto from_p = [&](int64_t c, int64_t, Acc v) {
-    return factor[c] * math::Exp(v - logsumexp[s.first + c]);
+    return factor[c] * math::Exp(v - shift[c]);
   };
   const auto from_smoothing = [&](int64_t c, int64_t j, Acc v) {
     return from_p(c, j, v) - scales[c] * smooth.at(j);

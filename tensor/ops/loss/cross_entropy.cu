@@ -145,7 +145,12 @@ struct GradBody {
     const Acc scale = static_cast<Acc>(divisor == nullptr ? flow : flow / *divisor);
     const Acc total = smooth.share == 0 ? Acc{0} : smooth.share * SumOfWeights(team, targets);
     const Acc hit = t < 0 ? Acc{0} : smooth.rest * targets.weight_of(t);
-    const Acc factor = scale * (hit + total), s = logsumexp[sample];
+    Acc factor = scale * (hit + total), s = logsumexp[sample];
+    if (IsFarLogarithm(s)) {  // of all of the team
+      const cuda::ExpSum<Acc> e = cuda::ExpSumOfLine<Acc>(team, shape.length, shape.stride, x + at);
+      s = e.largest;
+      factor /= e.sum;
+    }
     const auto f = [&](int64_t j, T v) {
       if (t < 0) return Acc{0};  // also where x is NaN
       const Acc q = (j == t ? hit : Acc{0}) +

@@ -4,8 +4,10 @@
 // What losses share on every device.
 
 #include <initializer_list>
+#include <limits>
 #include <string_view>
 
+#include "firn/device/macros.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/problems/reduction_mode.h"
 
@@ -23,6 +25,14 @@ absl::Status CheckClasses(const InferContext& c, const Shape& logits, std::strin
                           int label);
 // The shape of a loss whose elements have this shape.
 Shape LossShape(const Shape& elements, Reduction reduction);
+
+// Whether a logarithm of a sum of exponentials is so large that exp(x - it) has lost digits which
+// probabilities need.
+template <class T>
+FIRN_HOST_DEVICE constexpr bool IsFarLogarithm(T x) {
+  const T size = x < 0 ? -x : x;
+  return size > 256 && size <= std::numeric_limits<T>::max();
+}
 
 // The shape rule of a loss that compares inputs 0 and 1 element by element: their shapes are equal.
 absl::Status InferElementwiseLoss(InferContext& c, Reduction reduction);
