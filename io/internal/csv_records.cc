@@ -15,6 +15,12 @@
 #include "firn/tensor/internal/kernel_functions.h"
 
 namespace firn::io::internal {
+namespace {
+
+// Of no bits it is any: std::countr_zero would branch for them on older processors.
+int FirstBit(uint64_t bits) { return std::countr_zero(bits | uint64_t{1} << 63); }
+
+}  // namespace
 
 void RecordScanner::Feed(const char* begin, const char* end) {
   before_ = left_;
@@ -24,6 +30,7 @@ void RecordScanner::Feed(const char* begin, const char* end) {
   next_word_ = begin;
   closing_ = uint64_t{before_.closed} << 63;
   begins_ = before_.begins || before_.closed;
+  if (LoneReturnBefore() && in_quotes_ != 0) ++begun_lines_;
   FindEnds();
 }
 
@@ -48,7 +55,7 @@ void RecordScanner::EndPiece() {
 bool RecordScanner::BeginsField(const char* at) const {
   while (at != begin_ && at[-1] != separator_ && (at[-1] == ' ' || at[-1] == '\t')) --at;
   if (at == begin_) return before_.begins;
-  return at[-1] == separator_ || at[-1] == '\n' || at[-1] == '\r';
+  return EndsField(at[-1]);
 }
 
 // Those of a word's quotes that open or close quotes; `closed` says whether the byte before it did.
@@ -66,23 +73,12 @@ uint64_t RecordScanner::ResolveQuotes(const char* word, uint64_t quotes, bool cl
   return kept;
 }
 
-// The \r of the word that no \n follows. What follows the last byte of the piece is not known yet.
-uint64_t RecordScanner::LoneReturns(const char* word, const Masks::Word& w) const {
+// Of the \r of the word that have no \n behind them in it, those that have none in the next either.
+// What follows the last byte of the piece is not known yet.
+uint64_t RecordScanner::LoneReturns(const char* word, uint64_t returns) const {
   const char* const behind = word + 64;
-  uint64_t followed = w.feeds >> 1;
-  if (behind >= end_) {
-    followed |= uint64_t{1} << (end_ - word - 1);
-  } else if (*behind == '\n') {
-    followed |= uint64_t{1} << 63;
-  }
-  return w.returns & ~followed;
-}
-
-uint64_t RecordScanner::LinesInQuotes(const char* word, const Masks::Word& w,
-                                      uint64_t inside) const {
-  const bool after_return = word == begin_ ? before_.returns : word[-1] == '\r';
-  const uint64_t second = w.feeds & (w.returns << 1 | uint64_t{after_return});
-  return (w.feeds | w.returns) & inside & ~second;
+  if (behind >= end_) return returns & ~(uint64_t{1} << (end_ - word - 1));
+  return *behind == '\n' ? returns & ~(uint64_t{1} << 63) : returns;
 }
 
 // Which bytes of the word stand in quotes or open some.
@@ -108,28 +104,37 @@ void RecordScanner::FindEnds() {
       block_, std::min<int64_t>(end_ - block_, Masks::kBytes), separator_, &masks_);
   uint16_t* last = ends_;
   // What a \r at the end of the last piece ended has no byte of this one.
-  if (block_ == begin_ && before_.returns && in_quotes_ == 0 && *begin_ != '\n') *last++ = 0;
+  if (block_ == begin_ && LoneReturnBefore() && in_quotes_ == 0) *last++ = 0;
   lines_in_quotes_ = 0;
+  const bool quoted = quotes_ && masks_.quoted != 0;
   for (uint64_t left = masks_.some; left != 0; left &= left - 1) {
     const int k = std::countr_zero(left);
     Masks::Word& w = masks_.words[k];
     const char* const word = block_ + 64 * k;
-    const uint64_t inside = quotes_ ? InsideQuotes(word, w) : 0;
-    uint64_t ends = w.feeds & ~inside;
-    if (w.returns != 0) ends |= LoneReturns(word, w) & ~inside;
-    if (((w.feeds | w.returns) & inside) != 0) [[unlikely]] {
-      w.returns = LinesInQuotes(word, w, inside);
+    uint64_t ends = w.feeds;
+    if (const uint64_t lone = w.returns & ~(w.feeds >> 1); lone != 0) {
+      ends |= LoneReturns(word, lone);
+    }
+    const uint64_t inside = quoted ? InsideQuotes(word, w) : in_quotes_;
+    if ((ends & inside) != 0) [[unlikely]] {
+      w.returns = ends & inside;
       lines_in_quotes_ |= uint64_t{1} << k;
+      ends &= ~inside;
     }
     const int n = std::popcount(ends);
     const int at = 64 * k + 1;
     for (int i = 0; i < kAtOnce; ++i, ends &= ends - 1) {
-      last[i] = static_cast<uint16_t>(at + std::countr_zero(ends));
+      last[i] = static_cast<uint16_t>(at + FirstBit(ends));
     }
     for (int i = kAtOnce; i < n; ++i, ends &= ends - 1) {
-      last[i] = static_cast<uint16_t>(at + std::countr_zero(ends));
+      last[i] = static_cast<uint16_t>(at + FirstBit(ends));
     }
     last += n;
+  }
+  if (!quoted && end_ - block_ > Masks::kBytes) {
+    next_word_ = block_ + Masks::kBytes;
+    closing_ = 0;
+    begins_ = EndsField(next_word_[-1]);
   }
   next_ = ends_;
   last_ = last;

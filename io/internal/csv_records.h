@@ -50,14 +50,16 @@ class RecordScanner {
     bool returns = false;  // the last byte is a \r
   };
 
+  // Whether a \r at the end of the last piece has no \n behind it.
+  bool LoneReturnBefore() const { return before_.returns && *begin_ != '\n'; }
   const char* Search();
   bool NextBlock();
   void FindEnds();
   void CountLines(int end);
-  uint64_t LoneReturns(const char* word, const Masks::Word& w) const;
-  uint64_t LinesInQuotes(const char* word, const Masks::Word& w, uint64_t inside) const;
+  uint64_t LoneReturns(const char* word, uint64_t returns) const;
   uint64_t InsideQuotes(const char* word, const Masks::Word& w);
   uint64_t ResolveQuotes(const char* word, uint64_t quotes, bool closed) const;
+  bool EndsField(char c) const { return c == separator_ || c == '\n' || c == '\r'; }
   bool BeginsField(const char* at) const;
   void EndPiece();
 

@@ -11,11 +11,13 @@ struct TextMasks {
   static constexpr int kWords = 64, kBytes = 64 * kWords;
   struct Word {
     uint64_t quotes, feeds, returns;
-    uint64_t before;  // quotes, line ends and separators
+    // Quotes, line ends and separators, of which a word without quotes has that of its last byte.
+    uint64_t before;
     uint64_t inside;  // behind an odd number of the word's quotes; a quote is behind itself
   };
-  uint64_t some = 0;   // the words with a quote or a line's end: others are not set
-  Word words[kWords];  // NOLINT
+  uint64_t some = 0;    // the words with a quote or a line's end: others are not set
+  uint64_t quoted = 0;  // those of them with a quote
+  Word words[kWords];   // NOLINT
 };
 
 // Bit i of the result is the parity of bits 0 to i.

@@ -37,7 +37,9 @@ void ExpectMasks(const std::string& text, char separator) {
     ASSERT_EQ(w.quotes, quotes) << "word " << k;
     ASSERT_EQ(w.feeds, Where(text, k, "\n")) << "word " << k;
     ASSERT_EQ(w.returns, Where(text, k, "\r")) << "word " << k;
-    ASSERT_EQ(w.before, some | Where(text, k, std::string(1, separator))) << "word " << k;
+    const uint64_t separators = Where(text, k, std::string(1, separator));
+    ASSERT_EQ(masks.quoted >> k & 1, quotes != 0 ? 1 : 0) << "word " << k;
+    ASSERT_EQ(w.before, some | (quotes != 0 ? separators : separators >> 63 << 63)) << "word " << k;
     uint64_t inside = 0, odd = 0;
     for (int i = 0; i < 64; ++i) inside |= (odd ^= quotes >> i & 1) << i;
     ASSERT_EQ(w.inside, inside) << "word " << k;
