@@ -73,7 +73,8 @@ OpGrad FromOutput() {
 // Of a gradient dx = f(dy, v), which is linear in dy, its own gradient: to dy it is f again, to v
 // it is dy times a curvature,
 //   Tensor Curve(const Tensor& v) { ... }     cpu::OfGradient<FooGrad, Curve>()
-// which may take options too, or 0 without one: pieces are straight.
+// which may take options too, or 0 without one: pieces are straight. Half types, which do not hold
+// what a curvature is made of, are computed in f32.
 template <auto kGrad, auto kCurve = nullptr>
 OpGrad OfGradient() {
   constexpr bool kStraight = std::is_null_pointer_v<decltype(kCurve)>;
@@ -83,8 +84,11 @@ OpGrad OfGradient() {
     if constexpr (kStraight) {
       g.set_grad_input(1, internal::NoneOf(g.grad_output()));
     } else {
-      const Tensor curve = internal::CallCurve(kCurve, g, g.input(1));
-      g.set_grad_input(1, internal::Product(internal::Product(g.grad_output(), g.input(0)), curve));
+      const DType dtype = g.input(1).dtype(), wide = ComputeDType(dtype);
+      const Tensor curve = internal::CallCurve(kCurve, g, AsDType(g.input(1), wide));
+      const Tensor flow =
+          internal::Product(AsDType(g.grad_output(), wide), AsDType(g.input(0), wide));
+      g.set_grad_input(1, AsDType(internal::Product(flow, curve), dtype));
     }
   };
   return kStraight ? OpGrad{rule, {Saved::Input(1)}}

@@ -69,7 +69,11 @@ FIRN_REGISTER_OP(tanh_grad) {
                                  cpu::OfGradient<cpu::GradBy<"tanh_grad">, CurveOfTanh>());
 }
 
-Tensor GradSoftsign(const Tensor& dy, const Tensor& x) { return Div(dy, Square(Add(Abs(x), 1))); }
+Tensor GradSoftsign(const Tensor& dy, const Tensor& x) {
+  const Tensor size = Add(Abs(x), 1);
+  const bool half = ComputeDType(x.dtype()) != x.dtype();  // f16 has no square of 300
+  return half ? Div(Div(dy, size), size) : Div(dy, Square(size));
+}
 FIRN_REGISTER_OP(softsign) {
   return cpu::FloatOp<SoftsignFn>("x / (1 + |x|).", cpu::FromInput<GradSoftsign>());
 }

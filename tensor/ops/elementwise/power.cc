@@ -13,6 +13,8 @@
 
 #include "firn/tensor/ops/elementwise/power.h"
 
+#include <cmath>
+
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
@@ -45,8 +47,11 @@ absl::Status RunNumber(KernelContext& k) {
   for (const FastPower& p : kFastPowers) {
     if (k.attrs<PowNumberAttrs>().exponent == p.exponent) return p.run(k);
   }
-  return cpu::RunFloat<PowNumberFn>(k);
+  return IsFarOdd(k.attrs<PowNumberAttrs>().exponent) ? cpu::RunFloat<PowFarOddFn>(k)
+                                                      : cpu::RunFloat<PowNumberFn>(k);
 }
+
+constexpr double kLargestHalf = 65504;
 
 // x^p, by cheaper operations where there are some.
 Tensor Power(const Tensor& x, double p) {
@@ -55,32 +60,40 @@ Tensor Power(const Tensor& x, double p) {
 
 void GradOfNumber(GradContext& g) {
   const double p = g.attrs<PowNumberAttrs>().exponent;
-  g.set_grad_input(0, p == 0 ? ZerosLike(g.grad_output())
-                             : Mul(g.grad_output(), Mul(Power(g.input(0), p - 1), p)));
+  const Tensor &x = g.input(0), &dy = g.grad_output();
+  if (p == 0) return g.set_grad_input(0, ZerosLike(dy));
+  if (x.dtype() == DType::kF16 && !(std::abs(p) <= kLargestHalf)) {  // times 0 it is no number
+    const Tensor slope = Mul(Power(Cast(x, DType::kF32), p - 1), p);
+    return g.set_grad_input(0, Cast(Mul(Cast(dy, DType::kF32), slope), x.dtype()));
+  }
+  g.set_grad_input(0, Mul(dy, Mul(Power(x, p - 1), p)));
 }
 
 void GradPow(GradContext& g) {
-  const Tensor &x = g.input(0), &y = g.input(1);
+  // Half types do not hold y - 1 of every y that they hold: (-1)^(y - 1) would have another sign.
+  const DType wide = ComputeDType(g.input(0).dtype());
+  const Tensor x = Cast(g.input(0), wide), y = Cast(g.input(1), wide);
+  const Tensor dy = Cast(g.grad_output(), wide);
   // Where a power is flat, harmless numbers stand in for those that are infinite there: what is
   // masked afterwards only comes back as NaN from the derivatives of this.
   if (g.needs(0)) {
-    const bool half = x.dtype() == DType::kF16, wide = x.dtype() == DType::kF64;
-    const double near = half ? 0x1p-15 : wide ? 0x1p-1022 : 0x1p-126;  // 1 / x may be none.
+    const bool half = g.input(0).dtype() == DType::kF16, exact = wide == DType::kF64;
+    const double near = half ? 0x1p-15 : exact ? 0x1p-1022 : 0x1p-126;  // 1 / x may be none.
     const Tensor size = Abs(Detach(x)), none = Eq(y, 0);
     Tensor base = x;
     if (GradEnabled()) {  // nor may its slope, which counts 0 times
-      const double steep = half ? 0x1.01p-8 : wide ? 0x1.01p-512 : 0x1.01p-64;
+      const double steep = half ? 0x1.01p-8 : exact ? 0x1.01p-512 : 0x1.01p-64;
       base = Where(LogicalAnd(none, Lt(size, steep)), Detach(x), x);
     }
     const Tensor flat = LogicalAnd(none, LogicalNot(Ge(size, near)));
     base = Where(flat, 1.0, base);
     const Tensor slope = Mul(y, Pow(base, Where(flat, 0.0, Sub(y, 1))));
-    g.set_grad_input(0, Mul(g.grad_output(), slope));
+    g.set_grad_input(0, Cast(Mul(dy, slope), g.input(0).dtype()));
   }
   if (g.needs(1)) {
     const Tensor flat = LogicalAnd(Eq(x, 0), Ge(y, 0));
-    const Tensor slope = Mul(g.output(0), Log(Where(flat, 1.0, x)));
-    g.set_grad_input(1, Mul(g.grad_output(), slope));
+    const Tensor slope = Mul(Cast(g.output(0), wide), Log(Where(flat, 1.0, x)));
+    g.set_grad_input(1, Cast(Mul(dy, slope), g.input(1).dtype()));
   }
 }
 
@@ -128,11 +141,15 @@ FIRN_REGISTER_OP(reciprocal) {
 }
 
 void GradHypot(GradContext& g) {
-  const Tensor zero = Eq(g.output(0), 0);
-  const Tensor flow = Where(zero, 0.0, g.grad_output()), length = Where(zero, 1.0, g.output(0));
+  // Half types do not hold what derivatives of this are made of: squares of 1 / z.
+  const DType dtype = g.input(0).dtype(), wide = GradEnabled() ? ComputeDType(dtype) : dtype;
+  const Tensor sides[] = {Cast(g.input(0), wide), Cast(g.input(1), wide)};
+  const Tensor z = wide == dtype ? g.output(0) : Hypot(sides[0], sides[1]);
+  const Tensor zero = Eq(z, 0);
+  const Tensor flow = Where(zero, 0.0, Cast(g.grad_output(), wide)), length = Where(zero, 1.0, z);
   // x / z is at most 1; dz / z may leave the range of a half type.
   for (int i : {0, 1}) {
-    if (g.needs(i)) g.set_grad_input(i, Mul(Div(g.input(i), length), flow));
+    if (g.needs(i)) g.set_grad_input(i, Cast(Mul(Div(sides[i], length), flow), dtype));
   }
 }
 

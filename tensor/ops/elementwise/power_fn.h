@@ -2,6 +2,7 @@
 #define FIRN_TENSOR_OPS_ELEMENTWISE_POWER_FN_H_
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "firn/device/macros.h"
@@ -23,6 +24,23 @@ struct PowNumberFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return math::Pow(x, static_cast<T>(exponent));
+  }
+  double exponent;
+};
+
+// Whether an exponent is an odd number that f32, whose numbers of this size are even, does not
+// hold.
+FIRN_HOST_DEVICE constexpr bool IsFarOdd(double exponent) {
+  const double size = exponent < 0 ? -exponent : exponent;
+  return size >= 0x1p24 && size < 0x1p53 && static_cast<int64_t>(size) % 2 == 1 &&
+         size == static_cast<double>(static_cast<int64_t>(size));
+}
+struct PowFarOddFn {
+  using Attrs = PowNumberAttrs;
+  explicit PowFarOddFn(const PowNumberAttrs& a) : exponent(a.exponent) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return std::copysign(math::Pow(math::Abs(x), static_cast<T>(exponent)), x);
   }
   double exponent;
 };
@@ -62,7 +80,8 @@ struct PowMinusTwoFn {
 // For devices: all shortcuts share a loop, and which one it is, is a number of the call.
 struct PowAnyNumberFn {
   using Attrs = PowNumberAttrs;
-  explicit PowAnyNumberFn(const PowNumberAttrs& a) : any(a) {
+  explicit PowAnyNumberFn(const PowNumberAttrs& a)
+      : any(a), far_odd(a), halves(IsFarOdd(a.exponent) ? kFarOdd : 0) {
     constexpr double kShort[] = {3.0, 0.5, -0.5, -1.0, -2.0};
     for (double e : kShort) {
       if (a.exponent == e) halves = static_cast<int>(2 * e);
@@ -81,12 +100,16 @@ struct PowAnyNumberFn {
         return PowMinusOneFn()(x);
       case -4:
         return PowMinusTwoFn()(x);
+      case kFarOdd:
+        return far_odd(x);
       default:
         return any(x);
     }
   }
+  static constexpr int kFarOdd = 1000;
   PowNumberFn any;
-  int halves = 0;  // the exponent's, where there is a shortcut
+  PowFarOddFn far_odd;
+  int halves;  // the exponent's, where there is a shortcut
 };
 
 struct SquareFn {

@@ -1,8 +1,8 @@
 // cosine_similarity: the product of vectors that were made of length 1 first, so that the products
 // of large or small elements stay in range. Half types are computed in f32.
 //
-// pairwise_distance: a norm of differences. eps is added before the norm, so that the distance of
-// equal vectors has a gradient.
+// pairwise_distance: a norm of differences, of half types in f32, too. eps is added before the
+// norm, so that the distance of equal vectors has a gradient.
 //
 // cosine_embedding_loss, triplet_margin_loss: made of these. Their hinges are Relu, whose gradient
 // at the kink is 0, as PyTorch's.
@@ -72,7 +72,9 @@ void PairwiseDistanceOptions::Check(const char* where) const { CheckNorm(p, wher
 
 Tensor PairwiseDistance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceOptions& o) {
   CommonShape(x1, x2, "pairwise_distance");
-  return Norm(Add(Sub(x1, x2), o.eps), o.p, -1, o.keepdim);
+  const DType wide = ComputeDType(x1.dtype());
+  const Tensor difference = Add(Sub(Cast(x1, wide), Cast(x2, wide)), o.eps);
+  return Cast(Norm(difference, o.p, -1, o.keepdim), x1.dtype());
 }
 
 Tensor CosineEmbeddingLoss(const Tensor& x1, const Tensor& x2, const Tensor& target,

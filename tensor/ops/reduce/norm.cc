@@ -24,6 +24,7 @@
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/reduce/norm_fn.h"
 #include "firn/tensor/ops/reduce/reduction.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {
@@ -92,16 +93,12 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-void Grad(GradContext& g) {
-  const NormAttrs& a = g.attrs<NormAttrs>();
-  const Tensor& x = g.input(0);
-  if (a.p == 0) return g.set_grad_input(0, ZerosLike(x));
-  const Tensor norm = KeepReduced(g.output(0), a.over, x.shape());
-  const Tensor dy = KeepReduced(g.grad_output(), a.over, x.shape());
-  if (a.p == 1) return g.set_grad_input(0, Mul(Sign(x), dy));
+// dx for a norm `norm` and what flows into it, `dy`, both with the reduced dimensions of size 1.
+Tensor NormGrad(const Tensor& dy, const Tensor& x, const Tensor& norm, const NormAttrs& a) {
+  if (a.p == 1) return Mul(Sign(x), dy);
   if (std::isinf(a.p)) {
     const ReduceAttrs kept{a.over.dims, true};
-    return g.set_grad_input(0, Mul(Sign(x), SpreadToEqual(dy, Abs(x), norm, kept)));
+    return Mul(Sign(x), SpreadToEqual(dy, Abs(x), norm, kept));
   }
   const Tensor zero = Eq(norm, 0);
   const Tensor safe = Where(zero, 1, norm);
@@ -109,13 +106,26 @@ void Grad(GradContext& g) {
     // Elements over the norm are never above 1; dy over it is one pass less, but may leave the
     // range of a half type, and what derivatives make of it may be no number.
     const bool ratios = GradEnabled() || ComputeDType(x.dtype()) != x.dtype();
-    return g.set_grad_input(
-        0, ratios ? Mul(Div(x, safe), Where(zero, 0, dy)) : Mul(x, Where(zero, 0, Div(dy, safe))));
+    return ratios ? Mul(Div(x, safe), Where(zero, 0, dy)) : Mul(x, Where(zero, 0, Div(dy, safe)));
   }
   // Where x is 0, sign(x) is too, and the power of 1 keeps infinity away: 1 / norm would not, of a
   // small norm.
   const Tensor ratio = Where(Eq(x, 0), 1, Div(Abs(x), safe));
-  g.set_grad_input(0, Mul(Mul(Sign(x), Pow(ratio, a.p - 1)), Where(zero, 0, dy)));
+  return Mul(Mul(Sign(x), Pow(ratio, a.p - 1)), Where(zero, 0, dy));
+}
+
+void Grad(GradContext& g) {
+  const NormAttrs& a = g.attrs<NormAttrs>();
+  const Tensor& x = g.input(0);
+  if (a.p == 0) return g.set_grad_input(0, ZerosLike(x));
+  const Tensor dy = KeepReduced(g.grad_output(), a.over, x.shape());
+  const DType dtype = x.dtype(), wide = ComputeDType(dtype);
+  if (dtype != wide && GradEnabled()) {
+    // A half type does not hold what derivatives of this are made of: squares of 1 / norm.
+    const Tensor wide_x = Cast(x, wide), norm = Norm(wide_x, a.p, a.over.dims, true);
+    return g.set_grad_input(0, Cast(NormGrad(Cast(dy, wide), wide_x, norm, a), dtype));
+  }
+  g.set_grad_input(0, NormGrad(dy, x, KeepReduced(g.output(0), a.over, x.shape()), a));
 }
 
 FIRN_REGISTER_OP(norm) {

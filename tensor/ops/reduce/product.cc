@@ -1,28 +1,31 @@
 // prod: the product over dimensions.
 //
 // The gradient dx_i = dy * prod_{j != i} x_j is dy * prod / x_i without zeros among the elements of
-// a result; with one zero only that element has a gradient, with more none. Its own gradient is
-// again that of a product: with m(i, j) = x_j but 1 where i = j, dx_i = dy * prod_j m(i, j).
+// a result; with one zero only that element has a gradient, with more none. Where prod leaves the
+// range of its type it is computed again with an exponent of its own. The gradient's own gradient
+// is made of scans.
 
 #include "firn/tensor/ops/reduce/product.h"
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "firn/device/parallel.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
-#include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/reduction_ops.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/cpu/softmax.h"
-#include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/create/constant.h"
-#include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
-#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/reduce/product_body.h"
 #include "firn/tensor/ops/reduce/reduction.h"
 #include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/scan/cumulative.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
@@ -52,6 +55,19 @@ struct Factors {
   }
 };
 
+// dy times the products of the others where that of all is far; they lie at(i), n of them.
+template <class Acc, class At>
+void GradOfFar(int64_t n, const At& at, const cpu::RowsIn<Acc>& x, double zeros, Acc dy,
+               const cpu::RowsOut<Acc>& dx) {
+  const FarNumber all = FarProduct(n, [&](int64_t i) { return static_cast<double>(x[at(i)]); });
+  for (int64_t i = 0; i < n; ++i) {
+    double d;
+    if (!FarGrad(all, zeros, static_cast<double>(x[at(i)]), static_cast<double>(dy), d)) return;
+    const Acc rounded = static_cast<Acc>(d);
+    dx.Store(at(i), 1, &rounded);
+  }
+}
+
 template <class Acc>
 void GradOfStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cpu::RowsIn<Acc>& x,
                  const cpu::RowsIn<Acc>& dy) {
@@ -65,6 +81,13 @@ void GradOfStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cpu::Ro
   cpu::MapStrip(
       s, dx,
       [&](int64_t c, int64_t, Acc v) { return flow[c] * F::Others(product[c], zeros[c], v); }, x);
+  if (std::none_of(product, product + s.width, IsFarProduct<Acc>)) [[likely]]
+    return;
+  for (int64_t c = 0; c < s.width; ++c) {
+    if (!IsFarProduct(product[c])) continue;
+    GradOfFar(
+        s.length, [&](int64_t i) { return s.offset + c + i * s.stride; }, x, zeros[c], flow[c], dx);
+  }
 }
 
 // One result's elements, which lie anywhere.
@@ -82,6 +105,12 @@ void GradOfOne(const ReducePlan& p, int64_t first, const cpu::RowsIn<Acc>& x, Ac
     const Acc d = dy * f.Others(f.product, f.zeros, x[first + at.offset()]);
     dx.Store(first + at.offset(), 1, &d);
   }
+  if (!IsFarProduct(f.product)) [[likely]]
+    return;
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < p.reduced; ++i, at.Next()) places.push_back(first + at.offset());
+  GradOfFar(
+      p.reduced, [&](int64_t i) { return places[static_cast<size_t>(i)]; }, x, f.zeros, dy, dx);
 }
 
 // The lines over which `dims`, normalised and in order, go; none if others lie between them.
@@ -127,51 +156,61 @@ void Grad(GradContext& g) {
   g.set_grad_input(0, ProdGrad(g.grad_output(), g.input(0), g.attrs<ReduceAttrs>()));
 }
 
-// [n, x's dimensions with the kept ones of size 1]: true where the first index counts to the place
-// among the n reduced elements.
-Tensor Diagonal(const Tensor& x, const ReduceAttrs& attrs) {
-  const int64_t n = ReducedCount(x.shape(), attrs);
-  const Tensor counted = Arange(int64_t{0}, n, 1, {.device = x.device()});
-  Dims places;
-  places.push_back(1);
-  const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, x.shape());
-  for (int d = 0, r = 0; d < x.rank(); ++d) {
-    const bool reduced = r < dims->rank && (*dims)[r] == d;
-    places.push_back(reduced ? x.shape()[d] : 1);
-    r += reduced ? 1 : 0;
+// x and a way back, with the dimensions that are reduced as the second of three: lines.
+struct AsLines {
+  DimList order, back;  // the dimensions that stay come first; empty where they need not move
+  Shape moved;
+  Lines lines;
+
+  AsLines(const Shape& x, const Dims& dims) {
+    if (const std::optional<Lines> l = LinesOver(x, dims)) {
+      lines = *l;
+      moved = x;
+      return;
+    }
+    Dims sizes;
+    for (const bool reduced : {false, true}) {
+      for (int d = 0; d < x.rank(); ++d) {
+        const bool is = std::find(dims.d, dims.d + dims.rank, d) != dims.d + dims.rank;
+        if (is != reduced) continue;
+        order.d[order.rank++] = d;
+        sizes.push_back(x[d]);
+        (reduced ? lines.length : lines.outer) *= x[d];
+      }
+    }
+    back.rank = order.rank;
+    for (int i = 0; i < order.rank; ++i) back.d[order.d[i]] = i;
+    moved = Shape::Trusted(sizes);
   }
-  Dims first(places.rank, 1);
-  first[0] = n;
-  return Eq(Reshape(counted, first.span()), Reshape(counted, places.span()));
-}
+  Tensor To(const Tensor& x) const {
+    return SeenAsLines(order.empty() ? x : Permute(x, order), lines);
+  }
+  Tensor From(const Tensor& y) const {
+    const Tensor x = Reshape(y, moved);
+    return back.empty() ? x : Permute(x, back);
+  }
+};
 
-// x with a leading dimension of size 1, and the dimensions that `attrs` reduces counted with it.
-Tensor Lead(const Tensor& x) {
-  Dims d(1, 1);
-  for (int64_t size : x.shape()) d.push_back(size);
-  return Reshape(x, d.span());
-}
-ReduceAttrs Led(const Tensor& x, const ReduceAttrs& attrs) {
-  ReduceAttrs led{{}, false};
-  const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, x.shape());
-  for (int64_t d : dims->span()) led.dims.push_back(d + 1);
-  return led;
-}
-
-// For u flowing into dx, with m as above: through w(i) = u_i dy into dy * prod_j m(i, j).
+// For u flowing into dx, what flows into x_k is dy times the sum over i != k of u_i times the
+// product of all x but x_i and x_k. Of the elements before k this is a linear scan, as of those
+// after k: with p and s the products of these, q and r the scans,
+//   q_(k + 1) = x_k q_k + u_k p_k,   q_k s_k + p_k r_k.
+// In f64: products of some elements leave the range of f32 although those of all others do not.
 Tensor GradOfGradInX(const Tensor& u, const Tensor& dy, const Tensor& x, const ReduceAttrs& attrs) {
-  if (x.rank() == kMaxRank) {
-    RaiseStatus(Unimplemented("second derivatives take tensors of up to ", kMaxRank - 1,
-                              " dimensions, got ", x.shape().ToString()),
-                "prod_grad");
-  }
-  const Tensor diagonal = Diagonal(x, attrs);
-  const ReduceAttrs led = Led(x, attrs);
-  const Tensor flow = Mul(u, KeepReduced(dy, attrs, x.shape()));
-  if (led.dims.empty()) return ZerosLike(x);  // a scalar: dx = dy
-  const Tensor w = Sum(Where(diagonal, Lead(flow), 0), led.dims);
-  const Tensor m = Where(diagonal, 1, Lead(x));
-  return Sum(Where(diagonal, 0, ProdGrad(w, m, led)), 0);
+  const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, x.shape());
+  if (x.num_elements() == 0 || dims->rank == 0) return ZerosLike(x);  // a scalar: dx = dy
+  constexpr DType kWide = DType::kF64;
+  const AsLines l(x.shape(), *dims);
+  const Tensor xs = l.To(Cast(x, kWide)), us = l.To(Cast(u, kWide));
+  const auto of_side = [&](bool after) -> std::pair<Tensor, Tensor> {
+    const Tensor products = Cumprod(xs, 1, {.exclusive = true, .reverse = after});
+    const Tensor starts = Neighbours(Mul(us, products), 1, after);
+    return {products, LinearScan(xs, starts, {.dim = 1, .reverse = after, .previous = true})};
+  };
+  const auto [p, q] = of_side(false);
+  const auto [s, r] = of_side(true);
+  const Tensor sums = l.From(Add(Mul(q, s), Mul(p, r)));
+  return Cast(Mul(sums, Cast(KeepReduced(dy, attrs, x.shape()), kWide)), x.dtype());
 }
 
 void GradOfGrad(GradContext& g) {

@@ -3,6 +3,7 @@
 
 #include "firn/tensor/kernels/cuda/reduce.cuh"
 #include "firn/tensor/ops/reduce/product.h"
+#include "firn/tensor/ops/reduce/product_body.h"
 
 namespace firn::product_cuda {
 namespace {
@@ -45,6 +46,12 @@ struct GradBody {
   int64_t results, length;
   bool by_result;  // neighbouring threads have neighbouring results
 
+  FIRN_HOST_DEVICE FarNumber Far(int64_t j) const {  // each thread walks along all of its result
+    return FarProduct(length, [&](int64_t i) {
+      return static_cast<double>(static_cast<Acc>(x[kept(j) + reduced(i)]));
+    });
+  }
+
   FIRN_HOST_DEVICE void operator()(int64_t task) const {
     int64_t j = task, i = task;
     if (by_result) {
@@ -55,6 +62,13 @@ struct GradBody {
     const int64_t at = kept(j) + reduced(i);
     const Acc v = static_cast<Acc>(x[at]);
     const Product<Acc> p = products[j];
+    const auto dy_j = static_cast<double>(static_cast<Acc>(dy[j]));
+    double far;
+    if (IsFarProduct(p.nonzero) &&
+        FarGrad(Far(j), static_cast<double>(p.zeros), static_cast<double>(v), dy_j, far)) {
+      dx[at] = static_cast<T>(static_cast<Acc>(far));
+      return;
+    }
     const Acc others = p.zeros == 0 ? p.nonzero / v : p.zeros == 1 && v == 0 ? p.nonzero : Acc{0};
     dx[at] = static_cast<T>(static_cast<Acc>(dy[j]) * others);
   }

@@ -20,6 +20,7 @@
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/pad.h"
 
 namespace firn {
@@ -223,22 +224,16 @@ void GradCumsum(GradContext& g) {
 }
 FIRN_REGISTER_OP(cumsum) { return CumulativeOp("Running sums along dim.", Run<false>, GradCumsum); }
 
-// Every element's neighbour along dim, the one after it or the one before it; 0 at the end.
-Tensor Neighbours(const Tensor& x, int64_t dim, bool after) {
-  if (x.rank() == 0) return ZerosLike(x);
-  std::vector<int64_t> pad(2 * static_cast<size_t>(x.rank() - *NormalizeDim(dim, x.shape())), 0);
-  pad[pad.size() - 2] = after ? -1 : 1;
-  pad[pad.size() - 1] = after ? 1 : -1;
-  return Pad(x, pad);
-}
-
+// In f32 for half types, whose products of some elements leave their range although those of all
+// do not.
 void GradCumprod(GradContext& g) {
   const CumsumAttrs& a = g.attrs<CumsumAttrs>();
-  const Tensor &dy = g.grad_output(), &x = g.input(0);
+  const DType dtype = g.input(0).dtype(), wide = ComputeDType(dtype);
+  const Tensor dy = Cast(g.grad_output(), wide), x = Cast(g.input(0), wide);
   const Tensor flow = a.exclusive ? Neighbours(dy, a.dim, !a.reverse) : dy;
   const Tensor after = LinearScan(x, flow, {.dim = a.dim, .reverse = !a.reverse, .previous = true});
   const Tensor before = Cumprod(x, a.dim, {.exclusive = true, .reverse = a.reverse});
-  g.set_grad_input(0, Mul(before, after));
+  g.set_grad_input(0, Cast(Mul(before, after), dtype));
 }
 FIRN_REGISTER_OP(cumprod) {
   OpDef op = CumulativeOp("Running products along dim.", Run<true>, GradCumprod);
@@ -388,6 +383,14 @@ Tensor Cumsum(const Tensor& x, Integer dim, const CumsumOptions& options) {
 
 Tensor Cumprod(const Tensor& x, Integer dim, const CumprodOptions& options) {
   return Apply1(TheOp<"cumprod">(), {x}, CumsumAttrs{dim, options.exclusive, options.reverse});
+}
+
+Tensor inner::Neighbours(const Tensor& x, int64_t dim, bool after) {
+  if (x.rank() == 0) return ZerosLike(x);
+  std::vector<int64_t> pad(2 * static_cast<size_t>(x.rank() - *NormalizeDim(dim, x.shape())), 0);
+  pad[pad.size() - 2] = after ? -1 : 1;
+  pad[pad.size() - 1] = after ? 1 : -1;
+  return Pad(x, pad);
 }
 
 Tensor inner::LinearScan(const Tensor& a, const Tensor& b, const LinearScanAttrs& attrs) {

@@ -50,8 +50,11 @@ struct LinearScanAttrs {
 };
 
 // The solution of s_i = b_i + a_i s_(i - 1), or b_i + a_(i - 1) s_(i - 1), along a dimension: what
-// the gradient of Cumprod is made of.
+// gradients of Cumprod, Prod and Logcumsumexp are made of.
 Tensor LinearScan(const Tensor& a, const Tensor& b, const LinearScanAttrs& attrs);
+
+// Every element's neighbour along `dim`, the one after it or the one before it; 0 at the end.
+Tensor Neighbours(const Tensor& x, int64_t dim, bool after);
 }  // namespace inner
 
 }  // namespace firn

@@ -1,7 +1,9 @@
 // running_extreme: where the extremes are; cummax and cummin gather them.
 //
-// logcumsumexp: dx_i = sum over j >= i of dy_j e^(x_i - y_j). The sum is e to the power of a
-// running logarithm from the end, once of the dy above 0 and once of those below.
+// logcumsumexp: dx_i = sum over j >= i of dy_j e^(x_i - y_j). Large y_j lack the digits for that:
+// with running maxima t and s_j = sum over k <= j of e^(x_k - t_j), it is e^(x_i - t_i) A_i, where
+// A_i = dy_i / s_i + e^(t_i - t_(i + 1)) A_(i + 1), and no power is above 1. Both s and A are
+// linear scans.
 //
 // diff: made of slices.
 
@@ -16,16 +18,20 @@
 #include "firn/tensor/infer.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/ops/compare/classify.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
-#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/index/gather.h"
+#include "firn/tensor/ops/scan/cumulative.h"
 #include "firn/tensor/ops/scan/running_body.h"
 #include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/copies.h"
 #include "firn/tensor/ops/shape/join.h"
+#include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/promotion.h"
@@ -55,22 +61,34 @@ absl::Status InferLogcumsumexp(InferContext& c) {
   return InferLikeInput(c);
 }
 
-// The sum over the dy above 0. Those that do not count have the logarithm -infinity, without one
-// of theirs being taken.
-Tensor FlowOf(const Tensor& dy, const Tensor& x, const Tensor& y, LogcumsumexpAttrs a) {
-  const Tensor counts = LogicalAnd(Gt(dy, 0), Gt(y, -INFINITY));
-  const Tensor shares = Where(counts, Sub(Log(Where(counts, dy, 1.0)), y), -INFINITY);
-  a.reverse = !a.reverse;
-  return Exp(Add(x, Apply1(TheOp<"logcumsumexp">(), {shares}, a)));
+// e^(x_i - t_i) for running maxima t, and the factors between those, e^(t_(i - 1) - t_i). Before
+// the first finite element there is no maximum; any number stands in for it, since all powers are
+// 0. What is infinite has no gradient.
+struct RunningPowers {
+  Tensor powers, factors;
+};
+RunningPowers PowersBelowTop(const Tensor& x, int64_t dim) {
+  const Tensor running = Cummax(Detach(x), dim).values;
+  const Tensor top = Where(Isfinite(running), running, 0.0);
+  return {Exp(Sub(x, top)), Exp(Clamp(Sub(Neighbours(top, dim, false), top), {}, 0.0))};
+}
+
+// The results do not depend on the maxima, which are constants therefore, also of what is recorded.
+Tensor LogcumsumexpGrad(const Tensor& dy, const Tensor& x, int64_t dim) {
+  const RunningPowers p = PowersBelowTop(x, dim);
+  const Tensor sums = LinearScan(p.factors, p.powers, {.dim = dim});
+  const Tensor none = Eq(sums, 0);
+  const Tensor shares = Where(none, 0.0, Div(dy, Where(none, 1.0, sums)));
+  return Mul(p.powers,
+             LinearScan(p.factors, shares, {.dim = dim, .reverse = true, .previous = true}));
 }
 
 void GradLogcumsumexp(GradContext& g) {
   const LogcumsumexpAttrs& a = g.attrs<LogcumsumexpAttrs>();
   const DType dtype = g.input(0).dtype(), wide = ComputeDType(dtype);
   const Tensor x = Cast(g.input(0), wide), dy = Cast(g.grad_output(), wide);
-  // A half type rounds large logarithms by more than powers of e bear.
-  const Tensor y = wide == dtype ? g.output(0) : Apply1(TheOp<"logcumsumexp">(), {x}, a);
-  g.set_grad_input(0, Cast(Sub(FlowOf(dy, x, y, a), FlowOf(Neg(dy), x, y, a)), dtype));
+  const auto turned = [&](const Tensor& t) { return a.reverse ? Flip(t, a.dim) : t; };
+  g.set_grad_input(0, Cast(turned(LogcumsumexpGrad(turned(dy), turned(x), a.dim)), dtype));
 }
 
 FIRN_REGISTER_OP(logcumsumexp) {
@@ -82,7 +100,7 @@ FIRN_REGISTER_OP(logcumsumexp) {
       .attrs = AttrsOf<LogcumsumexpAttrs>(),
       .infer = InferLogcumsumexp,
       .grad = GradLogcumsumexp,
-      .saves = {Saved::Input(0), Saved::Output(0)},
+      .saves = {Saved::Input(0)},
       .kernels = cpu::Portable<LogcumsumexpKernel>(),
   };
 }

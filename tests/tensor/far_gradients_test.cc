@@ -1,0 +1,228 @@
+// Gradients, and theirs, of functions whose middle leaves the range of its type or has lost its
+// digits although they themselves do not.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "firn/autograd/backward.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/loss/similarity.h"
+
+namespace firn {
+namespace {
+
+using Values = std::vector<double>;
+using Function = std::function<Tensor(const Tensor&)>;
+
+Tensor Of(DType dtype, Values values, const Shape& shape) {
+  return FromVector(std::move(values), shape).To(dtype);
+}
+
+// 1, 1 + step, 1 + 2 step, ...
+Tensor Counted(const Tensor& like, double step) {
+  const Tensor places = Arange(int64_t{0}, like.num_elements()).To(like.dtype());
+  return Reshape(Add(Mul(places, step), 1), like.shape());
+}
+
+// Of f, weighted: the gradient, as it is and recorded, and that of this, weighted.
+struct Slopes {
+  Values plain, recorded, second;
+};
+Slopes SlopesOf(const Function& f, Tensor x) {
+  x = x.Detach().SetRequiresGrad();
+  const Tensor y = f(x), total = Sum(Mul(y, Counted(y, 0.5)));
+  Slopes s;
+  s.plain = Grad(total, x, {.retain_graph = true}).ToVector<double>();
+  const Tensor d = Grad(total, x, {.create_graph = true});
+  s.recorded = d.ToVector<double>();
+  s.second = Grad(Sum(Mul(d, Counted(d, 0.25))), x).ToVector<double>();
+  return s;
+}
+
+void ExpectNear(const Values& got, const Values& want, double rtol, const char* what,
+                double atol = 1e-7) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (!std::isfinite(want[i])) {
+      EXPECT_EQ(got[i], want[i]) << what << " " << i;
+    } else {
+      EXPECT_LE(std::abs(got[i] - want[i]), rtol * std::abs(want[i]) + atol)
+          << what << " " << i << ": " << got[i] << ", want " << want[i];
+    }
+  }
+}
+void ExpectNear(const Slopes& got, const Slopes& want, double rtol, double atol = 1e-7) {
+  ExpectNear(got.plain, want.plain, rtol, "gradient", atol);
+  ExpectNear(got.recorded, want.recorded, rtol, "recorded gradient", atol);
+  ExpectNear(got.second, want.second, rtol, "second gradient", atol);
+}
+
+// What is added to all inputs changes no gradient of a logarithm of sums of exponentials.
+TEST(FarGradientsTest, LogarithmsOfSumsOfWhatShareALargeNumber) {
+  const std::pair<const char*, Function> functions[] = {
+      {"logcumsumexp", [](const Tensor& x) { return Logcumsumexp(x, 1); }},
+      {"logcumsumexp of columns", [](const Tensor& x) { return Logcumsumexp(x, 0); }},
+      {"logsumexp", [](const Tensor& x) { return Logsumexp(x, {1}); }},
+      {"log_softmax", [](const Tensor& x) { return LogSoftmax(x, 1); }},
+      {"logaddexp", [](const Tensor& x) { return Logaddexp(x, Flip(x, {1})); }},
+  };
+  for (const auto& [name, f] : functions) {
+    for (const DType dtype : {DType::kF32, DType::kF64}) {
+      const Slopes want = SlopesOf(f, Zeros({3, 4}, dtype));
+      for (const double size : {300.0, 1e12, -1e12, 1e30}) {
+        SCOPED_TRACE(testing::Message() << name << " at " << size);
+        ExpectNear(SlopesOf(f, Full({3, 4}, size, dtype)), want, 2e-6);
+      }
+    }
+  }
+}
+
+TEST(FarGradientsTest, RunningLogarithmsOfFarAndOfNoNumbers) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Function f = [](const Tensor& x) { return Logcumsumexp(x, 0); };
+  // The shares of the larger ones, which are equal: 1, then 1/2 each.
+  const Slopes far = SlopesOf(f, Of(DType::kF32, {1e12, -1e12, 1e12, 3}, {4}));
+  ExpectNear(far.plain, {4.75, 0, 2.25, 0}, 1e-6, "gradient");
+  ExpectNear(far.second, {-0.5625, 0, 0.5625, 0}, 1e-6, "second gradient");
+  const Tensor x = Of(DType::kF32, {-kInf, -kInf, -1000, -1000}, {4}).SetRequiresGrad();
+  const Tensor y = Slice(Logcumsumexp(x, 0), 0, 2, 4);
+  ExpectNear(Grad(Sum(y), x).ToVector<double>(), {0, 0, 1.5, 0.5}, 1e-6, "after -infinity");
+}
+
+// Beside an ordinary row. The results in f64, as f32 has them.
+TEST(FarGradientsTest, ProductsThatLeaveTheRangeOfAllButOne) {
+  const std::pair<const char*, Function> functions[] = {
+      {"rows", [](const Tensor& x) { return Prod(x, {1}); }},
+      {"columns",
+       [](const Tensor& x) {
+         return Prod(Permute(x, {1, 0}), {0});
+       }},
+      {"the ends",
+       [](const Tensor& x) {
+         return Prod(Reshape(x, {2, -1, 2}), {0, 2});
+       }},
+  };
+  const Values far = {1e20, 1e20, 2, 1e-3}, near = {1e-30, 1e-30, 2, 1e3},
+               zero = {1e25, 1e25, 0, 3}, ordinary = {2, 3, 0.5, -1};
+  for (const auto& [name, f] : functions) {
+    for (const Values& some : {far, near, zero, ordinary}) {
+      SCOPED_TRACE(testing::Message() << name << " of " << some[0]);
+      Values both = some;
+      both.insert(both.end(), ordinary.begin(), ordinary.end());
+      const Slopes got = SlopesOf(f, Of(DType::kF32, both, {2, 4}));
+      Slopes want = SlopesOf(f, Of(DType::kF32, both, {2, 4}).To(DType::kF64));
+      for (Values* v : {&want.plain, &want.recorded, &want.second}) {
+        for (double& d : *v) d = static_cast<float>(d);
+      }
+      ExpectNear(got, want, 1e-5, 0);
+    }
+  }
+  // Of f64 itself, and with what flows in keeping the result in range.
+  Tensor x = FromValues<double>({1e200, 1e200, 3}).SetRequiresGrad();
+  ExpectNear(Grad(Prod(x), x).ToVector<double>(), {3e200, 3e200, INFINITY}, 1e-14, "f64");
+  Tensor h = Of(DType::kF16, {300, 300, 2}, {3}).SetRequiresGrad();
+  const GradOptions small{.seeds = {Full({}, 0.0078125, DType::kF16)}};
+  ExpectNear(Grad(Prod(h), h, small).ToVector<double>(), {4.6875, 4.6875, 703.125}, 1e-3, "f16");
+}
+
+// sum over j and k of products of all but the two: of n ones it is n (n - 1), for each n - 1.
+TEST(FarGradientsTest, SecondGradientsOfLongProducts) {
+  constexpr int64_t kLength = 100'000;  // squared, this would be 40 GB
+  Tensor x = Ones({kLength}, DType::kF32).SetRequiresGrad();
+  const Tensor d = Grad(Prod(x), x, {.create_graph = true});
+  const Tensor second = Grad(Sum(d), x, {.create_graph = true});
+  EXPECT_EQ(second.Detach()[0].Item(), kLength - 1);
+  EXPECT_EQ(second.Detach()[kLength - 1].Item(), kLength - 1);
+  const Tensor third = Grad(Sum(second), x);
+  EXPECT_NEAR(third[7].Item() / (1e5 * 1e5), 1, 1e-4);
+}
+
+// In f16 a fourth power of 64, twice the largest number, or a square of 1 / 1e-5 is infinite.
+TEST(FarGradientsTest, SecondDerivativesOfHalfTypes) {
+  const Values inputs = {-6e4, -300, -64, -8, -3, -1e-4, 1e-4, 0.5, 6, 30, 300, 6e4};
+  const std::pair<const char*, Function> curves[] = {
+      {"gelu", [](const Tensor& x) { return Gelu(x); }},
+      {"gelu, tanh", [](const Tensor& x) { return Gelu(x, GeluApproximate::kTanh); }},
+      {"mish", Mish},
+      {"silu", Silu},
+      {"softsign", Softsign},
+      {"softplus", [](const Tensor& x) { return Softplus(x); }},
+  };
+  for (const DType dtype : {DType::kF16, DType::kBF16}) {
+    const Tensor x = Of(dtype, inputs, {12});
+    const double rtol = dtype == DType::kF16 ? 4e-3 : 3e-2;
+    for (const auto& [name, f] : curves) {
+      SCOPED_TRACE(name);
+      const Slopes got = SlopesOf(f, x), want = SlopesOf(f, x.To(DType::kF32));
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        EXPECT_NEAR(got.plain[i], want.plain[i], rtol * std::abs(want.plain[i]) + 1e-6)
+            << inputs[i];
+        EXPECT_NEAR(got.second[i], want.second[i], rtol * std::abs(want.second[i]) + 2e-4)
+            << inputs[i];
+      }
+    }
+  }
+  const std::pair<const char*, Function> lengths[] = {
+      {"norm", [](const Tensor& x) { return Norm(x, 2, {1}); }},
+      {"norm of order 3", [](const Tensor& x) { return Norm(x, 3, {1}); }},
+      {"pairwise_distance",
+       [](const Tensor& x) { return PairwiseDistance(x, ZerosLike(x), {.eps = 0}); }},
+      {"hypot", [](const Tensor& x) { return Hypot(Select(x, 1, 0), Select(x, 1, 1)); }},
+  };
+  for (const auto& [name, f] : lengths) {
+    SCOPED_TRACE(name);
+    // Squares of the one row's inverse length are infinite, of the other's 0.
+    const Tensor x = Of(DType::kF16, {3e-5, 4e-5, 0, 300, 400, 0}, {2, 3});
+    const Slopes got = SlopesOf(f, x), want = SlopesOf(f, x.To(DType::kF64));
+    for (size_t i = 0; i < got.second.size(); ++i) {
+      EXPECT_LE(std::abs(got.second[i] - want.second[i]), 2e-2 * std::abs(want.second[i]) + 40)
+          << i << ": " << got.second[i] << ", want " << want.second[i];
+    }
+  }
+}
+
+// A product of those before an element leaves the range of f16, what flows into it does not.
+TEST(FarGradientsTest, RunningProductsOfHalfTypes) {
+  Tensor x = Of(DType::kF16, {300, 300, 2}, {3}).SetRequiresGrad();
+  const Tensor last = Slice(Cumprod(x, 0), 0, 2, 3);
+  const GradOptions small{.seeds = {Full({1}, 0.0078125, DType::kF16)}};
+  ExpectNear(Grad(last, x, small).ToVector<double>(), {4.6875, 4.6875, 703.125}, 1e-3, "gradient");
+}
+
+// Exponents whose neighbours the type does not hold.
+TEST(FarGradientsTest, SignsOfPowersOfNegativeNumbers) {
+  const auto slope = [](DType dtype, double p, bool number) {
+    Tensor x = Full({3}, -1, dtype).SetRequiresGrad();
+    const Tensor y = number ? Pow(x, p) : Pow(x, Full({3}, p, dtype));
+    return std::pair(y.Detach()[1].Item(), Grad(Sum(y), x)[1].Item());
+  };
+  for (const bool number : {false, true}) {
+    for (const double p : {2.0, 3.0, 4.0, 255.0, 256.0, 258.0, 512.0, -2.0, -3.0, -258.0}) {
+      for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+        SCOPED_TRACE(testing::Message() << p << " " << DTypeName(dtype));
+        const double odd = std::fmod(p, 2) == 0 ? 1 : -1;
+        EXPECT_EQ(slope(dtype, p, number), std::pair(odd, -odd * p));
+      }
+    }
+    EXPECT_EQ(slope(DType::kF16, 4096, number), std::pair(1.0, -4096.0));
+    EXPECT_TRUE(std::isnan(slope(DType::kBF16, 0.5, number).first));
+    EXPECT_TRUE(std::isnan(slope(DType::kBF16, 2.5, number).second));
+  }
+  EXPECT_EQ(slope(DType::kF32, 16777217, true), std::pair(-1.0, 16777216.0));
+  EXPECT_EQ(slope(DType::kF32, 1e10, true), std::pair(1.0, -1e10));
+  EXPECT_EQ(Pow(FromValues<float>({-0.0f}), 16777217).ToVector<float>()[0], 0);
+  // A factor that f16 does not hold.
+  Tensor zero = Zeros({1}, DType::kF16).SetRequiresGrad();
+  EXPECT_EQ(Grad(Sum(Pow(zero, 1e10)), zero).Item(), 0);
+}
+
+}  // namespace
+}  // namespace firn
