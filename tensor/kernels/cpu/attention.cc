@@ -50,7 +50,7 @@ FIRN_ALWAYS_INLINE Vec<Acc> ExpOf(const ScoreRow<Acc>& row, Acc shift) {
     Acc* const x = row.At(panel);
     FIRN_INDEPENDENT_STEPS
     for (int64_t l = 0; l < kWidth; ++l) {
-      x[l] = math::Exp(x[l] - shift);
+      x[l] = math::ExpOfWeight(x[l] - shift);
       lanes[l] += x[l];
     }
   }

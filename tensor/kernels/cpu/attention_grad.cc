@@ -133,7 +133,7 @@ void WeighTile(const GradProblem<Acc>& g, const ScoreTile& t, const KeptWeights<
       const Acc* const z = factors + panel * kWidth;
       FIRN_INDEPENDENT_STEPS
       for (int64_t l = 0; l < kWidth; ++l) {
-        const Acc weight = math::Exp(LogWeight(x[l], shift));
+        const Acc weight = math::ExpOfWeight(LogWeight(x[l], shift));
         d[l] = weight * (d[l] * z[l] - dot);
         x[l] = weight * z[l];
       }

@@ -16,8 +16,9 @@
 
 namespace firn::cpu {
 
-// A tile of scores takes 32 KB, and what it is multiplied by stays in the first-level cache.
-inline constexpr int64_t kTileQueries = 64, kTileKeys = 128;
+// A tile of scores takes 64 KB, and a panel of what it is multiplied by stays in the first-level
+// cache. With fewer keys sums are read and written more often: 1.05 of the time with half of them.
+inline constexpr int64_t kTileQueries = 64, kTileKeys = 256;
 
 template <class Acc>
 inline constexpr Acc kNoScore = -std::numeric_limits<Acc>::infinity();

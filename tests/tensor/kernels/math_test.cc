@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -53,6 +56,24 @@ TEST(MathTest, ExponentialsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Expm1(x), 1.5, std::expm1(x));
   EXPECT_ACCURATE(Tanh(x), 1.5, std::tanh(x));
   EXPECT_ACCURATE(Sigmoid(x), 1.6, 1 / (1 + std::exp(-x)));
+}
+
+TEST(MathTest, ExpOfWeightIsAccurateWhereWeightsCount) {
+  constexpr int64_t kCount = 1 << 20;
+  std::vector<float> x(kCount), y(kCount);
+  for (int64_t i = 0; i < kCount; ++i) x[i] = -87.0f * static_cast<float>(i) / kCount;
+  FIRN_INDEPENDENT_STEPS
+  for (int64_t i = 0; i < kCount; ++i) y[i] = ExpOfWeight(x[i]);
+  for (int64_t i = 0; i < kCount; ++i) {
+    ASSERT_LE(Ulps(y[i], std::exp(static_cast<double>(x[i]))), 2 - x[i] / 2) << x[i];
+  }
+  EXPECT_EQ(ExpOfWeight(0.0f), 1.0f);
+  EXPECT_EQ(ExpOfWeight(-88.0f), 0.0f);
+  EXPECT_EQ(ExpOfWeight(-1e30f), 0.0f);
+  EXPECT_EQ(ExpOfWeight(-kInf), 0.0f);
+  for (const uint32_t bits : {0x7fc00000u, 0x7fffffffu, 0xffc00001u, 0xffffffffu}) {
+    EXPECT_TRUE(std::isnan(ExpOfWeight(std::bit_cast<float>(bits)))) << std::hex << bits;
+  }
 }
 
 TEST(MathTest, LogarithmsAreAccurateEverywhere) {
