@@ -90,6 +90,18 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Exp(double x) {
   return x > 710.0 ? internal::kInfF64 : finite;
 }
 
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Exp2(double x) {
+  constexpr double kLn2 = 0.693147180559945309, kRest = 2.3190468138462996e-17;
+  const double shifted = x + internal::kShiftF64, r = x - (shifted - internal::kShiftF64);
+  const double product = inner::RoundedProduct(r, kLn2);
+  const double rest = inner::ProductRest(r, kLn2, product) + r * kRest;
+  const uint64_t n =
+      std::bit_cast<uint64_t>(shifted) - std::bit_cast<uint64_t>(internal::kShiftF64);
+  const double y = internal::ScaleF64(internal::ExpOfReduced({product, rest, n}), n);
+  const double finite = x < -1076.0 ? 0.0 : y;
+  return x >= 1024.0 ? internal::kInfF64 : finite;
+}
+
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Expm1(double x) {
   const internal::ExpReductionF64 e = internal::ReduceExp(x);
   // Half of everything, for 2^1024 is not a double.

@@ -84,6 +84,12 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Exp(Rough x) {
   return Rough(y * (x.v < 0.0f ? 0x1p-64f : 2.0f));
 }
 
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Exp2(Rough x) {
+  const float high = x.v > 128.0f ? 128.0f : x.v, in_range = high < -151.0f ? -151.0f : high;
+  const float y = internal::RoughPowerOf2(in_range, x.v < 0.0f ? 64 : -1);
+  return Rough(y * (x.v < 0.0f ? 0x1p-64f : 2.0f));
+}
+
 // x is n ln 2 + r, and half of everything: 2^128 is not a float.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Expm1(Rough x) {
   const float high = x.v > 89.0f ? 89.0f : x.v, in_range = high < -80.0f ? -80.0f : high;

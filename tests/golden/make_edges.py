@@ -42,6 +42,7 @@ POSITIVE = (0, mp.inf)
 # name: (function, open interval where it is smooth)
 FUNCTIONS = {
     "exp": (mp.exp, EVERYWHERE),
+    "exp2": (lambda x: mp.power(2, x), EVERYWHERE),
     "expm1": (mp.expm1, EVERYWHERE),
     "log": (mp.log, POSITIVE),
     "log2": (lambda x: mp.log(x) / mp.log(2), POSITIVE),
@@ -68,6 +69,7 @@ FUNCTIONS = {
     "lgamma": (lambda x: mp.re(mp.loggamma(x)), None),
     "digamma": (mp.digamma, None),
     "sigmoid": (sigmoid, EVERYWHERE),
+    "logit": (lambda x: mp.log(x / (1 - x)), (0, 1)),
     "log_sigmoid": (lambda x: -softplus(-x), EVERYWHERE),
     "softplus": (softplus, (-mp.inf, 20)),
     "silu": (lambda x: x * sigmoid(x), EVERYWHERE),
@@ -132,7 +134,7 @@ def main():
             # Of no interest: the result is far beyond any range, or of as many turns as atoms.
             if name in ("sin", "cos", "tan", "sinc") and abs(x) > 2.0**31:
                 continue
-            if name in ("exp", "expm1", "sinh", "cosh") and x > 800:
+            if name in ("exp", "exp2", "expm1", "sinh", "cosh") and x > 800:
                 continue
             if name in ("sinh", "cosh") and x < -800:
                 continue

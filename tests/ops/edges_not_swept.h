@@ -119,6 +119,7 @@ inline const std::vector<Others>& NotSwept() {
         "hardswish_grad",
         "hardtanh_grad",
         "leaky_relu_grad",
+        "logit_grad",
         "log_sigmoid_grad",
         "log_softmax_grad",
         "logsumexp_grad",

@@ -32,6 +32,7 @@ using Function = std::function<Tensor(const Tensor&)>;
 const std::map<std::string, Function>& Functions() {
   static const std::map<std::string, Function> kFunctions = {
       {"exp", Exp},
+      {"exp2", Exp2},
       {"expm1", Expm1},
       {"log", Log},
       {"log2", Log2},
@@ -58,6 +59,7 @@ const std::map<std::string, Function>& Functions() {
       {"lgamma", Lgamma},
       {"digamma", Digamma},
       {"sigmoid", Sigmoid},
+      {"logit", [](const Tensor& x) { return Logit(x); }},
       {"log_sigmoid", LogSigmoid},
       {"softplus", [](const Tensor& x) { return Softplus(x); }},
       {"silu", Silu},

@@ -10,11 +10,14 @@
 //
 // mish: x tanh(softplus(x)), its gradient made of the two.
 //
-// logit: made of operations, of half types in f32: near 1, where the logarithm is small, a quotient
-// in their own digits has none that count.
+// logit: one pass each way, of half types in f32.
 
 #include "firn/tensor/ops/activation/sigmoids.h"
 
+#include <utility>
+#include <vector>
+
+#include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/graph_traits.h"
@@ -22,13 +25,13 @@
 #include "firn/tensor/kernels/cpu/vec_math.h"
 #include "firn/tensor/ops/activation/sigmoids_fn.h"
 #include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/compare/logical.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
-#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/split.h"
 #include "firn/tensor/problems/norm_options.h"
 
@@ -186,6 +189,34 @@ FIRN_REGISTER_OP(mish_grad) {
                                  cpu::OfGradient<cpu::GradBy<"mish_grad">, CurveOfMish>());
 }
 
+// The slope s = 1 / (x (1 - x)) has the derivative (2 x - 1) s^2.
+Tensor CurveOfLogit(const Tensor& x, const LogitAttrs& a) {
+  const Tensor cut = a.eps < 0 ? Tensor() : LogicalOr(Lt(x, a.eps), Gt(x, 1 - a.eps));
+  const Tensor p = cut.defined() ? Where(cut, 0.5, x) : x;  // where the curve is 0
+  const Tensor product = Mul(p, Sub(1, p));
+  return Div(Div(Sub(Mul(p, 2), 1), product), product);
+}
+absl::Status CheckEps(double eps) {
+  FIRN_RETURN_IF(!(eps >= 0 && eps <= 0.5), InvalidArgument("eps must be in [0, 0.5], got ", eps));
+  return absl::OkStatus();
+}
+absl::Status InferLogit(InferContext& c) {
+  const double eps = c.attrs<LogitAttrs>().eps;
+  if (eps != LogitAttrs().eps) FIRN_RETURN_IF_ERROR(CheckEps(eps));
+  return InferLikeInput(c);
+}
+FIRN_REGISTER_OP(logit) {
+  OpDef op = cpu::FloatOp<LogitFn>("log(x / (1 - x)).",
+                                   cpu::FromInput<cpu::GradBy<"logit_grad", LogitAttrs>>());
+  op.infer = InferLogit;
+  return InFullPrecision(std::move(op));
+}
+FIRN_REGISTER_OP(logit_grad) {
+  return cpu::GradOp<LogitGradFn>(
+      "dy / (x * (1 - x)): the gradient of logit.", "x",
+      cpu::OfGradient<cpu::GradBy<"logit_grad", LogitAttrs>, CurveOfLogit>());
+}
+
 }  // namespace
 
 Tensor Sigmoid(const Tensor& x) { return FloatUnary<"sigmoid">(x); }
@@ -222,14 +253,12 @@ Tensor Softplus(const Tensor& x, Real beta, Real threshold) {
 Tensor Mish(const Tensor& x) { return FloatUnary<"mish">(x); }
 
 Tensor Logit(const Tensor& x, std::optional<double> eps) {
-  CheckDefined(x, "logit");
-  if (eps && !(*eps >= 0 && *eps <= 0.5)) {
-    RaiseStatus(InvalidArgument("eps must be in [0, 0.5], got ", *eps), "logit");
+  LogitAttrs attrs;
+  if (eps) {
+    RaiseIfError(CheckEps(*eps), "logit");
+    attrs.eps = *eps;
   }
-  const Tensor given = IsFloating(x.dtype()) ? x : Cast(x, DType::kF32);
-  const Tensor wide = Cast(given, ComputeDType(given.dtype()));
-  const Tensor p = eps ? Clamp(wide, *eps, 1 - *eps) : wide;
-  return Cast(Log(Div(p, Sub(1, p))), given.dtype());
+  return FloatUnary<"logit">(x, attrs);
 }
 
 }  // namespace firn

@@ -28,4 +28,7 @@ FIRN_REGISTER_KERNELS(softplus_grad) { return cuda::FloatKernels<SoftplusGradFn,
 FIRN_REGISTER_KERNELS(mish) { return cuda::FloatKernels<MishFn>(); }
 FIRN_REGISTER_KERNELS(mish_grad) { return cuda::FloatKernels<MishGradFn, 2>(); }
 
+FIRN_REGISTER_KERNELS(logit) { return cuda::FloatKernels<LogitFn>(); }
+FIRN_REGISTER_KERNELS(logit_grad) { return cuda::FloatKernels<LogitGradFn, 2>(); }
+
 }  // namespace firn::sigmoids_cuda

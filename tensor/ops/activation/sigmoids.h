@@ -59,6 +59,14 @@ struct SoftplusAttrs {
     v.Field("threshold", threshold);
   }
 };
+
+struct LogitAttrs {
+  double eps = -1;  // below 0: none
+  template <class V>
+  void Visit(V& v) {
+    v.Field("eps", eps);
+  }
+};
 }  // namespace inner
 
 // log(1 + e^(beta x)) / beta, and x itself where beta * x > threshold. Finite for finite x whatever

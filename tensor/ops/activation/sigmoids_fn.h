@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
 
+#include <limits>
+
 #include "firn/tensor/kernels/math_half.h"
 #include "firn/tensor/kernels/math_tail.h"
 #include "firn/tensor/ops/activation/sigmoids.h"
@@ -188,6 +190,35 @@ struct MishGradFn {
     const T share = T(1) / (w + T(2));
     const T slope = w * share + (bounded * (n * share)) * (T(4) * ((n + T(1)) * share));
     return dy * slope;
+  }
+};
+
+// Without eps no number is cut off.
+struct LogitRange {
+  using Attrs = LogitAttrs;
+  explicit LogitRange(const LogitAttrs& a) {
+    if (a.eps >= 0) low = a.eps, high = 1 - a.eps;
+  }
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
+struct LogitFn : LogitRange {
+  using LogitRange::LogitRange;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    const T least = static_cast<T>(low), most = static_cast<T>(high);
+    const T above = x < least ? least : x, p = above > most ? most : above;
+    return math::Log(p / (T(1) - p));
+  }
+};
+
+struct LogitGradFn : LogitRange {
+  using LogitRange::LogitRange;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const T dx = dy / (x * (T(1) - x));
+    return (x < static_cast<T>(low)) | (x > static_cast<T>(high)) ? T(0) : dx;
   }
 };
 

@@ -187,20 +187,11 @@ FIRN_REGISTER_COMPOSITE(glu) {
   s.AddError("dim", {Normal({4})}, DimAttrs{1}, "dim 1 is outside");
 }
 
-struct LogitAttrs {
-  double eps = -1;  // below 0: none
-  template <class V>
-  void Visit(V& v) {
-    v.Field("eps", eps);
-  }
-};
-
 Tensor CallLogit(In in, const LogitAttrs& a) {
   return Logit(in[0], a.eps < 0 ? std::optional<double>() : a.eps);
 }
 
-FIRN_REGISTER_COMPOSITE(logit) {
-  s.Declare({{.name = "x", .dtypes = kFloating}});
+FIRN_REGISTER_SAMPLES(logit) {
   s.Function(CallLogit);
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     const double eps = attrs.get<LogitAttrs>().eps;
@@ -213,7 +204,22 @@ FIRN_REGISTER_COMPOSITE(logit) {
   s.Add("near 1", {Values({0.625, 0.75, 0.875, 0.9375})}, LogitAttrs{});
   s.Add("eps", {Values({-1, 0.0625, 0.3125, 0.75, 0.9375, 2})}, LogitAttrs{0.125});
   s.Add("ends", {Values({0, 1, -1, 2, NAN})}, LogitAttrs{}).check_gradient = false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, LogitAttrs{}, "x must be f32, f64, f16 or bf16");
   s.AddError("eps", {Normal({3})}, LogitAttrs{0.75}, "eps must be in [0, 0.5], got 0.75");
+}
+
+FIRN_REGISTER_SAMPLES(logit_grad) {
+  s.Internal("the gradient of logit");
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const double eps = attrs.get<LogitAttrs>().eps, x = in[1];
+    return eps >= 0 && (x < eps || x > 1 - eps) ? 0 : in[0] / (x * (1 - x));
+  });
+  AddGradient(
+      s, [](const Shape& shape, uint64_t seed) { return Uniform(shape, 0.125, 0.875, seed); },
+      LogitAttrs{});
+  s.Add("eps", {Normal({6}), Values({-1, 0.0625, 0.3125, 0.75, 0.9375, 2})}, LogitAttrs{0.125});
+  s.Add("ends", {Values({1, 1, 1, 1}), Values({0.125, 0.875, 0.5, NAN})}, LogitAttrs{0.125})
+      .check_gradient = false;
 }
 
 }  // namespace

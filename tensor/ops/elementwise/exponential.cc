@@ -1,5 +1,5 @@
-// exp keeps only its result: it is its own derivative. That of expm1 is computed anew from x, for
-// far below 0 its result has rounded to -1.
+// exp keeps only its result: it is its own derivative, and that of exp2 but for a factor. That of
+// expm1 is computed anew from x, for far below 0 its result has rounded to -1.
 //
 // logaddexp: the two shares of the gradient are a softmax of x and y; both are 0 where both
 // operands are -inf, as logsumexp's: nothing that is done to a sum of zeros brings infinities back.
@@ -27,6 +27,11 @@ namespace {
 Tensor GradExp(const Tensor& dy, const Tensor& y) { return Mul(dy, y); }
 FIRN_REGISTER_OP(exp) {
   return InFullPrecision(cpu::FloatOp<ExpFn>("e to the power x.", cpu::FromOutput<GradExp>()));
+}
+
+Tensor GradExp2(const Tensor& dy, const Tensor& y) { return Mul(dy, Mul(y, 0.693147180559945309)); }
+FIRN_REGISTER_OP(exp2) {
+  return InFullPrecision(cpu::FloatOp<Exp2Fn>("2 to the power x.", cpu::FromOutput<GradExp2>()));
 }
 
 Tensor GradExpm1(const Tensor& dy, const Tensor& x) { return Mul(dy, Exp(x)); }
@@ -73,6 +78,7 @@ FIRN_REGISTER_OP(logaddexp) {
 }  // namespace
 
 Tensor Exp(const Tensor& x) { return FloatUnary<"exp">(x); }
+Tensor Exp2(const Tensor& x) { return FloatUnary<"exp2">(x); }
 Tensor Expm1(const Tensor& x) { return FloatUnary<"expm1">(x); }
 Tensor Log(const Tensor& x) { return FloatUnary<"log">(x); }
 Tensor Log1p(const Tensor& x) { return FloatUnary<"log1p">(x); }

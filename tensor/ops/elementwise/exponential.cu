@@ -4,6 +4,7 @@
 namespace firn::exponential_cuda {
 
 FIRN_REGISTER_KERNELS(exp) { return cuda::FloatKernels<ExpFn>(); }
+FIRN_REGISTER_KERNELS(exp2) { return cuda::FloatKernels<Exp2Fn>(); }
 FIRN_REGISTER_KERNELS(expm1) { return cuda::FloatKernels<Expm1Fn>(); }
 FIRN_REGISTER_KERNELS(log) { return cuda::FloatKernels<LogFn>(); }
 FIRN_REGISTER_KERNELS(log1p) { return cuda::FloatKernels<Log1pFn>(); }

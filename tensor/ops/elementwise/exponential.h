@@ -8,6 +8,9 @@ namespace firn {
 // e to the power x. Integers and bools become f32.
 Tensor Exp(const Tensor& x);
 
+// 2 to the power x. Integers and bools become f32.
+Tensor Exp2(const Tensor& x);
+
 // e^x - 1 without the loss of digits near 0. Integers and bools become f32.
 Tensor Expm1(const Tensor& x);
 

@@ -11,6 +11,11 @@ struct ExpFn {
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Exp(x); }
 };
 
+struct Exp2Fn {
+  using ForHalf = RoughFn<Exp2Fn>;
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Exp2(x); }
+};
+
 struct Expm1Fn {
   using ForHalf = RoughFn<Expm1Fn>;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Expm1(x); }

@@ -12,6 +12,12 @@ FIRN_REGISTER_SAMPLES(exp) {
   AddFloatUnary(s, [](double x) { return std::exp(x); }, Normal, {100, -110, 88.5, -87.5});
 }
 
+FIRN_REGISTER_SAMPLES(exp2) {
+  s.Function<Exp2>();
+  AddFloatUnary(s, [](double x) { return std::exp2(x); }, Normal,
+                {10, -10, 0.5, 128, 127.75, -126.5, -148.75, -152, 1024, -1074, -1080});
+}
+
 FIRN_REGISTER_SAMPLES(expm1) {
   s.Function<Expm1>();
   AddFloatUnary(s, [](double x) { return std::expm1(x); }, Normal, {100, -110, 1e-4});

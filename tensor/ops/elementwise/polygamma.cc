@@ -1,5 +1,5 @@
-// polygamma: see polygamma_body.h for how it is computed. Not a part of fused chains: it calls the
-// standard library and branches.
+// polygamma: see polygamma_body.h for how it is computed. Numbers 1 to 3 have loops of their own,
+// which become vectors. Not a part of fused chains: it calls the standard library and branches.
 
 #include "firn/tensor/ops/elementwise/polygamma.h"
 
@@ -27,10 +27,24 @@ Tensor Grad(const Tensor& dy, const Tensor& x, const PolygammaAttrs& a) {
   return Mul(dy, Polygamma(a.n + 1, x));
 }
 
+absl::Status Run(KernelContext& k) {
+  switch (k.attrs<PolygammaAttrs>().n) {
+    case 1:
+      return cpu::RunFloat<LowPolygammaFn<1>>(k);
+    case 2:
+      return cpu::RunFloat<LowPolygammaFn<2>>(k);
+    case 3:
+      return cpu::RunFloat<LowPolygammaFn<3>>(k);
+    default:
+      return cpu::RunFloat<PolygammaFn>(k);
+  }
+}
+
 FIRN_REGISTER_OP(polygamma) {
   OpDef op =
       cpu::FloatOp<PolygammaFn>("The n-th derivative of digamma, n > 0.", cpu::FromInput<Grad>());
   op.infer = Infer;
+  op.kernels = {cpu::ElementwiseKernel(Run)};
   op.elementwise = {};
   return InFullPrecision(std::move(op));
 }

@@ -19,9 +19,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "firn/device/inner.h"
 #include "firn/device/macros.h"
+#include "firn/tensor/kernels/math_base.h"
 #include "firn/tensor/ops/elementwise/polygamma.h"
 
 namespace firn {
@@ -32,6 +34,14 @@ inline constexpr int64_t kMostPolygamma = 1000;
 struct WideNumber {
   double fraction;
   int exponent;
+};
+
+// B_2j / (2j)! for j from 1 on.
+struct BernoulliShares {
+  double of[12] = {0.083333333333333333,    -0.0013888888888888889,  3.3068783068783069e-05,
+                   -8.2671957671957672e-07, 2.0876756987868099e-08,  -5.2841901386874932e-10,
+                   1.3382536530684679e-11,  -3.3896802963225829e-13, 8.5860620562778446e-15,
+                   -2.1748686985580619e-16, 5.5090028283602295e-18,  -1.3954464685812523e-19};
 };
 
 struct PolygammaFn {
@@ -103,15 +113,10 @@ struct PolygammaFn {
       a = x + k;
       term = std::exp(-s * std::log1p(k / x));
     }
-    // B_2j / (2j)!.
-    constexpr double kBernoulli[] = {
-        0.083333333333333333,    -0.0013888888888888889,  3.3068783068783069e-05,
-        -8.2671957671957672e-07, 2.0876756987868099e-08,  -5.2841901386874932e-10,
-        1.3382536530684679e-11,  -3.3896802963225829e-13, 8.5860620562778446e-15,
-        -2.1748686985580619e-16, 5.5090028283602295e-18,  -1.3954464685812523e-19};
     double rest = 0, rising = s / a;
+    constexpr BernoulliShares kShares;
     for (int j = 0; j < 12; ++j) {
-      const double next = kBernoulli[j] * rising;
+      const double next = kShares.of[j] * rising;
       rest += next;
       if (std::abs(next) < 0x1p-60) break;
       rising *= (s + 2 * j + 1) / a * ((s + 2 * j + 2) / a);
@@ -127,6 +132,59 @@ struct PolygammaFn {
     const double fraction = std::frexp(v, &of_v) * factorial.fraction;
     return std::ldexp(fraction * std::pow(m, -(n + 1.0)),
                       factorial.exponent + of_v - of_x * (n + 1));
+  }
+};
+
+// Of a low number, for the usual arguments, without branches: terms are added as long as they are
+// few, and the formula's rest, which is a polynomial. Negative arguments above kLowest take the
+// same way, as x + k is exact until it is positive; in double those of an even number do not, for a
+// sum of terms of either sign loses the digits that it has near its zeros.
+template <int kN>
+struct LowPolygammaFn : PolygammaFn {
+  using PolygammaFn::PolygammaFn;
+
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool IsRare(float x) const {
+    return (x <= 0) & ((x < -kLowest) | (x == std::nearbyint(x)));
+  }
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool IsRare(double x) const {
+    const bool negative = (x < -kLowest) | (kN % 2 == 0) | (x == std::nearbyint(x));
+    return ((x <= 0) & negative) | (math::Abs(x) < 0x1p-200) | (x > 0x1p200);
+  }
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Usual(float x) const {
+    return static_cast<float>(Sum<6>(static_cast<double>(x)));
+  }
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Usual(double x) const { return Sum<10>(x); }
+
+ private:
+  static constexpr int kLowest = 4;
+
+  static constexpr double Factorial(int of) { return of < 2 ? 1 : of * Factorial(of - 1); }
+
+  // v^-s, v + 1^-s, ... while v is below `kFrom`, and n! of all.
+  template <int kFrom>
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE static double Sum(double v) {
+    double sum = 0;
+    AddUp<kFrom, kFrom + kLowest>(v, sum);
+    const double r = 1 / v, r2 = r * r;
+    const double high = kN == 1 ? r : kN == 2 ? r2 : r2 * r;  // r^n
+    const double rest = Rest(r2, std::make_index_sequence<12>());
+    const double value =
+        Factorial(kN) * sum + high * (Factorial(kN - 1) + r * (Factorial(kN) / 2) + r2 * rest);
+    return kN % 2 == 0 ? -value : value;
+  }
+  template <int kFrom, int kSteps>
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE static void AddUp(double& v, double& sum) {
+    const bool step = v < kFrom;
+    const double square = v * v;
+    const double power = kN == 1 ? square : kN == 2 ? square * v : square * square;
+    sum = step ? sum + 1 / power : sum;
+    v = step ? v + 1 : v;
+    if constexpr (kSteps > 1) AddUp<kFrom, kSteps - 1>(v, sum);
+  }
+  template <size_t... J>
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE static double Rest(double r2, std::index_sequence<J...>) {
+    constexpr BernoulliShares kShares;
+    return math::Polynomial(r2, (kShares.of[J] * Factorial(2 * static_cast<int>(J) + 1 + kN))...);
   }
 };
 

@@ -27,7 +27,6 @@
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/power_fn.h"
 #include "firn/tensor/ops/elementwise/sign.h"
-#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
 
 namespace firn {
@@ -192,10 +191,5 @@ Tensor Rsqrt(const Tensor& x) { return ApplyFloating(TheOp<"rsqrt">(), x); }
 Tensor Reciprocal(const Tensor& x) { return ApplyFloating(TheOp<"reciprocal">(), x); }
 
 Tensor Hypot(const Tensor& x, const Tensor& y) { return FloatBinary<"hypot">(x, y); }
-
-Tensor Exp2(const Tensor& x) {
-  CheckDefined(x, "exp2");
-  return Pow(2.0, IsFloating(x.dtype()) ? x : Cast(x, DType::kF32));
-}
 
 }  // namespace firn

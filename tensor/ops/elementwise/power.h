@@ -42,9 +42,6 @@ Tensor Reciprocal(const Tensor& x);
 // both are 0 is 0. Dtypes promote as PyTorch's; integers and bools become f32.
 Tensor Hypot(const Tensor& x, const Tensor& y);
 
-// 2 to the power x. Integers and bools become f32.
-Tensor Exp2(const Tensor& x);
-
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ELEMENTWISE_POWER_H_

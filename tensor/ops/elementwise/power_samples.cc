@@ -78,14 +78,5 @@ FIRN_REGISTER_SAMPLES(hypot) {
   s.AddError("integers", {Integers({3}, 0, 9), Integers({3}, 0, 9)}, {}, "x must be f32");
 }
 
-FIRN_REGISTER_COMPOSITE(exp2) {
-  s.Declare({{.name = "x", .dtypes = kFloating}});
-  s.Function<Exp2>();
-  AddFloatUnary(
-      s, [](double x) { return std::exp2(x); },
-      [](const Shape& shape, uint64_t seed) { return Normal(shape, seed); }, {10, -10});
-  s.errors.pop_back();  // integers become f32
-}
-
 }  // namespace
 }  // namespace firn::testing

@@ -142,6 +142,7 @@ bool Merges() {
 
 TEST(MathF64Test, ExponentialsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Exp(x), 1.0, -750, 712, std::exp(x));
+  EXPECT_ACCURATE(Exp2(x), 1.0, -1080, 1026, std::exp2(x));
   EXPECT_ACCURATE(Expm1(x), 1.0, -3, 3, std::expm1(x));
   EXPECT_ACCURATE(Tanh(x), 1.0, -3, 3, std::tanh(x));
   EXPECT_ACCURATE(Sigmoid(x), 1.0, -40, 40, 1 / (1 + std::exp(-x)));

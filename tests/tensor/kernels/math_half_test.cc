@@ -34,6 +34,7 @@ bool IsNear(float got, double want) {
 
 TEST(MathHalfTest, ExponentialsAreNear) {
   EXPECT_NEAR_EVERYWHERE(Exp(x), std::exp(y));
+  EXPECT_NEAR_EVERYWHERE(Exp2(x), std::exp2(y));
   EXPECT_NEAR_EVERYWHERE(Expm1(x), std::expm1(y));
   EXPECT_NEAR_EVERYWHERE(Tanh(x), std::tanh(y));
   EXPECT_NEAR_EVERYWHERE(Sigmoid(x), 1 / (1 + std::exp(-y)));

@@ -53,6 +53,7 @@ void ExpectAccurate(const char* name, double ulps, double (*exact)(double), F f)
 
 TEST(MathTest, ExponentialsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Exp(x), 1.0, std::exp(x));
+  EXPECT_ACCURATE(Exp2(x), 1.0, std::exp2(x));
   EXPECT_ACCURATE(Expm1(x), 1.5, std::expm1(x));
   EXPECT_ACCURATE(Tanh(x), 1.5, std::tanh(x));
   EXPECT_ACCURATE(Sigmoid(x), 1.6, 1 / (1 + std::exp(-x)));
