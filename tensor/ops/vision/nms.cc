@@ -29,7 +29,7 @@
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/vision/in_float.h"
-#include "firn/tensor/ops/vision/nms_tree.h"
+#include "firn/tensor/ops/vision/nms_cpu_body.h"
 #include "firn/tensor/problems/norm_options.h"
 
 namespace firn {

@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_VISION_NMS_TREE_H_
-#define FIRN_TENSOR_OPS_VISION_NMS_TREE_H_
+#ifndef FIRN_TENSOR_OPS_VISION_NMS_CPU_BODY_H_
+#define FIRN_TENSOR_OPS_VISION_NMS_CPU_BODY_H_
 
 // nms_mask on the CPU. A box is compared with the boxes before it that suppress, and only with
 // those that it can meet: these lie in a tree of blocks of 16, each block with what its boxes span
@@ -242,4 +242,4 @@ class NmsTree {
 
 }  // namespace firn::cpu
 
-#endif  // FIRN_TENSOR_OPS_VISION_NMS_TREE_H_
+#endif  // FIRN_TENSOR_OPS_VISION_NMS_CPU_BODY_H_
