@@ -243,6 +243,7 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
                                 ", which is ", s.slot->ShapeText()),
                 kName);
   }
+  if (!slot->tensor.Is(parameter)) NoteReplaced(slot->tensor);
   slot->Keep(parameter);
 }
 

@@ -19,6 +19,7 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/owner.h"
 #include "firn/tensor/pending.h"
 
 namespace firn::nn {
@@ -239,6 +240,7 @@ void AddTransform(ParametrizationList& list, const ModuleFactory& factory, const
 
 void AddFurther(ParametrizationList& list, const ModuleFactory& factory) {
   AddTransform(list, factory, Try(factory, list.ComputeInEval().Detach(), true));
+  for (const Tensor& t : list.originals()) NoteReplaced(t);
 }
 
 // Drops the list, if there is one, and what is left empty by that.
@@ -287,6 +289,7 @@ void internal::RegisterMade(Module& module, const std::string& name, const Modul
     Slots::Compute(module, all);
     AddOriginals(list, parameter, trial.originals);
     slot.MakeComputed(parameter.spec());
+    NoteReplaced(parameter);
   } catch (...) {
     DropList(module, ListOf(module, name));
     throw;
@@ -318,6 +321,7 @@ void RemoveParametrizations(Module& module, const std::string& name, Flag leave_
   Slots::Slot& slot = Slots::Get(module, name, kRemove);
   slot.stand_in = Tensor();
   slot.Keep(parameter);
+  for (const Tensor& t : originals) NoteReplaced(t);
   DropList(module, &list);
 }
 

@@ -138,8 +138,10 @@ void RegisterMade(Module& module, const std::string& name, const ModuleFactory& 
 // originals are RightInverse of what it is now. One original of the same shape and dtype is the
 // same tensor, so that optimizers which have the parameter go on with it; others are new
 // parameters, of which an optimizer that was made before knows nothing (AddGroup). Another module
-// that shares the parameter goes on with the original. Graphs that were frozen before go on as they
-// were, with the tensor that was the parameter; a StaticModule is captured again.
+// that shares the parameter goes on with the original. Graphs that were frozen before and read the
+// parameter refuse to run, unless it is a constant of theirs (constant_states); a StaticModule is
+// captured again. So does an optim::WeightAverage refuse that has a parameter which is none any
+// more; one that is the original is averaged as before.
 //
 // A second one, registered later, computes from what the first gives, which has to be one tensor to
 // it; the originals stay those of the first.
@@ -153,8 +155,8 @@ void Register(Module& module, const std::string& name, const P& p) {
 
 // Makes the parameter an ordinary one again: with the value that it has in evaluation, or, with
 // leave_parametrized = false, with the original's, of which there must be one. One original of that
-// shape stays the same tensor. Throws, and nothing has changed, when it has no parametrization, and
-// as Register.
+// shape stays the same tensor. What graphs and averages do is as for Register. Throws, and nothing
+// has changed, when it has no parametrization, and as Register.
 void RemoveParametrizations(Module& module, const std::string& name,
                             inner::Flag leave_parametrized = true);
 

@@ -204,8 +204,11 @@ bool StaticModule::Find() {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& e) { return e.signature == wanted_; });
   if (found == entries_.end()) return false;
-  if (options_.compile.constant_states &&
-      std::any_of(found->tensors.begin(), found->tensors.end(), std::mem_fn(&Kept::outdated))) {
+  // A parameter may be what it was, and have been computed meanwhile.
+  const bool outdated =
+      options_.compile.constant_states &&
+      std::any_of(found->tensors.begin(), found->tensors.end(), std::mem_fn(&Kept::outdated));
+  if (outdated || !found->graph.StandsAsCaptured()) {
     entries_.erase(found);
     ++dropped_;
     return false;

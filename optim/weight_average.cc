@@ -19,6 +19,7 @@
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/owner.h"
 #include "firn/tensor/pending.h"
 
 namespace firn::optim {
@@ -39,6 +40,20 @@ WeightAverage::WeightAverage(const ParameterList& parameters, const WeightAverag
     if (p.tensor.defined() && IsFloating(p.tensor.dtype())) continue;
     RaiseStatus(InvalidArgument("parameter ", p.name,
                                 p.tensor.defined() ? " is not floating" : " is undefined"),
+                kName);
+  }
+  for (const NamedTensor& p : parameters_) replaced_.push_back(inner::ReplacedFlag(p.tensor));
+}
+
+// One that a module still has, as the original of a parametrization, is averaged as before.
+void WeightAverage::CheckParts() const {
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const auto& [name, p] = parameters_[i];
+    if (!inner::IsSet(replaced_[i]) || p.impl()->owned) continue;
+    RaiseStatus(FailedPrecondition("parameter ", name,
+                                   " is none of its module any more: parametrize::Register,"
+                                   " RemoveParametrizations or ShareParameter put another one in"
+                                   " its place; make a WeightAverage of the present parameters"),
                 kName);
   }
 }
@@ -72,6 +87,7 @@ void WeightAverage::Update() {
     RaiseStatus(FailedPrecondition("the averages stand where the parameters lie; swap first"),
                 kName);
   }
+  CheckParts();
   const NoGradScope no_grad;
   Prepare();
   const Tensor taken = Cast(updates_, DType::kF64);
@@ -100,8 +116,9 @@ void WeightAverage::Swap() {
                 kName);
   }
   const NoGradScope no_grad;
-  Prepare();
   const bool back = !own_.empty();
+  if (!back) CheckParts();
+  Prepare();
   std::vector<Tensor> own;
   for (const auto& [name, p] : parameters_) {
     if (!back) own.push_back(Clone(p));

@@ -1,6 +1,7 @@
 #ifndef FIRN_OPTIM_WEIGHT_AVERAGE_H_
 #define FIRN_OPTIM_WEIGHT_AVERAGE_H_
 
+#include <memory>
 #include <vector>
 
 #include "firn/optim/optimizer.h"
@@ -28,6 +29,9 @@ struct WeightAverageOptions {
 // The first update takes the parameters as they are. Update can be captured behind the optimizer's
 // step. Running statistics of batch norms are no parameters: run some batches in training mode
 // within a Scope before validating what a mean of weights does. Thread-compatible.
+//
+// A parameter that a module gives up later (nn::parametrize::Register with several originals,
+// ShareParameter) has no average that means anything: Update and Swap throw kFailedPrecondition.
 class WeightAverage {
  public:
   // Throws kInvalidArgument unless 0 <= decay < 1, for parameters that are undefined or not
@@ -60,15 +64,18 @@ class WeightAverage {
   void LoadStateDict(const StateDict& state);
 
  private:
+  // Throws where a module has another parameter in the place of one of these.
+  void CheckParts() const;
   // Makes the averages where there are none. Throws for pending parameters and other shapes.
   void Prepare();
   Device FirstDevice() const;
 
   WeightAverageOptions options_;
   std::vector<NamedTensor> parameters_;
-  std::vector<Tensor> averages_;  // f32, or f64 for parameters in f64
-  std::vector<Tensor> own_;       // the parameters' own values, while the averages stand there
-  Tensor updates_;                // i64, 0-d
+  std::vector<std::shared_ptr<const bool>> replaced_;  // of each (tensor/owner.h)
+  std::vector<Tensor> averages_;                       // f32, or f64 for parameters in f64
+  std::vector<Tensor> own_;  // the parameters' own values, while the averages stand there
+  Tensor updates_;           // i64, 0-d
 };
 
 }  // namespace firn::optim

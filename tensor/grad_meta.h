@@ -49,6 +49,7 @@ struct GradMeta : Pooled<GradMeta> {
   GradHooks hooks;                   // of leaves; a computed tensor's hooks live in its node
   std::shared_ptr<Tensor> retained;  // RetainGrad: shared with the node, which fills it
   absl::InlinedVector<const TensorOwner*, 1> owners;  // see tensor/owner.h
+  std::shared_ptr<bool> replaced;  // see ReplacedFlag there; null before somebody asks
 
   ~GradMeta();  // not inline: every dropped tensor passes by, and few have one
 };

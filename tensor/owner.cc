@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "firn/device/fork.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/grad_meta.h"
@@ -30,6 +32,24 @@ void inner::Disown(const Tensor& t, const TensorOwner* owner) {
 std::string inner::NameOfKept(const Tensor& t) {
   if (t.impl()->owned) return t.impl()->grad_meta->owners.front()->OwnedName();
   return absl::StrCat("a leaf ", t.spec().ToString());
+}
+
+// Several threads may capture one network at once.
+std::shared_ptr<const bool> inner::ReplacedFlag(const Tensor& t) {
+  static constinit std::mutex mutex;
+  static const bool kept = (KeepOverFork(mutex, ForkOrder::kTables), true);
+  static_cast<void>(kept);
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<bool>& flag = EnsureGradMeta(t).replaced;
+  if (flag == nullptr) flag = std::make_shared<bool>(false);
+  return flag;
+}
+
+void inner::NoteReplaced(const Tensor& t) {
+  GradMeta* const meta = t.impl()->grad_meta.get();
+  if (meta == nullptr || meta->replaced == nullptr) return;
+  __atomic_store_n(meta->replaced.get(), true, __ATOMIC_RELAXED);
+  meta->replaced = nullptr;
 }
 
 namespace {

@@ -37,6 +37,16 @@ void Disown(const Tensor& t, const TensorOwner* owner);
 // Requires: t.defined().
 std::string NameOfKept(const Tensor& t);
 
+// What holds a tensor beside its owner, such as a frozen graph, goes on with it when the owner has
+// another one in its place, or computes with it in another way. So it asks for a flag, which
+// becomes true when that happens; who asks later gets another flag. Other threads may read it.
+// Requires: t.defined().
+std::shared_ptr<const bool> ReplacedFlag(const Tensor& t);
+void NoteReplaced(const Tensor& t);
+inline bool IsSet(const std::shared_ptr<const bool>& flag) {
+  return __atomic_load_n(flag.get(), __ATOMIC_RELAXED);
+}
+
 // A module that was not made by Add trains nothing, and says nothing. What gives it away is a
 // parameter that gets gradients while no optimizer has it. The sweep notes each such parameter
 // once; the next step of an optimizer on this thread says so on stderr, unless one has it by then.

@@ -4,6 +4,7 @@
 #include "firn/autograd/graph/evaluation.h"
 
 #include <utility>
+#include <vector>
 
 #include "firn/autograd/graph/edit.h"
 #include "firn/autograd/graph/passes/dead_code.h"
@@ -33,7 +34,8 @@ absl::Status Replace(Graph& graph, size_t at) {
 absl::StatusOr<Graph> ToEvaluation(const Graph& graph) {
   Graph next = graph;
   next.gradients.clear();
-  next.switches.clear();  // in which modes modules are matters no more
+  // In which modes modules are matters no more.
+  std::erase_if(next.switches, [](const Switch& s) { return !s.of_state; });
   next.leaves.clear();
   KeepOnlyOutputs(next);
   for (const Instr& instr : next.instrs) {

@@ -150,7 +150,12 @@ absl::Status Graph::CheckSwitches() const {
                               " now; capture again, or turn it back");
   };
   for (const Switch& s : switches) {
-    if (s.now() != s.then) return error(s.name, s.then);
+    if (s.now() == s.then) continue;
+    if (!s.of_state) return error(s.name, s.then);
+    return FailedPrecondition(s.name,
+                              " was replaced, or is computed in another way, since the graph was"
+                              " captured (parametrize::Register, RemoveParametrizations,"
+                              " ShareParameter); capture again");
   }
   for (const LeafFlag& f : leaves) {
     if (f.leaf.requires_grad() != f.then) {

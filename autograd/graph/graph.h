@@ -50,12 +50,14 @@ struct Value {
   Tensor bound;
 };
 
-// What the captured code asked of the program and no operation shows: whether a module was
-// training. A run is refused while it is not as it was.
+// What the captured code found in the program and no operation shows: whether a module was
+// training, and that a state was its parameter or buffer (tensor/owner.h). A run is refused while
+// it is not as it was.
 struct Switch {
   std::shared_ptr<const bool> state;  // other threads may turn it
   bool then = false;
-  std::string name;  // "training() of net.drop"
+  bool of_state = false;  // whether `name` was replaced
+  std::string name;       // "training() of net.drop", "parameter net.fc.weight"
   bool now() const { return __atomic_load_n(state.get(), __ATOMIC_RELAXED); }
 };
 
@@ -130,7 +132,7 @@ struct Graph {
   // operation's shape rule gives. An error names the operation and what is wrong.
   absl::Status Verify() const;
   // Whether the switches stand, and states want gradients, as in the captured run; else an error
-  // that names what was turned.
+  // that names what was turned or replaced.
   absl::Status CheckSwitches() const;
 
   // One line a value that comes from outside, one line an operation:

@@ -81,6 +81,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   ValueId GradientValue(const Tensor& grad);
   void BindWhatStays();
   void NoteSwitches();
+  void NoteKept();
   // Copies what `t` holds, unless it is known: for Undo.
   void KeepAsItIs(const Tensor& t);
   enum class Undoable : bool { kNo, kYes };

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "firn/autograd/graph/recorder.h"
 #include "firn/tensor/dtype.h"
+#include "firn/tensor/owner.h"
 
 namespace firn {
 
@@ -21,6 +23,7 @@ void GraphRecorder::BeforeSetSwitch(const SwitchState& state) { switches_.insert
 // are states too, and nobody's but the graph's.
 void GraphRecorder::NoteSwitches() {
   for (Switch& s : graph_.switches) s.then = s.now();
+  NoteKept();
   std::vector<bool> gradient(graph_.values.size());
   for (GradientEffect& e : graph_.gradients) {
     ForEachValue(e, [&](ValueId id) { gradient[static_cast<size_t>(id)] = true; });
@@ -32,6 +35,21 @@ void GraphRecorder::NoteSwitches() {
         !gradient[static_cast<size_t>(id)]) {
       graph_.leaves.push_back({t, t.requires_grad()});
     }
+  };
+  for (size_t id = 0; id < graph_.values.size(); ++id) {
+    note(static_cast<ValueId>(id), graph_.values[id].bound);
+  }
+  for (const auto& [id, handle] : other_handles_) note(id, handle);
+}
+
+// Modules' own tensors, which are their parameters and buffers as long as nothing takes their
+// place.
+void GraphRecorder::NoteKept() {
+  absl::flat_hash_set<const TensorImpl*> noted;
+  const auto note = [&](ValueId id, const Tensor& t) {
+    if (graph_.buffer_of(id).kind != Buffer::Kind::kState || !t.defined()) return;
+    if (!t.impl()->owned || !noted.insert(t.impl()).second) return;
+    graph_.switches.push_back({.state = ReplacedFlag(t), .of_state = true, .name = NameOfKept(t)});
   };
   for (size_t id = 0; id < graph_.values.size(); ++id) {
     note(static_cast<ValueId>(id), graph_.values[id].bound);

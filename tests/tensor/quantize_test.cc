@@ -187,8 +187,65 @@ TEST(QuantizeTest, HalvesGoToEvenOrAway) {
 
 TEST(QuantizeTest, AZeroPointBeyondTheDTypeIsAddedAsItIs) {
   const Tensor x = Vector({-100, -50, 0});
-  EXPECT_EQ(QuantizeLinear(x, 1.0, 300, {.dtype = DType::kU8}).ToVector<int64_t>(),
+  const Tensor far = Cast(FromVector<int64_t>({300}, {}), DType::kI32);
+  EXPECT_EQ(QuantizeLinear(x, 1.0, far, {.dtype = DType::kU8}).ToVector<int64_t>(),
             (std::vector<int64_t>{200, 250, 255}));
+}
+
+// Numbers are looked at, and tensors give what is documented, as PyTorch has it.
+TEST(QuantizeTest, NumbersThatAreNoScalesAreRefused) {
+  const Tensor x = Vector({1, -2, 0}), q = QuantizeLinear(x, 1.0);
+  for (const double scale : {0.0, -0.0, -0.5, std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    ExpectError([&] { QuantizeLinear(x, scale); },
+                "quantize_linear: scale must be above 0 and finite in f64, got ");
+    ExpectError([&] { DequantizeLinear(q, scale); },
+                "dequantize_linear: scale must be above 0 and finite in f32, got ");
+    ExpectError([&] { FakeQuantize(x, scale, 0, -8, 7); },
+                "fake_quantize: scale must be above 0 and finite in f64, got ");
+  }
+  for (const double scale : {1e-60, 1e60}) {  // of f64 alone
+    ExpectError([&] { QuantizeLinear(Ones({2}), scale); }, "finite in f32, got 1e");
+    EXPECT_EQ(ErrorOf([&] { QuantizeLinear(x, scale); }), "");
+  }
+}
+
+TEST(QuantizeTest, NumbersThatAreNoLevelsAreRefusedAsZeroPoints) {
+  const Tensor x = Vector({1, -2, 0}), i8 = QuantizeLinear(x, 1.0);
+  const Tensor u8 = QuantizeLinear(x, 1.0, 255, {.dtype = DType::kU8});
+  for (const int64_t zero : {-129, 128}) {
+    ExpectError([&] { QuantizeLinear(x, 1.0, zero); },
+                "quantize_linear: zero_point must be one of the levels from -128 to 127, got ");
+    ExpectError([&] { DequantizeLinear(i8, 1.0, zero); }, "levels from -128 to 127, got ");
+  }
+  for (const int64_t zero : {-1, 256}) {
+    ExpectError([&] { QuantizeLinear(x, 1.0, zero, {.dtype = DType::kU8}); },
+                "levels from 0 to 255, got ");
+    ExpectError([&] { DequantizeLinear(u8, 1.0, zero); }, "levels from 0 to 255, got ");
+  }
+  ExpectError([&] { FakeQuantize(x, 1.0, 8, -8, 7); }, "levels from -8 to 7, got 8");
+  ExpectError([&] { FakeQuantize(x, 1.0, -9, -8, 7); }, "levels from -8 to 7, got -9");
+  ExpectError([&] { FakeQuantize(x, 1.0, 8, 7, -8); }, "expected -2^24 <= qmin <= qmax");
+}
+
+TEST(QuantizeTest, TensorsThatAreNoScalesGiveWhatIsDocumented) {
+  const double nan = std::nan(""), inf = HUGE_VAL;
+  const Tensor x = Vector({1, -2, 0, nan, inf});
+  const auto levels = [&](double scale) {
+    return QuantizeLinear(x, FromVector<double>({scale}), 3).ToVector<int64_t>();
+  };
+  using Levels = std::vector<int64_t>;
+  EXPECT_EQ(levels(0), (Levels{127, -128, 3, 3, 127}));
+  EXPECT_EQ(levels(-0.5), (Levels{1, 7, 3, 3, -128}));
+  EXPECT_EQ(levels(nan), (Levels{3, 3, 3, 3, 3}));
+  EXPECT_EQ(levels(inf), (Levels{3, 3, 3, 3, 3}));
+  // Of numbers torch.fake_quantize_per_tensor_affine gives the same.
+  const auto fake = [&](double scale) {
+    return FakeQuantize(Vector({1, -2}), FromVector<double>({scale}), 0, -128, 127)
+        .ToVector<double>();
+  };
+  EXPECT_EQ(fake(-0.5), (Numbers{1, -2}));
+  EXPECT_EQ(fake(0), (Numbers{0, 0}));
+  for (const double scale : {nan, inf}) EXPECT_TRUE(std::isnan(fake(scale)[0]));
 }
 
 }  // namespace

@@ -36,13 +36,16 @@ struct MarginRankingLossOptions {
   void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
-// max(0, margin - target (x1 - x2)): target 1 wants x1 above x2, -1 below. Three floating tensors
-// of one shape and dtype.
+// max(0, margin - target (x1 - x2)): target 1 wants x1 above x2, -1 below; of a target 0 it is the
+// margin, without a gradient. Three floating tensors of one shape and dtype.
 Tensor MarginRankingLoss(const Tensor& x1, const Tensor& x2, const Tensor& target,
                          const MarginRankingLossOptions& options = {});
 
-// log(1 + e^(-target x)), finite for any x; its mean or its sum. Targets are 1 and -1. Two floating
-// tensors of one shape and dtype.
+// log(1 + e^(-target x)), finite for any x; its mean or its sum. Targets are 1 and -1. They are not
+// checked, as PyTorch does not: a target 0 gives log 2 whatever x is and no gradient, so what has
+// targets 0 and 1 learns nothing from half of them. Give 2 * target - 1, or take
+// BinaryCrossEntropyWithLogits, which is the same loss of targets 0 and 1. Two floating tensors of
+// one shape and dtype.
 Tensor SoftMarginLoss(const Tensor& x, const Tensor& target,
                       Reduction reduction = Reduction::kMean);
 
@@ -64,7 +67,8 @@ struct MultiMarginLossOptions {
 // The hinge loss of classes (Crammer and Singer, 2001):
 //   sum over i other than t of weight[t] max(0, margin - x[t] + x[i])^p / classes
 //   x: [n, classes] or [classes], floating      target: class indices (i32, i64), [n] or []
-// Throws on p other than 1 and 2, shapes that do not fit and indices outside [0, classes).
+// Throws on p other than 1 and 2, shapes and dtypes that do not fit and indices outside
+// [0, classes).
 Tensor MultiMarginLoss(const Tensor& x, const Tensor& target,
                        const MultiMarginLossOptions& options = {});
 

@@ -167,6 +167,7 @@ void HuberLossOptions::Check(const char* where) const {
 
 Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& options) {
   options.Check("huber_loss");
+  CheckAlike({{"x", x}, {"y", y}}, "huber_loss");
   const double delta = options.delta;
   const Tensor loss = SmoothL1Loss(x, y, {.reduction = options.reduction, .beta = delta});
   return delta == 1 ? loss : Mul(loss, delta);

@@ -4,6 +4,7 @@
 #include "firn/tensor/ops/quantize/affine.h"
 
 #include <cmath>
+#include <limits>
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
@@ -191,13 +192,37 @@ struct Grid {
   int64_t dim = 0;
 };
 
+// The levels that there are, among which a zero point lies.
+struct Levels {
+  int64_t low = std::numeric_limits<int32_t>::min(), high = std::numeric_limits<int32_t>::max();
+};
+Levels LevelsOf(DType dtype) {
+  if (dtype == DType::kI8) return {-128, 127};
+  if (dtype == DType::kU8) return {0, 255};
+  return {};
+}
+
+// What tensors hold is not read here: they may lie on a device, or be of a captured run.
+void CheckNumber(const Tensor& scale, DType dtype, std::string_view op) {
+  const double v = NumberValue(scale);
+  const double held = dtype == DType::kF64 ? v : static_cast<double>(static_cast<float>(v));
+  if (held > 0 && std::isfinite(held)) return;
+  RaiseStatus(
+      InvalidArgument("scale must be above 0 and finite in ", DTypeName(dtype), ", got ", v), op);
+}
+
 // A zero point as the operations take it, i32: a whole number, or a tensor of integers.
-Tensor ZeroPoint(const Tensor& zero, Device device, std::string_view op) {
+Tensor ZeroPoint(const Tensor& zero, const Levels& levels, Device device, std::string_view op) {
   if (!zero.defined()) return AsDType(Tensor(0), DType::kI32, device);
   if (zero.impl()->weak_number) {
     const double v = NumberValue(zero);
     if (std::abs(v) > 0x1p31 - 1 || v != std::floor(v)) {
       RaiseStatus(InvalidArgument("zero_point must be a whole number of i32, got ", v), op);
+    }
+    if (v < static_cast<double>(levels.low) || v > static_cast<double>(levels.high)) {
+      RaiseStatus(InvalidArgument("zero_point must be one of the levels from ", levels.low, " to ",
+                                  levels.high, ", got ", v),
+                  op);
     }
   } else if (IsFloating(zero.dtype()) || zero.dtype() == DType::kBool) {
     RaiseStatus(InvalidArgument("zero_point must be of integers, got ", zero.spec().ToString()),
@@ -208,9 +233,11 @@ Tensor ZeroPoint(const Tensor& zero, Device device, std::string_view op) {
 
 // With a dim both get a number for each of its indices; without, both must be single.
 Grid GridOf(const Tensor& x, const Tensor& scale, const Tensor& zero_point,
-            const std::optional<int64_t>& dim, DType dtype, std::string_view op) {
+            const std::optional<int64_t>& dim, DType dtype, const Levels& levels,
+            std::string_view op) {
   CheckDefined(scale, op, "scale");
-  Grid g{AsDType(scale, dtype, x.device()), ZeroPoint(zero_point, x.device(), op)};
+  if (scale.impl()->weak_number) CheckNumber(scale, dtype, op);
+  Grid g{AsDType(scale, dtype, x.device()), ZeroPoint(zero_point, levels, x.device(), op)};
   if (!IsFloating(scale.dtype()) && !scale.impl()->weak_number) {
     RaiseStatus(InvalidArgument("scale must be floating, got ", scale.spec().ToString()), op);
   }
@@ -251,7 +278,7 @@ Tensor QuantizeLinear(const Tensor& x, const Tensor& scale, const Tensor& zero_p
   const OpDef& op = TheOp<"quantize_linear">();
   CheckFloating(x, op.name);
   const DType dtype = ComputedIn(x);
-  const Grid g = GridOf(x, scale, zero_point, o.dim, dtype, op.name);
+  const Grid g = GridOf(x, scale, zero_point, o.dim, dtype, LevelsOf(o.dtype), op.name);
   return Apply1(op, {Cast(x, dtype), g.scale, g.zero},
                 QuantizeAttrs{g.dim, o.dtype, o.round, o.narrow_range});
 }
@@ -262,7 +289,8 @@ Tensor DequantizeLinear(const Tensor& x, const Tensor& scale, const Tensor& zero
   CheckDefined(x, op.name);
   CheckDefined(scale, op.name, "scale");
   const DType result = IsFloating(scale.dtype()) ? scale.dtype() : kDefaultFloat;
-  const Grid g = GridOf(x, scale, zero_point, o.dim, ComputeDType(result), op.name);
+  const Grid g =
+      GridOf(x, scale, zero_point, o.dim, ComputeDType(result), LevelsOf(x.dtype()), op.name);
   return Cast(Apply1(op, {x, g.scale, g.zero}, DequantizeAttrs{g.dim}), result);
 }
 
@@ -270,8 +298,9 @@ Tensor FakeQuantize(const Tensor& x, const Tensor& scale, const Tensor& zero_poi
                     Integer qmax, std::optional<int64_t> dim) {
   const OpDef& op = TheOp<"fake_quantize">();
   CheckFloating(x, op.name);
+  RaiseIfError(CheckRange({.qmin = qmin, .qmax = qmax}), op.name);
   const DType dtype = ComputedIn(x);
-  const Grid g = GridOf(x, scale, zero_point, dim, dtype, op.name);
+  const Grid g = GridOf(x, scale, zero_point, dim, dtype, {qmin, qmax}, op.name);
   const Tensor y =
       Apply1(op, {Cast(x, dtype), g.scale, g.zero}, FakeQuantizeAttrs{g.dim, qmin, qmax});
   return Cast(y, x.dtype());

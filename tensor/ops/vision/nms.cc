@@ -3,7 +3,7 @@
 
 #include "firn/tensor/ops/vision/nms.h"
 
-#include <limits>
+#include <algorithm>
 #include <string_view>
 
 #include "firn/device/status_macros.h"
@@ -29,7 +29,7 @@
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/vision/in_float.h"
-#include "firn/tensor/ops/vision/nms_body.h"
+#include "firn/tensor/ops/vision/nms_cpu_body.h"
 #include "firn/tensor/problems/norm_options.h"
 
 namespace firn {
@@ -51,6 +51,50 @@ absl::Status InferNmsMask(InferContext& c) {
   return absl::OkStatus();
 }
 
+// Lines worth a thread: a box costs some hundred elements.
+int64_t GrainOf(int64_t n) { return std::max<int64_t>(1, cpu::kBodyGrain / (128 * n)); }
+
+template <class T>
+size_t BytesOfLine(int64_t n) {
+  return (cpu::NmsTree<T>::WorkspaceBytes(n) + 63) / 64 * 64;
+}
+
+// Of each thread's line.
+size_t MaskWorkspace(const KernelQuery& q) {
+  const Shape& shape = q.in(1).shape;
+  if (shape.num_elements() == 0) return 0;
+  const int64_t n = shape[shape.rank() - 1];
+  const auto threads = static_cast<size_t>(NumChunks(shape.num_elements() / n, GrainOf(n)));
+  return std::max<size_t>(1, threads) *
+         (q.in(0).dtype == DType::kF64 ? BytesOfLine<double>(n) : BytesOfLine<float>(n));
+}
+
+template <class T>
+void MaskLines(KernelContext& k, int64_t n, int64_t lines) {
+  const NmsMaskAttrs& a = k.attrs<NmsMaskAttrs>();
+  ParallelForChunks(lines, GrainOf(n), [&](int chunk, int64_t begin, int64_t end) {
+    cpu::NmsTree<T> tree(static_cast<T>(a.iou_threshold), a.by_kept, n,
+                         k.workspace<char>() + static_cast<size_t>(chunk) * BytesOfLine<T>(n));
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t* const groups = k.in<int64_t>(2);
+      tree.Run(n, k.in<T>(0) + line * n * 4, k.in<bool>(1) + line * n,
+               groups == nullptr ? nullptr : groups + line * n, k.out<bool>() + line * n);
+    }
+  });
+}
+
+absl::Status MaskOnCpu(KernelContext& k) {
+  const Shape& shape = k.in_spec(1).shape;
+  if (shape.num_elements() == 0) return absl::OkStatus();
+  const int64_t n = shape[shape.rank() - 1], lines = shape.num_elements() / n;
+  if (k.in_spec(0).dtype == DType::kF64) {
+    MaskLines<double>(k, n, lines);
+  } else {
+    MaskLines<float>(k, n, lines);
+  }
+  return absl::OkStatus();
+}
+
 FIRN_REGISTER_OP(nms_mask) {
   return {
       .doc = "Which boxes are kept of those in falling order. Not differentiable.",
@@ -60,7 +104,7 @@ FIRN_REGISTER_OP(nms_mask) {
       .outputs = {{.name = "keep"}},
       .attrs = AttrsOf<NmsMaskAttrs>(),
       .infer = InferNmsMask,
-      .kernels = cpu::Portable<NmsMaskKernel>(),
+      .kernels = {{.name = "tree", .workspace = MaskWorkspace, .run = MaskOnCpu}},
   };
 }
 

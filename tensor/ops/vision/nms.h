@@ -16,7 +16,8 @@ namespace firn {
 // scores: [n], floating; boxes whose score is not a number are never kept
 // y: i64 [kept], indices by falling score, of equal ones the first first
 // Not differentiable; how many are kept is read on the host: an error during capture. Throws on
-// other shapes, and on a threshold outside [0, 1]. A device compares boxes on one thread.
+// other shapes, and on a threshold outside [0, 1]. Boxes that few others overlap take little time
+// each, however many there are; a device compares each with all that are kept, on one thread.
 Tensor Nms(const Tensor& boxes, const Tensor& scores, inner::Real iou_threshold);
 
 // The same within each class alone, as torchvision's batched_nms. classes: i64 [n], any numbers
