@@ -53,7 +53,10 @@ FIRN_REGISTER_COMPOSITE(top_n_error) {
              "n must be at least 1, got 0");
   s.AddError("target", {Normal({2, 3}), Indices({0, 1, 2})}, TopNAttrs{},
              "target [3] does not fit x [2, 3] (want [2])");
-  s.AddError("index", {Normal({2, 3}), Indices({0, 3})}, TopNAttrs{}, "3 at index");
+  s.AddError("index", {Normal({2, 3}), Indices({0, 3})}, TopNAttrs{},
+             "top_n_error: target 3 at index 1 is outside [-3, 3)");
+  s.AddError("floating target", {Normal({2, 3}), Normal({2})}, TopNAttrs{},
+             "top_n_error: target must be class indices, i32 or i64, got f64 [2] on cpu");
   s.WithoutVectors("PyTorch does not have it");
 }
 
@@ -71,6 +74,8 @@ FIRN_REGISTER_COMPOSITE(binary_error) {
   s.AddLarge("4M", {Uniform({2048, 2048}, 0, 1), Uniform({2048, 2048}, 0, 1, 2)}, {}, 4.2e6,
              50.3e6);
   s.AddError("integers", {Integers({3}, 0, 2), Integers({3}, 0, 2)}, {}, "x must be f32");
+  s.AddError("shapes", {Normal({2, 3}), Normal({2})}, {},
+             "binary_error: target [2] does not broadcast with x [2, 3]");
   s.WithoutVectors("PyTorch does not have it");
 }
 

@@ -2,6 +2,10 @@
 
 #include "firn/tensor/ops/loss/loss_rules.h"
 
+#include <string>
+
+#include "absl/status/status.h"
+#include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
@@ -74,17 +78,38 @@ Tensor LossFlow(GradContext& g, Reduction reduction) {
 Tensor ReduceLoss(const Tensor& losses, const Tensor& weight, Reduction reduction,
                   std::string_view op) {
   RaiseIfError(CheckReduction(reduction), op);
-  if (weight.defined()) {
-    const absl::StatusOr<Shape> shape = BroadcastShapes(losses.shape(), weight.shape());
-    if (!shape.ok() || *shape != losses.shape()) {
-      RaiseStatus(InvalidArgument("weight ", weight.shape().ToString(), " does not broadcast to ",
-                                  losses.shape().ToString()),
-                  op);
-    }
-  }
+  CheckWeight(weight, losses.shape(), op);
   const Tensor weighted = weight.defined() ? Mul(losses, weight) : losses;
   if (reduction == Reduction::kNone) return weighted;
   return reduction == Reduction::kMean ? Mean(weighted) : Sum(weighted);
+}
+
+void CheckLabels(const Tensor& target, std::string_view op) {
+  CheckDefined(target, op, "target");
+  if (target.dtype() == DType::kI32 || target.dtype() == DType::kI64) return;
+  RaiseStatus(
+      InvalidArgument("target must be class indices, i32 or i64, got ", target.spec().ToString()),
+      op);
+}
+
+void CheckWeight(const Tensor& weight, const Shape& losses, std::string_view op) {
+  if (!weight.defined()) return;
+  const absl::StatusOr<Shape> shape = BroadcastShapes(losses, weight.shape());
+  if (shape.ok() && *shape == losses) return;
+  RaiseStatus(InvalidArgument("weight ", weight.shape().ToString(), " does not broadcast to ",
+                              losses.ToString()),
+              op);
+}
+
+Tensor IndexedByTarget(std::string_view op, const std::function<Tensor()>& f) {
+  constexpr std::string_view kTheirs = "indices ";
+  try {
+    return f();
+  } catch (const Error& e) {
+    const std::string message(e.status().message());
+    if (e.code() != absl::StatusCode::kOutOfRange || !message.starts_with(kTheirs)) throw;
+    RaiseStatus(OutOfRange("target ", message.substr(kTheirs.size())), op);
+  }
 }
 
 void CheckOneFloat(std::initializer_list<NamedTensor> tensors, std::string_view op) {

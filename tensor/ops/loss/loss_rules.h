@@ -3,6 +3,7 @@
 
 // What losses share on every device.
 
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <string_view>
@@ -56,6 +57,13 @@ struct NamedTensor {
 void CheckAlike(std::initializer_list<NamedTensor> tensors, std::string_view op);
 // Throws unless all are defined, floating and of one dtype.
 void CheckOneFloat(std::initializer_list<NamedTensor> tensors, std::string_view op);
+// Throws unless target is defined and of class indices.
+void CheckLabels(const Tensor& target, std::string_view op);
+// Throws unless `weight` broadcasts to the shape, or is undefined.
+void CheckWeight(const Tensor& weight, const Shape& losses, std::string_view op);
+// What f gives, an operation whose indices are the target: an index outside of the classes is said
+// of it to the caller of `op`.
+Tensor IndexedByTarget(std::string_view op, const std::function<Tensor()>& f);
 
 }  // namespace firn
 

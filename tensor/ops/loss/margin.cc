@@ -88,10 +88,21 @@ void CheckRows(const Tensor& x, std::string_view op) {
               op);
 }
 
+// Throws unless that holds, and the target, of indices, has that shape.
+void CheckListed(const Tensor& x, const Tensor& target, std::string_view op) {
+  CheckOneFloat({{"x", x}}, op);
+  CheckLabels(target, op);
+  CheckRows(x, op);
+  if (target.shape() == x.shape()) return;
+  RaiseStatus(InvalidArgument("target ", target.shape().ToString(), " must have x's shape, ",
+                              x.shape().ToString()),
+              op);
+}
+
 void CheckOfClasses(const Tensor& x, const Tensor& target, const MultiMarginLossOptions& o) {
   constexpr const char* kName = "multi_margin_loss";
   CheckOneFloat({{"x", x}}, kName);
-  CheckDefined(target, kName, "target");
+  CheckLabels(target, kName);
   CheckRows(x, kName);
   const Shape want = LabelShape(x.shape());
   const int64_t classes = x.size(-1);
@@ -139,7 +150,8 @@ void MultiMarginLossOptions::Check(const char* where) const {
 Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, const MultiMarginLossOptions& o) {
   CheckOfClasses(x, target, o);
   const int64_t classes = x.size(-1);
-  const Tensor own = OneHot(target, classes, DType::kBool);
+  const Tensor own =
+      IndexedByTarget("multi_margin_loss", [&] { return OneHot(target, classes, DType::kBool); });
   const Tensor right = Sum(Where(own, x, 0.0), -1, true);
   const Tensor hinge = Where(own, 0.0, Relu(Add(Sub(x, right), o.margin)));
   const Tensor losses = Mean(o.p == 1 ? hinge : Square(hinge), -1);
@@ -154,9 +166,8 @@ Tensor inner::MultilabelMarginSlopes(const Tensor& x, const Tensor& target) {
 Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
   const OpDef& op = TheOp<"multilabel_margin_loss">();
   RaiseIfError(CheckReduction(reduction), op.name);
-  CheckDefined(x, op.name);
-  CheckDefined(target, op.name, "target");
-  if (x.rank() != 1 || target.rank() != 1) {
+  CheckListed(x, target, op.name);
+  if (x.rank() != 1) {
     return ReduceLoss(Apply1(op, {x, target}), {}, reduction, op.name);
   }
   const Tensor losses = Apply1(op, {Unsqueeze(x, 0), Unsqueeze(target, 0)});
@@ -169,6 +180,7 @@ Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target,
   CheckAlike({{"x", x}, {"target", target}}, kName);
   if (x.rank() == 0) RaiseStatus(InvalidArgument("x is 0-d: it has no classes"), kName);
   RaiseIfError(CheckReduction(o.reduction), kName);
+  CheckWeight(o.weight, x.shape(), kName);
   const Tensor losses =
       BinaryCrossEntropyWithLogits(x, target, {.weight = o.weight, .reduction = Reduction::kNone});
   return ReduceLoss(Mean(losses, -1), {}, o.reduction, kName);

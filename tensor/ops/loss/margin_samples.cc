@@ -164,7 +164,9 @@ FIRN_REGISTER_COMPOSITE(multi_margin_loss) {
   s.AddError("p", {x, t, Tensor()}, MultiMarginAttrs{3, 1, Reduction::kMean},
              "p must be 1 or 2, got 3");
   s.AddError("target", {x, Indices({0, 5, 1, 2}), Tensor()}, MultiMarginAttrs{},
-             "5 at index 1 is outside [0, 5)");
+             "multi_margin_loss: target 5 at index 1 is outside [0, 5)");
+  s.AddError("floating target", {x, Uniform({4}, 0, 4), Tensor()}, MultiMarginAttrs{},
+             "multi_margin_loss: target must be class indices, i32 or i64, got f64 [4] on cpu");
   s.AddError("target shape", {x, Indices({0, 1}), Tensor()}, MultiMarginAttrs{},
              "target [2] does not fit x [4, 5] (want [4])");
   s.AddError("weight", {x, t, Uniform({4}, 1, 2)}, MultiMarginAttrs{},
@@ -222,6 +224,14 @@ void AddMultilabel(Samples& s) {
              "3 at index 1 is outside [0, 3)");
   s.AddError("shapes", {Normal({2, 3}), Indices({0, 1}, {2, 1})}, {},
              "target [2, 1] must have x's shape, [2, 3]");
+  s.AddError("another rank", {Normal({2, 3}), Indices({0, 1})}, {},
+             "target [2] must have x's shape, [2, 3]");
+  s.AddError("one sample", {Normal({3}), Indices({0, 1})}, {},
+             "target [2] must have x's shape, [3]");
+  s.AddError("rank", {Normal({2, 3, 4}), Indices({0, 1})}, {},
+             "x must be [n, classes] or [classes], got [2, 3, 4]");
+  s.AddError("floating target", {Normal({3}), Normal({3})}, {},
+             "target must be class indices, i32 or i64, got f64 [3] on cpu");
 }
 
 FIRN_REGISTER_SAMPLES(multilabel_margin_loss) {
@@ -279,7 +289,7 @@ FIRN_REGISTER_COMPOSITE(multilabel_soft_margin_loss) {
   s.AddError("a scalar", {Normal({}), Normal({}), Tensor()}, LossAttrs{},
              "x is 0-d: it has no classes");
   s.AddError("weight", {Normal({3, 4}), targets({3, 4}), Uniform({3}, 1, 2)}, LossAttrs{},
-             "weight [3] does not broadcast to [3, 4]");
+             "multilabel_soft_margin_loss: weight [3] does not broadcast to [3, 4]");
 }
 
 }  // namespace
