@@ -6,13 +6,14 @@
 // det, slogdet: the product of U's diagonal and the sign of the permutation.
 //
 // cofactor: the gradient of det, C = det(A) A^-T. Both come from the same factors, so that errors
-// of the smallest pivot cancel; but where it is 0, or what rounding leaves of 0, or the determinant
-// is beyond the dtype, C comes from a factorisation with complete pivoting, which needs no inverse
-// (factor_body.h) and takes many times as long. dC = <A^-T, dA> C - C dA^T A^-T, so that the
-// gradient for an incoming G is (<G, C> - C G^T) A^-T.
+// of the smallest pivot cancel; but where it is 0, or what rounding leaves of 0, C comes from a
+// factorisation with complete pivoting, which needs no inverse (factor_body.h) and takes many times
+// as long. dC = <A^-T, dA> C - C dA^T A^-T, so that the gradient for an incoming G is
+// (<G, C> - C G^T) A^-T.
 
 #include "firn/tensor/ops/linalg/solve.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -310,10 +311,21 @@ FIRN_REGISTER_OP(slogdet) {
 template <class T>
 void CofactorOf(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
   Factor(a, n, at);
-  const T det = cpu::DeterminantOf(at.lu, n, at.rows);
-  if (std::isnormal(det) && cpu::IsRegular(at.lu, n)) {
+  // The determinant times a power of 2, as it may be beyond T where cofactors are not.
+  T det = cpu::SignOfPivots<T>(at.rows, n);
+  int64_t power = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    int more;
+    det = std::frexp(det * at.lu[j * (n + 1)], &more);
+    power += more;
+  }
+  if (std::isfinite(det) && cpu::IsRegular(at.lu, n)) {
+    constexpr int64_t kMost = std::numeric_limits<T>::max_exponent - 2;
+    const auto half = static_cast<int>(std::clamp(power / 2, -kMost, kMost));
+    const auto rest = static_cast<int>(std::clamp(power - power / 2, -kMost, kMost));
+    const T first = std::ldexp(det, half), second = std::ldexp(T(1), rest);
     cpu::LuInverse(at.lu, n, at.rows, true, y, at.scratch);
-    for (int64_t j = 0; j < n * n; ++j) y[j] *= det;
+    for (int64_t j = 0; j < n * n; ++j) y[j] = y[j] * first * second;
   } else {
     std::copy_n(a, n * n, at.lu);
     cpu::Cofactors(at.lu, n, at.rows, at.columns, y);
