@@ -154,6 +154,20 @@ TEST(DetTest, HasAGradientWhereSingular) {
   }
 }
 
+// With C the gradient, C^T A is the determinant times the unit matrix, whichever way C was found.
+TEST(DetTest, HasTheGradientOfLargeAndOfNearlySingularMatrices) {
+  for (const int64_t n : {3, 70, 150}) {
+    for (const double apart : {1.0, 1e-9, 1e-15, 0.0}) {
+      const Tensor x = Normal({n, n}) * (1 / std::sqrt(static_cast<double>(n)));
+      const Tensor first = Slice(x, 0, 0, 1), others = Slice(x, 0, 0, n - 1);
+      const Tensor last = first + Slice(x, 0, n - 1, n) * apart;
+      Tensor a = Concat({others, last}, 0).SetRequiresGrad();
+      const Tensor det = Det(a), c = Grad(det, a);
+      EXPECT_LT(Largest(Matmul(c, a, true) - det * Unit(n)), 1e-11 * Largest(c)) << n << apart;
+    }
+  }
+}
+
 TEST(DetTest, NamesASingularMatrixWhoseSecondGradientIsWanted) {
   Tensor a = Values({1, 2, 2, 4}, {2, 2}).SetRequiresGrad();
   const Tensor first = Grad(Det(a), a, {.create_graph = true});

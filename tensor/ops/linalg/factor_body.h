@@ -34,6 +34,15 @@ void AddScaled(int64_t n, T scale, const T* x, T* y) {
   for (int64_t i = 0; i < n; ++i) y[i] += scale * x[i];
 }
 
+// y -= the sum of a(j) times row j of x, for the 4 rows from x on: y is read and written once.
+template <class T>
+void SubtractFour(int64_t n, const T (&a)[4], const T* x, int64_t x_row, T* y) {
+  FIRN_INDEPENDENT_STEPS
+  for (int64_t i = 0; i < n; ++i) {
+    y[i] -= a[0] * x[i] + a[1] * x[x_row + i] + (a[2] * x[2 * x_row + i] + a[3] * x[3 * x_row + i]);
+  }
+}
+
 template <class T>
 T Dot(int64_t n, const T* x, const T* y) {
   T sum = 0;
@@ -92,9 +101,13 @@ void SolveTriangularBlock(const Triangle<T>& a, int64_t n, int64_t columns, T* x
   for (int64_t k = 0; k < n; ++k) {
     const int64_t i = a.upper ? n - 1 - k : k;
     T* const own = x + i * x_row;
-    for (int64_t j = a.upper ? i + 1 : 0; j < (a.upper ? n : i); ++j) {
-      AddScaled(columns, -a(i, j), x + j * x_row, own);
+    const int64_t end = a.upper ? n : i;
+    int64_t j = a.upper ? i + 1 : 0;
+    for (; j + 4 <= end; j += 4) {
+      const T four[4] = {a(i, j), a(i, j + 1), a(i, j + 2), a(i, j + 3)};
+      SubtractFour(columns, four, x + j * x_row, x_row, own);
     }
+    for (; j < end; ++j) AddScaled(columns, -a(i, j), x + j * x_row, own);
     if (a.unit) continue;
     const T pivot = a(i, i);
     for (int64_t c = 0; c < columns; ++c) own[c] /= pivot;
@@ -229,6 +242,32 @@ void LuSolve(const T* lu, int64_t n, const int32_t* pivots, int64_t columns, T* 
   SolveTriangularInPlace(Triangle<T>{lu, {n, 1}, true}, n, columns, x, columns, scratch);
 }
 
+// y = inv(A), or its transposed, with the factors: inv(U) inv(L) P.
+template <class T>
+void LuInverse(const T* lu, int64_t n, const int32_t* pivots, bool transposed, T* y, T* scratch) {
+  const MatrixStrides step = transposed ? MatrixStrides{1, n} : MatrixStrides{n, 1};
+  const Triangle<T> lower{lu, step, false, !transposed}, upper{lu, step, true, transposed};
+  std::fill_n(y, n * n, T(0));
+  for (int64_t i = 0; i < n; ++i) y[i * (n + 1)] = 1;
+  // A lower triangle's inverse is one: columns to the right of a block stay 0.
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t rows = std::min(kBlock, n - begin);
+    if (begin > 0) {
+      SubtractProduct<T>({rows, begin, begin, step, {n, 1}, n}, lu + begin * step.row, y,
+                         y + begin * n, scratch);
+    }
+    SolveTriangularBlock(lower.Block(begin), rows, begin + rows, y + begin * n, n);
+  }
+  SolveTriangularInPlace(upper, n, n, y, n, scratch);
+  if (transposed) {
+    for (int64_t k = n - 1; k >= 0; --k) SwapRows(y, n, k, pivots[k], 0, n);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t k = n - 1; k >= 0; --k) std::swap(y[i * n + k], y[i * n + pivots[k]]);
+  }
+}
+
 // 1 or -1: the determinant of P.
 template <class T>
 T SignOfPivots(const int32_t* pivots, int64_t n) {
@@ -237,7 +276,25 @@ T SignOfPivots(const int32_t* pivots, int64_t n) {
   return sign;
 }
 
+template <class T>
+T DeterminantOf(const T* lu, int64_t n, const int32_t* pivots) {
+  T product = SignOfPivots<T>(pivots, n);
+  for (int64_t j = 0; j < n; ++j) product *= lu[j * (n + 1)];
+  return product;
+}
+
 // --- Cofactors -----------------------------------------------------------------------------------
+
+// Whether no pivot is as small as rounding leaves it in a singular matrix.
+template <class T>
+bool IsRegular(const T* lu, int64_t n) {
+  T least = std::numeric_limits<T>::max(), most = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    least = std::min(least, std::abs(lu[i * (n + 1)]));
+    most = std::max(most, std::abs(lu[i * (n + 1)]));
+  }
+  return least > static_cast<T>(n) * std::numeric_limits<T>::epsilon() * most;
+}
 
 // P A Q = L U with complete pivoting, so that zeros on U's diagonal come last: a matrix whose rank
 // is n - 1 has one, its last. `columns` are exchanged as `rows` are. Gives the rank.

@@ -1,16 +1,19 @@
-// inv: the LU factors, in scratch memory, solve for the unit matrix. With Y = A^-1,
+// inv: the LU factors, in scratch memory, give the inverse. With Y = A^-1,
 // dA = -Y^T dY Y^T.
 //
 // solve: with X = A^-1 B, dB = A^-T dX and dA = -dB X^T.
 //
 // det, slogdet: the product of U's diagonal and the sign of the permutation.
 //
-// cofactor: the gradient of det, C = det(A) A^-T, by a factorisation with complete pivoting, which
-// needs no inverse (factor_body.h). dC = <A^-T, dA> C - C dA^T A^-T, so that the gradient for an
-// incoming G is (<G, C> - C G^T) A^-T.
+// cofactor: the gradient of det, C = det(A) A^-T. Both come from the same factors, so that errors
+// of the smallest pivot cancel; but where it is 0, or what rounding leaves of 0, C comes from a
+// factorisation with complete pivoting, which needs no inverse (factor_body.h) and takes many times
+// as long. dC = <A^-T, dA> C - C dA^T A^-T, so that the gradient for an incoming G is
+// (<G, C> - C G^T) A^-T.
 
 #include "firn/tensor/ops/linalg/solve.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -99,10 +102,7 @@ absl::Status RunInv(KernelContext& k) {
           const LuPlaces<T> at(scratch, n);
           const int64_t zero = Factor(a + i * n * n, n, at);
           if (zero >= 0) return zero;
-          T* const to = y + i * n * n;
-          std::fill_n(to, n * n, T(0));
-          for (int64_t j = 0; j < n; ++j) to[j * n + j] = 1;
-          cpu::LuSolve(at.lu, n, at.rows, n, to, at.scratch);
+          cpu::LuInverse(at.lu, n, at.rows, false, y + i * n * n, at.scratch);
           return -1;
         });
     return failed.any() ? Singular(k.in_spec(0).shape, failed.matrix, failed.row)
@@ -235,8 +235,7 @@ absl::Status InferSlogdet(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Calls f(i, sign of the permutation, U, n) for each matrix; U's diagonal is every (n + 1)-st
-// element.
+// Calls f(i, exchanged rows, U, n) for each matrix; U's diagonal is every (n + 1)-st element.
 template <class T, class F>
 void ForEachFactored(KernelContext& k, const F& f) {
   const Matrices m(k.in_spec(0).shape);
@@ -244,7 +243,7 @@ void ForEachFactored(KernelContext& k, const F& f) {
   cpu::ForEachMatrix(LuPlan(k.in_spec(0)), k.workspace(), [&](int64_t i, void* scratch) -> int64_t {
     const LuPlaces<T> at(scratch, m.rows);
     Factor(a + i * m.size(), m.rows, at);
-    f(i, cpu::SignOfPivots<T>(at.rows, m.rows), at.lu, m.rows);
+    f(i, at.rows, at.lu, m.rows);
     return -1;
   });
 }
@@ -252,10 +251,8 @@ void ForEachFactored(KernelContext& k, const F& f) {
 absl::Status RunDet(KernelContext& k) {
   return VisitDecomposed(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     T* const y = k.out<T>();
-    ForEachFactored<T>(k, [y](int64_t i, T sign, const T* u, int64_t n) {
-      T product = sign;
-      for (int64_t j = 0; j < n; ++j) product *= u[j * (n + 1)];
-      y[i] = product;
+    ForEachFactored<T>(k, [y](int64_t i, const int32_t* pivots, const T* u, int64_t n) {
+      y[i] = cpu::DeterminantOf(u, n, pivots);
     });
     return absl::OkStatus();
   });
@@ -264,8 +261,8 @@ absl::Status RunDet(KernelContext& k) {
 absl::Status RunSlogdet(KernelContext& k) {
   return VisitDecomposed(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     T *const signs = k.out<T>(0), *const logs = k.out<T>(1);
-    ForEachFactored<T>(k, [=](int64_t i, T sign, const T* u, int64_t n) {
-      T log = 0;
+    ForEachFactored<T>(k, [=](int64_t i, const int32_t* pivots, const T* u, int64_t n) {
+      T sign = cpu::SignOfPivots<T>(pivots, n), log = 0;
       for (int64_t j = 0; j < n; ++j) {
         const T v = u[j * (n + 1)];
         sign = v < 0 ? -sign : v == T(0) ? T(0) : v != v ? v : sign;
@@ -311,18 +308,40 @@ FIRN_REGISTER_OP(slogdet) {
 
 // --- cofactor ------------------------------------------------------------------------------------
 
+template <class T>
+void CofactorOf(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
+  Factor(a, n, at);
+  // The determinant times a power of 2, as it may be beyond T where cofactors are not.
+  T det = cpu::SignOfPivots<T>(at.rows, n);
+  int64_t power = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    int more;
+    det = std::frexp(det * at.lu[j * (n + 1)], &more);
+    power += more;
+  }
+  if (std::isfinite(det) && cpu::IsRegular(at.lu, n)) {
+    constexpr int64_t kMost = std::numeric_limits<T>::max_exponent - 2;
+    const auto half = static_cast<int>(std::clamp(power / 2, -kMost, kMost));
+    const auto rest = static_cast<int>(std::clamp(power - power / 2, -kMost, kMost));
+    const T first = std::ldexp(det, half), second = std::ldexp(T(1), rest);
+    cpu::LuInverse(at.lu, n, at.rows, true, y, at.scratch);
+    for (int64_t j = 0; j < n * n; ++j) y[j] = y[j] * first * second;
+  } else {
+    std::copy_n(a, n * n, at.lu);
+    cpu::Cofactors(at.lu, n, at.rows, at.columns, y);
+  }
+}
+
 absl::Status RunCofactor(KernelContext& k) {
   const Matrices m(k.in_spec(0).shape);
   return VisitDecomposed(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const T* const a = k.in<T>(0);
     T* const y = k.out<T>();
-    cpu::ForEachMatrix(LuPlan(k.in_spec(0)), k.workspace(),
-                       [&](int64_t i, void* scratch) -> int64_t {
-                         const LuPlaces<T> at(scratch, m.rows);
-                         std::copy_n(a + i * m.size(), m.size(), at.lu);
-                         cpu::Cofactors(at.lu, m.rows, at.rows, at.columns, y + i * m.size());
-                         return -1;
-                       });
+    cpu::ForEachMatrix(
+        LuPlan(k.in_spec(0)), k.workspace(), [&](int64_t i, void* scratch) -> int64_t {
+          CofactorOf(a + i * m.size(), m.rows, LuPlaces<T>(scratch, m.rows), y + i * m.size());
+          return -1;
+        });
     return absl::OkStatus();
   });
 }

@@ -7,8 +7,6 @@
 
 #include "firn/tensor/ops/signal/fft.h"
 
-#include <algorithm>
-
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/signal/fft_lines_body.h"
 #include "firn/tensor/ops/signal/fft_rules.h"
@@ -44,29 +42,16 @@ absl::Status PrepareFft(const KernelQuery& q, Prepared& answer) {
 template <int kLanes, class T>
 void RunFftLines(const PreparedFft<T, cpu::FftPlan<T>>& p, bool inverse, T factor, const T* x, T* y,
                  void* workspace) {
-  const int64_t n = p.plan->size(), step = 2 * p.lines.inner;
+  const int64_t n = p.plan->size();
   ForEachGroup<kLanes, T>(
       p.work, p.lines, p.plan->buffer(), workspace,
       [&](int64_t line, int count, cpu::SplitComplex<T> a, cpu::SplitComplex<T> b) {
-        int64_t first[kLanes];
-        for (int l = 0; l < kLanes; ++l) {  // lanes beyond the last line repeat it
-          first[l] = 2 * p.lines.First(line + std::min(l, count - 1), n);
-        }
-        for (int64_t t = 0; t < n; ++t) {
-          for (int l = 0; l < kLanes; ++l) {
-            a.re[t * kLanes + l] = x[first[l] + t * step];
-            a.im[t * kLanes + l] = x[first[l] + t * step + 1];
-          }
-        }
+        const cpu::LanePlaces<kLanes> lanes(p.lines, line, count, n, 2);
+        cpu::ReadPairs(x, lanes, n, 1, a);
         const cpu::SplitComplex<T> z =
             inverse ? p.plan->template Run<kLanes>(a.exchanged(), b.exchanged()).exchanged()
                     : p.plan->template Run<kLanes>(a, b);
-        for (int64_t t = 0; t < n; ++t) {
-          for (int l = 0; l < count; ++l) {
-            y[first[l] + t * step] = factor * z.re[t * kLanes + l];
-            y[first[l] + t * step + 1] = factor * z.im[t * kLanes + l];
-          }
-        }
+        cpu::WritePairs(y, lanes, n, 1, factor, z);
       });
 }
 

@@ -9,15 +9,16 @@
 // prime becomes a convolution with a chirp, of a length that has small factors only (Bluestein,
 // 1970).
 //
-// Element t of lane l is at [t * kLanes + l] of an array of real and one of imaginary parts: loops
-// run along lanes, and along what earlier passes have put together, so that compilers make vectors
-// of them. Exchanging both arrays gives the inverse transform, without its divisor.
+// Element t of lane l is at [t * kLanes + l] of an array of real and one of imaginary parts: passes
+// go along lanes, and along what earlier passes have put together, a register at a time. A line
+// alone whose length is a multiple of kLineLanes is as many lanes of every so manieth number for
+// the first passes; the square of lanes and coefficients is then turned over for the last ones
+// (RunSplit). Exchanging both arrays gives the inverse transform, without its divisor.
 //
 // Own code because the libraries of the field are no packages of Debian (pocketfft), have a licence
 // that Firn's users could not take over (FFTW), or allocate while they run (Eigen's).
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -25,161 +26,22 @@
 
 #include "firn/device/macros.h"
 #include "firn/device/own_flags.h"
+#include "firn/device/simd.h"
+#include "firn/device/simd_transpose.h"
+#include "firn/tensor/ops/signal/fft_passes_body.h"
 
 namespace firn::cpu {
 
 // The largest prime factor that is transformed by its definition.
 inline constexpr int64_t kMostDirect = 47;
 
+// Lines of T side by side, and lanes of a line alone: a cache line's worth.
 template <class T>
-struct SplitComplex {
-  T *re, *im;
-  SplitComplex exchanged() const { return {im, re}; }
-  SplitComplex operator+(int64_t n) const { return {re + n, im + n}; }
-};
+constexpr int kLanesOf = 64 / sizeof(T);
 
-// exp(-2 pi i t / n) for t < count, each to the last digit: angles are brought into an eighth of
-// the circle as fractions of integers.
+// Numbers from which on a line alone becomes lanes: enough to fill registers with one's.
 template <class T>
-struct Roots {
-  std::vector<T> re, im;
-
-  Roots() = default;
-  Roots(int64_t n, int64_t count) {
-    re.resize(static_cast<size_t>(count));
-    im.resize(static_cast<size_t>(count));
-    for (int64_t t = 0; t < count; ++t) {
-      const auto [c, s] = CosSin(t, n);
-      re[static_cast<size_t>(t)] = static_cast<T>(c);
-      im[static_cast<size_t>(t)] = static_cast<T>(-s);
-    }
-  }
-
-  // Of the angle 2 pi t / n.
-  static std::pair<double, double> CosSin(int64_t t, int64_t n) {
-    constexpr double kPi = 3.14159265358979323846;
-    int64_t eighths = 8 * (t % n);  // of a circle, in parts of 1 / n
-    const int64_t octant = eighths / n;
-    if (octant % 2 == 1) eighths = (octant + 1) * n - eighths;
-    if (octant % 2 == 0) eighths -= octant * n;
-    const double angle = kPi / 4 * static_cast<double>(eighths) / static_cast<double>(n);
-    double c = std::cos(angle), s = std::sin(angle);
-    if (octant == 1 || octant == 2 || octant == 5 || octant == 6) std::swap(c, s);
-    if (octant >= 2 && octant < 6) c = -c;
-    if (octant >= 4) s = -s;
-    return {c, s};
-  }
-};
-
-// --- Passes --------------------------------------------------------------------------------------
-
-template <class T>
-struct Number {
-  T re, im;
-  friend Number operator+(Number a, Number b) { return {a.re + b.re, a.im + b.im}; }
-  friend Number operator-(Number a, Number b) { return {a.re - b.re, a.im - b.im}; }
-  friend Number operator*(T s, Number a) { return {s * a.re, s * a.im}; }
-  friend Number operator*(Number a, Number b) {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-  }
-  Number TimesMinusI() const { return {im, -re}; }
-};
-
-// The transform of kRadix numbers, in place.
-template <int kRadix, class T>
-FIRN_ALWAYS_INLINE void Butterfly(Number<T>* a) {
-  using N = Number<T>;
-  if constexpr (kRadix == 2) {
-    const N sum = a[0] + a[1];
-    a[1] = a[0] - a[1];
-    a[0] = sum;
-  } else if constexpr (kRadix == 3) {
-    const T kHalf = T(0.5), kSine = static_cast<T>(0.86602540378443864676);
-    const N sum = a[1] + a[2], turned = kSine * (a[1] - a[2]).TimesMinusI();
-    const N middle = a[0] - kHalf * sum;
-    a[0] = a[0] + sum;
-    a[1] = middle + turned;
-    a[2] = middle - turned;
-  } else if constexpr (kRadix == 4) {
-    const N even = a[0] + a[2], even_difference = a[0] - a[2];
-    const N odd = a[1] + a[3], odd_difference = (a[1] - a[3]).TimesMinusI();
-    a[0] = even + odd;
-    a[1] = even_difference + odd_difference;
-    a[2] = even - odd;
-    a[3] = even_difference - odd_difference;
-  } else {
-    static_assert(kRadix == 5);
-    const T kC1 = static_cast<T>(0.30901699437494742410),
-            kS1 = static_cast<T>(0.95105651629515357212);
-    const T kC2 = static_cast<T>(-0.80901699437494742410),
-            kS2 = static_cast<T>(0.58778525229247312917);
-    const N near = a[1] + a[4], near_difference = (a[1] - a[4]).TimesMinusI();
-    const N far = a[2] + a[3], far_difference = (a[2] - a[3]).TimesMinusI();
-    const N first = a[0] + kC1 * near + kC2 * far, second = a[0] + kC2 * near + kC1 * far;
-    const N first_turned = kS1 * near_difference + kS2 * far_difference;
-    const N second_turned = kS2 * near_difference - kS1 * far_difference;
-    a[0] = a[0] + near + far;
-    a[1] = first + first_turned;
-    a[2] = second + second_turned;
-    a[3] = second - second_turned;
-    a[4] = first - first_turned;
-  }
-}
-
-// A pass: `groups` times kRadix pieces of `width` numbers, `done` of which have the same root.
-// Piece k of group q becomes the sum over j of piece (q + groups j) times root^(j k), times
-// root(q k).
-template <int kRadix, class T>
-void Pass(SplitComplex<T> from, SplitComplex<T> to, int64_t groups, int64_t width, int64_t done,
-          const Roots<T>& roots) {
-  for (int64_t q = 0; q < groups; ++q) {
-    Number<T> root[kRadix];
-    for (int k = 1; k < kRadix; ++k) {
-      const auto at = static_cast<size_t>(q * k * done);
-      root[k] = {roots.re[at], roots.im[at]};
-    }
-    const SplitComplex<T> x = from + q * width, y = to + kRadix * q * width;
-    FIRN_INDEPENDENT_STEPS
-    for (int64_t r = 0; r < width; ++r) {
-      Number<T> a[kRadix];
-      for (int j = 0; j < kRadix; ++j) {
-        a[j] = {x.re[j * groups * width + r], x.im[j * groups * width + r]};
-      }
-      Butterfly<kRadix>(a);
-      y.re[r] = a[0].re;
-      y.im[r] = a[0].im;
-      for (int k = 1; k < kRadix; ++k) {
-        const Number<T> turned = a[k] * root[k];
-        y.re[k * width + r] = turned.re;
-        y.im[k * width + r] = turned.im;
-      }
-    }
-  }
-}
-
-// The same for any prime, by its definition.
-template <class T>
-void PassOfPrime(int64_t radix, SplitComplex<T> from, SplitComplex<T> to, int64_t groups,
-                 int64_t width, int64_t done, const Roots<T>& roots) {
-  const int64_t step = groups * done;  // between the radix-th roots
-  for (int64_t q = 0; q < groups; ++q) {
-    for (int64_t k = 0; k < radix; ++k) {
-      const SplitComplex<T> y = to + (radix * q + k) * width;
-      for (int64_t j = 0; j < radix; ++j) {
-        const SplitComplex<T> x = from + (q + groups * j) * width;
-        const auto at = static_cast<size_t>((q * k * done + j * k % radix * step) % (radix * step));
-        const T re = roots.re[at], im = roots.im[at];
-        const T keep = j == 0 ? T(0) : T(1);
-        FIRN_INDEPENDENT_STEPS
-        for (int64_t r = 0; r < width; ++r) {
-          const T sum_re = j == 0 ? T(0) : y.re[r], sum_im = j == 0 ? T(0) : y.im[r];
-          y.re[r] = keep * sum_re + (x.re[r] * re - x.im[r] * im);
-          y.im[r] = keep * sum_im + (x.re[r] * im + x.im[r] * re);
-        }
-      }
-    }
-  }
-}
+constexpr int64_t kShortestAlone = kLanesOf<T>* kLanesOf<T>;
 
 // --- Plans ---------------------------------------------------------------------------------------
 
@@ -197,16 +59,26 @@ class FftPlan {
   template <int kLanes>
   SplitComplex<T> Run(SplitComplex<T> a, SplitComplex<T> b) const;
   double work() const;
+  // Whether a line alone is as fast as one of kLanesOf side by side.
+  bool fast_alone() const {
+    return chirp_ == nullptr ? part_ != nullptr : chirp_->plan.fast_alone();
+  }
 
  private:
   struct Chirp;
   template <int kLanes>
   SplitComplex<T> RunChirp(SplitComplex<T> a, SplitComplex<T> b) const;
+  SplitComplex<T> RunSplit(SplitComplex<T> a, SplitComplex<T> b) const;
+  template <int kLanes>
+  SplitComplex<T> RunPasses(SplitComplex<T> a, SplitComplex<T> b, size_t begin) const;
 
   int64_t n_;
   std::vector<int64_t> factors_;
   Roots<T> roots_;
   std::unique_ptr<const Chirp> chirp_;
+  // Of RunSplit: the plan of a lane, and [lane][coefficient] its roots.
+  std::unique_ptr<const FftPlan<T>> part_;
+  Roots<T> turns_;
 };
 
 // Of Bluestein's method: exp(-pi i t^2 / n), and the transform of its conjugate, divided by its
@@ -220,12 +92,14 @@ struct FftPlan<T>::Chirp {
   std::vector<T> re, im, spectrum_re, spectrum_im;
 };
 
-// The smallest length from `least` on without other factors than 2, 3 and 5.
+// The smallest length from `least` on without other factors than 2, 3 and 5, and for which a line
+// alone is fast, unless it is short.
 template <class T>
 int64_t FftPlan<T>::Chirp::Smooth(int64_t least) {
+  const int64_t unit = least > kShortestAlone<T> ? kLanesOf<T> : 1;
   int64_t best = 1;
   while (best < least) best *= 2;
-  for (int64_t five = 1; five < best; five *= 5) {
+  for (int64_t five = unit; five < best; five *= 5) {
     for (int64_t three = five; three < best; three *= 3) {
       int64_t length = three;
       while (length < least) length *= 2;
@@ -268,13 +142,28 @@ FftPlan<T>::FftPlan(int64_t n) : n_(n) {
       rest /= factor;
     }
   };
+  const bool split = n % kLanesOf<T> == 0 && n >= kShortestAlone<T>;
+  if (split) rest /= kLanesOf<T>;
   for (const int64_t factor : {4, 2, 3, 5}) take(factor);
   for (int64_t factor = 7; factor <= kMostDirect; factor += 2) take(factor);
   if (rest > 1) {
     factors_.clear();
     chirp_ = std::make_unique<const Chirp>(n);
-  } else {
-    roots_ = Roots<T>(n, n);
+    return;
+  }
+  roots_ = Roots<T>(n, n);
+  if (!split) return;
+  const int64_t m = n / kLanesOf<T>;
+  part_ = std::make_unique<const FftPlan<T>>(m);
+  factors_ = part_->factors_;
+  for (int64_t left = kLanesOf<T>; left > 1; left /= factors_.back()) {
+    factors_.push_back(std::min<int64_t>(left, 4));
+  }
+  for (int64_t q = 0; q < kLanesOf<T>; ++q) {
+    for (int64_t r = 0; r < m; ++r) {
+      turns_.re.push_back(roots_.re[static_cast<size_t>(q * r)]);
+      turns_.im.push_back(roots_.im[static_cast<size_t>(q * r)]);
+    }
   }
 }
 
@@ -290,9 +179,20 @@ template <class T>
 template <int kLanes>
 SplitComplex<T> FftPlan<T>::Run(SplitComplex<T> a, SplitComplex<T> b) const {
   if (chirp_ != nullptr) return RunChirp<kLanes>(a, b);
+  if constexpr (kLanes == 1) {
+    if (part_ != nullptr) return RunSplit(a, b);
+  }
+  return RunPasses<kLanes>(a, b, 0);
+}
+
+// The passes of factors from number `begin` on.
+template <class T>
+template <int kLanes>
+SplitComplex<T> FftPlan<T>::RunPasses(SplitComplex<T> a, SplitComplex<T> b, size_t begin) const {
   int64_t left = n_, done = 1;
-  for (const int64_t factor : factors_) {
-    const int64_t groups = left / factor, width = done * kLanes;
+  for (size_t i = 0; i < begin; ++i) left /= factors_[i], done *= factors_[i];
+  for (size_t i = begin; i < factors_.size(); ++i) {
+    const int64_t factor = factors_[i], groups = left / factor, width = done * kLanes;
     switch (factor) {
       case 2:
         Pass<2>(a, b, groups, width, done, roots_);
@@ -316,6 +216,46 @@ SplitComplex<T> FftPlan<T>::Run(SplitComplex<T> a, SplitComplex<T> b) const {
   return a;
 }
 
+// x times c, number by number.
+template <class T>
+void MultiplyNumbers(SplitComplex<T> x, int64_t n, const T* c_re, const T* c_im) {
+  FIRN_INDEPENDENT_STEPS
+  for (int64_t t = 0; t < n; ++t) {
+    const T u = x.re[t], v = x.im[t];
+    x.re[t] = u * c_re[t] - v * c_im[t];
+    x.im[t] = u * c_im[t] + v * c_re[t];
+  }
+}
+
+// to = from transposed: [columns][rows] from [rows][columns].
+template <class T>
+void TurnOver(const T* from, int64_t rows, int64_t columns, T* to) {
+  constexpr int64_t kSide = kSimdLanes<T>;
+  int64_t r = 0;
+  for (; r + kSide <= rows; r += kSide) {
+    for (int64_t c = 0; c < columns; c += kSide) {  // which divides `columns`
+      inner::internal::TransposeSquare<T>([&](int i) { return from + (r + i) * columns + c; },
+                                          [&](int i) { return to + (c + i) * rows + r; });
+    }
+  }
+  for (; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
+  }
+}
+
+// Number t is [t / kLanesOf][t % kLanesOf]: the first passes of the whole line are transforms of
+// lanes but for their roots, `turns_`.
+template <class T>
+SplitComplex<T> FftPlan<T>::RunSplit(SplitComplex<T> a, SplitComplex<T> b) const {
+  const int64_t m = part_->n_;
+  const SplitComplex<T> z = part_->template RunPasses<kLanesOf<T>>(a, b, 0);
+  const SplitComplex<T> y = z.re == a.re ? b : a;
+  TurnOver(z.re, m, kLanesOf<T>, y.re);
+  TurnOver(z.im, m, kLanesOf<T>, y.im);
+  MultiplyNumbers(y, n_, turns_.re.data(), turns_.im.data());
+  return RunPasses<1>(y, z, part_->factors_.size());
+}
+
 // y[k] = chirp[k] sum over t of (x[t] chirp[t]) conj(chirp[k - t])
 template <class T>
 template <int kLanes>
@@ -323,6 +263,7 @@ SplitComplex<T> FftPlan<T>::RunChirp(SplitComplex<T> a, SplitComplex<T> b) const
   const int64_t m = chirp_->plan.size();
   const auto multiply = [&](SplitComplex<T> x, int64_t count, const std::vector<T>& re,
                             const std::vector<T>& im) {
+    if constexpr (kLanes == 1) return MultiplyNumbers(x, count, re.data(), im.data());
     for (int64_t t = 0; t < count; ++t) {
       const T c = re[static_cast<size_t>(t)], s = im[static_cast<size_t>(t)];
       for (int64_t l = t * kLanes; l < (t + 1) * kLanes; ++l) {

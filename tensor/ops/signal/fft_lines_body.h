@@ -77,16 +77,16 @@ inline FftLines LinesAround(const Shape& s, int rank, int dim) {
   return l;
 }
 
-// Lanes of T, and up to how many numbers a line has to be one of them.
-template <class T>
-constexpr int kLanesOf = 64 / sizeof(T);
+// Up to how many numbers a line has to be one of several side by side.
 constexpr int64_t kLongLine = 16384;
 
 // How the lines of a call are cut into pieces of work.
 template <class T>
 struct FftWork {
-  FftWork(const FftLines& lines, int64_t buffer, double flops)
-      : lanes(lines.count > 1 && buffer <= kLongLine ? kLanesOf<T> : 1),
+  FftWork(const FftLines& lines, int64_t buffer, double flops, bool fast_alone)
+      : lanes(lines.count > 1 && buffer <= kLongLine && !(fast_alone && lines.inner == 1)
+                  ? kLanesOf<T>
+                  : 1),
         groups((lines.count + lanes - 1) / lanes),
         part(static_cast<size_t>(4 * buffer * lanes) * sizeof(T)),
         grain(std::max<int64_t>(1, static_cast<int64_t>(40000 / (flops * lanes + 1)))) {
@@ -117,6 +117,144 @@ void ForEachGroup(const FftWork<T>& work, const FftLines& lines, int64_t buffer,
   });
 }
 
+// The lines of a group: where their first numbers are, in units of `parts` elements.
+template <int kLanes>
+struct LanePlaces {
+  LanePlaces(const FftLines& lines, int64_t line, int count, int64_t length, int64_t parts)
+      : inner(lines.inner), side_by_side(count == kLanes && line % inner + kLanes <= inner) {
+    for (int l = 0; l < kLanes; ++l) {  // lanes beyond the last line repeat it
+      first[l] = parts * lines.First(line + std::min(l, count - 1), length);
+    }
+  }
+  int64_t first[kLanes];
+  int64_t inner;
+  bool side_by_side;  // the first numbers of all lanes
+};
+
+// The number that stands at place(i) + lane of buffers, for all i < n, is number i of the lane's
+// line; lines have theirs side by side.
+template <int kLanes, class T, class Place>
+void ReadRows(const T* x, const LanePlaces<kLanes>& lanes, int64_t n, const Place& place) {
+  constexpr int64_t kSide = kSimdLanes<T>;
+  int64_t t = 0;
+  for (; kLanes > 1 && t + kSide <= n; t += kSide) {
+    for (int64_t l = 0; l < kLanes; l += kSide) {
+      inner::internal::TransposeSquare<T>([&](int i) { return x + lanes.first[l + i] + t; },
+                                          [&](int i) { return place(t + i) + l; });
+    }
+  }
+  for (; t < n; ++t) {
+    for (int l = 0; l < kLanes; ++l) place(t)[l] = x[lanes.first[l] + t];
+  }
+}
+// The other way, times `factor`, which buffers are too then.
+template <int kLanes, class T, class Place>
+void WriteRows(T* y, const LanePlaces<kLanes>& lanes, int64_t n, T factor, const Place& place) {
+  constexpr int64_t kSide = kSimdLanes<T>;
+  int64_t t = 0;
+  for (; kLanes > 1 && t + kSide <= n; t += kSide) {
+    for (int64_t l = 0; l < kLanes; l += kSide) {
+      for (int64_t i = 0; i < kSide; ++i) {
+        T* const row = place(t + i) + l;
+        for (int64_t j = 0; j < kSide; ++j) row[j] *= factor;
+      }
+      inner::internal::TransposeSquare<T>([&](int i) { return place(t + i) + l; },
+                                          [&](int i) { return y + lanes.first[l + i] + t; });
+    }
+  }
+  for (; t < n; ++t) {
+    for (int l = 0; l < kLanes; ++l) y[lanes.first[l] + t] = factor * place(t)[l];
+  }
+}
+
+// Pairs of numbers, the first of which is `pair` numbers behind that of the pair before and `part`
+// before the second, are real and imaginary parts in `a`.
+template <int kLanes, class T>
+void ReadPairs(const T* x, const LanePlaces<kLanes>& lanes, int64_t pairs, int64_t part,
+               SplitComplex<T> a) {
+  const int64_t pair = 2 * lanes.inner;
+  if (kLanes > 1 && pair == 2) {
+    ReadRows<kLanes>(x, lanes, 2 * pairs,
+                     [&](int64_t i) { return (i % 2 == 0 ? a.re : a.im) + i / 2 * kLanes; });
+  } else if (kLanes == 1 && pair == 2) {
+    x += lanes.first[0];
+    FIRN_INDEPENDENT_STEPS
+    for (int64_t t = 0; t < pairs; ++t) a.re[t] = x[2 * t], a.im[t] = x[2 * t + 1];
+  } else if (lanes.side_by_side) {
+    const int64_t apart = part == 1 ? 2 : 1;
+    for (int64_t t = 0; t < pairs; ++t) {
+      const T* const from = x + lanes.first[0] + t * pair;
+      T *const re = a.re + t * kLanes, *const im = a.im + t * kLanes;
+      FIRN_INDEPENDENT_STEPS
+      for (int l = 0; l < kLanes; ++l) re[l] = from[l * apart], im[l] = from[l * apart + part];
+    }
+  } else {
+    for (int64_t t = 0; t < pairs; ++t) {
+      for (int l = 0; l < kLanes; ++l) {
+        a.re[t * kLanes + l] = x[lanes.first[l] + t * pair];
+        a.im[t * kLanes + l] = x[lanes.first[l] + t * pair + part];
+      }
+    }
+  }
+}
+// The other way, times `factor`.
+template <int kLanes, class T>
+void WritePairs(T* y, const LanePlaces<kLanes>& lanes, int64_t pairs, int64_t part, T factor,
+                SplitComplex<T> a) {
+  const int64_t pair = 2 * lanes.inner;
+  if (kLanes > 1 && pair == 2) {
+    WriteRows<kLanes>(y, lanes, 2 * pairs, factor,
+                      [&](int64_t i) { return (i % 2 == 0 ? a.re : a.im) + i / 2 * kLanes; });
+  } else if (kLanes == 1 && pair == 2) {
+    y += lanes.first[0];
+    FIRN_INDEPENDENT_STEPS
+    for (int64_t t = 0; t < pairs; ++t) {
+      y[2 * t] = factor * a.re[t];
+      y[2 * t + 1] = factor * a.im[t];
+    }
+  } else if (lanes.side_by_side) {
+    const int64_t apart = part == 1 ? 2 : 1;
+    for (int64_t t = 0; t < pairs; ++t) {
+      T* const to = y + lanes.first[0] + t * pair;
+      const T *const re = a.re + t * kLanes, *const im = a.im + t * kLanes;
+      FIRN_INDEPENDENT_STEPS
+      for (int l = 0; l < kLanes; ++l) {
+        to[l * apart] = factor * re[l];
+        to[l * apart + part] = factor * im[l];
+      }
+    }
+  } else {
+    for (int64_t t = 0; t < pairs; ++t) {
+      for (int l = 0; l < kLanes; ++l) {  // of which some may be the same line
+        y[lanes.first[l] + t * pair] = factor * a.re[t * kLanes + l];
+        y[lanes.first[l] + t * pair + part] = factor * a.im[t * kLanes + l];
+      }
+    }
+  }
+}
+
+// The same for lines of real numbers one by one.
+template <int kLanes, class T>
+void ReadLines(const T* x, const LanePlaces<kLanes>& lanes, int64_t n, T* a) {
+  if (lanes.inner == 1) {
+    return ReadRows<kLanes>(x, lanes, n, [&](int64_t t) { return a + t * kLanes; });
+  }
+  for (int64_t t = 0; t < n; ++t) {
+    for (int l = 0; l < kLanes; ++l) a[t * kLanes + l] = x[lanes.first[l] + t * lanes.inner];
+  }
+}
+template <int kLanes, class T>
+void WriteLines(T* y, const LanePlaces<kLanes>& lanes, int64_t n, T factor, T* a) {
+  if (lanes.inner == 1) {
+    return WriteRows<kLanes>(y, lanes, n, factor, [&](int64_t t) { return a + t * kLanes; });
+  }
+  for (int64_t t = 0; t < n; ++t) {
+    for (int l = 0; l < kLanes; ++l) {
+      y[lanes.first[l] + t * lanes.inner] = factor * a[t * kLanes + l];
+    }
+  }
+}
+
 // What a kernel prepares for a call: the lines along dimension `dim` of the `rank` that count, of
 // which a transform has `n` numbers.
 template <class T, class Plan>
@@ -124,7 +262,7 @@ struct PreparedFft {
   PreparedFft(const Shape& x, int rank, int64_t dim, int64_t n)
       : lines(LinesAround(x, rank, static_cast<int>(dim < 0 ? dim + rank : dim))),
         plan(PlanFor<Plan>(n)),
-        work(lines, plan->buffer(), plan->work()) {}
+        work(lines, plan->buffer(), plan->work(), plan->fast_alone()) {}
   FftLines lines;
   std::shared_ptr<const Plan> plan;
   FftWork<T> work;

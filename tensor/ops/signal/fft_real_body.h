@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "firn/device/macros.h"
 #include "firn/tensor/ops/signal/fft_body.h"
 
 namespace firn::cpu {
@@ -24,11 +25,10 @@ class RealFftPlan {
   int64_t buffer() const { return std::max(plan_.buffer(), n_ / 2 + 1); }
   double work() const { return plan_.work() + 8 * static_cast<double>(n_); }
 
-  // Where number t of a line stands in the buffer before the transform, and after the inverse one.
-  T* Place(SplitComplex<T> a, int64_t t, int lanes) const {
-    if (n_ % 2 == 1) return a.re + t * lanes;
-    return (t % 2 == 0 ? a.re : a.im) + t / 2 * lanes;
-  }
+  bool fast_alone() const { return plan_.fast_alone(); }
+
+  // Whether numbers by turns stand in the real and the imaginary parts of the buffer, before the
+  // transform and after the inverse one; else all in the real ones.
   bool halved() const { return n_ % 2 == 0; }
 
   // From numbers at their places (imaginary parts are 0 where it is not halved) to coefficients.
@@ -38,16 +38,14 @@ class RealFftPlan {
     if (!halved()) return z;
     const SplitComplex<T> y = z.re == a.re ? b : a;
     const int64_t h = n_ / 2;
-    for (int64_t k = 0; k <= h; ++k) {
+    for (T* part : {z.re, z.im}) std::copy_n(part, kLanes, part + h * kLanes);
+    ForEachPair<kLanes>(h + 1, h, [&](int64_t k, int64_t i, int64_t j) {
       const T c = roots_.re[static_cast<size_t>(k)], s = roots_.im[static_cast<size_t>(k)];
-      const int64_t at = k % h * kLanes, mirrored = (h - k) % h * kLanes;
-      for (int64_t l = 0; l < kLanes; ++l) {
-        const Number<T> u{z.re[at + l], z.im[at + l]}, v{z.re[mirrored + l], -z.im[mirrored + l]};
-        const Number<T> turned = Number<T>{c, s} * (u - v).TimesMinusI();
-        y.re[k * kLanes + l] = T(0.5) * (u.re + v.re + turned.re);
-        y.im[k * kLanes + l] = T(0.5) * (u.im + v.im + turned.im);
-      }
-    }
+      const Number<T> u{z.re[i], z.im[i]}, v{z.re[j], -z.im[j]};
+      const Number<T> turned = Number<T>{c, s} * (u - v).TimesMinusI();
+      y.re[i] = T(0.5) * (u.re + v.re + turned.re);
+      y.im[i] = T(0.5) * (u.im + v.im + turned.im);
+    });
     return y;
   }
 
@@ -67,20 +65,31 @@ class RealFftPlan {
     }
     const int64_t h = n_ / 2;
     std::fill_n(a.im + h * kLanes, kLanes, T(0));
-    for (int64_t k = 0; k < h; ++k) {
+    ForEachPair<kLanes>(h, h, [&](int64_t k, int64_t i, int64_t j) {
       const T c = roots_.re[static_cast<size_t>(k)], s = -roots_.im[static_cast<size_t>(k)];
-      const int64_t at = k * kLanes, mirrored = (h - k) * kLanes;
-      for (int64_t l = 0; l < kLanes; ++l) {
-        const Number<T> u{a.re[at + l], a.im[at + l]}, v{a.re[mirrored + l], -a.im[mirrored + l]};
-        const Number<T> turned = Number<T>{c, s} * (u - v);
-        b.re[at + l] = u.re + v.re - turned.im;
-        b.im[at + l] = u.im + v.im + turned.re;
-      }
-    }
+      const Number<T> u{a.re[i], a.im[i]}, v{a.re[j], -a.im[j]};
+      const Number<T> turned = Number<T>{c, s} * (u - v);
+      b.re[i] = u.re + v.re - turned.im;
+      b.im[i] = u.im + v.im + turned.re;
+    });
     return plan_.template Run<kLanes>(b.exchanged(), a.exchanged()).exchanged();
   }
 
  private:
+  // Calls f(k, i, j) for k < count and every lane, whose numbers k and h - k are at i and j.
+  template <int kLanes, class F>
+  FIRN_ALWAYS_INLINE static void ForEachPair(int64_t count, int64_t h, const F& f) {
+    if constexpr (kLanes == 1) {
+      FIRN_INDEPENDENT_STEPS
+      for (int64_t k = 0; k < count; ++k) f(k, k, h - k);
+    } else {
+      for (int64_t k = 0; k < count; ++k) {
+        FIRN_INDEPENDENT_STEPS
+        for (int64_t l = 0; l < kLanes; ++l) f(k, k * kLanes + l, (h - k) * kLanes + l);
+      }
+    }
+  }
+
   int64_t n_;
   FftPlan<T> plan_;
   Roots<T> roots_;

@@ -80,7 +80,10 @@ void AddComplex(Samples& s) {
   s.Add("a prime", {Normal({7, 2})}, FftAttrs{});
   s.Add("a large prime", {Normal({2, 53, 2})}, FftAttrs{}).check_gradient = false;
   s.Add("all factors", {Normal({2 * 4 * 3 * 5 * 7, 2})}, FftAttrs{}).check_gradient = false;
-  s.Add("more lines than lanes", {Normal({37, 6, 2})}, FftAttrs{}).check_gradient = false;
+  s.Add("more lines than lanes", {Normal({37, 22, 2})}, FftAttrs{}).check_gradient = false;
+  s.Add("lines made of lanes", {Normal({2, 768, 2})}, FftAttrs{}).check_gradient = false;
+  s.Add("a prime made of lanes", {Normal({2, 211, 2})}, FftAttrs{}).check_gradient = false;
+  s.Add("columns side by side", {Normal({2, 5, 40, 2})}, FftAttrs{1}).check_gradient = false;
   s.Add("no lines", {Normal({0, 4, 2})}, FftAttrs{});
   s.AddLarge("512 lines of 1024", {Normal({512, 1024, 2})}, FftAttrs{}, 5.0 * 512 * 1024 * 10, 0);
   s.AddLarge("512 lines of 1009", {Normal({512, 1009, 2})}, FftAttrs{}, 5.0 * 512 * 1009 * 10, 0);
@@ -127,7 +130,11 @@ FIRN_REGISTER_SAMPLES(rfft) {
   s.Add("two numbers", {Normal({2})}, FftAttrs{});
   s.Add("a large prime", {Normal({2, 53})}, FftAttrs{}).check_gradient = false;
   s.Add("twice a large prime", {Normal({2, 106})}, FftAttrs{}).check_gradient = false;
-  s.Add("more lines than lanes", {Normal({37, 6})}, FftAttrs{}).check_gradient = false;
+  s.Add("more lines than lanes", {Normal({37, 46})}, FftAttrs{}).check_gradient = false;
+  s.Add("more odd lines than lanes", {Normal({37, 21})}, FftAttrs{}).check_gradient = false;
+  s.Add("lines made of lanes", {Normal({2, 1536})}, FftAttrs{}).check_gradient = false;
+  s.Add("columns side by side", {Normal({2, 6, 40})}, FftAttrs{1}).check_gradient = false;
+  s.Add("odd columns side by side", {Normal({5, 40})}, FftAttrs{0}).check_gradient = false;
   s.Add("no lines", {Normal({0, 4})}, FftAttrs{});
   s.AddLarge("512 lines of 1024", {Normal({512, 1024})}, FftAttrs{}, 2.5 * 512 * 1024 * 10, 0);
   s.AddError("dim", {Normal({4, 2})}, FftAttrs{2}, "dim 2 is outside the 2 dimensions");
@@ -166,7 +173,11 @@ FIRN_REGISTER_SAMPLES(irfft) {
   s.Add("one number", {Normal({1, 2})}, IrfftAttrs{1});
   s.Add("two numbers", {Normal({2, 2})}, IrfftAttrs{2});
   s.Add("a large prime", {Normal({2, 27, 2})}, IrfftAttrs{53}).check_gradient = false;
-  s.Add("more lines than lanes", {Normal({37, 4, 2})}, IrfftAttrs{6}).check_gradient = false;
+  s.Add("more lines than lanes", {Normal({37, 24, 2})}, IrfftAttrs{46}).check_gradient = false;
+  s.Add("more odd lines than lanes", {Normal({37, 11, 2})}, IrfftAttrs{21}).check_gradient = false;
+  s.Add("lines made of lanes", {Normal({2, 769, 2})}, IrfftAttrs{1536}).check_gradient = false;
+  s.Add("columns side by side", {Normal({2, 4, 40, 2})}, IrfftAttrs{6, 1}).check_gradient = false;
+  s.Add("odd columns side by side", {Normal({3, 40, 2})}, IrfftAttrs{5, 0}).check_gradient = false;
   s.AddLarge("512 lines of 1024", {Normal({512, 513, 2})}, IrfftAttrs{1024}, 2.5 * 512 * 1024 * 10,
              0);
   s.AddError("size", {Normal({4, 2})}, IrfftAttrs{0}, "size is 0 (want 1 to");

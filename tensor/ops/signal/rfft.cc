@@ -10,6 +10,7 @@
 #include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/shape/pad.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
@@ -58,24 +59,15 @@ void RunRfftLines(const PreparedFft<T, cpu::RealFftPlan<T>>& p, T factor, const 
   ForEachGroup<kLanes, T>(
       p.work, p.lines, p.plan->buffer(), workspace,
       [&](int64_t line, int count, cpu::SplitComplex<T> a, cpu::SplitComplex<T> b) {
-        int64_t from[kLanes], to[kLanes];
-        for (int l = 0; l < kLanes; ++l) {  // lanes beyond the last line repeat it
-          const int64_t own = line + std::min(l, count - 1);
-          from[l] = p.lines.First(own, n);
-          to[l] = 2 * p.lines.First(own, m);
+        const cpu::LanePlaces<kLanes> from(p.lines, line, count, n, 1),
+            to(p.lines, line, count, m, 2);
+        if (p.plan->halved()) {
+          cpu::ReadPairs(x, from, n / 2, inner, a);
+        } else {
+          std::fill_n(a.im, n * kLanes, T(0));
+          cpu::ReadLines(x, from, n, a.re);
         }
-        if (!p.plan->halved()) std::fill_n(a.im, n * kLanes, T(0));
-        for (int64_t t = 0; t < n; ++t) {
-          T* const place = p.plan->Place(a, t, kLanes);
-          for (int l = 0; l < kLanes; ++l) place[l] = x[from[l] + t * inner];
-        }
-        const cpu::SplitComplex<T> z = p.plan->template Forward<kLanes>(a, b);
-        for (int64_t t = 0; t < m; ++t) {
-          for (int l = 0; l < count; ++l) {
-            y[to[l] + 2 * t * inner] = factor * z.re[t * kLanes + l];
-            y[to[l] + 2 * t * inner + 1] = factor * z.im[t * kLanes + l];
-          }
-        }
+        cpu::WritePairs(y, to, m, 1, factor, p.plan->template Forward<kLanes>(a, b));
       });
 }
 
@@ -94,8 +86,12 @@ Tensor ScaleDoubled(const Tensor& y, int dim, int64_t n, double factor) {
   sizes[dim] = y.size(dim);
   // 0 and n / 2 are the only ones that are their own mirror image.
   const Tensor own = Eq(Mul(k, 2), static_cast<double>(n)), first = Eq(k, 0);
-  const Tensor factors = Where(first, 1.0, Where(own, 1.0, factor));
-  return Mul(y, Reshape(factors, sizes.span()).To(y.dtype()));
+  Tensor factors = Where(first, 1.0, Where(own, 1.0, factor)).To(y.dtype());
+  if (dim + 2 == y.rank()) {  // a number for each part, so that rows of y are multiplied with rows
+    factors = Stack({factors, factors}, -1);
+    sizes[dim + 1] = 2;
+  }
+  return Mul(y, Reshape(factors, sizes.span()));
 }
 
 void GradRfft(GradContext& g) {
@@ -147,24 +143,16 @@ void RunIrfftLines(const PreparedFft<T, cpu::RealFftPlan<T>>& p, int64_t given, 
   ForEachGroup<kLanes, T>(
       p.work, p.lines, p.plan->buffer(), workspace,
       [&](int64_t line, int count, cpu::SplitComplex<T> a, cpu::SplitComplex<T> b) {
-        int64_t from[kLanes], to[kLanes];
-        for (int l = 0; l < kLanes; ++l) {  // lanes beyond the last line repeat it
-          const int64_t own = line + std::min(l, count - 1);
-          from[l] = 2 * p.lines.First(own, given);
-          to[l] = p.lines.First(own, n);
-        }
-        for (int64_t t = 0; t < read; ++t) {
-          for (int l = 0; l < kLanes; ++l) {
-            a.re[t * kLanes + l] = y[from[l] + 2 * t * inner];
-            a.im[t * kLanes + l] = y[from[l] + 2 * t * inner + 1];
-          }
-        }
+        const cpu::LanePlaces<kLanes> from(p.lines, line, count, given, 2),
+            to(p.lines, line, count, n, 1);
+        cpu::ReadPairs(y, from, read, 1, a);
         std::fill(a.re + read * kLanes, a.re + m * kLanes, T(0));
         std::fill(a.im + read * kLanes, a.im + m * kLanes, T(0));
         const cpu::SplitComplex<T> z = p.plan->template Inverse<kLanes>(a, b);
-        for (int64_t t = 0; t < n; ++t) {
-          const T* const place = p.plan->Place(z, t, kLanes);
-          for (int l = 0; l < count; ++l) x[to[l] + t * inner] = factor * place[l];
+        if (p.plan->halved()) {
+          cpu::WritePairs(x, to, n / 2, inner, factor, z);
+        } else {
+          cpu::WriteLines(x, to, n, factor, z.re);
         }
       });
 }

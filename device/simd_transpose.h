@@ -1,0 +1,51 @@
+#ifndef FIRN_DEVICE_SIMD_TRANSPOSE_H_
+#define FIRN_DEVICE_SIMD_TRANSPOSE_H_
+
+// Squares of numbers, a row a register, whose rows and columns change places.
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/simd.h"
+
+namespace firn::inner::internal {
+
+// The first or second half of a's and b's elements by turns.
+template <int kHalf, class Row, size_t... I>
+FIRN_ALWAYS_INLINE Row Interleave(const Row& a, const Row& b, std::index_sequence<I...>) {
+  constexpr int kSide = sizeof...(I), kFirst = kHalf * kSide / 2;
+  return __builtin_shufflevector(a, b, (kFirst + static_cast<int>(I) / 2 + I % 2 * kSide)...);
+}
+
+// Row i is read at from(i), and column i written to to(i).
+//
+// Interleaving row i with the one half a square further down, for all i, moves each bit of an
+// element's place in the square up by one: as often as a row's number has bits, and rows and
+// columns have changed places.
+template <class T, int kSide = static_cast<int>(kSimdLanes<T>), class From, class To>
+FIRN_ALWAYS_INLINE void TransposeSquare(const From& from, const To& to) {
+  typedef T Row __attribute__((vector_size(kSide * sizeof(T))));
+  constexpr std::make_index_sequence<kSide> kLanes;
+  Row a[kSide], b[kSide];
+#pragma GCC unroll 16
+  for (int i = 0; i < kSide; ++i) std::memcpy(&a[i], from(i), sizeof(Row));
+#pragma GCC unroll 4
+  for (int bit = 1; bit < kSide; bit *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kSide / 2; ++i) {
+      b[2 * i] = Interleave<0>(a[i], a[i + kSide / 2], kLanes);
+      b[2 * i + 1] = Interleave<1>(a[i], a[i + kSide / 2], kLanes);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kSide; ++i) a[i] = b[i];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kSide; ++i) std::memcpy(to(i), &a[i], sizeof(Row));
+}
+
+}  // namespace firn::inner::internal
+
+#endif  // FIRN_DEVICE_SIMD_TRANSPOSE_H_
