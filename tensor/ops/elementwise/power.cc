@@ -27,6 +27,7 @@
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/power_fn.h"
 #include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
 
 namespace firn {

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "firn/device/parallel.h"
 #include "firn/device/status_macros.h"
@@ -55,16 +54,18 @@ struct Factors {
   }
 };
 
-// dy times the products of the others where that of all is far; they lie at(i), n of them.
+// dy times the products of the others where that of all is far; they lie at(i), n of them, which is
+// asked for in order, twice.
 template <class Acc, class At>
 void GradOfFar(int64_t n, const At& at, const cpu::RowsIn<Acc>& x, double zeros, Acc dy,
                const cpu::RowsOut<Acc>& dx) {
   const FarNumber all = FarProduct(n, [&](int64_t i) { return static_cast<double>(x[at(i)]); });
   for (int64_t i = 0; i < n; ++i) {
+    const int64_t place = at(i);
     double d;
-    if (!FarGrad(all, zeros, static_cast<double>(x[at(i)]), static_cast<double>(dy), d)) return;
+    if (!FarGrad(all, zeros, static_cast<double>(x[place]), static_cast<double>(dy), d)) return;
     const Acc rounded = static_cast<Acc>(d);
-    dx.Store(at(i), 1, &rounded);
+    dx.Store(place, 1, &rounded);
   }
 }
 
@@ -107,10 +108,12 @@ void GradOfOne(const ReducePlan& p, int64_t first, const cpu::RowsIn<Acc>& x, Ac
   }
   if (!IsFarProduct(f.product)) [[likely]]
     return;
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < p.reduced; ++i, at.Next()) places.push_back(first + at.offset());
-  GradOfFar(
-      p.reduced, [&](int64_t i) { return places[static_cast<size_t>(i)]; }, x, f.zeros, dy, dx);
+  const auto next = [&](int64_t) {
+    const int64_t place = first + at.offset();
+    at.Next();
+    return place;
+  };
+  GradOfFar(p.reduced, next, x, f.zeros, dy, dx);
 }
 
 // The lines over which `dims`, normalised and in order, go; none if others lie between them.
