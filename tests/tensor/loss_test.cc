@@ -47,6 +47,19 @@ TEST(SigmoidFocalLossTest, RefusesNumbersThatMeanNothing) {
   EXPECT_EQ(said({.alpha = -1, .gamma = 0}), "");
 }
 
+// Of the function, which takes one sample as well; the operation takes rows alone.
+TEST(MultilabelMarginLossTest, SaysWhatWasExpected) {
+  const auto said = [](const Tensor& x, const Tensor& target) {
+    return testing::ErrorOf([&] { MultilabelMarginLoss(x, target); });
+  };
+  const Tensor labels = FromValues<int64_t>({0, 1});
+  EXPECT_EQ(said(Ones({3}), labels), "multilabel_margin_loss: target [2] must have x's shape, [3]");
+  EXPECT_EQ(said(Ones({2, 3, 4}), labels),
+            "multilabel_margin_loss: x must be [n, classes] or [classes], got [2, 3, 4]");
+  EXPECT_EQ(said(Ones({3}), Ones({3})),
+            "multilabel_margin_loss: target must be class indices, i32 or i64, got f32 [3] on cpu");
+}
+
 // The logarithm of the sum of their exponentials has no digits left of log 4.
 TEST(CrossEntropyTest, LargeCommonLogitsHaveTheGradientOfSmallOnes) {
   const Tensor target = FromValues<int64_t>({2, 0, 1});

@@ -226,12 +226,6 @@ void AddMultilabel(Samples& s) {
              "target [2, 1] must have x's shape, [2, 3]");
   s.AddError("another rank", {Normal({2, 3}), Indices({0, 1})}, {},
              "target [2] must have x's shape, [2, 3]");
-  s.AddError("one sample", {Normal({3}), Indices({0, 1})}, {},
-             "target [2] must have x's shape, [3]");
-  s.AddError("rank", {Normal({2, 3, 4}), Indices({0, 1})}, {},
-             "x must be [n, classes] or [classes], got [2, 3, 4]");
-  s.AddError("floating target", {Normal({3}), Normal({3})}, {},
-             "target must be class indices, i32 or i64, got f64 [3] on cpu");
 }
 
 FIRN_REGISTER_SAMPLES(multilabel_margin_loss) {
