@@ -60,6 +60,13 @@ TEST(MultilabelMarginLossTest, SaysWhatWasExpected) {
             "multilabel_margin_loss: target must be class indices, i32 or i64, got f32 [3] on cpu");
 }
 
+// It is made of smooth_l1_loss.
+TEST(HuberLossTest, SpeaksInItsOwnName) {
+  const std::string said = testing::ErrorOf([] { HuberLoss(Ones({2}), Ones({3})); });
+  EXPECT_TRUE(said.starts_with("huber_loss: ")) << said;
+  EXPECT_NE(said.find("[3]"), std::string::npos) << said;
+}
+
 // The logarithm of the sum of their exponentials has no digits left of log 4.
 TEST(CrossEntropyTest, LargeCommonLogitsHaveTheGradientOfSmallOnes) {
   const Tensor target = FromValues<int64_t>({2, 0, 1});
