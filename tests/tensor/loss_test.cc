@@ -54,6 +54,8 @@ TEST(MultilabelMarginLossTest, SaysWhatWasExpected) {
   };
   const Tensor labels = FromValues<int64_t>({0, 1});
   EXPECT_EQ(said(Ones({3}), labels), "multilabel_margin_loss: target [2] must have x's shape, [3]");
+  EXPECT_EQ(said(Ones({2, 3}), labels),
+            "multilabel_margin_loss: target [2] must have x's shape, [2, 3]");
   EXPECT_EQ(said(Ones({2, 3, 4}), labels),
             "multilabel_margin_loss: x must be [n, classes] or [classes], got [2, 3, 4]");
   EXPECT_EQ(said(Ones({3}), Ones({3})),

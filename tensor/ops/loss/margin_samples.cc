@@ -224,8 +224,6 @@ void AddMultilabel(Samples& s) {
              "3 at index 1 is outside [0, 3)");
   s.AddError("shapes", {Normal({2, 3}), Indices({0, 1}, {2, 1})}, {},
              "target [2, 1] must have x's shape, [2, 3]");
-  s.AddError("another rank", {Normal({2, 3}), Indices({0, 1})}, {},
-             "target [2] must have x's shape, [2, 3]");
 }
 
 FIRN_REGISTER_SAMPLES(multilabel_margin_loss) {

@@ -41,8 +41,10 @@ absl::Status CheckScale(const InferContext& c, const Shape& x, int i, int64_t di
 
 absl::Status InferQuantize(InferContext& c) {
   const auto& a = c.attrs<QuantizeAttrs>();
-  FIRN_RETURN_IF(!Contains(kLevels, a.dtype),
-                 InvalidArgument("dtype must be i8, u8 or i32, got ", DTypeName(a.dtype)));
+  const bool known = static_cast<unsigned>(a.dtype) < static_cast<unsigned>(kNumDTypes);
+  FIRN_RETURN_IF(!known || !Contains(kLevels, a.dtype),
+                 InvalidArgument("dtype must be i8, u8 or i32, got ",
+                                 known ? DTypeName(a.dtype) : "a number that is none"));
   FIRN_RETURN_IF_ERROR(CheckScale(c, c.shape(0), 1, a.dim));
   c.set_out(0, a.dtype, c.shape(0));
   return absl::OkStatus();
