@@ -131,11 +131,6 @@ void RecordScanner::FindEnds() {
     }
     last += n;
   }
-  if (!quoted && end_ - block_ > Masks::kBytes) {
-    next_word_ = block_ + Masks::kBytes;
-    closing_ = 0;
-    begins_ = EndsField(next_word_[-1]);
-  }
   next_ = ends_;
   last_ = last;
 }

@@ -70,8 +70,8 @@ class RecordScanner {
   const char* block_ = nullptr;                   // what the masks are of
   Masks masks_;
   uint64_t in_quotes_ = 0;  // all ones where quotes are open behind the block
-  // The word behind the last one with a quote or the end of a line, which quotes of that one closed
-  // quotes, and whether its last byte has a quote behind it begin a field or go on with it.
+  // The word behind the last one that was looked into for quotes, which of those closed quotes,
+  // and whether its last byte has a quote behind it begin a field or go on with it.
   const char* next_word_ = nullptr;
   uint64_t closing_ = 0;
   bool begins_ = false;
