@@ -29,6 +29,9 @@ FIRN_REGISTER_SAMPLES(pow_number) {
     s.Add(absl::StrCat("to the power ", p), {Positive({3, 4}, 7)}, PowNumberAttrs{p});
   }
   s.Add("negative bases", {Values({-2, -0.5, 0.0, 3})}, PowNumberAttrs{3});
+  s.Add("an odd exponent that f32 does not hold",
+        {Values({-1, 1, 0.0, -0.0, -0.5, -2, -INFINITY, NAN})}, PowNumberAttrs{0x1p24 + 1})
+      .check_gradient = false;
   s.AddError("integers", {Integers({3}, 1, 9)}, PowNumberAttrs{},
              "x must be f32, f64, f16 or bf16");
 }
