@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "firn/device/macros.h"
 #include "firn/device/non_temporal_copy.h"
 #include "firn/device/own_flags.h"
 #include "firn/device/parallel.h"
 #include "firn/device/simd.h"
+#include "firn/device/simd_transpose.h"
 #include "firn/tensor/internal/kernel_functions.h"
 
 namespace firn::inner::internal {
@@ -22,45 +22,10 @@ namespace {
 constexpr int64_t kGrain = 16384;  // elements worth a thread
 constexpr size_t kMostDims = 16;
 
-// A square of elements, a row a vector: as many as fill a register, at most kMost.
+// The side of a square of elements: as many as fill a register, at most kMost.
 constexpr int kUsualSide = 16, kSmallSide = 8;
 template <class T, int kMost>
-struct Square {
-  static constexpr int kSide = kSimdLanes<T> < kMost ? static_cast<int>(kSimdLanes<T>) : kMost;
-  typedef T Row __attribute__((vector_size(kSide * sizeof(T))));
-};
-
-// The first or second half of a's and b's elements by turns.
-template <int kHalf, class Row, size_t... I>
-FIRN_ALWAYS_INLINE Row Interleave(const Row& a, const Row& b, std::index_sequence<I...>) {
-  constexpr int kSide = sizeof...(I), kFirst = kHalf * kSide / 2;
-  return __builtin_shufflevector(a, b, (kFirst + static_cast<int>(I) / 2 + I % 2 * kSide)...);
-}
-
-// Interleaving row i with the one half a square further down, for all i, moves each bit of an
-// element's place in the square up by one: as often as a row's number has bits, and rows and
-// columns have changed places.
-template <int kMost, class T>
-FIRN_ALWAYS_INLINE void TransposeSquare(const T* from, int64_t from_step, T* to, int64_t to_step) {
-  constexpr int kSide = Square<T, kMost>::kSide;
-  using Row = typename Square<T, kMost>::Row;
-  constexpr std::make_index_sequence<kSide> kLanes;
-  Row a[kSide], b[kSide];
-#pragma GCC unroll 16
-  for (int i = 0; i < kSide; ++i) std::memcpy(&a[i], from + i * from_step, sizeof(Row));
-#pragma GCC unroll 4
-  for (int bit = 1; bit < kSide; bit *= 2) {
-#pragma GCC unroll 8
-    for (int i = 0; i < kSide / 2; ++i) {
-      b[2 * i] = Interleave<0>(a[i], a[i + kSide / 2], kLanes);
-      b[2 * i + 1] = Interleave<1>(a[i], a[i + kSide / 2], kLanes);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < kSide; ++i) a[i] = b[i];
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < kSide; ++i) std::memcpy(to + i * to_step, &a[i], sizeof(Row));
-}
+constexpr int kSideOf = kSimdLanes<T> < kMost ? static_cast<int>(kSimdLanes<T>) : kMost;
 
 // What is left beside the squares.
 template <class T>
@@ -74,11 +39,14 @@ FIRN_ONE_COPY void TransposeEdge(int64_t rows, int64_t cols, const T* from, int6
 template <int kMost = kUsualSide, class T>
 void Transpose(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
                int64_t to_step) {
-  constexpr int64_t kSide = Square<T, kMost>::kSide;
+  constexpr int kSide = kSideOf<T, kMost>;
   const int64_t down = rows / kSide * kSide, along = cols / kSide * kSide;
   for (int64_t r = 0; r < down; r += kSide) {
     for (int64_t c = 0; c < along; c += kSide) {
-      TransposeSquare<kMost>(from + r * from_step + c, from_step, to + c * to_step + r, to_step);
+      const T* const x = from + r * from_step + c;
+      T* const y = to + c * to_step + r;
+      TransposeSquare<T, kSide>([=](int i) { return x + i * from_step; },
+                                [=](int i) { return y + i * to_step; });
     }
   }
   TransposeEdge(down, cols - along, from + along, from_step, to + along * to_step, to_step);
@@ -180,7 +148,7 @@ template <class T>
 void CopySmallMatrices(absl::Span<const CopyDim> outer, const CopyDim& r, const CopyDim& c,
                        const T* src, T* dst) {
   const auto each = [&](const T* from, T* to) {
-    constexpr int kSide = Square<T, kUsualSide>::kSide;
+    constexpr int kSide = kSideOf<T, kUsualSide>;
     if (r.size < kSide || c.size < kSide) {
       Transpose<kSmallSide>(r.size, c.size, from, r.src, to, c.dst);
     } else {
@@ -227,7 +195,7 @@ template <class T>
 void CopyAs(absl::Span<const CopyDim> dims, const T* src, T* dst) {
   const CopyDim inner = dims.back();
   const bool apart = inner.src != 0 && inner.src != 1 && inner.src != -1;
-  constexpr int64_t kLeast = Square<T, kSmallSide>::kSide;
+  constexpr int64_t kLeast = kSideOf<T, kSmallSide>;
   if (inner.dst != 1 || !apart || inner.size < kLeast) return CopyRows(dims, src, dst);
   for (size_t i = 0; i + 1 < dims.size(); ++i) {
     const CopyDim d = dims[i];
