@@ -11,7 +11,7 @@
 //
 // Element t of lane l is at [t * kLanes + l] of an array of real and one of imaginary parts: passes
 // go along lanes, and along what earlier passes have put together, a register at a time. A line
-// alone whose length is a multiple of kLineLanes is as many lanes of every so manieth number for
+// alone whose length is a multiple of kLanesOf is as many lanes of every so manieth number for
 // the first passes; the square of lanes and coefficients is then turned over for the last ones
 // (RunSplit). Exchanging both arrays gives the inverse transform, without its divisor.
 //
