@@ -11,6 +11,8 @@
 #include <mutex>
 #include <type_traits>
 
+#include "firn/device/simd.h"
+#include "firn/device/simd_transpose.h"
 #include "firn/tensor/kernels/cpu/parts.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/signal/fft_body.h"
