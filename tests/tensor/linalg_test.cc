@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "firn/autograd/backward.h"
@@ -165,6 +166,39 @@ TEST(DetTest, HasTheGradientOfLargeAndOfNearlySingularMatrices) {
       const Tensor det = Det(a), c = Grad(det, a);
       EXPECT_LT(Largest(Matmul(c, a, true) - det * Unit(n)), 1e-11 * Largest(c)) << n << apart;
     }
+  }
+}
+
+// The gradient of det scales as the power n - 1 of the matrix, also where the determinant does not.
+TEST(DetTest, HasAGradientWhereTheDeterminantIsBeyondTheRange) {
+  const auto cofactors = [](const Tensor& x) {
+    Tensor a = x.Detach().SetRequiresGrad();
+    return Grad(Det(a), a);
+  };
+  const Tensor x = Normal({3, 3}).To(DType::kF32);
+  for (const int power : {-55, 55}) {
+    const auto scale = std::ldexp(1.0f, power);
+    const Tensor want = cofactors(x) * (scale * scale);
+    EXPECT_EQ(cofactors(x * scale).ToVector<float>(), want.ToVector<float>()) << power;
+  }
+  // Nor need there be an inverse within it.
+  const float unit = std::ldexp(1.0f, -80), more = std::ldexp(1.0f, -30);
+  EXPECT_EQ(cofactors(Values({unit, more, 0, unit}, {2, 2}).To(DType::kF32)).ToVector<float>(),
+            (std::vector<float>{unit, 0, -more, unit}));
+  const float least = std::numeric_limits<float>::denorm_min();
+  EXPECT_EQ(cofactors(Values({least}, {1, 1}).To(DType::kF32)).Item<float>(), 1);
+}
+
+TEST(DetTest, HasInfiniteAndNoGradientsFarBeyondTheRange) {
+  for (const bool large : {false, true}) {
+    const Tensor corner = Pad(Values({std::ldexp(1.0, large ? -90 : 80)}, {1, 1}), {1, 18, 0, 19});
+    Tensor a = (Unit(20) * std::ldexp(1.0, large ? 20 : -20) + corner).To(DType::kF32);
+    a.SetRequiresGrad();
+    const std::vector<float> c = Grad(Det(a), a).ToVector<float>();
+    const float beyond = large ? INFINITY : 0;
+    for (size_t i = 0; i < 20; ++i) EXPECT_EQ(c[i * 21], beyond) << i;
+    EXPECT_EQ(c[20], -beyond);  // of the corner, at [1, 0]
+    EXPECT_EQ(c[1], 0);
   }
 }
 

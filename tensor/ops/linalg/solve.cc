@@ -6,10 +6,10 @@
 // det, slogdet: the product of U's diagonal and the sign of the permutation.
 //
 // cofactor: the gradient of det, C = det(A) A^-T. Both come from the same factors, so that errors
-// of the smallest pivot cancel; but where it is 0, or what rounding leaves of 0, C comes from a
-// factorisation with complete pivoting, which needs no inverse (factor_body.h) and takes many times
-// as long. dC = <A^-T, dA> C - C dA^T A^-T, so that the gradient for an incoming G is
-// (<G, C> - C G^T) A^-T.
+// of the smallest pivot cancel; but where it is 0, or what rounding leaves of 0, or the inverse is
+// beyond the dtype, C comes from a factorisation with complete pivoting, which needs no inverse
+// (factor_body.h) and takes many times as long. dC = <A^-T, dA> C - C dA^T A^-T, so that the
+// gradient for an incoming G is (<G, C> - C G^T) A^-T.
 
 #include "firn/tensor/ops/linalg/solve.h"
 
@@ -17,6 +17,7 @@
 #include <cmath>
 #include <limits>
 
+#include "firn/device/macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -308,28 +309,41 @@ FIRN_REGISTER_OP(slogdet) {
 
 // --- cofactor ------------------------------------------------------------------------------------
 
+// y = det(A) A^-T; gives whether A is regular, and its inverse within T.
 template <class T>
-void CofactorOf(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
+bool CofactorOfRegular(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
   Factor(a, n, at);
   // The determinant times a power of 2, as it may be beyond T where cofactors are not.
   T det = cpu::SignOfPivots<T>(at.rows, n);
   int64_t power = 0;
   for (int64_t j = 0; j < n; ++j) {
-    int more;
+    int more = 0;
     det = std::frexp(det * at.lu[j * (n + 1)], &more);
     power += more;
   }
-  if (std::isfinite(det) && cpu::IsRegular(at.lu, n)) {
-    constexpr int64_t kMost = std::numeric_limits<T>::max_exponent - 2;
-    const auto half = static_cast<int>(std::clamp(power / 2, -kMost, kMost));
-    const auto rest = static_cast<int>(std::clamp(power - power / 2, -kMost, kMost));
-    const T first = std::ldexp(det, half), second = std::ldexp(T(1), rest);
-    cpu::LuInverse(at.lu, n, at.rows, true, y, at.scratch);
-    for (int64_t j = 0; j < n * n; ++j) y[j] = y[j] * first * second;
-  } else {
-    std::copy_n(a, n * n, at.lu);
-    cpu::Cofactors(at.lu, n, at.rows, at.columns, y);
+  if (!std::isfinite(det) || !cpu::IsRegular(at.lu, n)) return false;
+  cpu::LuInverse(at.lu, n, at.rows, true, y, at.scratch);
+  T sum = 0;  // NaN where one is infinite or NaN
+  FIRN_SUMS_IN_ANY_ORDER(sum)
+  for (int64_t j = 0; j < n * n; ++j) sum += y[j] * T(0);
+  if (sum != T(0)) return false;
+  // Powers of 2 within T: three of them lead from its smallest number beyond its largest.
+  constexpr int64_t kMost = std::numeric_limits<T>::max_exponent - 2;
+  T factors[] = {det, 1, 1};
+  for (int i = 0; i < 3; ++i) {
+    const int64_t part = std::clamp(power / (3 - i), -kMost, kMost);
+    factors[i] = std::ldexp(factors[i], static_cast<int>(part));
+    power -= part;
   }
+  for (int64_t j = 0; j < n * n; ++j) y[j] = y[j] * factors[0] * factors[1] * factors[2];
+  return true;
+}
+
+template <class T>
+void CofactorOf(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
+  if (CofactorOfRegular(a, n, at, y)) return;
+  std::copy_n(a, n * n, at.lu);
+  cpu::Cofactors(at.lu, n, at.rows, at.columns, y);
 }
 
 absl::Status RunCofactor(KernelContext& k) {

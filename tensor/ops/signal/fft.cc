@@ -1,6 +1,6 @@
-// fft, ifft: along one dimension; lines side by side are transformed together, a register's worth
-// of them, unless they are long or few (fft_body.h). What a length needs is made when a kernel is
-// prepared, and kept for the next call.
+// fft, ifft: along one dimension; lines side by side are transformed together, a cache line's worth
+// of them, unless one alone is as fast or they are long (fft_lines_body.h). What a length needs is
+// made when a kernel is prepared, and kept for the next call.
 //
 // A transform is a symmetric matrix of roots of 1, so that its gradient is the transform in the
 // other direction with the same factor: that of the other norm.

@@ -11,7 +11,7 @@
 //
 // Element t of lane l is at [t * kLanes + l] of an array of real and one of imaginary parts: passes
 // go along lanes, and along what earlier passes have put together, a register at a time. A line
-// alone whose length is a multiple of kLineLanes is as many lanes of every so manieth number for
+// alone whose length is a multiple of kLanesOf is as many lanes of every so manieth number for
 // the first passes; the square of lanes and coefficients is then turned over for the last ones
 // (RunSplit). Exchanging both arrays gives the inverse transform, without its divisor.
 //
@@ -26,9 +26,8 @@
 
 #include "firn/device/macros.h"
 #include "firn/device/own_flags.h"
-#include "firn/device/simd.h"
-#include "firn/device/simd_transpose.h"
 #include "firn/tensor/ops/signal/fft_passes_body.h"
+#include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
 
@@ -227,31 +226,16 @@ void MultiplyNumbers(SplitComplex<T> x, int64_t n, const T* c_re, const T* c_im)
   }
 }
 
-// to = from transposed: [columns][rows] from [rows][columns].
-template <class T>
-void TurnOver(const T* from, int64_t rows, int64_t columns, T* to) {
-  constexpr int64_t kSide = kSimdLanes<T>;
-  int64_t r = 0;
-  for (; r + kSide <= rows; r += kSide) {
-    for (int64_t c = 0; c < columns; c += kSide) {  // which divides `columns`
-      inner::internal::TransposeSquare<T>([&](int i) { return from + (r + i) * columns + c; },
-                                          [&](int i) { return to + (c + i) * rows + r; });
-    }
-  }
-  for (; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
-  }
-}
-
 // Number t is [t / kLanesOf][t % kLanesOf]: the first passes of the whole line are transforms of
 // lanes but for their roots, `turns_`.
 template <class T>
 SplitComplex<T> FftPlan<T>::RunSplit(SplitComplex<T> a, SplitComplex<T> b) const {
+  constexpr int kLanes = kLanesOf<T>;
   const int64_t m = part_->n_;
-  const SplitComplex<T> z = part_->template RunPasses<kLanesOf<T>>(a, b, 0);
+  const SplitComplex<T> z = part_->template RunPasses<kLanes>(a, b, 0);
   const SplitComplex<T> y = z.re == a.re ? b : a;
-  TurnOver(z.re, m, kLanesOf<T>, y.re);
-  TurnOver(z.im, m, kLanesOf<T>, y.im);
+  inner::internal::CopyTransposed(m, kLanes, sizeof(T), z.re, kLanes, y.re, m);
+  inner::internal::CopyTransposed(m, kLanes, sizeof(T), z.im, kLanes, y.im, m);
   MultiplyNumbers(y, n_, turns_.re.data(), turns_.im.data());
   return RunPasses<1>(y, z, part_->factors_.size());
 }

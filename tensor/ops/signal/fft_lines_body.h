@@ -1,8 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_SIGNAL_FFT_LINES_BODY_H_
 #define FIRN_TENSOR_OPS_SIGNAL_FFT_LINES_BODY_H_
 
-// Which lines of a tensor are transformed together, and the plans for them, on the CPU: a
-// register's worth of lines side by side (fft_body.h), unless they are long or one alone.
+// Which lines of a tensor are transformed together, and the plans for them, on the CPU: a cache
+// line's worth of lines side by side (fft_body.h), unless they are long, or there is one alone, or
+// one whose numbers lie side by side is as fast alone.
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,8 @@
 #include <mutex>
 #include <type_traits>
 
+#include "firn/device/simd.h"
+#include "firn/device/simd_transpose.h"
 #include "firn/tensor/kernels/cpu/parts.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/signal/fft_body.h"
