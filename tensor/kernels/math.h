@@ -137,8 +137,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Exp(float x) {
 }
 
 // e^x of x <= 0, a weight beside others of at most 1 that it is added to, in half of Exp's steps.
-// Off by 2 - x / 2 units of the last place: ln 2 is rounded once, which is little where the weight
-// is not. What would be below e^-87 is 0.
+// Off by 2.1 - x / 2 units of the last place, without fused multiply-adds by 2.1 - 5 x / 4: ln 2 is
+// rounded once, which is little where the weight is not. What would be below e^-87 is 0.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ExpOfWeight(float x) {
   constexpr float kBiased = internal::kShift + 127.0f;
   const float shifted = x * 1.44269504f + kBiased;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -128,6 +129,19 @@ TEST(FarGradientsTest, ProductsThatLeaveTheRangeOfAllButOne) {
   // Of f64 itself, and with what flows in keeping the result in range.
   Tensor x = FromValues<double>({1e200, 1e200, 3}).SetRequiresGrad();
   ExpectNear(Grad(Prod(x), x).ToVector<double>(), {3e200, 3e200, INFINITY}, 1e-14, "f64");
+  // A line of several pieces: 2^139, of which each of the large numbers leaves 2^14.
+  Values values(1000, 0.5);
+  std::fill_n(values.begin() + 400, 132, 1);
+  for (size_t i = 0; i < 8; ++i) values[i * 140 + (i > 2 ? 19 : 0)] = 0x1p125;
+  Tensor line = Of(DType::kF32, values, {1, 1000}).SetRequiresGrad();
+  const Values of_line = Grad(Prod(line, {1}), line).To(DType::kF64).ToVector<double>();
+  for (size_t i = 0; i < 1000; ++i) EXPECT_EQ(of_line[i], values[i] > 1 ? 0x1p14 : INFINITY) << i;
+  // The ends of the range: a quotient by the smallest number, one by the largest.
+  Tensor ends = FromValues<double>({1e-200, 1e-200, 0x1p-1074, 0x1p1020, -0x1p1020});
+  ends.SetRequiresGrad();
+  const double large = 1e-200 * 0x1p1020;
+  ExpectNear(Grad(Prod(ends), ends).ToVector<double>(),
+             {-large * 0x1p-54, -large * 0x1p-54, -large * large, 0, 0}, 1e-14, "f64's ends");
   Tensor h = Of(DType::kF16, {300, 300, 2}, {3}).SetRequiresGrad();
   const GradOptions small{.seeds = {Full({}, 0.0078125, DType::kF16)}};
   ExpectNear(Grad(Prod(h), h, small).ToVector<double>(), {4.6875, 4.6875, 703.125}, 1e-3, "f16");

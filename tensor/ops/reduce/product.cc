@@ -54,18 +54,21 @@ struct Factors {
   }
 };
 
-// dy times the products of the others where that of all is far; they lie at(i), n of them, which is
-// asked for in order, twice.
-template <class Acc, class At>
-void GradOfFar(int64_t n, const At& at, const cpu::RowsIn<Acc>& x, double zeros, Acc dy,
-               const cpu::RowsOut<Acc>& dx) {
-  const FarNumber all = FarProduct(n, [&](int64_t i) { return static_cast<double>(x[at(i)]); });
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t place = at(i);
-    double d;
-    if (!FarGrad(all, zeros, static_cast<double>(x[place]), static_cast<double>(dy), d)) return;
-    const Acc rounded = static_cast<Acc>(d);
-    dx.Store(place, 1, &rounded);
+// The product of the elements of each line that are not 0. A single line is read as rows, whose
+// columns are products that do not wait for each other.
+template <class Acc>
+void FarProducts(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, FarNumber* all) {
+  Acc tile[cpu::kStripWidth];
+  const int64_t step = s.line() ? cpu::kStripWidth : 1;
+  for (int64_t i = 0; i < s.length; i += step) {
+    const int64_t n = s.line() ? std::min(step, s.length - i) : s.width;
+    const Acc* const row = x.At(s.offset + i * s.stride, n, tile);
+    for (int64_t c = 0; c < n; ++c) all[c].Times(row[c] == 0 ? 1.0 : static_cast<double>(row[c]));
+  }
+  const int64_t columns = s.line() ? std::min(step, s.length) : 0;
+  for (int64_t c = 1; c < columns; ++c) {
+    all[0].Times(all[c].part);
+    all[0].exponent += all[c].exponent;
   }
 }
 
@@ -79,16 +82,18 @@ void GradOfStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cpu::Ro
   cpu::CombineStrip(ProdReducer<Acc>(), s, factor, product, x);
   cpu::SumStrip(
       s, [](int64_t, int64_t, Acc v) { return F::Zero(v); }, zeros, x);
-  cpu::MapStrip(
-      s, dx,
-      [&](int64_t c, int64_t, Acc v) { return flow[c] * F::Others(product[c], zeros[c], v); }, x);
+  const auto near = [&](int64_t c, int64_t, Acc v) {
+    return flow[c] * F::Others(product[c], zeros[c], v);
+  };
   if (std::none_of(product, product + s.width, IsFarProduct<Acc>)) [[likely]]
-    return;
-  for (int64_t c = 0; c < s.width; ++c) {
-    if (!IsFarProduct(product[c])) continue;
-    GradOfFar(
-        s.length, [&](int64_t i) { return s.offset + c + i * s.stride; }, x, zeros[c], flow[c], dx);
-  }
+    return cpu::MapStrip(s, dx, near, x);
+  FarNumber all[cpu::kStripWidth];
+  FarProducts(s, x, all);
+  const auto far = [&](int64_t c, int64_t i, Acc v) {
+    Acc d;
+    return FarGrad(all[c], zeros[c], v, flow[c], d) ? d : near(c, i, v);
+  };
+  cpu::MapStrip(s, dx, far, x);
 }
 
 // One result's elements, which lie anywhere.
@@ -108,12 +113,16 @@ void GradOfOne(const ReducePlan& p, int64_t first, const cpu::RowsIn<Acc>& x, Ac
   }
   if (!IsFarProduct(f.product)) [[likely]]
     return;
-  const auto next = [&](int64_t) {
-    const int64_t place = first + at.offset();
+  const FarNumber all = FarProduct(p.reduced, [&](int64_t) {
+    const Acc v = x[first + at.offset()];
     at.Next();
-    return place;
-  };
-  GradOfFar(p.reduced, next, x, f.zeros, dy, dx);
+    return static_cast<double>(v);
+  });
+  for (int64_t i = 0; i < p.reduced; ++i, at.Next()) {
+    Acc d;
+    if (!FarGrad(all, f.zeros, x[first + at.offset()], dy, d)) return;
+    dx.Store(first + at.offset(), 1, &d);
+  }
 }
 
 // The lines over which `dims`, normalised and in order, go; none if others lie between them.

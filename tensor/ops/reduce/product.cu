@@ -63,10 +63,10 @@ struct GradBody {
     const Acc v = static_cast<Acc>(x[at]);
     const Product<Acc> p = products[j];
     const auto dy_j = static_cast<double>(static_cast<Acc>(dy[j]));
-    double far;
+    Acc far;
     if (IsFarProduct(p.nonzero) &&
         FarGrad(Far(j), static_cast<double>(p.zeros), static_cast<double>(v), dy_j, far)) {
-      dx[at] = static_cast<T>(static_cast<Acc>(far));
+      dx[at] = static_cast<T>(far);
       return;
     }
     const Acc others = p.zeros == 0 ? p.nonzero / v : p.zeros == 1 && v == 0 ? p.nonzero : Acc{0};

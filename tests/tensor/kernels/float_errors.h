@@ -25,6 +25,13 @@ inline double Ulps(float got, double want) {
   return std::abs(got - want) / std::ldexp(1.0, std::max(exponent, -125) - 24);
 }
 
+// Whether this build merges products and sums: without -O2 compilers leave them apart.
+inline bool Merges() {
+  volatile double above = 1 + 0x1p-30, below = 1 - 0x1p-30;
+  const double a = above, b = below;
+  return a * b - 1.0 != 0;  // 2^-60, lost where the product is rounded first
+}
+
 // A sweep of all floats, and those around where functions change their ways.
 inline std::vector<float> AllKindsOfFloats() {
   std::vector<float> x = {0.0f, -0.0f,     1.0f,       -1.0f,     kInf,          -kInf,

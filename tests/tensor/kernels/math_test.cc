@@ -60,13 +60,15 @@ TEST(MathTest, ExponentialsAreAccurateEverywhere) {
 }
 
 TEST(MathTest, ExpOfWeightIsAccurateWhereWeightsCount) {
-  constexpr int64_t kCount = 1 << 20;
+  constexpr int64_t kCount = 1 << 22;
   std::vector<float> x(kCount), y(kCount);
   for (int64_t i = 0; i < kCount; ++i) x[i] = -87.0f * static_cast<float>(i) / kCount;
   FIRN_INDEPENDENT_STEPS
   for (int64_t i = 0; i < kCount; ++i) y[i] = ExpOfWeight(x[i]);
+  const double slope = Merges() ? 0.5 : 1.25;
   for (int64_t i = 0; i < kCount; ++i) {
-    ASSERT_LE(Ulps(y[i], std::exp(static_cast<double>(x[i]))), 2 - x[i] / 2) << x[i];
+    const double v = x[i];
+    ASSERT_LE(Ulps(y[i], std::exp(v)), 2.1 - slope * v) << v;
   }
   EXPECT_EQ(ExpOfWeight(0.0f), 1.0f);
   EXPECT_EQ(ExpOfWeight(-88.0f), 0.0f);
