@@ -127,9 +127,11 @@ TEST(ParametrizeFrozenTest, AGraphGoesOnWhereItIsAsItWas) {
   StaticGraph constant = Freeze(
       {.constant_states = true}, [&](const Tensor& x) { return third.Forward(x); }, X());
   const Tensor detached = third.fc.weight().Detach();  // met before the parameter itself
-  StaticGraph both = Freeze(
-      {.constant_states = true},
-      [&](const Tensor& x) { return firn::Linear(x, detached) * 0.0 + third.Forward(x); }, X());
+  const auto twice = [&](const Tensor& x) {
+    const Tensor nothing = firn::Linear(x, detached) * 0.0;
+    return nothing + third.Forward(x);
+  };
+  StaticGraph both = Freeze({.constant_states = true}, twice, X());
   Register(third.fc, "weight", WeightNorm());
   ExpectNear(constant(X()), y.ToVector<float>());
   ExpectNear(both(X()), y.ToVector<float>());
