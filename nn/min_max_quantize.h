@@ -32,8 +32,9 @@ struct MinMaxQuantizeOptions {
 // x rounded to the levels of one range for all elements; see tensor/ops/quantize/min_max.h
 // (NNabla's parametric function min_max_quantize). With `x_min_max` training moves the range, and
 // eval mode rounds by the last one; with `ema` alone it stays as it was loaded; with neither it is
-// learnt. x, y: floating, of any shape; half types compute in f32 qr_min, qr_max: f32 [], buffers
-// with `x_min_max` or `ema`, else parameters.
+// learnt.
+// x, y: floating, of any shape; half types compute in f32
+// qr_min, qr_max: f32 [], buffers with `x_min_max` or `ema`, else parameters
 class MinMaxQuantize final : public LayerWithOptions<MinMaxQuantizeOptions> {
  public:
   // Throws unless ql_min < ql_max, decay lies in [0, 1] and eps is above 0.

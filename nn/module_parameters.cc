@@ -75,6 +75,8 @@ std::string Module::TensorSlot::OwnedName() const {
 }
 
 void Module::TensorSlot::Keep(Tensor t) {
+  // A module that dies puts nothing in its place: graphs may outlive it.
+  if (kept && t.defined() && !tensor.Is(t)) NoteReplaced(tensor);
   if (kept) Disown(tensor, this);
   tensor = std::move(t);
   kept = tensor.defined();
@@ -243,7 +245,6 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
                                 ", which is ", s.slot->ShapeText()),
                 kName);
   }
-  if (!slot->tensor.Is(parameter)) NoteReplaced(slot->tensor);
   slot->Keep(parameter);
 }
 

@@ -289,7 +289,6 @@ void internal::RegisterMade(Module& module, const std::string& name, const Modul
     Slots::Compute(module, all);
     AddOriginals(list, parameter, trial.originals);
     slot.MakeComputed(parameter.spec());
-    NoteReplaced(parameter);
   } catch (...) {
     DropList(module, ListOf(module, name));
     throw;

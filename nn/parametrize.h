@@ -177,7 +177,8 @@ void SetValue(Module& module, const std::string& name, const Tensor& value);
 // While it lives, all parametrized parameters of a network have the values that they had in the
 // beginning, and calls compute none (PyTorch's parametrize.cached): for a step that calls a layer
 // often, evaluation, forwards on several threads, and modules that are no Layers, whose parameters
-// nothing else computes. The network outlives it.
+// nothing else computes. The network outlives it. A graph that is frozen meanwhile reads the values
+// as they are then: without constant_states it refuses to run afterwards.
 class Held {
  public:
   [[nodiscard]] explicit Held(Module& network);

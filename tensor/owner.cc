@@ -4,6 +4,7 @@
 #include "firn/tensor/owner.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -45,11 +46,18 @@ std::shared_ptr<const bool> inner::ReplacedFlag(const Tensor& t) {
   return flag;
 }
 
+namespace {
+constinit std::atomic<uint64_t> replacements = 0;
+}  // namespace
+
+uint64_t inner::Replacements() noexcept { return replacements.load(std::memory_order_acquire); }
+
 void inner::NoteReplaced(const Tensor& t) {
   GradMeta* const meta = t.impl()->grad_meta.get();
   if (meta == nullptr || meta->replaced == nullptr) return;
   __atomic_store_n(meta->replaced.get(), true, __ATOMIC_RELAXED);
   meta->replaced = nullptr;
+  replacements.fetch_add(1, std::memory_order_release);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 // The keeper's own handle cannot be made to name another tensor (Tensor::operator= throws), and
 // `op=` through any handle writes the elements.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -43,6 +44,8 @@ std::string NameOfKept(const Tensor& t);
 // Requires: t.defined().
 std::shared_ptr<const bool> ReplacedFlag(const Tensor& t);
 void NoteReplaced(const Tensor& t);
+// How many flags have become true in this process: while it stays, none has.
+uint64_t Replacements() noexcept;
 inline bool IsSet(const std::shared_ptr<const bool>& flag) {
   return __atomic_load_n(flag.get(), __ATOMIC_RELAXED);
 }

@@ -21,6 +21,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/internal/apply_checks.h"
+#include "firn/tensor/owner.h"
 #include "firn/tensor/reorder.h"
 #include "firn/tensor/storage.h"
 
@@ -255,14 +256,18 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
   const internal::PrecisionScope precision(precision_);
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
-  for (const Switch& s : graph_.switches) {
-    if (s.now() != s.then) [[unlikely]]
+  // There may be one for each parameter: these are looked at when any was replaced anywhere.
+  const uint64_t replacements = Replacements();
+  const size_t asked = replacements == replacements_ ? modes_ : graph_.switches.size();
+  for (size_t i = 0; i < asked; ++i) {
+    if (graph_.switches[i].now() != graph_.switches[i].then) [[unlikely]]
       return graph_.CheckSwitches();
   }
   for (const LeafFlag& f : graph_.leaves) {
     if (f.leaf.requires_grad() != f.then) [[unlikely]]
       return graph_.CheckSwitches();
   }
+  replacements_ = replacements;
   FIRN_RETURN_IF_ERROR(CheckGradients());
   FIRN_RETURN_IF_ERROR(RefreshStates());
   FIRN_RETURN_IF_ERROR(CheckMemory(in, out));

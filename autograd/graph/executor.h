@@ -141,6 +141,8 @@ class Executor {
   void LeaveGradients();
 
   Graph graph_;
+  size_t modes_ = 0;            // of its switches, the first: of no state
+  uint64_t replacements_ = ~0;  // when all switches stood last (tensor/owner.h)
   const ExecutorOptions options_;
   const internal::Precision precision_ = internal::Precision::Now();
   std::vector<int64_t> input_of_buffer_;

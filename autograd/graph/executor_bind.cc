@@ -45,6 +45,9 @@ Executor::Executor(Graph graph, const ExecutorOptions& options)
     const auto buffer = static_cast<size_t>(graph_.value(graph_.inputs[i]).buffer);
     input_of_buffer_[buffer] = static_cast<int64_t>(i);
   }
+  const auto states = std::stable_partition(graph_.switches.begin(), graph_.switches.end(),
+                                            [](const Switch& s) { return !s.kept.defined(); });
+  modes_ = static_cast<size_t>(states - graph_.switches.begin());
 }
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph,

@@ -151,11 +151,11 @@ absl::Status Graph::CheckSwitches() const {
   };
   for (const Switch& s : switches) {
     if (s.now() == s.then) continue;
-    if (!s.of_state) return error(s.name, s.then);
+    if (!s.kept.defined()) return error(s.name, s.then);
     return FailedPrecondition(s.name,
                               " was replaced, or is computed in another way, since the graph was"
-                              " captured (parametrize::Register, RemoveParametrizations,"
-                              " ShareParameter); capture again");
+                              " captured (parametrize::Register, RemoveParametrizations, the end of"
+                              " a Held, ShareParameter); capture again");
   }
   for (const LeafFlag& f : leaves) {
     if (f.leaf.requires_grad() != f.then) {

@@ -56,8 +56,8 @@ struct Value {
 struct Switch {
   std::shared_ptr<const bool> state;  // other threads may turn it
   bool then = false;
-  bool of_state = false;  // whether `name` was replaced
-  std::string name;       // "training() of net.drop", "parameter net.fc.weight"
+  std::string name;  // "training() of net.drop", "parameter net.fc.weight"
+  Tensor kept = {};  // whether this state was replaced; undefined: a mode
   bool now() const { return __atomic_load_n(state.get(), __ATOMIC_RELAXED); }
 };
 

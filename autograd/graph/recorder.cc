@@ -173,6 +173,10 @@ ValueId GraphRecorder::InputValue(const Tensor& t) {
 // outside are bound, and all of them are looked at.
 void GraphRecorder::Bind(ValueId id, const Tensor& t) {
   Tensor& bound = graph_.value(id).bound;
+  // What a module keeps and has computed (parametrize::Held) is not bound with its history.
+  if (!t.is_leaf() && t.impl()->owned && known_handles_.insert(t.impl()).second) {
+    other_handles_.emplace_back(id, t);
+  }
   if (!bound.defined()) {
     bound = t.is_leaf() ? t : Alias(t);
     return;

@@ -96,7 +96,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   Graph graph_;
   absl::flat_hash_map<const Storage*, Seen> seen_;
   std::vector<const Storage*> made_here_;  // of seen_, in the order of their making
-  // Leaves from outside that are what another, which is bound, is; in the order of their first use.
+  // Leaves from outside, and what modules keep, that are what another, which is bound, is; in the
+  // order of their first use.
   std::vector<std::pair<ValueId, Tensor>> other_handles_;
   absl::flat_hash_set<const TensorImpl*> known_handles_;
   size_t held_bytes_ = 0, new_bytes_ = 0;  // of storages: after the last DropUnheld, made since

@@ -49,7 +49,9 @@ void GraphRecorder::NoteKept() {
   const auto note = [&](ValueId id, const Tensor& t) {
     if (graph_.buffer_of(id).kind != Buffer::Kind::kState || !t.defined()) return;
     if (!t.impl()->owned || !noted.insert(t.impl()).second) return;
-    graph_.switches.push_back({.state = ReplacedFlag(t), .of_state = true, .name = NameOfKept(t)});
+    // Not with its history, where it has one.
+    graph_.switches.push_back(
+        {.state = ReplacedFlag(t), .name = NameOfKept(t), .kept = graph_.value(id).bound});
   };
   for (size_t id = 0; id < graph_.values.size(); ++id) {
     note(static_cast<ValueId>(id), graph_.values[id].bound);

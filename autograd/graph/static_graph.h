@@ -74,9 +74,9 @@ class StaticGraph {
   // not contiguous is copied first. `out`: a tensor for each result, undefined (then made) or
   // contiguous and of its spec (then written). Errors: FailedPrecondition naming the spec that was
   // captured and the one given, inputs that share memory with what the run writes, leaves without
-  // the gradient that the captured run found there, and modes of modules and requires_grad that are
-  // not as they were captured (StandsAsCaptured), all before anything changes; those of operations,
-  // with operation and module.
+  // the gradient that the captured run found there, and modes of modules, requires_grad and
+  // parameters that are not as they were captured (StandsAsCaptured), all before anything changes;
+  // those of operations, with operation and module.
   absl::Status Run(absl::Span<const Tensor> in, absl::Span<Tensor> out);
 
   // The same with new results. Throws firn::Error.
@@ -95,7 +95,9 @@ class StaticGraph {
   TensorList TakeFirstResults();
 
   // Whether the modes of modules (training or not) that the captured code asked, and for a graph
-  // that computes gradients what wanted one, are as they were: runs are refused while they are not.
+  // that computes gradients what wanted one, are as they were, and no parameter that it reads was
+  // replaced (nn/parametrize.h, Module::ShareParameter): runs are refused while that is not so.
+  // Layers that modules got since, as by Sequential::Append, are not noticed.
   bool StandsAsCaptured() const;
 
   // As captured, and as it runs: with the layouts that kernels take. Their headers, which firn.h

@@ -4,8 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/evaluation.h"
+#include "firn/autograd/graph/graph.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/nn/parametrizations.h"
 #include "firn/nn/static_module.h"
@@ -70,6 +77,43 @@ TEST(ParametrizeFrozenTest, AGraphRefusesToRunAfterSharing) {
   EXPECT_TRUE(of_a(X()).Equals(net.a(X())));
 }
 
+// It reads what was computed when the Held began, of which nothing follows the originals any more.
+TEST(ParametrizeFrozenTest, AGraphRefusesToRunAfterTheHeldThatItWasFrozenIn) {
+  Net net;
+  Register(net.fc, "weight", WeightNorm());
+  std::optional<StaticGraph> graph, constant;
+  {
+    const Held held(net);
+    graph.emplace(Frozen(net));
+    constant.emplace(Freeze(
+        {.constant_states = true}, [&](const Tensor& x) { return net.Forward(x); }, X()));
+    net.Forward(X());  // within the Held a call takes no value away
+    EXPECT_TRUE((*graph)(X()).Equals(net.Forward(X())));
+  }
+  const Tensor y = net.Forward(X()).Detach();
+  Set(Original(net, "1"), Values(6, 2));
+  EXPECT_THAT(ErrorOf([&] { (*graph)(X()); }),
+              HasSubstr("parameter net.fc.weight was replaced, or is computed"));
+  ExpectNear((*constant)(X()), y.ToVector<float>());
+}
+
+// In which mode a module is matters no more to a graph of evaluation; its parameters do.
+TEST(ParametrizeFrozenTest, AGraphOfEvaluationRefusesToRunAfterRegister) {
+  Net net;
+  const Tensor x = X();
+  const auto forward = [&](absl::Span<const Tensor> in) {
+    return TensorList{net.training() ? net.Forward(in[0]) : in[0]};
+  };
+  absl::StatusOr<Graph> evaluation = ToEvaluation(Capture(forward, {&x, 1}).graph);
+  ASSERT_TRUE(evaluation.ok()) << evaluation.status();
+  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(*std::move(evaluation));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  net.Eval();
+  EXPECT_EQ(ErrorOf([&] { (*graph)(x); }), "");
+  Register(net.fc, "weight", WeightNorm());
+  EXPECT_THAT(ErrorOf([&] { (*graph)(x); }), HasSubstr("parameter net.fc.weight was replaced"));
+}
+
 // What is another's parameter, what failed, and what is the graph's own change nothing.
 TEST(ParametrizeFrozenTest, AGraphGoesOnWhereItIsAsItWas) {
   Net net, other;
@@ -82,8 +126,15 @@ TEST(ParametrizeFrozenTest, AGraphGoesOnWhereItIsAsItWas) {
   const Tensor y = third.Forward(X()).Detach();
   StaticGraph constant = Freeze(
       {.constant_states = true}, [&](const Tensor& x) { return third.Forward(x); }, X());
+  const Tensor detached = third.fc.weight().Detach();  // met before the parameter itself
+  const auto twice = [&](const Tensor& x) {
+    const Tensor nothing = firn::Linear(x, detached) * 0.0;
+    return nothing + third.Forward(x);
+  };
+  StaticGraph both = Freeze({.constant_states = true}, twice, X());
   Register(third.fc, "weight", WeightNorm());
   ExpectNear(constant(X()), y.ToVector<float>());
+  ExpectNear(both(X()), y.ToVector<float>());
 
   StaticGraph outlives = [] {
     Net gone;

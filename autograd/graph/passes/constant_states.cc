@@ -8,7 +8,6 @@
 #include "firn/autograd/graph/analysis.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"
-#include "firn/tensor/grad_meta.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn {
@@ -58,9 +57,9 @@ absl::StatusOr<PassReport> ConstantStates(Graph& graph) {
     std::erase_if(graph.leaves, [&](const LeafFlag& f) {
       return f.leaf.impl()->storage.get() == &storage && SameSpec(f.leaf.spec(), v.spec);
     });
-    if (const GradMeta* const meta = impl.grad_meta.get()) {
-      std::erase_if(graph.switches, [&](const Switch& s) { return s.state == meta->replaced; });
-    }
+    std::erase_if(graph.switches, [&](const Switch& s) {
+      return s.kept.defined() && s.kept.impl()->storage.get() == &storage;
+    });
     v.bound = WrapStorage(copy.impl()->storage, copy.impl()->data + v.offset, v.spec);
   }
   return report;
