@@ -33,10 +33,11 @@ template <class Acc>
 FIRN_ALWAYS_INLINE Vec<Acc> TopsOf(const ScoreRow<Acc>& row, Acc top) {
   Vec<Acc> first = Vec<Acc>{} + top, second = first;
   for (int64_t panel = 0; panel < row.panels; ++panel) {
-    Vec<Acc> x[2];
-    std::memcpy(x, row.At(panel), sizeof(x));
-    first = x[0] > first ? x[0] : first;
-    second = x[1] > second ? x[1] : second;
+    Vec<Acc> left, right;
+    std::memcpy(&left, row.At(panel), sizeof(left));
+    std::memcpy(&right, row.At(panel) + kSimdLanes<Acc>, sizeof(right));
+    first = left > first ? left : first;
+    second = right > second ? right : second;
   }
   return first > second ? first : second;
 }
@@ -54,9 +55,10 @@ FIRN_ALWAYS_INLINE Vec<Acc> ExpOf(const ScoreRow<Acc>& row, Acc shift) {
       lanes[l] += x[l];
     }
   }
-  Vec<Acc> sums[2];
-  std::memcpy(sums, lanes, sizeof(sums));
-  return sums[0] + sums[1];
+  Vec<Acc> left, right;
+  std::memcpy(&left, lanes, sizeof(left));
+  std::memcpy(&right, lanes + kSimdLanes<Acc>, sizeof(right));
+  return left + right;
 }
 
 template <class Acc>

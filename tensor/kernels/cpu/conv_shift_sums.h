@@ -27,13 +27,17 @@ void SumTerms(const T* in, const int64_t* terms, int64_t count, const T* w, int6
     for (int64_t t = 0; t < count; ++t) {
       const T* from = in + terms[t] + i;
       V x[kVectors];
-      std::memcpy(x, from, sizeof x);
+      for (int v = 0; v < kVectors; ++v) std::memcpy(&x[v], from + v * kLanes, sizeof x[v]);
       for (int j = 0; j < kOut; ++j) {
         const T weight = w[j * w_stride + t];
         for (int v = 0; v < kVectors; ++v) sums[j][v] += x[v] * weight;
       }
     }
-    for (int j = 0; j < kOut; ++j) std::memcpy(out + j * out_stride + i, sums[j], sizeof sums[j]);
+    for (int j = 0; j < kOut; ++j) {
+      T* const to = out + j * out_stride + i;
+      for (int v = 0; v < kVectors; ++v)
+        std::memcpy(to + v * kLanes, &sums[j][v], sizeof sums[j][v]);
+    }
   }
 }
 

@@ -47,16 +47,21 @@ void LoadLine(const T* from, int64_t step, int64_t n, Acc* to) {
 template <int kRows, class Acc>
 FIRN_ALWAYS_INLINE void SmallRows(const Acc* a, int64_t k, const Acc* b, Acc* sums) {
   using V = Vec<Acc>;
-  constexpr int kWidth = static_cast<int>(kSmall / kSimdLanes<Acc>);
+  constexpr int kLanes = static_cast<int>(kSimdLanes<Acc>);
+  constexpr int kWidth = static_cast<int>(kSmall) / kLanes;
   V acc[kRows][kWidth] = {};
   for (int64_t p = 0; p < k; ++p) {
     V right[kWidth];
-    std::memcpy(right, b + p * kSmall, sizeof(right));
+    for (int w = 0; w < kWidth; ++w)
+      std::memcpy(&right[w], b + p * kSmall + w * kLanes, sizeof(right[w]));
     for (int r = 0; r < kRows; ++r) {
       for (int w = 0; w < kWidth; ++w) acc[r][w] += a[r * k + p] * right[w];
     }
   }
-  std::memcpy(sums, acc, sizeof(acc));
+  for (int r = 0; r < kRows; ++r) {
+    for (int w = 0; w < kWidth; ++w)
+      std::memcpy(sums + (r * kWidth + w) * kLanes, &acc[r][w], sizeof(acc[r][w]));
+  }
 }
 
 }  // namespace
