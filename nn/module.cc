@@ -156,6 +156,7 @@ Module& Module::AddMade(std::string child_name, const ModuleFactory& factory) {
   if (!training_) child->Train(false);
   child->ForgetPaths();
   children_.push_back(std::move(child));
+  NoteChild();
   return *children_.back();
 }
 

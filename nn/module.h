@@ -228,6 +228,13 @@ class Module {
     return ComputedScope(m.hooks_ == nullptr ? nullptr : m.hooks_->computed);
   }
 
+  // num_children(), of a module whose forward calls whatever children it has, as a list does: a
+  // graph captured of it refuses to run once there is another.
+  size_t AskChildren() const {
+    if (inner::ThisThread().capture != nullptr) [[unlikely]]
+      NoteChildrenAsked();
+    return children_.size();
+  }
   bool has_hooks() const { return hooks_ != nullptr && !hooks_->empty(); }
   const std::string* interned_path() const {
     const std::string* p = __atomic_load_n(&path_, __ATOMIC_ACQUIRE);
@@ -303,8 +310,11 @@ class Module {
   // Throws for a name, of a child or a tensor, that is taken, empty or holds a dot.
   void CheckNewName(const std::string& name, bool taken, const char* what) const;
   void SetTraining(bool on);
-  // Tells the capture on this thread that code depends on the mode.
+  // Tells the capture on this thread that code depends on the mode; on which children there are.
   void NoteAsked() const;
+  void NoteChildrenAsked() const;
+  // Tells graphs whose captures asked that there is another.
+  void NoteChild();
 
   std::string name_;
   Module* parent_ = nullptr;  // of one that waits to be destroyed: the next one
@@ -312,6 +322,7 @@ class Module {
   bool training_ = true;
   // The same for captured graphs, which may outlive the module; null until one asks.
   mutable std::shared_ptr<bool> shared_training_;
+  mutable std::shared_ptr<bool> shared_grown_;  // whether there were more children later
   bool foreign_call_noted_ = false;
   std::vector<std::unique_ptr<Module>> children_;
   std::vector<std::unique_ptr<TensorSlot>> slots_;  // references to them are handed out

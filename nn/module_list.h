@@ -65,17 +65,17 @@ class ModuleList final : public Module {
 
   template <std::derived_from<M> Kind = M>
   requires HasOptions<Kind> Kind& Append(const typename Kind::Options& options = {}) {
-    return Add<Kind>(std::to_string(size()), options);
+    return Add<Kind>(std::to_string(num_children()), options);
   }
   template <std::derived_from<M> Kind = M, class... Args>
   requires(!HasOptions<Kind>) Kind& Append(const Args&... args) {
-    return Add<Kind>(std::to_string(size()), args...);
+    return Add<Kind>(std::to_string(num_children()), args...);
   }
 
-  size_t size() const { return num_children(); }
+  size_t size() const { return AskChildren(); }
   // Throws when there is no such element.
   M& operator[](size_t i) const {
-    if (i >= size()) internal::RaiseNoElement(*this, i);
+    if (i >= num_children()) internal::RaiseNoElement(*this, i);
     return *ChildIterator<M>(this, i);
   }
   ChildIterator<M> begin() const { return {this, 0}; }
@@ -98,8 +98,10 @@ class ModuleDict final : public Module {
     return Add<Kind>(std::move(key), args...);
   }
 
-  size_t size() const { return num_children(); }
-  bool Contains(const std::string& key) const { return FindChild(key) != nullptr; }
+  size_t size() const { return AskChildren(); }
+  bool Contains(const std::string& key) const {
+    return FindChild(key) != nullptr || (AskChildren(), false);
+  }
   // Throws when there is no such element.
   M& operator[](const std::string& key) const {
     Module* found = FindChild(key);

@@ -27,21 +27,48 @@ void Module::SetTraining(bool on) {
   training_ = on;
 }
 
+namespace {
+
 // Several threads may capture one network at once.
-void Module::NoteAsked() const {
+std::mutex& SharedMutex() {
   static constinit std::mutex mutex;
   static const bool kept = (KeepOverFork(mutex, ForkOrder::kTables), true);
   static_cast<void>(kept);
+  return mutex;
+}
+
+}  // namespace
+
+void Module::NoteAsked() const {
   const std::string name = "training() of " + path();  // takes a lock of its own
   CaptureRecorder::SwitchState state;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(SharedMutex());
     if (shared_training_ == nullptr) {
       shared_training_ = std::make_shared<bool>(training_);
     }
     state = shared_training_;
   }
-  ThisThread().capture->BeforeGetSwitch(state, name);
+  ThisThread().capture->BeforeGetSwitch(state, name, true);
+}
+
+void Module::NoteChildrenAsked() const {
+  const std::string name = path() + " (" + type_name() + ") got another child";
+  CaptureRecorder::SwitchState state;
+  {
+    const std::lock_guard lock(SharedMutex());
+    if (shared_grown_ == nullptr) shared_grown_ = std::make_shared<bool>(false);
+    state = shared_grown_;
+  }
+  ThisThread().capture->BeforeGetSwitch(state, name, false);
+}
+
+// Those who asked before are told; who asks next sees all children.
+void Module::NoteChild() {
+  if (shared_grown_ == nullptr) [[likely]]
+    return;
+  __atomic_store_n(shared_grown_.get(), true, __ATOMIC_RELAXED);
+  shared_grown_ = nullptr;
 }
 
 void Module::SetTrainable(Flag trainable) {

@@ -57,15 +57,15 @@ Layer& Sequential::Append(const LayerSpec& layer) {
 }
 
 Layer& Sequential::operator[](size_t i) const {
-  if (i >= size()) {
-    RaiseStatus(OutOfRange(path(), " has no layer ", i, ", only ", size()), "Sequential");
+  if (i >= num_children()) {
+    RaiseStatus(OutOfRange(path(), " has no layer ", i, ", only ", num_children()), "Sequential");
   }
   return static_cast<Layer&>(child(i));
 }
 
 Tensor Sequential::Forward(const Tensor& x) {
   Tensor y = x;
-  for (size_t i = 0; i < num_children(); ++i) y = (*this)[i](y);
+  for (size_t i = 0; i < size(); ++i) y = (*this)[i](y);
   return y;
 }
 

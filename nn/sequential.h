@@ -84,7 +84,7 @@ class Sequential final : public Layer {
     return static_cast<M&>(Append(New<M>(options)));
   }
 
-  size_t size() const { return num_children(); }
+  size_t size() const { return AskChildren(); }
   // Throws when there is no such layer.
   Layer& operator[](size_t i) const;
 

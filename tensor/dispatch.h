@@ -61,11 +61,13 @@ class CaptureRecorder {
   virtual void BeforeGetGrad(const Tensor& t) = 0;
   virtual void BeforeSetGrad(const Tensor& t) = 0;
   // Code asked `state`, which is called `name`, and may do something else when it says something
-  // else; and code set it, so that every run is as if it had set it again.
+  // else; and code set it, so that every run is as if it had set it again. `turns`: a mode, which
+  // can be turned back; else it becomes true when what `name` says has happened, once.
   // Other threads may set it, so it is read and written by the compiler's atomic builtins:
   // <atomic> is long, and every source that includes firn.h would read it.
   using SwitchState = std::shared_ptr<const bool>;
-  virtual void BeforeGetSwitch(const SwitchState& /*state*/, const std::string& /*name*/) {}
+  virtual void BeforeGetSwitch(const SwitchState& /*state*/, const std::string& /*name*/,
+                               bool /*turns*/) {}
   virtual void BeforeSetSwitch(const SwitchState& /*state*/) {}
 };
 

@@ -35,7 +35,7 @@ absl::StatusOr<Graph> ToEvaluation(const Graph& graph) {
   Graph next = graph;
   next.gradients.clear();
   // In which modes modules are matters no more.
-  std::erase_if(next.switches, [](const Switch& s) { return !s.kept.defined(); });
+  std::erase_if(next.switches, [](const Switch& s) { return s.turns && !s.kept.defined(); });
   next.leaves.clear();
   KeepOnlyOutputs(next);
   for (const Instr& instr : next.instrs) {

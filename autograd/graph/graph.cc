@@ -151,6 +151,9 @@ absl::Status Graph::CheckSwitches() const {
   };
   for (const Switch& s : switches) {
     if (s.now() == s.then) continue;
+    if (!s.turns) {
+      return FailedPrecondition(s.name, " since the graph was captured; capture again");
+    }
     if (!s.kept.defined()) return error(s.name, s.then);
     return FailedPrecondition(s.name,
                               " was replaced, or is computed in another way, since the graph was"

@@ -51,13 +51,15 @@ struct Value {
 };
 
 // What the captured code found in the program and no operation shows: whether a module was
-// training, and that a state was its parameter or buffer (tensor/owner.h). A run is refused while
-// it is not as it was.
+// training, how many children it had, and that a state was its parameter or buffer
+// (tensor/owner.h). A run is refused while it is not as it was.
 struct Switch {
   std::shared_ptr<const bool> state;  // other threads may turn it
   bool then = false;
-  std::string name;  // "training() of net.drop", "parameter net.fc.weight"
-  Tensor kept = {};  // whether this state was replaced; undefined: a mode
+  // "training() of net.drop", "net.units got another child", "parameter net.fc.weight"
+  std::string name;
+  bool turns = true;  // a mode, which can be turned back
+  Tensor kept = {};   // whether this state was replaced; undefined: of no state
   bool now() const { return __atomic_load_n(state.get(), __ATOMIC_RELAXED); }
 };
 

@@ -39,7 +39,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   absl::Status OnHostData(const TensorSpec& spec) override;
   void BeforeGetGrad(const Tensor& t) override;
   void BeforeSetGrad(const Tensor& t) override;
-  void BeforeGetSwitch(const SwitchState& state, const std::string& name) override;
+  void BeforeGetSwitch(const SwitchState& state, const std::string& name, bool turns) override;
   void BeforeSetSwitch(const SwitchState& state) override;
 
   bool Holds(const Storage& storage) const override { return seen_.contains(&storage); }

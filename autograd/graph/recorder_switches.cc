@@ -12,9 +12,9 @@
 
 namespace firn {
 
-void GraphRecorder::BeforeGetSwitch(const SwitchState& state, const std::string& name) {
+void GraphRecorder::BeforeGetSwitch(const SwitchState& state, const std::string& name, bool turns) {
   if (!switches_.insert(state).second) return;
-  graph_.switches.push_back({.state = state, .name = name});  // then: NoteSwitches
+  graph_.switches.push_back({.state = state, .name = name, .turns = turns});  // then: NoteSwitches
 }
 
 void GraphRecorder::BeforeSetSwitch(const SwitchState& state) { switches_.insert(state); }

@@ -1,5 +1,6 @@
 // What a captured graph cannot see: modes of modules and requires_grad that are turned after the
-// capture. A run is refused by name then, and goes on when they are turned back.
+// capture, and children that come later. A run is refused by name then, and goes on when modes are
+// turned back.
 #include <memory>
 
 #include "firn/firn.h"
@@ -158,6 +159,62 @@ TEST(FrozenModesTest, EveryLeafOfAStorageIsLookedAt) {
 }
 
 // Graphs are held longer than networks.
+TEST(FrozenModesTest, AnotherLayerAfterFreezeIsRefusedByName) {
+  nn::Sequential net({nn::New<nn::Linear>({.in = 4, .out = 4})});
+  net.SetName("net");
+  const Tensor x = Ones({2, 4});
+  StaticGraph forward = Freeze([&](const Tensor& in) { return net(in); }, x);
+  forward(x);
+  net.Append<nn::Relu>();
+  EXPECT_FALSE(forward.StandsAsCaptured());
+  EXPECT_THAT(testing::ErrorOf([&] { forward(x); }),
+              HasSubstr("net (Sequential) got another child since the graph was captured; capture "
+                        "again"));
+  forward = Freeze([&](const Tensor& in) { return net(in); }, x);
+  EXPECT_TRUE(forward(x).Equals(net(x)));
+  net.Append<nn::Relu>();  // of what was captured since, too
+  EXPECT_FALSE(forward.StandsAsCaptured());
+}
+
+struct Lists final : nn::Layer {
+  nn::ModuleList<nn::Linear>& units =
+      Add<nn::ModuleList<nn::Linear>>("units", {{.in = 4, .out = 4}, {.in = 4, .out = 4}});
+  nn::ModuleDict<>& named = Add<nn::ModuleDict<>>("named");
+
+ protected:
+  Tensor Forward(const Tensor& x) override {
+    Tensor y = x;
+    for (nn::Linear& unit : units) y = unit(y);
+    return named.Contains("last") ? named["last"](y) : y;
+  }
+};
+
+TEST(FrozenModesTest, ListsAndDictsThatGrowAreRefused) {
+  Lists net;
+  net.SetName("net");
+  const Tensor x = Ones({2, 4});
+  const auto freeze = [&] { return Freeze([&](const Tensor& in) { return net(in); }, x); };
+  StaticGraph forward = freeze();
+  net.units.Append({.in = 4, .out = 4});
+  EXPECT_THAT(testing::ErrorOf([&] { forward(x); }),
+              HasSubstr("net.units (ModuleList) got another child"));
+  forward = freeze();
+  net.named.Insert<nn::Relu>("last");
+  EXPECT_THAT(testing::ErrorOf([&] { forward(x); }),
+              HasSubstr("net.named (ModuleDict) got another child"));
+  forward = freeze();
+  net.named.Insert<nn::Relu>("another");  // which changes nothing: the one asked for is there
+  EXPECT_TRUE(forward.StandsAsCaptured());
+}
+
+TEST(FrozenModesTest, APlaceInAListMayBeTakenWhateverComesBehind) {
+  nn::ModuleList<nn::Linear> units({{.in = 4, .out = 4}});
+  const Tensor x = Ones({2, 4});
+  StaticGraph forward = Freeze([&](const Tensor& in) { return units[0](in); }, x);
+  units.Append({.in = 4, .out = 4});
+  EXPECT_TRUE(forward(x).Equals(units[0](x)));
+}
+
 TEST(FrozenModesTest, TheGraphOutlivesTheModule) {
   auto net = std::make_unique<Net>();
   net->Eval();
