@@ -2,6 +2,7 @@
 // capture, and children that come later. A run is refused by name then, and goes on when modes are
 // turned back.
 #include <memory>
+#include <string>
 
 #include "firn/firn.h"
 #include "gmock/gmock.h"
@@ -205,6 +206,28 @@ TEST(FrozenModesTest, ListsAndDictsThatGrowAreRefused) {
   forward = freeze();
   net.named.Insert<nn::Relu>("another");  // which changes nothing: the one asked for is there
   EXPECT_TRUE(forward.StandsAsCaptured());
+}
+
+// A list of a program's own.
+struct Tower final : nn::Layer {
+  void Grow() { Add<nn::Linear>(std::to_string(num_children()), {.in = 4, .out = 4}); }
+
+ protected:
+  Tensor Forward(const Tensor& x) override {
+    Tensor y = x;
+    for (size_t i = 0, n = AskChildren(); i < n; ++i) y = dynamic_cast<nn::Layer&>(child(i))(y);
+    return y;
+  }
+};
+
+TEST(FrozenModesTest, AModuleThatAsksForItsChildrenIsRefusedToo) {
+  Tower tower;
+  tower.Grow();
+  const Tensor x = Ones({2, 4});
+  StaticGraph forward = Freeze([&](const Tensor& in) { return tower(in); }, x);
+  forward(x);
+  tower.Grow();
+  EXPECT_THAT(testing::ErrorOf([&] { forward(x); }), HasSubstr("tower (Tower) got another child"));
 }
 
 TEST(FrozenModesTest, APlaceInAListMayBeTakenWhateverComesBehind) {
