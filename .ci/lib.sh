@@ -6,7 +6,10 @@ failed=0
 skipped_stages=0
 failures=()
 
-say() { printf '\n=== %s (%dm%02ds)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
+# A disk that is full fails in ways that do not say so.
+gigabytes_free() { df --output=avail --block-size=1G "$HOME" | tail -1 | tr -d ' '; }
+
+say() { printf '\n=== %s (%dm%02ds, %d GB free)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)) "$(gigabytes_free)"; }
 
 fail() {
   failed=$((failed + $2))
@@ -47,6 +50,15 @@ in_time() {
 
 # twice COMMAND...: for what a network or another machine may refuse at the moment.
 twice() { "$@" || { sleep 10; "$@"; }; }
+
+# forget ARGUMENTS...: deletes what was built with them, in an output folder of its own that no later stage reads.
+forget() {
+  local bin
+  bin=$(bazel info --config=ci "$@" bazel-bin 2>/dev/null)
+  [[ $bin == */bazel-out/*/bin && -d $bin && $bin != "$(bazel info --config=ci bazel-bin 2>/dev/null)" ]] || return 0
+  du -sh "${bin%/bin}"
+  chmod -R u+w "$bin" && rm -rf "${bin%/bin}"
+}
 
 # sum_attribute NAME FILE...: adds up an attribute of the outermost element of test.xml files.
 sum_attribute() {
