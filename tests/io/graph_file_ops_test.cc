@@ -76,7 +76,7 @@ void ExpectSurvival(const OpDef& op, const Sample& sample, const Body& body) {
   }
   StaticGraph graph = *StaticGraph::Compile(
       Capture([&](absl::Span<const Tensor>) { return body(op, in, sample); }, {}).graph);
-  const std::string path = TempPath("op.firn");
+  const std::string path = MemoryPath("op.firn");
   const absl::Status saved = WriteGraph(path, graph, options);
   ASSERT_TRUE(saved.ok()) << saved << "\n" << graph.captured().DebugString();
   absl::StatusOr<GraphFile> file = ReadGraph(path);

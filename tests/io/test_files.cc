@@ -4,9 +4,11 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "gtest/gtest.h"
 
@@ -20,7 +22,26 @@ std::string TempPath(const std::string& name) {
   return (folder / name).string();
 }
 
+std::string MemoryPath(const std::string& name) {
+  struct Folder {
+    Folder() {
+      std::string made = "/dev/shm/firn_test_XXXXXX";
+      if (mkdtemp(made.data()) != nullptr) path = made;
+    }
+    ~Folder() {
+      std::error_code ignored;
+      if (!path.empty()) std::filesystem::remove_all(path, ignored);
+    }
+    std::string path;
+  };
+  static const Folder folder;
+  return folder.path.empty() ? TempPath(name) : folder.path + "/" + name;
+}
+
 void WriteFile(const std::string& path, const std::string& bytes) {
+  // Writing over a file's elements waits for the disk on ext4, for milliseconds on some machines;
+  // tests that try thousands of damaged files would wait for a minute.
+  std::filesystem::remove(path);
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << bytes;
   out.close();

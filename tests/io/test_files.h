@@ -11,6 +11,9 @@ namespace firn::io {
 
 // A path in the test's own scratch folder.
 std::string TempPath(const std::string& name);
+// The same in memory where there is a file system in it: for what is saved thousands of times, each
+// of which waits for the disk.
+std::string MemoryPath(const std::string& name);
 void WriteFile(const std::string& path, const std::string& bytes);
 std::string ReadFile(const std::string& path);
 // Names in a folder, sorted, without "." and "..".
