@@ -16,7 +16,7 @@
 #include "firn/device/parallel.h"
 #include "firn/device/simd.h"
 #include "firn/device/simd_part.h"
-#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/ops/linear/distance_body.h"
 
 namespace firn::cpu {
