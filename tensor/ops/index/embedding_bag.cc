@@ -127,7 +127,7 @@ FIRN_REGISTER_OP(embedding_bag_rows) {
   return {
       .doc = "The sum or mean of the rows of weight at each row of indices; padding_idx is none.",
       .inputs = {{.name = "indices", .dtypes = kIndex, .min_rank = 2, .max_rank = 2},
-                 {.name = "weight", .min_rank = 2, .max_rank = 2}},
+                 {.name = "weight", .dtypes = kFloating, .min_rank = 2, .max_rank = 2}},
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<EmbeddingBagAttrs>(),
       .infer = InferRows,

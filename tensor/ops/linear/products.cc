@@ -102,7 +102,7 @@ void GradKron(GradContext& g) {
 FIRN_REGISTER_OP(kron_matrices) {
   return {
       .doc = "The Kronecker product of matrices.",
-      .inputs = {{.name = "x", .min_rank = 2, .max_rank = 2},
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2, .max_rank = 2},
                  {.name = "y", .same_dtype_as = "x", .min_rank = 2, .max_rank = 2}},
       .outputs = {{.name = "z"}},
       .infer = InferKron,
@@ -205,7 +205,8 @@ void GradCross(GradContext& g) {
 FIRN_REGISTER_OP(cross_vectors) {
   return {
       .doc = "The cross product along a dimension of three elements.",
-      .inputs = {{.name = "x", .min_rank = 1}, {.name = "y", .same_dtype_as = "x", .min_rank = 1}},
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 1},
+                 {.name = "y", .same_dtype_as = "x", .min_rank = 1}},
       .outputs = {{.name = "z"}},
       .attrs = AttrsOf<DimAttrs>(),
       .infer = InferCross,
