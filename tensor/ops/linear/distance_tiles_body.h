@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "firn/device/macros.h"
 #include "firn/device/parallel.h"
@@ -75,13 +76,16 @@ class DistanceTiles {
       const int64_t depth = std::min(kDepth, pairs_.d - k);
       Turn(body_.y + (at * pairs_.m + column) * pairs_.d + k, n, depth);
       const bool begins = k == 0, ends = k + depth == pairs_.d;
+      const auto some = [&]<int64_t kCount>(std::integral_constant<int64_t, kCount>, int64_t i) {
+        Sum<kCount>(at * pairs_.n + i, column, n, k, depth, begins);
+        // Roots of these run beside the differences of the next ones.
+        for (int64_t r = i; ends && r < i + kCount; ++r) {
+          Finish(at * pairs_.n + r, at * pairs_.m, column, n);
+        }
+      };
       int64_t i = first;
-      for (; i + kRows <= last; i += kRows) {
-        Sum<kRows>(at * pairs_.n + i, column, n, k, depth, begins);
-      }
-      for (; i < last; ++i) Sum<1>(at * pairs_.n + i, column, n, k, depth, begins);
-      if (!ends) continue;
-      for (i = first; i < last; ++i) Finish(at * pairs_.n + i, at * pairs_.m, column, n);
+      for (; i + kRows <= last; i += kRows) some(std::integral_constant<int64_t, kRows>(), i);
+      for (; i < last; ++i) some(std::integral_constant<int64_t, 1>(), i);
     }
   }
 
