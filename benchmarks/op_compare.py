@@ -230,11 +230,25 @@ class Run:
         for _ in range(self.args.rounds):
             for side in random.sample(list(blocks), 2):
                 compare_machine.wait_until_quiet(self.args.patience)
-                blocks[side].append(side.request(cmd="block", calls=calls[side])["ms"])
+                blocks[side].append(self._block(side, calls[side]))
         ours, theirs = blocks[self.firn], blocks[self.peer]
         ratio, low, high = ratio_interval(ours, theirs, resamples=500)
         return {"firn_ms": summarize(ours)["median_ms"], "peer_ms": summarize(theirs)["median_ms"],
                 "ratio": ratio, "_interval": (low, high)}
+
+    def _block(self, side, calls):
+        """The ms of each of these calls or, by the processor's time, their mean."""
+        if self.args.clock == "wall":
+            return side.request(cmd="block", calls=calls)["ms"]
+        before = processor_ms(side.pid)
+        side.request(cmd="block", calls=calls)
+        return [(processor_ms(side.pid) - before) / calls]
+
+
+def processor_ms(pid):
+    """How long the first thread of a process has had a processor."""
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as numbers:
+        return int(numbers.read().split()[0]) / 1e6
 
 
 def list_of(known):
@@ -269,6 +283,8 @@ def parse_args(argv):
                         help="start no more after S seconds (never; quick: 60)")
     parser.add_argument("--patience", type=float, default=0.0, metavar="S",
                         help="wait up to S seconds for a quiet machine before each block")
+    parser.add_argument("--clock", default="wall", choices=["wall", "cpu"],
+                        help="cpu: each process's processor time, for busy machines")
     parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")],
                         help="pin everything to these, e.g. 0,1")
     parser.add_argument("--firn", metavar="PATH", default=os.path.join(
@@ -292,6 +308,8 @@ def parse_args(argv):
             setattr(args, key, value)
     if min(args.rounds, *args.threads) < 1:
         parser.error("--rounds and --threads must be positive")
+    if args.clock == "cpu" and (args.threads != [1] or args.device != "cpu"):
+        parser.error("--clock=cpu counts one thread: it goes with --threads=1 and --device=cpu")
     if args.profile and op_compare_profile.missing():
         parser.error(f"--profile: {op_compare_profile.missing()}")
     return args

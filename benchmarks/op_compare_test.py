@@ -205,6 +205,11 @@ class FakeWorkerTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("cannot start /nowhere/op_worker", text)
 
+    def test_the_processor_of_one_thread_is_counted(self):
+        with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+            op_compare.parse_args(["--clock=cpu", "--threads=1,2"])
+        self.assertEqual(op_compare.parse_args(["--clock=cpu", "--threads=1"]).clock, "cpu")
+
     def test_unknown_words_are_refused(self):
         for wrong in ("--dtypes=f8", "--passes=sideways", "--layouts=upside_down", "--threads=0"):
             with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
@@ -223,10 +228,23 @@ class RaceTest(unittest.TestCase):
                 return {"ms": [float(self)] * calls}
 
         firn, peer = Side(2.0), Side(300.0)
-        args = argparse.Namespace(block_seconds=0.1, rounds=2, patience=0, budget=0)
+        args = argparse.Namespace(block_seconds=0.1, rounds=2, patience=0, budget=0, clock="wall")
         row = op_compare.Run(args, firn, peer)._race({firn: 2.0, peer: 300.0})
         self.assertEqual(sorted(asked), [("block", 2.0, 50)] * 2 + [("block", 300.0, 1)] * 2)
         self.assertEqual((row["firn_ms"], row["peer_ms"]), (2.0, 300.0))
+
+    def test_a_processor_is_not_had_while_one_sleeps(self):
+        class Side:
+            pid = os.getpid()
+
+            def request(self, cmd, calls):
+                del cmd, calls
+                time.sleep(0.2)
+
+        args = argparse.Namespace(clock="cpu", budget=0)
+        times = op_compare.Run(args, None, None)._block(Side(), 2)
+        self.assertEqual(len(times), 1)
+        self.assertLess(times[0], 50)
 
 
 class ProfileTest(unittest.TestCase):

@@ -1,13 +1,19 @@
-// embedding_bag: rows are looked up and brought together: along a dimension where bags are equally
-// large, else by the number of each index's bag, which a search in the offsets gives.
+// embedding_bag_rows: sums and means of bags that are equally large, added up as they are read.
+//
+// embedding_bag: that, or rows are looked up and brought together: along a dimension where bags are
+// equally large, else by the number of each index's bag, which a search in the offsets gives.
 
 #include "firn/tensor/ops/index/embedding_bag.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/index.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -16,6 +22,7 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/index/embedding.h"
+#include "firn/tensor/ops/index/embedding_bag_body.h"
 #include "firn/tensor/ops/index/scatter.h"
 #include "firn/tensor/ops/index/select.h"
 #include "firn/tensor/ops/reduce/extreme.h"
@@ -24,12 +31,113 @@
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/view.h"
 #include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
 
 constexpr const char* kName = "embedding_bag";
+
+absl::Status InferRows(InferContext& c) {
+  const int64_t padding = c.attrs<EmbeddingBagAttrs>().padding_idx;
+  FIRN_RETURN_IF(padding != kNoIndex && (padding < 0 || padding >= c.shape(1)[0]),
+                 OutOfRange("padding_idx ", padding, " is outside [0, ", c.shape(1)[0], ")"));
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make({c.shape(0)[0], c.shape(1)[1]}));
+  c.set_out(0, c.dtype(1), shape);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<IndexBounds> BoundsOfRows(const KernelQuery& q, int) {
+  return IndexBounds{0, q.in(1).shape[0]};
+}
+
+// Bags a block of elements at a time, whose sums stay near while the rows go by.
+struct BagRows {
+  static constexpr int64_t kBlock = 64;
+  template <class Body>
+  static void Bag(const Body& body, int64_t bag) {
+    using Acc = typename Body::Acc;
+    const auto* const indices = body.indices + bag * body.each;
+    int64_t counted = 0;
+    for (int64_t k = 0; k < body.each; ++k) counted += body.rows(indices[k]) >= 0 ? 1 : 0;
+    const Acc divisor = body.mean && counted > 1 ? static_cast<Acc>(counted) : Acc{1};
+    for (int64_t at = 0; at < body.size; at += kBlock) {
+      const int64_t n = std::min(kBlock, body.size - at);
+      auto* const y = body.y + bag * body.size + at;
+      n == kBlock ? Block(body, indices, at, kBlock, divisor, y)
+                  : Block(body, indices, at, n, divisor, y);
+    }
+  }
+  template <class Body, class I, class T>
+  static FIRN_ALWAYS_INLINE void Block(const Body& body, const I* indices, int64_t at, int64_t n,
+                                       typename Body::Acc divisor, T* y) {
+    using Acc = typename Body::Acc;
+    alignas(64) Acc sums[kBlock] = {}, strip[kBlock];
+    for (int64_t k = 0; k < body.each; ++k) {
+      if (k + cpu::kRunsAhead < body.each) {
+        const int64_t ahead = body.rows(indices[k + cpu::kRunsAhead]);
+        if (ahead >= 0) cpu::Prefetch<false>(body.weight + ahead * body.size + at, n);
+      }
+      const int64_t row = body.rows(indices[k]);
+      if (row < 0) continue;
+      const T* const from = body.weight + row * body.size + at;
+      const Acc* v = strip;
+      if constexpr (cpu::kIsHalf<T>) {
+        cpu::FloatsOfBlock(from, n, strip);
+      } else {
+        v = from;
+      }
+      for (int64_t e = 0; e < n; ++e) sums[e] += v[e];
+    }
+    for (int64_t e = 0; e < n; ++e) sums[e] /= divisor;
+    cpu::StoreFrom(sums, n, y);
+  }
+};
+
+absl::Status RunBagRows(KernelContext& k) {
+  return BagKernel::VisitBag(cpu::Runner(k), k, [&](const auto& body) {
+    const int64_t cost = std::max<int64_t>(1, (body.each + 1) * body.size / 8);
+    ParallelFor(k.out_spec().shape[0], std::max<int64_t>(1, cpu::kBodyGrain / cost),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t bag = begin; bag < end; ++bag) BagRows::Bag(body, bag);
+                });
+    return absl::OkStatus();
+  });
+}
+
+void GradRows(GradContext& g) {
+  const EmbeddingBagAttrs& a = g.attrs<EmbeddingBagAttrs>();
+  const TensorSpec& w = g.input_spec(1);
+  const Tensor &indices = g.input(0), &dy = g.grad_output();
+  Tensor flow = dy;
+  if (a.mean && a.padding_idx == kNoIndex) {
+    flow = Div(dy, std::max<int64_t>(indices.size(1), 1));
+  } else if (a.mean) {
+    const Tensor counted = Cast(Ne(indices, a.padding_idx), ComputeDType(dy.dtype()));
+    const Tensor counts = Maximum(Sum(counted, 1, true), 1);
+    flow = Cast(Div(Cast(dy, counts.dtype()), counts), dy.dtype());
+  }
+  const Tensor rows = Expand(Unsqueeze(flow, 1), {indices.size(0), indices.size(1), dy.size(1)});
+  g.set_grad_input(1, IndexAddWith(ExpandedZeros(w.shape, w.dtype, w.device), indices, rows,
+                                   {{.ignored = a.padding_idx}}));
+}
+
+FIRN_REGISTER_OP(embedding_bag_rows) {
+  return {
+      .doc = "The sum or mean of the rows of weight at each row of indices; padding_idx is none.",
+      .inputs = {{.name = "indices", .dtypes = kIndex, .min_rank = 2, .max_rank = 2},
+                 {.name = "weight", .dtypes = kFloating, .min_rank = 2, .max_rank = 2}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<EmbeddingBagAttrs>(),
+      .infer = InferRows,
+      .grad = GradRows,
+      .saves = {Saved::Input(0)},
+      .index_bounds = BoundsOfRows,
+      .index_inputs = {0},
+      .kernels = cpu::Portable<BagKernel>({.name = "loop"}, {{.name = "rows", .run = RunBagRows}}),
+  };
+}
 
 void CheckOptions(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& o) {
   CheckDefined(indices, kName, "indices");
@@ -108,6 +216,12 @@ class Bags {
 
 Tensor EmbeddingBag(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& o) {
   CheckOptions(indices, weight, o);
+  if (indices.rank() == 2 && !o.per_sample_weights.defined() && o.mode != EmbeddingBagMode::kMax) {
+    int64_t padding = o.padding_idx.value_or(kNoIndex);
+    if (padding < 0 && padding != kNoIndex) padding += weight.size(0);
+    return Apply1(TheOp<"embedding_bag_rows">(), {indices, weight},
+                  EmbeddingBagAttrs{o.mode == EmbeddingBagMode::kMean, padding});
+  }
   const Bags bags(indices, o.offsets);
   Tensor rows = Embedding(indices, weight, {.padding_idx = o.padding_idx});
   Tensor counted = Ones(indices.shape(), ComputeDType(weight.dtype()), weight.device());

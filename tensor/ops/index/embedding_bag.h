@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "firn/device/enum_words.h"
+#include "firn/tensor/problems/index_attrs.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
@@ -19,6 +20,19 @@ constexpr auto WordsOf(EmbeddingBagMode) {
                                              {EmbeddingBagMode::kMean, "mean"},
                                              {EmbeddingBagMode::kMax, "max"}});
 }
+
+namespace inner {
+// Of embedding_bag_rows, which serves bags of one size.
+struct EmbeddingBagAttrs {
+  bool mean = true;
+  int64_t padding_idx = kNoIndex;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("mean", mean);
+    v.Field("padding_idx", padding_idx);
+  }
+};
+}  // namespace inner
 
 struct EmbeddingBagOptions {
   Tensor offsets = {};  // i32 or i64 [bags], ascending from 0: where each bag of 1-D indices begins

@@ -87,6 +87,25 @@ FIRN_REGISTER_COMPOSITE(embedding_bag) {
              "per_sample_weights are for the mode sum");
 }
 
+FIRN_REGISTER_SAMPLES(embedding_bag_rows) {
+  s.Internal("embedding_bag of bags that are equally large");
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const EmbeddingBagAttrs& a = attrs.get<EmbeddingBagAttrs>();
+    return Reference(in, BagAttrs{a.mean ? 1 : 0, a.padding_idx == kNoIndex ? -9 : a.padding_idx});
+  });
+  const Tensor lists = Indices({0, 5, 2, 2, 4, 1}, {2, 3});
+  for (const bool mean : {false, true}) {
+    const std::string name = mean ? "mean" : "sum";
+    s.Add(name, {lists, Distinct({6, 3}, 0.3)}, EmbeddingBagAttrs{mean});
+    s.Add(name + " of 70", {lists, Normal({6, 70})}, EmbeddingBagAttrs{mean});
+    s.Add(name + ", padding", {lists, Normal({6, 64})}, EmbeddingBagAttrs{mean, 2}).check_gradient =
+        false;  // the row of padding gets none
+    s.Add(name + ", empty", {Indices({}, {2, 0}), Normal({6, 3})}, EmbeddingBagAttrs{mean});
+  }
+  s.AddError("padding", {lists, Normal({6, 3})}, EmbeddingBagAttrs{true, 6},
+             "padding_idx 6 is outside [0, 6)");
+}
+
 FIRN_REGISTER_GOLDEN(embedding_bag) {
   EmbeddingBagOptions o{.offsets = args["offsets"],
                         .per_sample_weights = args["per_sample_weights"]};

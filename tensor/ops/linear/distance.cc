@@ -21,7 +21,7 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
-#include "firn/tensor/ops/linear/distance_body.h"
+#include "firn/tensor/ops/linear/distance_tiles_body.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
@@ -99,6 +99,24 @@ void Grad(GradContext& g) {
   if (g.needs(1)) g.set_grad_input(1, Neg(Sum(flow, -3)));
 }
 
+// Rows that fill tiles: by fewer the portable kernels go pair by pair.
+absl::Status SupportsTiles(const KernelQuery& q) {
+  const Shape &x = q.in(0).shape, &y = q.in(1).shape;
+  FIRN_RETURN_IF(x.dim(-2) < 4 || y.dim(-2) < 8 || x.dim(-1) == 0, Unimplemented("few rows"));
+  const double p = q.attrs<CdistAttrs>().p;
+  FIRN_RETURN_IF(p != 0 && p != 1 && p != 2 && !std::isinf(p), Unimplemented("another power"));
+  return absl::OkStatus();
+}
+
+absl::Status RunTiles(KernelContext& k) {
+  const Shape& x = k.in_spec(0).shape;
+  const int64_t matrices = x.num_elements() / (x.dim(-2) * x.dim(-1));
+  return VisitCdist(k, [&]<class T, class R>(const CdistBody<T, R>& body) {
+    if constexpr (!std::is_same_v<R, PowerSum<T>>) cpu::DistanceTiles<T, R>::Run(body, matrices);
+    return absl::OkStatus();
+  });
+}
+
 FIRN_REGISTER_OP(cdist) {
   return {
       .doc = "The p-norms of the differences of all rows of x and y.",
@@ -110,8 +128,26 @@ FIRN_REGISTER_OP(cdist) {
       .infer = InferCdist,
       .grad = Grad,
       .saves = {Saved::Input(0), Saved::Input(1), Saved::Output(0)},
-      .kernels = cpu::Portable<CdistKernel>(),
+      .kernels = cpu::Portable<CdistKernel>(
+          {.name = "loop"}, {{.name = "tiles", .supports = SupportsTiles, .run = RunTiles}}),
   };
+}
+
+absl::Status SupportsRegisters(const KernelQuery& q) {
+  const double p = q.attrs<CdistAttrs>().p;
+  FIRN_RETURN_IF(p != 1 && p != 2 && !std::isinf(p), Unimplemented("another power"));
+  return absl::OkStatus();
+}
+
+absl::Status RunRegisters(KernelContext& k) {
+  const Shape& x = k.in_spec(1).shape;
+  const int64_t rows = x.num_elements() / std::max<int64_t>(x.dim(-1), 1);
+  return VisitCdistGrad(k, [&]<class T, class Slope>(const CdistGradBody<T, Slope>& body) {
+    if constexpr (!std::is_same_v<Slope, SlopeOfPower<T>>) {
+      cpu::ForEach(rows, cpu::DistanceGradRows<T, Slope>{body});
+    }
+    return absl::OkStatus();
+  });
 }
 
 FIRN_REGISTER_OP(cdist_grad) {
@@ -127,7 +163,9 @@ FIRN_REGISTER_OP(cdist_grad) {
       .outputs = {{.name = "dx"}},
       .attrs = AttrsOf<CdistAttrs>(),
       .infer = InferCdistGrad,
-      .kernels = cpu::Portable<CdistGradKernel>(),
+      .kernels = cpu::Portable<CdistGradKernel>(
+          {.name = "loop"},
+          {{.name = "registers", .supports = SupportsRegisters, .run = RunRegisters}}),
   };
 }
 

@@ -64,12 +64,13 @@ struct CdistBody {
     for (int half = kSums / 2; half > 0; half /= 2) {
       for (int s = 0; s < half; ++s) sums[s] = reducer.combine(sums[s], sums[s + half]);
     }
-    T distance = d == 0 ? T(0) : reducer.finish(sums[0], d);
-    if constexpr (kSumsPowers<R>) {
-      const bool within = distance >= least && distance <= std::numeric_limits<T>::max();
-      if (!within && distance == distance) distance = Scaled(a, b, distance);
-    }
-    out[i] = distance;
+    const T distance = d == 0 ? T(0) : reducer.finish(sums[0], d);
+    out[i] = kSumsPowers<R> ? Checked(a, b, distance) : distance;
+  }
+  // The distance of rows a and b whose sum of powers gave `distance`.
+  FIRN_HOST_DEVICE T Checked(const T* a, const T* b, T distance) const {
+    const bool within = distance >= least && distance <= std::numeric_limits<T>::max();
+    return within || distance != distance ? distance : Scaled(a, b, distance);
   }
   int64_t cost() const { return pairs.d + 16; }
 
@@ -165,36 +166,50 @@ T LeastDistance(double p) {
   return p > 0 ? static_cast<T>(std::pow(sum, 1 / p)) : T(0);
 }
 
+// f(body) with the body of a call of cdist.
+template <class F>
+absl::Status VisitCdist(KernelContext& k, const F& f) {
+  const RowPairs pairs(k.in_spec(0).shape, k.in_spec(1).shape);
+  const double p = k.attrs<CdistAttrs>().p;
+  return VisitSingleOrDouble(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    return VisitDistance<T>(p, [&]<class R>(const R& reducer) {
+      return f(
+          CdistBody<T, R>{pairs, k.in<T>(0), k.in<T>(1), k.out<T>(), reducer, LeastDistance<T>(p)});
+    });
+  });
+}
+
+// f(body) with that of a call of cdist_grad. Requires: p is not 0.
+template <class F>
+absl::Status VisitCdistGrad(KernelContext& k, const F& f) {
+  const RowPairs pairs(k.in_spec(1).shape, k.in_spec(2).shape);
+  const double p = k.attrs<CdistAttrs>().p;
+  return VisitSingleOrDouble(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const auto with = [&]<class Slope>(const Slope& slope) {
+      return f(CdistGradBody<T, Slope>{pairs, k.in<T>(0), k.in<T>(1), k.in<T>(2), k.in<T>(3),
+                                       k.out<T>(), slope});
+    };
+    if (p == 2) return with(SlopeOfRoot<T>());
+    if (p == 1) return with(SlopeOfSum<T>());
+    return std::isinf(p) ? with(SlopeOfLargest<T>()) : with(SlopeOfPower<T>{static_cast<T>(p)});
+  });
+}
+
 struct CdistKernel {
   template <class On>
   static absl::Status Run(const On& on, KernelContext& k) {
-    const RowPairs pairs(k.in_spec(0).shape, k.in_spec(1).shape);
-    return VisitSingleOrDouble(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-      return VisitDistance<T>(k.attrs<CdistAttrs>().p, [&]<class R>(const R& reducer) {
-        return on.ForEach(k.out_spec().num_elements(),
-                          CdistBody<T, R>{pairs, k.in<T>(0), k.in<T>(1), k.out<T>(), reducer,
-                                          LeastDistance<T>(k.attrs<CdistAttrs>().p)});
-      });
-    });
+    return VisitCdist(
+        k, [&](const auto& body) { return on.ForEach(k.out_spec().num_elements(), body); });
   }
 };
 
 struct CdistGradKernel {
   template <class On>
   static absl::Status Run(const On& on, KernelContext& k) {
-    const double p = k.attrs<CdistAttrs>().p;
-    if (p == 0) return FillZeros(on, k.out_spec(), k.out<void>());
-    const RowPairs pairs(k.in_spec(1).shape, k.in_spec(2).shape);
-    const int64_t rows = k.in_spec(1).shape.num_elements() / std::max<int64_t>(pairs.d, 1);
-    return VisitSingleOrDouble(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-      const auto run = [&]<class Slope>(const Slope& slope) {
-        return on.ForEach(rows, CdistGradBody<T, Slope>{pairs, k.in<T>(0), k.in<T>(1), k.in<T>(2),
-                                                        k.in<T>(3), k.out<T>(), slope});
-      };
-      if (p == 2) return run(SlopeOfRoot<T>());
-      if (p == 1) return run(SlopeOfSum<T>());
-      return std::isinf(p) ? run(SlopeOfLargest<T>()) : run(SlopeOfPower<T>{static_cast<T>(p)});
-    });
+    if (k.attrs<CdistAttrs>().p == 0) return FillZeros(on, k.out_spec(), k.out<void>());
+    const Shape& x = k.in_spec(1).shape;
+    const int64_t rows = x.num_elements() / std::max<int64_t>(x.dim(-1), 1);
+    return VisitCdistGrad(k, [&](const auto& body) { return on.ForEach(rows, body); });
   }
 };
 

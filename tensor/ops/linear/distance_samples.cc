@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "firn/tensor/ops/linear/distance.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/testing/samples.h"
 
 namespace firn::testing {
@@ -50,6 +51,11 @@ FIRN_REGISTER_SAMPLES(cdist) {
   s.Add("batches, 40 elements", {Normal({2, 3, 40}, 1), Normal({2, 2, 40}, 2)}, CdistAttrs{});
   s.Add("40 elements, p = 1", {Distinct({2, 40}, 0.1, 1), Distinct({2, 40}, 0.17, 2)},
         CdistAttrs{1});
+  for (double p : {0.0, 1.0, 2.0, inf}) {  // rows of y fill registers, those of x do not
+    s.Add("67 elements of 9 and 37 rows, p = " + std::to_string(p),
+          {Normal({2, 9, 67}, 1), Normal({2, 37, 67}, 2)}, CdistAttrs{p})
+        .check_gradient = false;
+  }
   s.Add("one row", {Normal({1, 7}, 1), Normal({1, 7}, 2)}, CdistAttrs{});
   s.Add("equal rows", {Values({1, 2, 3, 4}, {2, 2}), Values({3, 4, 1, 2}, {2, 2})}, CdistAttrs{})
       .check_gradient = false;
@@ -94,6 +100,10 @@ FIRN_REGISTER_SAMPLES(cdist_grad) {
   add("3", Normal({3, 4}, 1), Normal({2, 4}, 2), 3);
   add("0", Normal({3, 4}, 1), Normal({2, 4}, 2), 0);
   add("infinity", Values({1, 2, 3, 4}, {2, 2}), Values({4, 3, 0, 0, 1, 0}, {3, 2}), INFINITY);
+  add("70 rows of 67, 1", Normal({3, 67}, 1), Normal({70, 67}, 2), 1);
+  add("70 rows of 67, 2", Normal({3, 67}, 1), Normal({70, 67}, 2), 2);
+  add("70 rows of 67, infinity", Cast(Integers({3, 67}, 0, 90, 1), DType::kF64),
+      Cast(Integers({70, 67}, 0, 90, 2), DType::kF64), INFINITY);
   add("equal rows", Values({1, 2, 3, 4}, {2, 2}), Values({3, 4, 1, 2}, {2, 2}), 2);
   add("no rows", Normal({0, 4}), Normal({2, 4}), 2);
   s.AddLarge("1024x64",

@@ -1,7 +1,9 @@
 // channel_shuffle, pixel_shuffle, pixel_unshuffle: a view of more dimensions, permuted, and joined
 // again, which copies once.
 //
-// roll, shift, rot90: made of views that are joined, padded or turned.
+// roll: of roll_dim, an operation for one dimension, whose gradient rolls back.
+//
+// shift, rot90: made of views that are padded or turned.
 //
 // repeat_interleave: by one number a view that is joined again; by many numbers a choice of
 // indices, which are counted on the host.
@@ -16,7 +18,9 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/create/range.h"
@@ -26,6 +30,7 @@
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/shape/permute.h"
+#include "firn/tensor/ops/shape/rearrange_body.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/view.h"
 #include "firn/tensor/ops/shape/views.h"
@@ -72,12 +77,40 @@ DimList OrderOf(int head, std::initializer_list<int> rest) {
   return DimList(d);
 }
 
-// x moved on by 0 <= shift < n along `dim`.
-Tensor RollOne(const Tensor& x, int64_t shift, int dim) {
+absl::Status InferRollDim(InferContext& c) {
+  const RollDimAttrs& a = c.attrs<RollDimAttrs>();
+  const Shape& x = c.shape(0);
+  FIRN_RETURN_IF(a.dim < 0 || a.dim >= x.rank(),
+                 InvalidArgument("dim ", a.dim, " is outside [0, ", x.rank(), ")"));
+  const int64_t n = x[static_cast<int>(a.dim)];
+  FIRN_RETURN_IF(a.shift < 0 || a.shift >= n,
+                 InvalidArgument("shift ", a.shift, " is outside [0, ", n, ")"));
+  c.set_out_like(0, 0);
+  return absl::OkStatus();
+}
+
+// x moved on by `shift` along `dim`.
+Tensor RollOne(const Tensor& x, int64_t shift, int64_t dim) {
   if (x.rank() == 0 || x.size(dim) == 0) return x;
   const int64_t n = x.size(dim), by = (shift % n + n) % n;
-  if (by == 0) return x;
-  return Concat({Slice(x, dim, n - by, n), Slice(x, dim, 0, n - by)}, dim);
+  return by == 0 ? x : Apply1(TheOp<"roll_dim">(), {x}, RollDimAttrs{dim, by});
+}
+
+void GradRollDim(GradContext& g) {
+  const RollDimAttrs& a = g.attrs<RollDimAttrs>();
+  g.set_grad_input(0, RollOne(g.grad_output(), -a.shift, a.dim));
+}
+
+FIRN_REGISTER_OP(roll_dim) {
+  return {
+      .doc = "x moved on along a dimension, what leaves it at its end coming back at its start.",
+      .inputs = {{.name = "x", .min_rank = 1}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<RollDimAttrs>(),
+      .infer = InferRollDim,
+      .grad = GradRollDim,
+      .kernels = cpu::Portable<RollKernel>(),
+  };
 }
 
 Tensor ShiftOne(const Tensor& x, int64_t shift, int dim, PadMode border) {

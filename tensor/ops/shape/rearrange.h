@@ -24,6 +24,18 @@ Tensor PixelShuffle(const Tensor& x, inner::Integer upscale);
 // divide h and w.
 Tensor PixelUnshuffle(const Tensor& x, inner::Integer downscale);
 
+namespace inner {
+// Of roll_dim: 0 <= dim < rank, 0 <= shift < the size there.
+struct RollDimAttrs {
+  int64_t dim = 0, shift = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+    v.Field("shift", shift);
+  }
+};
+}  // namespace inner
+
 // x moved on by shifts[i] along dims[i]; what leaves at an end comes in at the other. Without dims,
 // one shift of the flattened x, which keeps its shape. Throws when the lists differ in length, and
 // when a dim is out of range.

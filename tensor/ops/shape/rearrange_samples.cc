@@ -145,6 +145,26 @@ FIRN_REGISTER_COMPOSITE(roll) {
   s.AddError("dim", {Normal({3})}, RollAttrs{{1}, {1}}, "dim 1");
 }
 
+FIRN_REGISTER_SAMPLES(roll_dim) {
+  s.Internal("roll along one dimension");
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const RollDimAttrs& a = attrs.get<RollDimAttrs>();
+    const auto d = static_cast<size_t>(a.dim);
+    return std::vector<RefTensor>{Moved(in[0], in[0].shape, [&](Index y) {
+      y[d] = Wrapped(y[d] - a.shift, in[0].shape[static_cast<int>(a.dim)]);
+      return y;
+    })};
+  });
+  s.Add("rows", {Normal({3, 4})}, RollDimAttrs{0, 2});
+  s.Add("columns", {Normal({2, 150})}, RollDimAttrs{1, 70});
+  s.Add("channels", {Normal({2, 8, 3})}, RollDimAttrs{1, 3});
+  s.Add("integers", {Integers({5}, 0, 9)}, RollDimAttrs{0, 0});
+  s.Add("bool", {Booleans({5})}, RollDimAttrs{0, 4});
+  s.Add("nothing", {Normal({0, 3})}, RollDimAttrs{1, 1});
+  s.AddError("dim", {Normal({3})}, RollDimAttrs{1, 1}, "dim 1 is outside [0, 1)");
+  s.AddError("shift", {Normal({3})}, RollDimAttrs{0, 3}, "shift 3 is outside [0, 3)");
+}
+
 struct ShiftAttrs {
   DimList shifts;
   PadMode border = PadMode::kReplicate;

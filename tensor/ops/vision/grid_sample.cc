@@ -3,6 +3,7 @@
 #include "firn/tensor/ops/vision/grid_sample.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
@@ -19,7 +20,7 @@
 #include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
-#include "firn/tensor/ops/vision/grid_sample_body.h"
+#include "firn/tensor/ops/vision/grid_sample_blocks_body.h"
 #include "firn/tensor/ops/vision/in_float.h"
 #include "firn/tensor/problems/norm_options.h"
 
@@ -69,6 +70,17 @@ void GradGridSample(GradContext& g) {
   }
 }
 
+// The portable kernel by blocks, of planes that input `kX` has.
+template <class Portable, int kX>
+std::vector<Kernel> WithBlocks() {
+  const auto supports = [](const KernelQuery& q) {
+    return cpu::SupportsGridBlocks(q.in(kX).shape);
+  };
+  const auto run = [](KernelContext& k) { return Portable::Run(cpu::GridBlocksRunner(), k); };
+  return cpu::Portable<Portable>({.name = "loop"},
+                                 {{.name = "blocks", .supports = supports, .run = run}});
+}
+
 FIRN_REGISTER_OP(grid_sample) {
   return {
       .doc = "x at the places of a grid.",
@@ -79,7 +91,7 @@ FIRN_REGISTER_OP(grid_sample) {
       .infer = InferGridSample,
       .grad = GradGridSample,
       .saves = {Saved::Input(0), Saved::Input(1)},
-      .kernels = cpu::Portable<GridSampleKernel>(),
+      .kernels = WithBlocks<GridSampleKernel, 0>(),
   };
 }
 
@@ -92,7 +104,7 @@ FIRN_REGISTER_OP(grid_sample_grad) {
       .outputs = {{.name = "dx"}, {.name = "dgrid"}},
       .attrs = AttrsOf<GridSampleAttrs>(),
       .infer = InferGridSampleGrad,
-      .kernels = cpu::Portable<GridSampleGradKernel>(),
+      .kernels = WithBlocks<GridSampleGradKernel, 1>(),
   };
 }
 

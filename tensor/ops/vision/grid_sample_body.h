@@ -186,36 +186,6 @@ struct GridSampleBody {
       to[c * s.places] = sum;
     }
   }
-  // A few neighbours share what they are made of, a channel at a time.
-  void operator()(int64_t begin, int64_t end) const {
-    constexpr int64_t kPlaces = 16, kMost = kGridTaps * kGridTaps;
-    int64_t elements[kPlaces][kMost];
-    T weights[kPlaces][kMost];
-    int counts[kPlaces];
-    ForEachRowOf(begin, end, s.places, [&](int64_t sample, int64_t first, int64_t last) {
-      for (int64_t at = first; at < last; at += kPlaces) {
-        const int64_t n = std::min(kPlaces, last - at);
-        for (int64_t p = 0; p < n; ++p) {
-          const GridPlace<T> place(s, grid + (sample * s.places + at + p) * s.dims);
-          int count = 0;
-          place.ForEach([&](int64_t e, int u, int v, int w) {
-            elements[p][count] = e;
-            weights[p][count++] = place.Weight(u, v, w);
-          });
-          counts[p] = count;
-        }
-        for (int64_t c = 0; c < s.c; ++c) {
-          const T* const from = x + (sample * s.c + c) * s.plane();
-          T* const to = out + (sample * s.c + c) * s.places + at;
-          for (int64_t p = 0; p < n; ++p) {
-            T sum = 0;
-            for (int t = 0; t < counts[p]; ++t) sum += weights[p][t] * from[elements[p][t]];
-            to[p] = sum;
-          }
-        }
-      }
-    });
-  }
   int64_t cost() const { return 8 * s.c + 32; }
 };
 
@@ -262,22 +232,6 @@ struct GridImageGradBody {
       place.ForEach(
           [&](int64_t e, int u, int v, int w) { to[e] += place.Weight(u, v, w) * from[at]; });
     }
-  }
-  // Channels of one sample share what places are made of.
-  void operator()(int64_t begin, int64_t end) const {
-    ForEachRowOf(begin, end, s.c, [&](int64_t sample, int64_t first, int64_t last) {
-      const int64_t planes = sample * s.c;
-      std::fill(dx + (planes + first) * s.plane(), dx + (planes + last) * s.plane(), T(0));
-      for (int64_t at = 0; at < s.places; ++at) {
-        const GridPlace<T> place(s, grid + (sample * s.places + at) * s.dims);
-        place.ForEach([&](int64_t e, int u, int v, int w) {
-          const T weight = place.Weight(u, v, w);
-          for (int64_t c = planes + first; c < planes + last; ++c) {
-            dx[c * s.plane() + e] += weight * dy[c * s.places + at];
-          }
-        });
-      }
-    });
   }
   int64_t cost() const { return 8 * s.places + s.plane(); }
 };

@@ -210,9 +210,13 @@ struct ResampleGradBody {
     dx[i] = sum;
   }
   void operator()(int64_t begin, int64_t end) const {
-    const int64_t length = inner == 1 ? in : inner;
+    const int64_t length = inner == 1 ? in : inner, each = inner == 1 ? OutputsOfEach() : 0;
     ForEachRowOf(begin, end, length, [&](int64_t row, int64_t first, int64_t last) {
-      if (inner == 1) {
+      if (each == 2) {
+        Groups<2>(dy + row * out, dx + row * in, first, last);
+      } else if (each > 0) {
+        Groups<0>(dy + row * out, dx + row * in, first, last);
+      } else if (inner == 1) {
         Line(dy + row * out, dx + row * in, first, last);
       } else {
         const int64_t e = row % in;
@@ -230,6 +234,27 @@ struct ResampleGradBody {
   int64_t cost() const { return 2 * taps + 1; }
 
  private:
+  // How many outputs repeat each element, in order and nothing else; 0 where that is not so.
+  int64_t OutputsOfEach() const {
+    const int64_t each = taps == 1 && out % in == 0 ? out / in : 0;
+    for (int64_t o = 0, e = 0; e < in && each > 0; ++e) {
+      for (const int64_t stop = o + each; o < stop; ++o) {
+        if (table.begins[o] != e) return 0;
+      }
+    }
+    return each;
+  }
+  // Sums that no later one waits for, as it would by memory.
+  template <int64_t kEach>
+  void Groups(const T* from, T* to, int64_t first, int64_t last) const {
+    const int64_t each = kEach > 0 ? kEach : out / in;
+    FIRN_INDEPENDENT_STEPS
+    for (int64_t e = first; e < last; ++e) {
+      T sum = 0;
+      for (int64_t o = e * each; o < (e + 1) * each; ++o) sum += table.weights[o] * from[o];
+      to[e] = sum;
+    }
+  }
   void Line(const T* from, T* to, int64_t first, int64_t last) const {
     std::fill(to + first, to + last, T(0));
     const int64_t stop = FirstFrom(last);

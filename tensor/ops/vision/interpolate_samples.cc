@@ -89,6 +89,8 @@ void ForEachCase(const F& f) {
   f("nearest", ResampleAttrs{1, 5, 8, kNearest}, 1);
   f("nearest, fewer, rows", ResampleAttrs{1, 7, 3, kNearest}, 4);
   f("nearest exact", ResampleAttrs{1, 5, 9, kExact}, 3);
+  f("nearest, twice as many", ResampleAttrs{1, 21, 42, kNearest}, 1);
+  f("nearest, three times as many", ResampleAttrs{1, 5, 15, kNearest}, 1);
   f("nearest, a scale", ResampleAttrs{1, 5, 7, kNearest, false, false, 0.65}, 1);
   f("linear", ResampleAttrs{1, 4, 9, kLinear}, 1);
   f("linear rows", ResampleAttrs{1, 5, 3, kLinear}, 6);

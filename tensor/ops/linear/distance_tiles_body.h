@@ -1,0 +1,264 @@
+#ifndef FIRN_TENSOR_OPS_LINEAR_DISTANCE_TILES_BODY_H_
+#define FIRN_TENSOR_OPS_LINEAR_DISTANCE_TILES_BODY_H_
+
+// cdist on the CPU: lanes run over rows of y, a block of which is turned round, so that no sum has
+// to be gathered from lanes; a few rows of x share what is read of it. Of long rows a stretch at a
+// time is added up, and the sums of stretches wait in the result.
+//
+// cdist_grad: lanes run along rows, of which a stretch of dx stays in registers while all rows of y
+// go by, in order as in the portable kernel.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/device/simd_part.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
+#include "firn/tensor/ops/linear/distance_body.h"
+
+namespace firn::cpu {
+
+// map and combine of a reducer for a register of differences.
+template <class T>
+FIRN_ALWAYS_INLINE Vec<T> Sizes(Vec<T> d) {
+  typedef BitsOf<T> Bits __attribute__((vector_size(kSimdBytes)));
+  return reinterpret_cast<Vec<T>>(reinterpret_cast<Bits>(d) & (~BitsOf<T>{0} >> 1));
+}
+template <class T>
+FIRN_ALWAYS_INLINE Vec<T> WithTerm(const SquareSum<T>&, Vec<T> sum, Vec<T> d) {
+  return sum + d * d;
+}
+template <class T>
+FIRN_ALWAYS_INLINE Vec<T> WithTerm(const AbsSum<T>&, Vec<T> sum, Vec<T> d) {
+  return sum + Sizes<T>(d);
+}
+template <class T>
+FIRN_ALWAYS_INLINE Vec<T> WithTerm(const NonzeroCount<T>&, Vec<T> sum, Vec<T> d) {
+  return d != 0 ? sum + 1 : sum;
+}
+template <class T>
+FIRN_ALWAYS_INLINE Vec<T> WithTerm(const AbsExtreme<T, true>&, Vec<T> most, Vec<T> d) {
+  const Vec<T> size = Sizes<T>(d);
+  return (size > most) | (size != size) ? size : most;
+}
+
+template <class T, class R>
+class DistanceTiles {
+ public:
+  static constexpr int64_t kLanes = kSimdLanes<T>, kRows = 4, kColumns = 2 * kLanes;
+  static constexpr int64_t kRowBlock = 64, kDepth = 64;
+
+  explicit DistanceTiles(const CdistBody<T, R>& body) : body_(body), pairs_(body.pairs) {}
+
+  // All distances of `count` pairs of matrices.
+  static void Run(const CdistBody<T, R>& body, int64_t count) {
+    const RowPairs& p = body.pairs;
+    const int64_t columns = CeilDiv(p.m, kColumns), rows = CeilDiv(p.n, kRowBlock);
+    const int64_t cost = std::max<int64_t>(1, kRowBlock * kColumns * p.d / 16);
+    ParallelFor(count * columns * rows, CeilDiv(kBodyGrain, cost), [&](int64_t from, int64_t to) {
+      DistanceTiles tiles(body);
+      ForEachRowOf(from, to, rows, [&](int64_t block, int64_t first, int64_t last) {
+        tiles.Block(block / columns, block % columns * kColumns, first * kRowBlock,
+                    std::min(p.n, last * kRowBlock));
+      });
+    });
+  }
+
+ private:
+  // Rows [first, last) of matrix `at` of x with the rows of y from `column` on.
+  void Block(int64_t at, int64_t column, int64_t first, int64_t last) {
+    const int64_t n = std::min(kColumns, pairs_.m - column);
+    for (int64_t k = 0; k < pairs_.d; k += kDepth) {
+      const int64_t depth = std::min(kDepth, pairs_.d - k);
+      Turn(body_.y + (at * pairs_.m + column) * pairs_.d + k, n, depth);
+      const bool begins = k == 0, ends = k + depth == pairs_.d;
+      const auto some = [&]<int64_t kCount>(std::integral_constant<int64_t, kCount>, int64_t i) {
+        Sum<kCount>(at * pairs_.n + i, column, n, k, depth, begins);
+        // Roots of these run beside the differences of the next ones.
+        for (int64_t r = i; ends && r < i + kCount; ++r) {
+          Finish(at * pairs_.n + r, at * pairs_.m, column, n);
+        }
+      };
+      int64_t i = first;
+      for (; i + kRows <= last; i += kRows) some(std::integral_constant<int64_t, kRows>(), i);
+      for (; i < last; ++i) some(std::integral_constant<int64_t, 1>(), i);
+    }
+  }
+
+  // tile_[k] = element k of the rows of y, of which those that are not there are zeros.
+  void Turn(const T* y, int64_t n, int64_t depth) {
+    for (int64_t k = 0; k < depth; ++k) {
+      for (int64_t j = 0; j < n; ++j) tile_[k][j] = y[j * pairs_.d + k];
+      for (int64_t j = n; j < kColumns; ++j) tile_[k][j] = 0;
+    }
+  }
+
+  // Adds up the stretch of `depth` elements from k on of so many rows of x.
+  template <int64_t kCount>
+  void Sum(int64_t row, int64_t column, int64_t n, int64_t k, int64_t depth, bool begins) {
+    Vec<T> sums[kCount][2];
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kCount; ++i) {
+      sums[i][0] = sums[i][1] = Vec<T>{} + body_.reducer.identity();
+    }
+    const T* const x = body_.x + row * pairs_.d + k;
+    for (int64_t e = 0; e < depth; ++e) {
+      const Vec<T> y[2] = {Whole(tile_[e]), Whole(tile_[e] + kLanes)};
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < kCount; ++i) {
+        const T one = x[i * pairs_.d + e];
+        sums[i][0] = WithTerm(body_.reducer, sums[i][0], one - y[0]);
+        sums[i][1] = WithTerm(body_.reducer, sums[i][1], one - y[1]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kCount; ++i) {
+      T* const out = body_.out + (row + i) * pairs_.m + column;
+      Put(sums[i][0], std::min(kLanes, n), begins, out);
+      if (n > kLanes) Put(sums[i][1], n - kLanes, begins, out + kLanes);
+    }
+  }
+  static FIRN_ALWAYS_INLINE Vec<T> Whole(const T* from) {
+    Vec<T> v;
+    std::memcpy(&v, from, sizeof(v));
+    return v;
+  }
+  FIRN_ALWAYS_INLINE void Put(Vec<T> sum, int64_t n, bool begins, T* out) const {
+    inner::internal::StorePart<T>(begins ? sum : Both(inner::internal::LoadPart(out, n), sum), n,
+                                  out);
+  }
+  // The sums of two stretches, or the larger of two extremes.
+  Vec<T> Both(Vec<T> a, Vec<T> b) const {
+    if constexpr (std::is_same_v<R, AbsExtreme<T, true>>) return WithTerm(body_.reducer, a, b);
+    return a + b;
+  }
+
+  // Of sums the distances.
+  void Finish(int64_t row, int64_t first_of_y, int64_t column, int64_t n) const {
+    if constexpr (kSumsPowers<R>) {
+      T* const out = body_.out + row * pairs_.m + column;
+      const int64_t part = std::min(kLanes, n), rest = n - part;
+      Vec<T> sums[2] = {inner::internal::LoadPart(out, part), {}};
+      if (rest > 0) sums[1] = inner::internal::LoadPart(out + kLanes, rest);
+      T distances[kColumns];
+      std::memcpy(distances, sums, sizeof(sums));
+      int odd = 0;
+      for (T& distance : distances) {
+        distance = body_.reducer.finish(distance, pairs_.d);
+        odd |= distance < body_.least || distance > std::numeric_limits<T>::max() ? 1 : 0;
+      }
+      std::memcpy(sums, distances, sizeof(sums));
+      inner::internal::StorePart<T>(sums[0], part, out);
+      if (rest > 0) inner::internal::StorePart<T>(sums[1], rest, out + kLanes);
+      if (odd == 0) return;
+      for (int64_t j = 0; j < n; ++j) {
+        out[j] = body_.Checked(body_.x + row * pairs_.d,
+                               body_.y + (first_of_y + column + j) * pairs_.d, out[j]);
+      }
+    }
+  }
+
+  const CdistBody<T, R> body_;
+  const RowPairs pairs_;
+  alignas(64) T tile_[kDepth][kColumns];
+};
+
+template <class T, class Slope>
+struct DistanceGradRows {
+  static constexpr int64_t kLanes = kSimdLanes<T>, kRows = 2, kVecs = 4, kFlows = 64;
+  const CdistGradBody<T, Slope> body;
+
+  // Rows [begin, end) of dx.
+  void operator()(int64_t begin, int64_t end) const {
+    ForEachRowOf(begin, end, body.pairs.n, [&](int64_t at, int64_t first, int64_t last) {
+      int64_t i = at * body.pairs.n + first;
+      const int64_t stop = at * body.pairs.n + last;
+      for (; i + kRows <= stop; i += kRows) Rows<kRows>(i, at);
+      for (; i < stop; ++i) Rows<1>(i, at);
+    });
+  }
+  int64_t cost() const { return std::max<int64_t>(1, body.cost() / 8); }
+
+ private:
+  template <int64_t kCount>
+  void Rows(int64_t row, int64_t at) const {
+    const int64_t d = body.pairs.d;
+    for (int64_t k = 0; k < d; k += kVecs * kLanes) {
+      const int64_t n = std::min(kVecs * kLanes, d - k);
+      Stretch<kCount>(row, body.y + at * body.pairs.m * d + k, k, n);
+    }
+  }
+
+  // Elements [k, k + n) of so many rows. Flows are made for many rows of y at a time.
+  template <int64_t kCount>
+  void Stretch(int64_t row, const T* y, int64_t k, int64_t n) const {
+    const int64_t d = body.pairs.d, m = body.pairs.m;
+    Vec<T> x[kCount][kVecs] = {}, sums[kCount][kVecs] = {};
+#pragma GCC unroll 2
+    for (int64_t i = 0; i < kCount; ++i) Load(body.x + (row + i) * d + k, n, x[i]);
+    T flows[kCount][kFlows];
+    for (int64_t j = 0; j < m; j += kFlows) {
+      const int64_t count = std::min(kFlows, m - j);
+      for (int64_t i = 0; i < kCount; ++i) {
+        const T* const distances = body.distances + (row + i) * m + j;
+        const T* const dy = body.dy + (row + i) * m + j;
+        for (int64_t e = 0; e < count; ++e) {
+          const T flow = body.slope.of(dy[e], distances[e]);
+          flows[i][e] = distances[e] == 0 ? T(0) : flow;
+        }
+      }
+      for (int64_t e = 0; e < count; ++e) {
+        Vec<T> b[kVecs];
+        Load(y + (j + e) * d, n, b);
+#pragma GCC unroll 2
+        for (int64_t i = 0; i < kCount; ++i) {
+          const T distance = body.distances[(row + i) * m + j + e];
+          if (distance == 0) continue;
+#pragma GCC unroll 4
+          for (int64_t v = 0; v < kVecs; ++v) {
+            sums[i][v] += Flow(flows[i][e], x[i][v] - b[v], distance);
+          }
+        }
+      }
+    }
+#pragma GCC unroll 2
+    for (int64_t i = 0; i < kCount; ++i) Store(sums[i], n, body.dx + (row + i) * d + k);
+  }
+  FIRN_ALWAYS_INLINE Vec<T> Flow(T flow, Vec<T> d, T distance) const {
+    if constexpr (std::is_same_v<Slope, SlopeOfRoot<T>>) return flow * d;
+    const Vec<T> up = Vec<T>{} + flow, none = {};
+    const Vec<T> flows = d > 0 ? up : d < 0 ? -up : none;
+    if constexpr (std::is_same_v<Slope, SlopeOfLargest<T>>) {
+      return Sizes<T>(d) < distance ? none : flows;
+    }
+    return flows;
+  }
+  static FIRN_ALWAYS_INLINE void Load(const T* from, int64_t n, Vec<T>* to) {
+    if (n == kVecs * kLanes) {
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < kVecs; ++v) std::memcpy(to + v, from + v * kLanes, sizeof(Vec<T>));
+      return;
+    }
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kVecs; ++v) {
+      const int64_t left = n - v * kLanes;
+      to[v] = left <= 0 ? Vec<T>{}
+                        : inner::internal::LoadPart(from + v * kLanes, std::min(left, kLanes));
+    }
+  }
+  static FIRN_ALWAYS_INLINE void Store(const Vec<T>* from, int64_t n, T* to) {
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kVecs; ++v) {
+      if (v * kLanes >= n) return;
+      inner::internal::StorePart<T>(from[v], std::min(kLanes, n - v * kLanes), to + v * kLanes);
+    }
+  }
+};
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_OPS_LINEAR_DISTANCE_TILES_BODY_H_
