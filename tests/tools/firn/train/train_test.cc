@@ -161,6 +161,17 @@ TEST(TrainTest, SaysWhoseTheNumbersOfTheValidationAre) {
   EXPECT_EQ(Trained(WriteConfig("of_average", config))["validation_of"], "average");
 }
 
+TEST(TrainTest, SaysInKeysOfTheFileWhatToTryAfterARunDiverged) {
+  json config = DigitsConfig();
+  config["optimizer"] = {{"name", "sgd"}, {"lr", 1e30}};
+  const Outcome o = Firn({"train", WriteConfig("diverged", config)});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("the run has diverged"));
+  EXPECT_THAT(o.err, HasSubstr(R"(warms up ("warmup" of "schedule"), a "clip_grad_norm", and)"));
+  EXPECT_THAT(o.err, Not(HasSubstr("optim::")));
+  EXPECT_THAT(o.err, Not(HasSubstr("AnomalyScope")));
+}
+
 TEST(TrainTest, RefusesToGoOnWithAnotherConfiguration) {
   json config = DigitsConfig();
   config["epochs"] = 1;
