@@ -244,6 +244,10 @@ TEST(TrainTest, TrainsOnFoldersOfImages) {
     io::WriteImage(of_class + "/" + std::to_string(i) + ".png", (s.input * 255).To(DType::kU8));
   }
   fs::remove_all(fs::path(folder).parent_path() / "run");
+  io::WriteFile(folder + "/one/other.webp", "RIFF\4   WEBP");
+  EXPECT_THAT(Firn({"train", path}).err, HasSubstr("(skip_unread leaves them out): " + folder));
+  config["data"]["skip_unread"] = true;
+  io::WriteFile(path, config.dump());
   const json result = Trained(path);
   EXPECT_EQ(result["output"], (fs::path(folder).parent_path() / "run").string());
   EXPECT_EQ(io::ReadFile(result["output"].get<std::string>() + "/classes.txt"), "one\nzero\n");
