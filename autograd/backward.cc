@@ -2,9 +2,10 @@
 
 #include "firn/autograd/backward.h"
 
+#include <string>
+
 #include "firn/autograd/tape/sweep.h"
 #include "firn/device/status_macros.h"
-#include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/create/constant.h"
 
@@ -12,25 +13,30 @@ namespace firn {
 namespace autograd {
 namespace {
 
-Tensor SeedOf(const Tensor& root, const std::vector<Tensor>& seeds, size_t i) {
-  CheckDefined(root, "backward", "the root");
+Tensor SeedOf(const std::vector<Tensor>& roots, const std::vector<Tensor>& seeds, size_t i) {
+  const Tensor& root = roots[i];
+  const auto name = [&] { return roots.size() == 1 ? "the root" : "root " + std::to_string(i); };
+  if (!root.defined()) {
+    RaiseStatus(InvalidArgument(name(), " is an undefined tensor"), "backward");
+  }
   if (!root.requires_grad()) {
-    RaiseStatus(FailedPrecondition("the root does not require a gradient: nothing it was computed "
-                                   "from has requires_grad, or it was computed in a NoGradScope"),
+    RaiseStatus(FailedPrecondition(name(),
+                                   " does not require a gradient: nothing it was computed from has "
+                                   "requires_grad, or it was computed in a NoGradScope"),
                 "backward");
   }
   if (i < seeds.size() && seeds[i].defined()) {
     const Tensor& seed = seeds[i];
     if (seed.shape() != root.shape() || seed.dtype() != root.dtype() ||
         seed.device() != root.device()) {
-      RaiseStatus(InvalidArgument("the seed ", seed.spec().ToString(), " does not fit the root ",
-                                  root.spec().ToString()),
+      RaiseStatus(InvalidArgument("the seed ", seed.spec().ToString(), " does not fit ", name(),
+                                  " ", root.spec().ToString()),
                   "backward");
     }
     return seed;
   }
   if (root.num_elements() != 1) {
-    RaiseStatus(InvalidArgument("the root has ", root.num_elements(),
+    RaiseStatus(InvalidArgument(name(), " has ", root.num_elements(),
                                 " elements; give a seed gradient, or reduce it to one"),
                 "backward");
   }
@@ -44,7 +50,7 @@ void SeedAll(Sweep& sweep, const std::vector<Tensor>& roots, const std::vector<T
                 "backward");
   }
   for (size_t i = 0; i < roots.size(); ++i) {
-    sweep.Seed(EdgeTo(roots[i]), SeedOf(roots[i], seeds, i));
+    sweep.Seed(EdgeTo(roots[i]), SeedOf(roots, seeds, i));
   }
 }
 
@@ -69,7 +75,9 @@ void Backward(const std::vector<Tensor>& roots, const BackwardOptions& options) 
 std::vector<Tensor> Grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    CheckDefined(inputs[i], "grad", "an input");
+    if (!inputs[i].defined()) {
+      RaiseStatus(InvalidArgument("input ", i, " is an undefined tensor"), "grad");
+    }
     if (!inputs[i].requires_grad()) {
       RaiseStatus(FailedPrecondition("input ", i, " does not require a gradient"), "grad");
     }

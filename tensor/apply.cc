@@ -314,6 +314,14 @@ void CheckDefined(const Tensor& x, std::string_view op, const char* name) {
   if (!x.defined()) RaiseStatus(InvalidArgument(name, " is an undefined tensor"), op);
 }
 
+void CheckAllDefined(absl::Span<const Tensor> tensors, std::string_view op) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].defined()) {
+      RaiseStatus(InvalidArgument("tensors[", i, "] is an undefined tensor"), op);
+    }
+  }
+}
+
 TensorList Apply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs) {
   TensorList out(op.outputs.size());
   ApplyInto(op, in, attrs, absl::MakeSpan(out));

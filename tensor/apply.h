@@ -34,6 +34,8 @@ inline Tensor Apply1(const OpDef& op, std::initializer_list<TensorRef> in, Attrs
 
 // Throws when `x` is undefined, for front functions that look at it before Apply does.
 void CheckDefined(const Tensor& x, std::string_view op, const char* name = "x");
+// The same of a list, with the place of one that is not: "tensors[1] is an undefined tensor".
+void CheckAllDefined(absl::Span<const Tensor> tensors, std::string_view op);
 
 }  // namespace firn
 

@@ -43,6 +43,15 @@ std::errc Parse(std::string_view text, T* value) {
 
 }  // namespace
 
+absl::Status CheckEncoding(std::string_view start, const std::string& name) {
+  const bool wide = start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff") ||
+                    start.starts_with(std::string_view("\0\0\xfe\xff", 4));
+  FIRN_RETURN_IF(wide, Unimplemented(name,
+                                     ": text of 16 or 32 bits a character is not read; save "
+                                     "it as UTF-8"));
+  return absl::OkStatus();
+}
+
 std::errc ParseNumber(std::string_view text, float* value) { return Parse(text, value); }
 std::errc ParseNumber(std::string_view text, double* value) { return Parse(text, value); }
 

@@ -14,6 +14,10 @@ namespace firn::io::internal {
 // Some programs begin every text with it; it is not of the first field.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
+// Unimplemented for a text that begins with a byte order mark of UTF-16 or UTF-32; `name` is its in
+// messages.
+absl::Status CheckEncoding(std::string_view start, const std::string& name);
+
 struct Field {
   std::string_view text;  // without the quotes around it
   bool quoted = false;

@@ -190,6 +190,7 @@ absl::Status ForEachRecord(
   for (;;) {
     FIRN_ASSIGN_OR_RETURN(std::string_view piece, next());
     if (piece.empty()) break;
+    if (at_start) FIRN_RETURN_IF_ERROR(CheckEncoding(piece, name));
     if (at_start && piece.starts_with(kByteOrderMark)) piece.remove_prefix(kByteOrderMark.size());
     at_start = false;
     const char* p = piece.data();

@@ -5,12 +5,13 @@
 // block of `start` bytes (no rows) or an indirect block. An object is named by offset and length.
 //
 // Where the objects are is in a version 2 B-tree (h5_btree2), by the checksums of their names. All
-// these structures end in a checksum.
+// these structures end in a checksum, but direct blocks, which have one in front of their objects.
 #include "firn/io/internal/h5_heap.h"
 
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -23,6 +24,7 @@ namespace {
 struct DirectBlock {
   uint64_t begin = 0, size = 0;  // in the heap's space
   uint64_t address = 0;
+  std::string bytes = {};  // read and checked when an object of it is asked for
 };
 
 class Heap {
@@ -35,7 +37,7 @@ class Heap {
   }
 
   // The object of a heap id: kind, offset, length.
-  absl::StatusOr<std::string> Get(H5File& file, H5Cursor id, uint64_t* address) const {
+  absl::StatusOr<std::string> Get(H5File& file, H5Cursor id, uint64_t* address) {
     const uint64_t at = id.offset();
     const uint64_t kind = id.Uint(1);
     const uint64_t offset = id.Uint(offset_bytes_), length = id.Uint(length_bytes_);
@@ -48,8 +50,13 @@ class Heap {
         length > (after - 1)->size - (offset - (after - 1)->begin)) {
       return file.DamagedAt(at, "heap id", absl::StrCat("no object at ", offset));
     }
-    *address = (after - 1)->address + (offset - (after - 1)->begin);
-    return file.ReadMetadata(*address, length, "heap object");
+    DirectBlock& block = *(after - 1);
+    if (block.bytes.empty()) {
+      FIRN_ASSIGN_OR_RETURN(block.bytes, ReadBlock(file, block));
+    }
+    *address = block.address + (offset - block.begin);
+    FIRN_RETURN_IF_ERROR(file.ChargeMetadata(length));
+    return block.bytes.substr(offset - block.begin, length);
   }
 
  private:
@@ -61,7 +68,8 @@ class Heap {
     if (s.Uint(2) != 0) return file.Refused("a heap with filters");
     FIRN_ASSIGN_OR_RETURN(const std::string bytes, file.ReadChecked(address, 146, "heap"));
     H5Cursor c(bytes, address);
-    c.Skip(10);
+    c.Skip(9);
+    has_checksums_ = (c.Uint(1) & 2) != 0;
     const uint64_t max_object = c.Uint(4);
     c.Skip(96);
     width_ = c.Uint(2);
@@ -83,6 +91,25 @@ class Heap {
     offset_bytes_ = (heap_bits + 7) / 8;
     length_bytes_ = std::min(H5BytesFor(max_direct_), H5BytesFor(max_object));
     return absl::OkStatus();
+  }
+
+  // "FHDB", version, address of the header, offset in the heap, a checksum of the whole block with
+  // zeros in its own place if the heap has them, objects.
+  absl::StatusOr<std::string> ReadBlock(H5File& file, const DirectBlock& block) const {
+    constexpr const char* kField = "heap block of objects";
+    FIRN_ASSIGN_OR_RETURN(std::string bytes, file.ReadMetadata(block.address, block.size, kField));
+    H5Cursor c(bytes, block.address);
+    if (c.Bytes(4) != "FHDB") return file.DamagedAt(block.address, kField, "expected FHDB");
+    if (!has_checksums_) return bytes;
+    c.Skip(1 + 8 + offset_bytes_);
+    const size_t at = c.at();
+    const uint64_t stored = c.Uint(4);
+    FIRN_RETURN_IF_ERROR(file.Check(c, kField));
+    std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(at), 4, '\0');
+    if (H5Checksum(bytes) != stored) {
+      return file.DamagedAt(block.address, kField, "the checksum is wrong");
+    }
+    return bytes;
   }
 
   uint64_t RowSize(uint64_t row) const { return row == 0 ? start_ : start_ << (row - 1); }
@@ -133,6 +160,7 @@ class Heap {
 
   uint64_t width_ = 0, start_ = 0, max_direct_ = 0;
   uint64_t offset_bytes_ = 0, length_bytes_ = 0;
+  bool has_checksums_ = false;
   uint64_t root_ = 0, root_rows_ = 0;
   std::vector<DirectBlock> blocks_;  // by begin
 };

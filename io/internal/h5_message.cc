@@ -108,6 +108,11 @@ const char* ClassName(uint64_t kind) {
   return kind < std::size(kNames) ? kNames[kind] : "unknown";
 }
 
+// Strings of one length, or of any.
+bool IsWords(const TypeHead& head) {
+  return head.kind == 3 || (head.kind == 9 && (head.bits & 15) == 1);
+}
+
 }  // namespace
 
 absl::StatusOr<H5Space> ParseH5Space(const H5File& file, H5Cursor c) {
@@ -173,7 +178,8 @@ absl::StatusOr<StoredType> ParseH5Type(const H5File& file, H5Cursor c) {
       if (head.kind > kLastClass) {
         return file.DamagedAt(offset, "datatype", absl::StrCat("class ", head.kind));
       }
-      return file.Refused(absl::StrCat("elements of class ", ClassName(head.kind)));
+      return file.Refused(absl::StrCat("elements of class ", ClassName(head.kind),
+                                       IsWords(head) ? ", which LoadHdf5Words reads" : ""));
   }
 }
 

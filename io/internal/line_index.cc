@@ -55,6 +55,7 @@ absl::StatusOr<LineIndex> LineIndex::Make(std::unique_ptr<RandomAccess> file, ch
     const std::string_view text(block, static_cast<size_t>(n));
     FIRN_RETURN_IF(at == 0 && text.starts_with("\x1f\x8b"),
                    InvalidArgument(f.name(), ": expected text, got gzip: unpack it"));
+    if (at == 0) FIRN_RETURN_IF_ERROR(CheckEncoding(text, f.name()));
     const char* p = block;
     const char* const end = p + n;
     if (at == 0 && text.starts_with(kByteOrderMark)) p += kByteOrderMark.size();

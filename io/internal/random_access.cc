@@ -102,12 +102,59 @@ absl::Status RandomAccess::ReadAt(int64_t offset, void* out, int64_t n,
                  absl::StrCat("expected ", n, " bytes, got ", got, ": the file ends early"));
 }
 
+namespace {
+
+// Whole files of other kinds, so that nobody takes one for a damaged file.
+struct OtherKind {
+  std::string_view signature;
+  const char* name;
+};
+
+constexpr OtherKind kOtherKinds[] = {
+    {"\x89HDF\r\n\x1a\n", "an HDF5 file"},
+    {"\x93NUMPY", "a .npy file"},
+    {"PK\x03\x04", "a ZIP file, as .npz and .pt are"},
+    {"\x80\x02", "a pickle"},
+    {"\x80\x03", "a pickle"},
+    {"\x80\x04", "a pickle"},
+    {"\x80\x05", "a pickle"},
+    {"\x0e\x03\x13\x01", "an HDF4 file"},
+    {"CDF\x01", "a netCDF file"},
+    {"CDF\x02", "a netCDF file"},
+    {"CDF\x05", "a netCDF file"},
+    {"MATLAB ", "a MAT file"},
+    {"RIFF", "a RIFF file"},
+    {"fLaC", "a FLAC file"},
+    {"OggS", "an Ogg file"},
+    {"ID3", "an MP3 file"},
+    {"\xff\xfb", "an MP3 file"},
+    {"\xff\xf3", "an MP3 file"},
+    {"FORM", "an AIFF file"},
+    {"riff", "a Wave64 file"},
+    {"caff", "a CAF file"},
+    {".snd", "an AU file"},
+    {"\x1f\x8b", "a file of gzip"},
+    {"BZh", "a file of bzip2"},
+    {"\xfd"
+     "7zXZ",
+     "a file of xz"},
+    {"(\xb5/\xfd", "a file of zstd"},
+    {"version https://git-lfs", "a pointer of Git LFS (git lfs pull fetches the file itself)"},
+};
+
+}  // namespace
+
 absl::Status ExpectSignature(const RandomAccess& file, std::string_view signature,
                              const char* kind) {
   // A shorter file is of another kind too, and says so better than by its length.
-  std::string got(std::min(signature.size(), static_cast<size_t>(file.size())), '\0');
+  std::string got(static_cast<size_t>(std::min<int64_t>(file.size(), 32)), '\0');
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, got.data(), static_cast<int64_t>(got.size()), "signature"));
-  if (got == signature) return absl::OkStatus();
+  if (std::string_view(got).starts_with(signature)) return absl::OkStatus();
+  for (const OtherKind& other : kOtherKinds) {
+    FIRN_RETURN_IF(std::string_view(got).starts_with(other.signature),
+                   Unimplemented(file.name(), ": it is ", other.name, ", and not ", kind));
+  }
+  got.resize(std::min(got.size(), signature.size()));
   const auto shown = [](std::string_view bytes) {
     return absl::StrCat("\"", absl::CHexEscape({bytes.data(), bytes.size()}), "\"");
   };

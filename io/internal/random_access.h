@@ -48,9 +48,10 @@ class RandomAccess {
   const int64_t size_;
 };
 
-// DataLoss unless the file begins with `signature`, which files of its format do: "net.h5: offset
-// 0, signature: expected "\x89HDF\r\n\x1a\n", got "hello": not an HDF5 file", `kind` being the last
-// three words.
+// OK if the file begins with `signature`, which files of its format do. Unimplemented for those of
+// another kind that is known: "net.h5: it is a .npy file, and not an HDF5 file", `kind` being the
+// last three words; else DataLoss: "net.h5: offset 0, signature: expected "\x89HDF\r\n\x1a\n", got
+// "hello": not an HDF5 file".
 absl::Status ExpectSignature(const RandomAccess& file, std::string_view signature,
                              const char* kind);
 

@@ -125,6 +125,7 @@ absl::StatusOr<Directory> FindDirectory(const RandomAccess& file) {
                            "expected the place of a directory that ends before it"));
     return d;
   }
+  FIRN_RETURN_IF_ERROR(ExpectSignature(file, "PK", "a ZIP file"));
   return Damaged(file.name(), file.size(), "end record", "expected one: not a ZIP file");
 }
 

@@ -21,10 +21,10 @@ void RequireShapes(const Tensor& scores, const Tensor& labels) {
                                 DTypeName(scores.dtype()), " (want scores [N] or [N, 1])"),
                 kWho);
   }
-  if (IsFloating(labels.dtype()) || labels.num_elements() != scores.num_elements()) {
+  if (labels.num_elements() != scores.num_elements()) {
     RaiseStatus(
         InvalidArgument("labels are ", labels.shape().ToString(), " ", DTypeName(labels.dtype()),
-                        " (want ", scores.num_elements(), " integers)"),
+                        " (want ", scores.num_elements(), " of them)"),
         kWho);
   }
 }
@@ -34,7 +34,7 @@ void RequireShapes(const Tensor& scores, const Tensor& labels) {
 void Auc::Update(const Tensor& predictions, const Tensor& labels) {
   RequireShapes(predictions, labels);
   const std::vector<double> scores = predictions.ToVector<double>();
-  const std::vector<int64_t> truth = labels.ToVector<int64_t>();
+  const std::vector<double> truth = labels.ToVector<double>();
   for (size_t i = 0; i < scores.size(); ++i) {
     if (std::isnan(scores[i]))
       RaiseStatus(

@@ -13,9 +13,9 @@ namespace firn::io {
 // Keeps every score, 8 bytes a sample. Thread-compatible.
 class Auc {
  public:
-  // Scores: [N] or [N, 1] of any floating type. Labels: integers or bool of the same number, 1 or
-  // true for a positive sample, else 0. Any device. Throws kInvalidArgument, and changes nothing,
-  // for anything else and for a NaN score.
+  // Scores: [N] or [N, 1] of any floating type. Labels: as many, of any type, as the targets of
+  // BinaryCrossEntropyWithLogits are: 1 or true for a positive sample, else 0. Any device. Throws
+  // kInvalidArgument, and changes nothing, for anything else and for a NaN score.
   void Update(const Tensor& predictions, const Tensor& labels);
   // 0 to 1; NaN until there are samples of both classes.
   double Value() const;

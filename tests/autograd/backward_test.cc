@@ -155,6 +155,19 @@ TEST(BackwardTest, ChecksRootsAndSeeds) {
   EXPECT_FALSE(x.grad().defined());
 }
 
+TEST(BackwardTest, SaysWhichOfSeveralItIs) {
+  const Tensor x = Leaf({1, 2});
+  const Tensor y = Mul(x, x), sum = Sum(y);
+  ExpectContains(ErrorOf([&] { Backward({sum, Tensor()}); }), "root 1 is an undefined tensor");
+  ExpectContains(ErrorOf([&] { Backward({sum, y}); }), "root 1 has 2 elements");
+  ExpectContains(ErrorOf([&] {
+                   Backward({sum, Ones({1})});
+                 }),
+                 "root 1 does not require a gradient");
+  ExpectContains(ErrorOf([&] { Grad({sum}, {x, Tensor()}); }), "input 1 is an undefined tensor");
+  EXPECT_FALSE(x.grad().defined());
+}
+
 TEST(BackwardTest, AddsUpTheGradientsOfARootGivenTwice) {
   Tensor x = Leaf({3});
   Tensor y = Sum(x);

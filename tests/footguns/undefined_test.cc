@@ -135,6 +135,19 @@ void ExpectErrorsOf(Tensor& t) {
   EXPECT_NE(t.ToString(), "");
 }
 
+TEST(UndefinedTest, ItsPlaceInAListIsTold) {
+  const std::vector<Tensor> list = {Ones({2}), Tensor(), Ones({2})};
+  const std::vector<std::pair<const char*, std::function<void()>>> calls = {
+      {"concat", [&] { Concat(list, 0); }},
+      {"stack", [&] { Stack(list, 0); }},
+      {"add_n", [&] { AddN(list); }},
+      {"meshgrid", [&] { Meshgrid(list); }},
+  };
+  for (const auto& [name, call] : calls) {
+    EXPECT_EQ(testing::ErrorOf(call), std::string(name) + ": tensors[1] is an undefined tensor");
+  }
+}
+
 TEST(UndefinedTest, AnUndefinedTensorSaysSo) {
   Tensor t;
   ExpectErrorsOf(t);

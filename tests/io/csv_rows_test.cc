@@ -239,6 +239,7 @@ TEST_F(CsvRowsTest, RefusesHeadersThatMakeNoSense) {
   EXPECT_THAT(Error("x__0,x\n1,2\n"), HasSubstr("always with an index or never"));
   EXPECT_THAT(Error("#a\n1\n"), HasSubstr("got only columns to pass over"));
   EXPECT_THAT(Error("\x1f\x8b zip"), HasSubstr("got gzip: unpack it"));
+  EXPECT_THAT(Error("\xff\xfex"), HasSubstr("save it as UTF-8"));
   EXPECT_THAT(Error("x\n12345\n", {.limits = {.max_metadata_bytes = 4}}),
               HasSubstr("line 2: more than the 4 bytes allowed"));
 }

@@ -62,6 +62,14 @@ TEST(CsvTest, AByteOrderMarkIsNoPartOfTheFirstField) {
   EXPECT_THAT(Error("1\n" + mark + "2\n"), HasSubstr("line 2, column 0"));
 }
 
+TEST(CsvTest, WideCharactersAreNoDamage) {
+  for (const std::string mark : {"\xff\xfe", "\xfe\xff"}) {
+    const absl::Status status = ParseCsv(mark + "1", "t.csv").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("t.csv: text of 16 or 32 bits"));
+  }
+}
+
 TEST(CsvTest, NumbersTooSmallAreZeroAndHaveOneSign) {
   const auto number = [](const std::string& text) { return ParseCsv(text, "t.csv", {}); };
   EXPECT_EQ(number("1e-400")->Item(), 0);

@@ -140,6 +140,26 @@ TEST_F(H5ReaderTest, SortsByIndexAndPutsThoseWithoutLast) {
   }
 }
 
+// Names of links are checked as all else in files of the newer kind is.
+TEST_F(H5ReaderTest, LooksAtChecksumsOfAHeap) {
+  for (const int links : {20, 400}) {  // in one block, and in several
+    const std::string path = Make(
+        [&](hid_t f) {
+          for (int i = 0; i < links; ++i) AddNumbers(f, ("entry" + std::to_string(i)).c_str(), {1});
+        },
+        H5F_LIBVER_LATEST);
+    ASSERT_TRUE(Load(path).ok());
+    std::string bytes = ReadFile(path);
+    const size_t at = bytes.rfind("entry1");
+    ASSERT_NE(at, std::string::npos);
+    bytes[at] = 'f';
+    WriteFile(path, bytes);
+    EXPECT_THAT(Error(path, absl::StatusCode::kDataLoss),
+                HasSubstr("heap block of objects: the checksum is wrong"))
+        << links;
+  }
+}
+
 // Whichever of its names a walk meets first, and whichever of them are wanted, a dataset is judged
 // by the one that it was written by.
 TEST_F(H5ReaderTest, FindsTheNameThatAChecksumIsOf) {

@@ -265,6 +265,12 @@ TEST(ImageDamageTest, NamesFormatsThatAreNotRead) {
   ExpectError("\0\0\0\x0cjP  \r\n\x87\n"s, kUnread, "JPEG 2000");
   ExpectError("\xff\x4f\xff\x51\0"s, kUnread, "JPEG 2000");
   ExpectError("\0\0\1\0\1\0"s, kUnread, "ICO");
+  ExpectError("\0\0\2\0\1\0"s, kUnread, "CUR");
+  ExpectError("\0\0\2\0\0\0\0\0\0\0\0\0\4\0\4\0"s, kUnread, "TGA");
+  ExpectError("\0\0\x0a\0\0\0\0\0\0\0\0\0\4\0\4\0"s, kUnread, "TGA");
+  ExpectError("\x0a\5\1\x08"s, kUnread, "PCX");
+  ExpectError("II\xbc\1"s, kUnread, "JPEG XR");
+  ExpectError(std::string(128, '\0') + "DICM", kUnread, "DICOM");
   ExpectError("MM\0+\0\x08"s, kUnread, "BigTIFF");
   ExpectError("RIFF\x24\0\0\0WAVEfmt "s, kDamage, "signature");
   ExpectError("GIF88a\3\0\1\0", kDamage, "signature");

@@ -203,6 +203,12 @@ TEST(NpzTest, NamesWhatIsWrong) {
   changed[35 + 128] ^= 1;  // an element
   EXPECT_THAT(error(changed), HasSubstr("expected the checksum"));
   EXPECT_THAT(error("PK"), HasSubstr("not a ZIP file"));
+  EXPECT_THAT(error("text"), HasSubstr("not a ZIP file"));
+  EXPECT_THAT(error("\x80\4."), HasSubstr("it is a pickle, and not a ZIP file"));
+  const absl::Status zip = ParseNpy(bytes, "x.npy").status();
+  EXPECT_EQ(zip.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(zip.message()),
+              HasSubstr("a ZIP file, as .npz and .pt are, and not a .npy"));
   EXPECT_THAT(firn::testing::ErrorOf([] { ReadNpz(TempPath("none.npz")); }), HasSubstr("none.npz"));
 }
 

@@ -74,6 +74,18 @@ TEST(WavTest, ReadsExtensibleFormats) {
   EXPECT_TRUE(ParseWav(bytes, "x.wav")->samples.Equals(ReadWav(TempPath("x.wav")).samples));
 }
 
+// Sound of other kinds is not damaged.
+TEST(WavTest, NamesOtherKindsOfFiles) {
+  for (const auto& [start, kind] :
+       {std::pair{"fLaC", "a FLAC file"}, std::pair{"OggS", "an Ogg file"},
+        std::pair{"FORM", "an AIFF file"}, std::pair{"ID3\3", "an MP3 file"},
+        std::pair{"version https://git-lfs.github.com/", "a pointer of Git LFS"}}) {
+    const absl::Status status = ParseWav(start + std::string(60, '\1'), "x.wav").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << start;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(std::string("x.wav: it is ") + kind));
+  }
+}
+
 TEST(WavTest, RefusesDamageAndEveryTruncation) {
   const std::string bytes = Bytes(WavFormat::kPcm24);
   for (size_t n = 0; n < bytes.size(); ++n)

@@ -238,5 +238,16 @@ TEST(FarGradientsTest, SignsOfPowersOfNegativeNumbers) {
   EXPECT_EQ(Grad(Sum(Pow(zero, 1e10)), zero).Item(), 0);
 }
 
+// The origin has no angle: 0 there, as PyTorch gives, and nothing else is spoilt.
+TEST(FarGradientsTest, AnglesOfTheOrigin) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16}) {
+    const Tensor y = Of(dtype, {0, -0.0, 0, 1}, {4}).SetRequiresGrad();
+    const Tensor x = Of(dtype, {0, 0, -0.0, 0}, {4}).SetRequiresGrad();
+    const std::vector<Tensor> slopes = Grad({Sum(Atan2(y, x))}, {y, x});
+    EXPECT_EQ(slopes[0].ToVector<double>(), (std::vector<double>{0, 0, 0, 0}));
+    EXPECT_EQ(slopes[1].ToVector<double>(), (std::vector<double>{0, 0, 0, -1}));
+  }
+}
+
 }  // namespace
 }  // namespace firn

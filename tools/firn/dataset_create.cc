@@ -35,7 +35,7 @@ struct Options {
   int64_t width = 0, height = 0;
   int channels = 3;
   std::string mode = "trimming";
-  bool shuffle = false, skip_damaged = false, replace = false;
+  bool shuffle = false, skip_damaged = false, skip_unread = false, replace = false;
   uint64_t seed = 0;
   double validation = 0;  // percent
   std::string train_file = "train.csv", validation_file = "validation.csv";
@@ -141,8 +141,8 @@ int Create(Terminal& terminal, Options o) {
   const std::string train = absl::StrCat(o.output, "/", o.train_file);
   const std::string validation = absl::StrCat(o.output, "/", o.validation_file);
   const auto images = io::ImageFolder(
-      o.images,
-      {.image = {.color = o.channels == 1 ? io::ImageColor::kGrey : io::ImageColor::kRgb}});
+      o.images, {.image = {.color = o.channels == 1 ? io::ImageColor::kGrey : io::ImageColor::kRgb},
+                 .skip_unread = o.skip_unread});
   const std::vector<std::string> names = OutputNames(*images, o);
   CheckPlaces(o, train, validation, names);
   std::vector<int64_t> labels;
@@ -205,6 +205,8 @@ FIRN_SUBCOMMAND(dataset, create,
   app.add_option("--train-file", o->train_file, "name of the first table; train.csv");
   app.add_option("--validation-file", o->validation_file, "name of the second; validation.csv");
   app.add_flag("--skip-damaged", o->skip_damaged, "leave images out that cannot be read");
+  app.add_flag("--skip-unread", o->skip_unread,
+               "leave out images of formats that are not read; without it, they are an error");
   app.add_flag("--force", o->replace, "replace what is there");
   app.footer(
       "Columns are x:image and y:label, the class by its number. Example:\n"

@@ -37,15 +37,17 @@ struct ArangeOptions {
 };
 
 namespace inner::internal {
+template <class T>
+concept PlainNumber = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 Tensor ArangeIntegers(int64_t start, int64_t end, int64_t step, const ArangeOptions& options);
 Tensor ArangeNumbers(double start, double end, double step, const ArangeOptions& options);
 }  // namespace inner::internal
 
 // start, start + step, ... before `end`: ceil((end - start) / step) elements. Throws when step is 0
-// or leads away from `end`.
-template <class A, class B, class C = int>
-requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>&& std::is_arithmetic_v<C>) Tensor
-    Arange(A start, B end, C step = 1, const ArangeOptions& options = {}) {
+// or leads away from `end`. Flags are no numbers.
+template <inner::internal::PlainNumber A, inner::internal::PlainNumber B,
+          inner::internal::PlainNumber C = int>
+Tensor Arange(A start, B end, C step = 1, const ArangeOptions& options = {}) {
   if constexpr (std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>) {
     return inner::internal::ArangeIntegers(static_cast<int64_t>(start), static_cast<int64_t>(end),
                                            static_cast<int64_t>(step), options);
@@ -55,8 +57,10 @@ requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>&& std::is_arithmetic_
   }
 }
 // 0, 1, ... before `end`.
-template <class T>
-requires(std::is_arithmetic_v<T>) Tensor Arange(T end) { return Arange(T{0}, end); }
+template <inner::internal::PlainNumber T>
+Tensor Arange(T end) {
+  return Arange(T{0}, end);
+}
 
 namespace inner {
 struct LinspaceAttrs {

@@ -199,7 +199,7 @@ Tensor Add(const Tensor& x, const Tensor& y, Number alpha) {
 Tensor AddN(const std::vector<Tensor>& tensors) {
   const OpDef& op = TheOp<"add_n">();
   if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensor, got 0"), op.name);
-  for (const Tensor& t : tensors) CheckDefined(t, op.name, "a tensor");
+  CheckAllDefined(tensors, op.name);
   DType dtype = tensors[0].dtype();
   for (const Tensor& t : tensors) dtype = Promote(dtype, ResultType(tensors[0], t));
   std::vector<Tensor> cast;

@@ -91,7 +91,9 @@ void GradAtan2(GradContext& g) {
   const Tensor far = LogicalOr(Lt(size, 0x1p-8), Gt(size, 0x1p8));
   const Tensor unit = Where(far, Clamp(Reciprocal(size), 1 / most, most), 1.0);
   const Tensor y = Mul(in_y, unit), x = Mul(in_x, unit);
-  const Tensor scaled = Div(AsDType(g.grad_output(), compute), Add(Square(x), Square(y)));
+  // 0 at the origin, which has no angle, as hypot's there.
+  const Tensor squares = Where(Eq(size, 0), 1.0, Add(Square(x), Square(y)));
+  const Tensor scaled = Div(AsDType(g.grad_output(), compute), squares);
   if (g.needs(0)) g.set_grad_input(0, AsDType(Mul(Mul(scaled, x), unit), dtype));
   if (g.needs(1)) g.set_grad_input(1, AsDType(Neg(Mul(Mul(scaled, y), unit)), dtype));
 }

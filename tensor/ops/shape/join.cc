@@ -80,11 +80,9 @@ FIRN_REGISTER_OP(concat) {
 Tensor Concat(const std::vector<Tensor>& tensors, Integer dim) {
   const OpDef& op = TheOp<"concat">();
   if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensor, got 0"), op.name);
-  DType dtype = tensors[0].defined() ? tensors[0].dtype() : DType::kBool;
-  for (const Tensor& t : tensors) {
-    CheckDefined(t, op.name, "a tensor");
-    dtype = Promote(dtype, t.dtype());
-  }
+  CheckAllDefined(tensors, op.name);
+  DType dtype = tensors[0].dtype();
+  for (const Tensor& t : tensors) dtype = Promote(dtype, t.dtype());
   ConcatAttrs attrs{.dim = dim, .sizes = {}};
   std::vector<Tensor> cast;
   for (const Tensor& t : tensors) {
@@ -97,9 +95,9 @@ Tensor Concat(const std::vector<Tensor>& tensors, Integer dim) {
 
 Tensor Stack(const std::vector<Tensor>& tensors, Integer dim) {
   if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensor, got 0"), "stack");
+  CheckAllDefined(tensors, "stack");
   std::vector<Tensor> parts;
   for (const Tensor& t : tensors) {
-    CheckDefined(t, "stack", "a tensor");
     if (t.shape() != tensors[0].shape()) {
       RaiseStatus(InvalidArgument("tensor ", parts.size(), " ", t.shape().ToString(),
                                   " and tensor 0 ", tensors[0].shape().ToString(), " differ"),

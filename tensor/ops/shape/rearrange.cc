@@ -319,13 +319,13 @@ std::vector<Tensor> Meshgrid(const std::vector<Tensor>& tensors, MeshIndexing in
   if (n == 0 || n > kMaxRank) {
     RaiseStatus(InvalidArgument("takes 1 to ", kMaxRank, " tensors, got ", n), kName);
   }
+  CheckAllDefined(tensors, kName);
   const auto place = [&](int i) {
     return indexing == MeshIndexing::kXy && n > 1 && i < 2 ? 1 - i : i;
   };
   Dims grid(n, 1);
   for (int i = 0; i < n; ++i) {
     const Tensor& t = tensors[static_cast<size_t>(i)];
-    CheckDefined(t, kName, "a tensor");
     if (t.rank() > 1) {
       RaiseStatus(InvalidArgument("tensors must be 1-D, got ", t.shape().ToString()), kName);
     }

@@ -56,6 +56,19 @@ TEST(AucTest, AgreesWithAllPairsAndMergesToTheSame) {
   EXPECT_DOUBLE_EQ(first.Value(), whole.Value());
 }
 
+// The targets of BinaryCrossEntropyWithLogits are floats in the shape of the scores.
+TEST(AucTest, TakesLabelsAsLossesWantThem) {
+  Auc integers, floats;
+  const Tensor scores = FromVector<float>({0.25f, 2, -1, 0.5f}).Reshape({4, 1});
+  integers.Update(scores, FromVector<int64_t>({0, 1, 0, 0}));
+  floats.Update(scores, FromVector<float>({0, 1, 0, 0}).Reshape({4, 1}));
+  EXPECT_EQ(floats.Value(), integers.Value());
+  EXPECT_THAT(ErrorOf([&] {
+                floats.Update(scores, Full({4, 1}, 0.5));
+              }),
+              HasSubstr("a label is 0.5 (want 0 or 1)"));
+}
+
 TEST(AucTest, RefusesWhatDoesNotFitAndKeepsWhatItHas) {
   Auc auc;
   auc.Update(FromVector<float>({0, 1}), FromVector<int64_t>({0, 1}));
@@ -64,7 +77,7 @@ TEST(AucTest, RefusesWhatDoesNotFitAndKeepsWhatItHas) {
               }),
               HasSubstr("want scores [N] or [N, 1]"));
   EXPECT_THAT(ErrorOf([&] { auc.Update(Zeros({2}), Zeros({3}, DType::kI64)); }),
-              HasSubstr("labels are [3] i64 (want 2 integers)"));
+              HasSubstr("labels are [3] i64 (want 2 of them)"));
   EXPECT_THAT(ErrorOf([&] {
                 auc.Update(Zeros({2}), FromVector<int64_t>({0, 2}));
               }),

@@ -94,6 +94,11 @@ TEST(DatasetCommandTest, NamesImagesThatItCannotRead) {
   EXPECT_THAT(o.err, HasSubstr("dog/3\\x1b.png"));
   EXPECT_THAT(o.err, Not(HasSubstr("\x1b")));
   EXPECT_EQ(Lines(out + "/train.csv").size(), 1u + 9);
+  WriteFile(photos + "/dog/4.webp", "RIFF");
+  EXPECT_THAT(Dataset(line).err, HasSubstr("(skip_unread leaves them out)"));
+  line.push_back("--skip-unread");
+  EXPECT_EQ(Dataset(line).status, 0);
+  EXPECT_EQ(Lines(out + "/train.csv").size(), 1u + 9);
   line[2] = photos;
   EXPECT_EQ(Dataset(line).status, 2);
 }

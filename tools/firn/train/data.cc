@@ -93,6 +93,7 @@ DataSource Images(const Config& config) {
   const bool grey = config.Choice("color", {"rgb", "grey"}, "rgb") == "grey";
   io::ImageFolderOptions options;
   options.image.color = grey ? io::ImageColor::kGrey : io::ImageColor::kRgb;
+  options.skip_unread = config.Flag("skip_unread", false);
   options.transform =
       io::Compose({io::Resize({.height = size[0], .width = size[1]}), io::ToFloat()});
   return {[folder, options] {

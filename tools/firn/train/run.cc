@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
@@ -112,6 +114,21 @@ void ComputeInBf16(nn::Layer& net) {
     scope->reset();
     output = output.To(DType::kF32);
   });
+}
+
+// What Fit says of a run that has diverged names classes and options, of which the JSON file has
+// keys.
+FitResult InWordsOfTheFile(const std::function<FitResult()>& run) {
+  try {
+    return run();
+  } catch (const Error& e) {
+    const std::string said = absl::StrReplaceAll(
+        e.what(), {{"warms up (optim::WarmupLr)", "warms up (\"warmup\" of \"schedule\")"},
+                   {"a clip_norm", "a \"clip_grad_norm\""},
+                   {"; AnomalyScope names the operation that made the first one", ""}});
+    if (said == e.what()) throw;
+    throw Error(e.status(), said);
+  }
 }
 
 // A network behind the standardising of its inputs, by what it is trained with.
@@ -226,7 +243,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
                         .progress = telling.Progress(),
                         .on_epoch = {}};
   if (telling.terminal.json) options.on_epoch = telling;
-  const FitResult result = Fit(*net, *optimizer, train, options);
+  const FitResult result = InWordsOfTheFile([&] { return Fit(*net, *optimizer, train, options); });
   for (const auto& damaged : result.skipped) {
     telling.terminal.Warn("firn: passed over a damaged checkpoint: " + damaged.reason);
   }

@@ -161,6 +161,17 @@ TEST(TrainTest, SaysWhoseTheNumbersOfTheValidationAre) {
   EXPECT_EQ(Trained(WriteConfig("of_average", config))["validation_of"], "average");
 }
 
+TEST(TrainTest, SaysInKeysOfTheFileWhatToTryAfterARunDiverged) {
+  json config = DigitsConfig();
+  config["optimizer"] = {{"name", "sgd"}, {"lr", 1e30}};
+  const Outcome o = Firn({"train", WriteConfig("diverged", config)});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("the run has diverged"));
+  EXPECT_THAT(o.err, HasSubstr(R"(warms up ("warmup" of "schedule"), a "clip_grad_norm", and)"));
+  EXPECT_THAT(o.err, Not(HasSubstr("optim::")));
+  EXPECT_THAT(o.err, Not(HasSubstr("AnomalyScope")));
+}
+
 TEST(TrainTest, RefusesToGoOnWithAnotherConfiguration) {
   json config = DigitsConfig();
   config["epochs"] = 1;
@@ -233,6 +244,10 @@ TEST(TrainTest, TrainsOnFoldersOfImages) {
     io::WriteImage(of_class + "/" + std::to_string(i) + ".png", (s.input * 255).To(DType::kU8));
   }
   fs::remove_all(fs::path(folder).parent_path() / "run");
+  io::WriteFile(folder + "/one/other.webp", "RIFF\4   WEBP");
+  EXPECT_THAT(Firn({"train", path}).err, HasSubstr("(skip_unread leaves them out): " + folder));
+  config["data"]["skip_unread"] = true;
+  io::WriteFile(path, config.dump());
   const json result = Trained(path);
   EXPECT_EQ(result["output"], (fs::path(folder).parent_path() / "run").string());
   EXPECT_EQ(io::ReadFile(result["output"].get<std::string>() + "/classes.txt"), "one\nzero\n");
