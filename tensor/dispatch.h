@@ -69,6 +69,8 @@ class CaptureRecorder {
   virtual void BeforeGetSwitch(const SwitchState& /*state*/, const std::string& /*name*/,
                                bool /*turns*/) {}
   virtual void BeforeSetSwitch(const SwitchState& /*state*/) {}
+  // Before the elements of `t`, which the run did not make, get another handle.
+  virtual void BeforeDetach(const Tensor& /*t*/) {}
 };
 
 // Sees every operation before and after it ran: anomaly mode, profilers, hooks. Observers form a

@@ -158,6 +158,7 @@ Tensor Tensor::Detach() const {
   const DispatchState& s = ThisThread();
   if (s.capture != nullptr && impl_->born_in != s.capture_number) [[unlikely]] {
     RaiseIfError(LayOutRowMajorIfAlone(*this), "detach");
+    s.capture->BeforeDetach(*this);
   }
   return WrapStorage(impl_->storage, impl_->data, impl_->spec);
 }

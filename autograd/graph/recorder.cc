@@ -312,9 +312,9 @@ ValueId GraphRecorder::GradientValue(const Tensor& grad) {
 // What the run found is a constant when nobody else can change it. What it made and somebody still
 // holds, though it is no result, is written again by every run.
 void GraphRecorder::BindWhatStays() {
-  std::erase_if(other_handles_, [](const auto& handle) {
-    return handle.second.impl_ptr()->use_count() == 1;  // ours
-  });
+  const auto only_ours = [](const Tensor& t) { return t.impl_ptr()->use_count() == 1; };
+  std::erase_if(other_handles_, [&](const auto& handle) { return only_ours(handle.second); });
+  std::erase_if(detached_, only_ours);
   int64_t held = 0;
   for (auto& [pointer, seen] : seen_) {
     Buffer& buffer = graph_.buffers[static_cast<size_t>(seen.buffer)];

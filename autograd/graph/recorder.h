@@ -41,6 +41,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   void BeforeSetGrad(const Tensor& t) override;
   void BeforeGetSwitch(const SwitchState& state, const std::string& name, bool turns) override;
   void BeforeSetSwitch(const SwitchState& state) override;
+  void BeforeDetach(const Tensor& t) override;
 
   bool Holds(const Storage& storage) const override { return seen_.contains(&storage); }
   Tensor FoundGradient(const Tensor& leaf) override;
@@ -100,6 +101,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   // order of their first use.
   std::vector<std::pair<ValueId, Tensor>> other_handles_;
   absl::flat_hash_set<const TensorImpl*> known_handles_;
+  std::vector<Tensor> detached_;  // what modules keep and the run may know by other handles alone
+  absl::flat_hash_set<const TensorImpl*> known_detached_;
   size_t held_bytes_ = 0, new_bytes_ = 0;  // of storages: after the last DropUnheld, made since
   std::vector<std::pair<Tensor, Tensor>> changed_;  // written states and copies from before
   absl::flat_hash_set<const TensorImpl*> known_changed_;

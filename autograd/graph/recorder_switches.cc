@@ -57,6 +57,19 @@ void GraphRecorder::NoteKept() {
     note(static_cast<ValueId>(id), graph_.values[id].bound);
   }
   for (const auto& [id, handle] : other_handles_) note(id, handle);
+  for (const Tensor& t : detached_) {
+    const auto seen = seen_.find(t.impl()->storage.get());
+    if (seen == seen_.end()) continue;  // nothing was computed with it
+    for (const ValueId id : seen->second.values) {
+      const Tensor& bound = graph_.value(id).bound;
+      if (bound.defined() && bound.impl()->data == t.impl()->data) note(id, t);
+    }
+  }
+}
+
+// Its owner may give it up while what was detached goes on.
+void GraphRecorder::BeforeDetach(const Tensor& t) {
+  if (t.impl()->owned && known_detached_.insert(t.impl()).second) detached_.push_back(t);
 }
 
 }  // namespace firn

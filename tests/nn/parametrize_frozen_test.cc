@@ -77,6 +77,37 @@ TEST(ParametrizeFrozenTest, AGraphRefusesToRunAfterSharing) {
   EXPECT_TRUE(of_a(X()).Equals(net.a(X())));
 }
 
+// The run has the weights by handles of its own alone.
+TEST(ParametrizeFrozenTest, AGraphOfDetachedWeightsRefusesToRunToo) {
+  struct Two : Module {
+    Linear& a = Add<Linear>("a", {.in = 3, .out = 3});
+    Linear& b = Add<Linear>("b", {.in = 3, .out = 3});
+  } net;
+  const auto frozen = [&] {
+    return Freeze(
+        [&](const Tensor& x) {
+          const Tensor unused = net.a.bias().Detach();
+          return Matmul(x, Mul(net.a.weight().Detach(), Select(net.b.weight().Detach(), 0, 0)));
+        },
+        X());
+  };
+  StaticGraph graph = frozen();
+  Register(net.a, "bias", Twice());
+  EXPECT_EQ(ErrorOf([&] { graph(X()); }), "");
+  net.ShareParameter("b.weight", net.a.weight());
+  EXPECT_THAT(ErrorOf([&] { graph(X()); }), HasSubstr("parameter two.b.weight was replaced"));
+  StaticGraph shared = frozen();
+  Register(net.a, "weight", Twice());
+  EXPECT_THAT(ErrorOf([&] { shared(X()); }), HasSubstr("weight was replaced"));
+  std::optional<StaticGraph> held;
+  {
+    const Held values(net);
+    held.emplace(frozen());
+    EXPECT_EQ(ErrorOf([&] { (*held)(X()); }), "");
+  }
+  EXPECT_THAT(ErrorOf([&] { (*held)(X()); }), HasSubstr("weight was replaced"));
+}
+
 // It reads what was computed when the Held began, of which nothing follows the originals any more.
 TEST(ParametrizeFrozenTest, AGraphRefusesToRunAfterTheHeldThatItWasFrozenIn) {
   Net net;

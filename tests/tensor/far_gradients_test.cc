@@ -15,6 +15,7 @@
 #include "firn/tensor/index.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
 #include "firn/tensor/ops/loss/similarity.h"
 
 namespace firn {
@@ -209,6 +210,31 @@ TEST(FarGradientsTest, RunningProductsOfHalfTypes) {
   const Tensor last = Slice(Cumprod(x, 0), 0, 2, 3);
   const GradOptions small{.seeds = {Full({1}, 0.0078125, DType::kF16)}};
   ExpectNear(Grad(last, x, small).ToVector<double>(), {4.6875, 4.6875, 703.125}, 1e-3, "gradient");
+}
+
+TEST(FarGradientsTest, RunningProductsThatLeaveTheRange) {
+  const Function f = [](const Tensor& x) { return Cumprod(x, 0); };
+  const Values far = {1e20, 1e20, 2, 1e-3, 0, 3};
+  const Slopes got = SlopesOf(f, Of(DType::kF32, far, {6}));
+  Slopes want = SlopesOf(f, Of(DType::kF32, far, {6}).To(DType::kF64));
+  for (double& d : want.second) d = static_cast<float>(d);
+  ExpectNear(got.second, want.second, 1e-5, "second gradient", 0);
+}
+
+// In f64 a logarithm may be larger until exp(x - it) has lost as many digits.
+TEST(FarGradientsTest, FarLogarithmsOfBothTypes) {
+  EXPECT_FALSE(IsFarLogarithm(256.0f));
+  EXPECT_TRUE(IsFarLogarithm(-257.0f));
+  EXPECT_FALSE(IsFarLogarithm(131072.0));
+  EXPECT_TRUE(IsFarLogarithm(131073.0));
+  EXPECT_FALSE(IsFarLogarithm(std::numeric_limits<double>::infinity()));
+  for (const double size : {1e5, 1e6}) {
+    Tensor x = FromValues<double>({size, size, size, size - 1}).SetRequiresGrad();
+    Tensor near = FromValues<double>({0, 0, 0, -1}).SetRequiresGrad();
+    const Tensor label = FromValues<int64_t>({1}).Reshape({});
+    ExpectNear(Grad(CrossEntropy(x, label), x).ToVector<double>(),
+               Grad(CrossEntropy(near, label), near).ToVector<double>(), 2e-11, "gradient", 0);
+  }
 }
 
 // Exponents whose neighbours the type does not hold.

@@ -11,6 +11,7 @@
 #include "firn/autograd/backward.h"
 #include "firn/autograd/gradcheck.h"
 #include "firn/device/parallel.h"
+#include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/ops/linalg/cholesky.h"
@@ -187,6 +188,45 @@ TEST(DetTest, HasAGradientWhereTheDeterminantIsBeyondTheRange) {
             (std::vector<float>{unit, 0, -more, unit}));
   const float least = std::numeric_limits<float>::denorm_min();
   EXPECT_EQ(cofactors(Values({least}, {1, 1}).To(DType::kF32)).Item<float>(), 1);
+}
+
+// a = diag(left) B diag(right): every cofactor is one of B times the powers of the other rows and
+// columns. Products of some pivots leave the range, the determinant does not.
+TEST(DetTest, HasAGradientWhereRowsAndColumnsAreOfOtherSizes) {
+  struct Powers {
+    DType dtype;
+    int left[4], right[4];  // the sum of each is 0
+  };
+  const std::vector<double> regular = {2, 1, -1, 0, 1, 3, 2, 1, 1, -1, 4, 2, 0, 1, 1, 3},
+                            singular = {2, 1, -1, 0, 1, 3, 2, 1, 1, -1, 4, 2, 3, 4, 1, 1};
+  for (const Powers& p : {Powers{DType::kF64, {600, 600, -600, -600}, {}},
+                          {DType::kF64, {-600, -600, 600, 600}, {}},
+                          {DType::kF64, {300, 0, -300, 0}, {300, 600, -300, -600}},
+                          {DType::kF32, {80, 80, -80, -80}, {}},
+                          {DType::kF32, {40, 0, -40, 0}, {40, 80, -40, -80}}}) {
+    for (const std::vector<double>& b : {regular, singular}) {
+      const Tensor near = FromVector(b, {4, 4}).SetRequiresGrad();
+      const std::vector<double> c = Grad(Det(near), near).ToVector<double>();
+      std::vector<double> far = b;
+      for (size_t i = 0; i < 16; ++i) far[i] = std::ldexp(b[i], p.left[i / 4] + p.right[i % 4]);
+      const Tensor a = FromVector(far, {4, 4}).To(p.dtype).SetRequiresGrad();
+      const std::vector<double> got = Grad(Det(a), a).ToVector<double>();
+      for (size_t i = 0; i < 16; ++i) {
+        EXPECT_NEAR(std::ldexp(got[i], p.left[i / 4] + p.right[i % 4]), c[i], 1e-4)
+            << DTypeName(p.dtype) << " " << i;
+      }
+    }
+  }
+}
+
+TEST(DetTest, IsFiniteWhereAProductOfSomePivotsIsNot) {
+  const Tensor a = FromVector<double>(
+      {1e200, 1e200, -2e-200, 1e-200, 1e-200, 1e-200, 1e200, 1e200, 1e200, 1e200, 1e200, 0},
+      {3, 4});
+  const std::vector<double> y = Det(DiagEmbed(a)).ToVector<double>();
+  EXPECT_NEAR(y[0], -2, 1e-14);
+  EXPECT_NEAR(y[1], 1, 1e-14);
+  EXPECT_EQ(y[2], 0);
 }
 
 TEST(DetTest, HasInfiniteAndNoGradientsFarBeyondTheRange) {

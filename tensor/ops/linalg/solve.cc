@@ -8,8 +8,9 @@
 // cofactor: the gradient of det, C = det(A) A^-T. Both come from the same factors, so that errors
 // of the smallest pivot cancel; but where it is 0, or what rounding leaves of 0, or the inverse is
 // beyond the dtype, C comes from a factorisation with complete pivoting, which needs no inverse
-// (factor_body.h) and takes many times as long. dC = <A^-T, dA> C - C dA^T A^-T, so that the
-// gradient for an incoming G is (<G, C> - C G^T) A^-T.
+// (cofactor_body.h) and takes many times as long; powers of 2 are taken out of rows and columns
+// first. dC = <A^-T, dA> C - C dA^T A^-T, so that the gradient for an incoming G is (<G, C> - C
+// G^T) A^-T.
 
 #include "firn/tensor/ops/linalg/solve.h"
 
@@ -25,6 +26,7 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/linalg/batch_body.h"
+#include "firn/tensor/ops/linalg/cofactor_body.h"
 #include "firn/tensor/ops/linalg/factor_body.h"
 #include "firn/tensor/ops/linalg/linalg_rules.h"
 #include "firn/tensor/ops/linear/matmul.h"
@@ -34,20 +36,20 @@
 namespace firn {
 namespace {
 
-// What factors of one matrix take beside those of LuInPlace: pivots, twice for cofactors.
+// What factors of one matrix take beside those of LuInPlace: pivots, for cofactors four times as
+// many numbers.
 template <class T>
 struct LuPlaces {
   static size_t Bytes(int64_t n) {
     return static_cast<size_t>(n * n + cpu::LuScratch(n)) * sizeof(T) +
-           2 * static_cast<size_t>(n) * sizeof(int32_t);
+           4 * static_cast<size_t>(n) * sizeof(int32_t);
   }
   LuPlaces(void* at, int64_t n)
       : lu(static_cast<T*>(at)),
         scratch(lu + n * n),
-        rows(reinterpret_cast<int32_t*>(scratch + cpu::LuScratch(n))),
-        columns(rows + n) {}
+        rows(reinterpret_cast<int32_t*>(scratch + cpu::LuScratch(n))) {}
   T *lu, *scratch;
-  int32_t *rows, *columns;
+  int32_t* rows;
 };
 
 // `count` systems with matrices like a's, each with `columns` right sides.
@@ -314,14 +316,9 @@ template <class T>
 bool CofactorOfRegular(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
   Factor(a, n, at);
   // The determinant times a power of 2, as it may be beyond T where cofactors are not.
-  T det = cpu::SignOfPivots<T>(at.rows, n);
-  int64_t power = 0;
-  for (int64_t j = 0; j < n; ++j) {
-    int more = 0;
-    det = std::frexp(det * at.lu[j * (n + 1)], &more);
-    power += more;
-  }
-  if (!std::isfinite(det) || !cpu::IsRegular(at.lu, n)) return false;
+  cpu::ScaledProduct<T> det{cpu::SignOfPivots<T>(at.rows, n)};
+  for (int64_t j = 0; j < n; ++j) det.Times(at.lu[j * (n + 1)]);
+  if (!std::isfinite(det.part) || !cpu::IsRegular(at.lu, n)) return false;
   cpu::LuInverse(at.lu, n, at.rows, true, y, at.scratch);
   T sum = 0;  // NaN where one is infinite or NaN
   FIRN_SUMS_IN_ANY_ORDER(sum)
@@ -329,11 +326,11 @@ bool CofactorOfRegular(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
   if (sum != T(0)) return false;
   // Powers of 2 within T: three of them lead from its smallest number beyond its largest.
   constexpr int64_t kMost = std::numeric_limits<T>::max_exponent - 2;
-  T factors[] = {det, 1, 1};
+  T factors[] = {det.part, 1, 1};
   for (int i = 0; i < 3; ++i) {
-    const int64_t part = std::clamp(power / (3 - i), -kMost, kMost);
+    const int64_t part = std::clamp(det.exponent / (3 - i), -kMost, kMost);
     factors[i] = std::ldexp(factors[i], static_cast<int>(part));
-    power -= part;
+    det.exponent -= part;
   }
   for (int64_t j = 0; j < n * n; ++j) y[j] = y[j] * factors[0] * factors[1] * factors[2];
   return true;
@@ -343,7 +340,7 @@ template <class T>
 void CofactorOf(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
   if (CofactorOfRegular(a, n, at, y)) return;
   std::copy_n(a, n * n, at.lu);
-  cpu::Cofactors(at.lu, n, at.rows, at.columns, y);
+  cpu::Cofactors(at.lu, n, at.rows, y);
 }
 
 absl::Status RunCofactor(KernelContext& k) {

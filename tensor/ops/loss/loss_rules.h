@@ -28,11 +28,12 @@ absl::Status CheckClasses(const InferContext& c, const Shape& logits, std::strin
 Shape LossShape(const Shape& elements, Reduction reduction);
 
 // Whether a logarithm of a sum of exponentials is so large that exp(x - it) has lost digits which
-// probabilities need.
+// probabilities need: more than a third of them, from 2^8 on in f32, from 2^17 on in f64.
 template <class T>
 FIRN_HOST_DEVICE constexpr bool IsFarLogarithm(T x) {
+  constexpr T kMost = T(1 << std::numeric_limits<T>::digits / 3);
   const T size = x < 0 ? -x : x;
-  return size > 256 && size <= std::numeric_limits<T>::max();
+  return size > kMost && size <= std::numeric_limits<T>::max();
 }
 
 // The shape rule of a loss that compares inputs 0 and 1 element by element: their shapes are equal.

@@ -13,6 +13,7 @@
 
 #include "firn/device/macros.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/infer.h"
 #include "firn/tensor/kernels/cpu/lines.h"
 #include "firn/tensor/kernels/cpu/rows.h"
@@ -224,11 +225,14 @@ void GradCumsum(GradContext& g) {
 }
 FIRN_REGISTER_OP(cumsum) { return CumulativeOp("Running sums along dim.", Run<false>, GradCumsum); }
 
-// In f32 for half types, whose products of some elements leave their range although those of all
-// do not.
+// In a wider type where products of some elements leave the range although those of all do not:
+// half types in f32, and f32 in f64 where this is differentiated again, which multiplies such
+// products by others, or 0.
 void GradCumprod(GradContext& g) {
   const CumsumAttrs& a = g.attrs<CumsumAttrs>();
-  const DType dtype = g.input(0).dtype(), wide = ComputeDType(dtype);
+  const DType dtype = g.input(0).dtype();
+  const bool again = GradEnabled() && dtype == DType::kF32;
+  const DType wide = again ? DType::kF64 : ComputeDType(dtype);
   const Tensor dy = Cast(g.grad_output(), wide), x = Cast(g.input(0), wide);
   const Tensor flow = a.exclusive ? Neighbours(dy, a.dim, !a.reverse) : dy;
   const Tensor after = LinearScan(x, flow, {.dim = a.dim, .reverse = !a.reverse, .previous = true});

@@ -33,7 +33,8 @@ using CumprodOptions = CumsumOptions;
 
 // Running products along `dim`: y_i = x_0 * ... * x_i, with the options of Cumsum. Its gradient
 // divides by nothing, so zeros among the elements do no harm. Floats and half types accumulate in
-// the next wider type; bool and integers give i64.
+// the next wider type, so that of f32 {1e30, 1e30, 1e-30, 1e-30} the second product alone is
+// infinite, as in PyTorch; bool and integers give i64.
 Tensor Cumprod(const Tensor& x, inner::Integer dim, const CumprodOptions& options = {});
 
 namespace inner {
