@@ -19,6 +19,13 @@
 namespace firn::inner::internal {
 namespace {
 
+// A complex number of two doubles: the largest element.
+struct Two64 {
+  uint64_t first, second;
+};
+template <class T>
+constexpr bool kFitsRegisters = sizeof(T) <= 8;  // so that squares of them are turned over there
+
 constexpr int64_t kGrain = 16384;  // elements worth a thread
 constexpr size_t kMostDims = 16;
 
@@ -36,10 +43,9 @@ FIRN_ONE_COPY void TransposeEdge(int64_t rows, int64_t cols, const T* from, int6
   }
 }
 
-template <int kMost = kUsualSide, class T>
-void Transpose(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
-               int64_t to_step) {
-  constexpr int64_t kSide = kSideOf<T, kMost>;
+template <int kSide, class T>
+void TransposeBySquares(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
+                        int64_t to_step) {
   const int64_t down = rows / kSide * kSide, along = cols / kSide * kSide;
   for (int64_t r = 0; r < down; r += kSide) {
     for (int64_t c = 0; c < along; c += kSide) {
@@ -51,6 +57,16 @@ void Transpose(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* 
   }
   TransposeEdge(down, cols - along, from + along, from_step, to + along * to_step, to_step);
   TransposeEdge(rows - down, cols, from + down * from_step, from_step, to + down, to_step);
+}
+
+template <int kMost = kUsualSide, class T>
+void Transpose(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
+               int64_t to_step) {
+  if constexpr (!kFitsRegisters<T>) {
+    return TransposeEdge(rows, cols, from, from_step, to, to_step);
+  } else {
+    TransposeBySquares<kSideOf<T, kMost>>(rows, cols, from, from_step, to, to_step);
+  }
 }
 
 template <class T>
@@ -121,7 +137,8 @@ void CopyRows(absl::Span<const CopyDim> dims, const T* src, T* dst) {
 }
 
 // A block of a matrix touches so many lines, and pages, of either side.
-constexpr int64_t kBlock = 64;
+template <class T>
+constexpr int64_t kBlock = sizeof(T) > 8 ? 32 : 64;
 
 // Through a block of its own, which is then written line by line: where the rows of `to` are powers
 // of two apart, their lines have few places in a cache, and a part of one would not stay there
@@ -130,15 +147,15 @@ template <class T>
 void TransposeBlock(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
                     int64_t to_step, bool non_temporal) {
   constexpr int64_t kSize = sizeof(T);
-  alignas(64) T block[kBlock * kBlock];
+  alignas(64) T block[kBlock<T> * kBlock<T>];
   PrefetchRows(reinterpret_cast<const char*>(from + cols), from_step * kSize, rows, cols * kSize);
-  Transpose(rows, cols, from, from_step, block, kBlock);
+  Transpose(rows, cols, from, from_step, block, kBlock<T>);
   for (int64_t c = 0; c < cols; ++c) {
     T* const row = to + c * to_step;
     if (non_temporal) {
-      NonTemporalCopy(row, block + c * kBlock, rows * kSize);
+      NonTemporalCopy(row, block + c * kBlock<T>, rows * kSize);
     } else {
-      std::memcpy(row, block + c * kBlock, static_cast<size_t>(rows * kSize));
+      std::memcpy(row, block + c * kBlock<T>, static_cast<size_t>(rows * kSize));
     }
   }
 }
@@ -163,16 +180,17 @@ void CopySmallMatrices(absl::Span<const CopyDim> outer, const CopyDim& r, const 
 template <class T>
 void CopyMatrices(absl::Span<const CopyDim> dims, size_t across, const T* src, T* dst) {
   const CopyDim r = dims.back(), c = dims[across];
-  const int64_t down = (r.size - 1) / kBlock + 1, along = (c.size - 1) / kBlock + 1;
+  constexpr int64_t kSide = kBlock<T>;
+  const int64_t down = (r.size - 1) / kSide + 1, along = (c.size - 1) / kSide + 1;
   CopyDim blocks[kMostDims];  // the other dimensions, and then blocks of the matrix
   size_t rank = 0;
   for (size_t i = 0; i + 1 < dims.size(); ++i) {
     if (i != across) blocks[rank++] = dims[i];
   }
   const absl::Span<const CopyDim> outer(blocks, rank);
-  if (r.size < kBlock && c.size < kBlock) return CopySmallMatrices(outer, r, c, src, dst);
+  if (r.size < kSide && c.size < kSide) return CopySmallMatrices(outer, r, c, src, dst);
   const int64_t each = down * along;
-  const int64_t work = std::min(kBlock, r.size) * std::min(kBlock, c.size);
+  const int64_t work = std::min(kSide, r.size) * std::min(kSide, c.size);
   const bool non_temporal = Volume(dims) * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes;
   ParallelFor(
       Volume(outer) * each, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
@@ -181,8 +199,8 @@ void CopyMatrices(absl::Span<const CopyDim> dims, size_t across, const T* src, T
           ForEachPlace(outer, matrix, matrix + 1, src, dst, [&](const T* from, T* to) {
             for (; at < until; ++at) {
               const int64_t block = at - matrix * each;
-              const int64_t i = block / along * kBlock, j = block % along * kBlock;
-              TransposeBlock(std::min(kBlock, r.size - i), std::min(kBlock, c.size - j),
+              const int64_t i = block / along * kSide, j = block % along * kSide;
+              TransposeBlock(std::min(kSide, r.size - i), std::min(kSide, c.size - j),
                              from + i * r.src + j, r.src, to + j * c.dst + i, c.dst, non_temporal);
             }
           });
@@ -209,9 +227,7 @@ void CopyAs(absl::Span<const CopyDim> dims, const T* src, T* dst) {
   CopyRows(dims, src, dst);
 }
 
-}  // namespace
-
-void CopyStrided(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst) {
+void CopyElements(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst) {
   const auto as = [&]<class T>(T* to) { CopyAs(dims, static_cast<const T*>(src), to); };
   switch (width) {
     case 1:
@@ -220,9 +236,35 @@ void CopyStrided(absl::Span<const CopyDim> dims, int64_t width, const void* src,
       return as(static_cast<uint16_t*>(dst));
     case 4:
       return as(static_cast<uint32_t*>(dst));
-    default:
+    case 8:
       return as(static_cast<uint64_t*>(dst));
+    default:
+      return as(static_cast<Two64*>(dst));
   }
+}
+
+// Whether the innermost dimension's elements are one of a larger width: there are 2 of them, side
+// by side, and all places are multiples of that.
+bool ArePairs(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst) {
+  const CopyDim inner = dims.back();
+  if (dims.size() == 1 || inner.size != 2 || inner.src != 1 || inner.dst != 1) return false;
+  const auto align = static_cast<uintptr_t>(std::min<int64_t>(2 * width, 8));
+  if ((reinterpret_cast<uintptr_t>(src) | reinterpret_cast<uintptr_t>(dst)) % align != 0) {
+    return false;
+  }
+  return std::all_of(dims.begin(), dims.end() - 1,
+                     [](const CopyDim& d) { return d.src % 2 == 0 && d.dst % 2 == 0; });
+}
+
+}  // namespace
+
+void CopyStrided(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst) {
+  if (!ArePairs(dims, width, src, dst)) return CopyElements(dims, width, src, dst);
+  CopyDim of_pairs[kMostDims];
+  std::transform(dims.begin(), dims.end() - 1, of_pairs, [](const CopyDim& d) {
+    return CopyDim{d.size, d.src / 2, d.dst / 2};
+  });
+  CopyElements({of_pairs, dims.size() - 1}, 2 * width, src, dst);
 }
 
 void CopyTransposed(int64_t rows, int64_t cols, int64_t width, const void* from, int64_t from_step,

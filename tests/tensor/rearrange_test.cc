@@ -10,6 +10,7 @@
 #include "firn/autograd/backward.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/diagonal.h"
@@ -35,6 +36,35 @@ TEST(RearrangeTest, RepeatsAllAsOftenAsATensorOfOneElementSays) {
   const Tensor x = Reshape(Arange(4), {2, 2});
   EXPECT_EQ(RepeatInterleave(x, FromValues<int32_t>({2})).ToVector<int64_t>(),
             (std::vector<int64_t>{0, 0, 1, 1, 2, 2, 3, 3}));
+}
+
+// Windows add up a row of elements at a time, as many as divide them and their steps: with and
+// without rows, gaps and elements that no window has, along each dimension.
+TEST(RearrangeTest, AddsUpTheGradientsOfWindows) {
+  const struct {
+    int64_t size, step;
+  } cases[] = {{6, 4}, {4, 4}, {4, 6}, {5, 3}, {8, 2}, {17, 40}, {16, 1}};
+  for (const auto& c : cases) {
+    for (const int dim : {0, 1, 2}) {
+      SCOPED_TRACE(::testing::Message() << c.size << " every " << c.step << " along " << dim);
+      int64_t sizes[] = {2, 3, 2};
+      sizes[dim] = 17;
+      const int64_t behind = dim == 2 ? 1 : dim == 1 ? sizes[2] : sizes[1] * sizes[2];
+      const Tensor x = Zeros({sizes[0], sizes[1], sizes[2]}).SetRequiresGrad();
+      const Tensor y = SlidingWindow(x, dim, c.size, c.step);
+      const Tensor dy = Reshape(Arange(y.num_elements()), y.shape()).To(DType::kF32);
+      std::vector<float> want(static_cast<size_t>(x.num_elements()));
+      for (int64_t at = 0; at < y.num_elements(); ++at) {
+        const int64_t i = at % c.size, inner = at / c.size % behind;
+        const int64_t w = at / c.size / behind % y.size(dim);
+        const int64_t outer = at / c.size / behind / y.size(dim);
+        want[static_cast<size_t>((outer * 17 + w * c.step + i) * behind + inner)] +=
+            static_cast<float>(at);
+      }
+      const Tensor dx = Grad(y, x, {.seeds = {dy}});
+      EXPECT_EQ(dx.ToVector<float>(), want);
+    }
+  }
 }
 
 TEST(RearrangeTest, RefusesRepeatsThatDoNotFit) {

@@ -65,6 +65,38 @@ TEST(FftTest, GivesBackLinesOfAnyLength) {
   }
 }
 
+// Number k of each transform of x, [..., n, 2], by its definition.
+Tensor Defined(const Tensor& x) {
+  const int64_t n = x.size(-2);
+  const Tensor k = Unsqueeze(Arange(int64_t{0}, n), 1), t = Arange(int64_t{0}, n);
+  const Tensor angle = Remainder(k * t, n).To(DType::kF64) * (-2 * M_PI / static_cast<double>(n));
+  const Tensor c = Cos(angle), s = Sin(angle);
+  const Tensor re = Select(x, -1, 0), im = Select(x, -1, 1);
+  return Stack({Matmul(re, c) - Matmul(im, s), Matmul(re, s) + Matmul(im, c)}, -1);
+}
+
+// First passes of 16, 8, 4 and 2 numbers, each factor after them in each place, blocks and pieces
+// that overlap, primes whose length less one has small factors, and others.
+TEST(FftTest, TransformsLinesAloneOfManyLengths) {
+  for (const int64_t n : {64,  100, 126, 128, 160, 192, 200,  224,  248,  250,  256,  257, 272,
+                          288, 296, 336, 337, 400, 448, 480,  500,  509,  512,  528,  640, 720,
+                          768, 784, 900, 960, 997, 998, 1000, 1009, 1024, 1120, 1200, 1296}) {
+    const Tensor x = Normal({2, n, 2}), want = Defined(x);
+    const double most = Largest(want);
+    for (const DType dtype : {DType::kF32, DType::kF64}) {
+      const double within = (dtype == DType::kF32 ? 1e-6 : 2e-15) * most;
+      const Tensor own = x.To(dtype);
+      EXPECT_LT(Largest(Fft(own).To(DType::kF64) - want), within) << n;
+      EXPECT_LT(Largest(Ifft(Fft(own)).To(DType::kF64) - x), within) << n;
+      const Tensor real = Select(own, -1, 0).Contiguous();
+      const Tensor both = Stack({real, ZerosLike(real)}, -1);
+      const Tensor half = Rfft(real);
+      EXPECT_LT(Largest((half - Slice(Fft(both), 1, 0, n / 2 + 1)).To(DType::kF64)), within) << n;
+      EXPECT_LT(Largest((Irfft(half, n) - real).To(DType::kF64)), within) << n;
+    }
+  }
+}
+
 // Each line is transformed alone: a large neighbour, or one that is not finite, changes nothing.
 TEST(FftTest, KeepsLinesApart) {
   const Tensor x = Normal({1, 30}).To(DType::kF32);

@@ -88,6 +88,26 @@ TYPED_TEST(StridedCopy, CopiesRowsOfAnyStep) {
   Check<TypeParam>({{70000, -1, 1}}, 70000, 69999, 70001);
 }
 
+// Complex numbers, which stay together, with whatever stands around them; they may begin at an odd
+// place, and lie an odd number of elements apart.
+TYPED_TEST(StridedCopy, TransposesPairs) {
+  for (const int64_t rows : {1, 3, 16, 33, 70}) {
+    for (const int64_t cols : {1, 8, 31, 64, 65}) {
+      SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+      const int64_t step = 2 * cols + 2, to_step = 2 * rows + 4;
+      for (const int64_t at : {0, 1}) {
+        Check<TypeParam>({{cols, 2, to_step}, {rows, step, 2}, {2, 1, 1}}, rows * step + 1, at,
+                         cols * to_step + 1);
+        Check<TypeParam>({{cols, 2, to_step}, {rows, step + 1, 2}, {2, 1, 1}},
+                         rows * (step + 1) + 1, at, cols * to_step + 1);
+      }
+      Check<TypeParam>({{cols, -2, to_step}, {rows, step, 2}, {2, 1, 1}}, rows * step,
+                       2 * (cols - 1), cols * to_step + 1);
+    }
+  }
+  Check<TypeParam>({{500, 0, 2}, {2, 1, 1}}, 2, 0, 1001);
+}
+
 TYPED_TEST(StridedCopy, TransposesIntoATile) {
   const std::vector<TypeParam> from = Numbers<TypeParam>(40 * 50);
   std::vector<TypeParam> to(50 * 64, TypeParam{7});

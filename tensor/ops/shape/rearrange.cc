@@ -9,12 +9,13 @@
 // indices, which are counted on the host.
 //
 // sliding_window: a view with a stride for windows and one for their elements. Its gradient adds
-// what overlaps, by index_add.
+// what overlaps, by index_add: rows of as many elements as divide both windows and steps.
 
 #include "firn/tensor/ops/shape/rearrange.h"
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
@@ -29,6 +30,7 @@
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/join.h"
+#include "firn/tensor/ops/shape/pad.h"
 #include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/rearrange_body.h"
 #include "firn/tensor/ops/shape/slices.h"
@@ -190,13 +192,7 @@ void GradSlidingWindow(GradContext& g) {
   const SlidingWindowAttrs& a = g.attrs<SlidingWindowAttrs>();
   const TensorSpec& x = g.input_spec(0);
   const int dim = *NormalizeDim(a.dim, x.shape);
-  const int64_t windows = (x.shape[dim] - a.size) / a.step + 1;
-  const ArangeOptions options{.device = x.device};
-  const Tensor starts =
-      Mul(Arange(int64_t{0}, windows, int64_t{1}, options), windows > 1 ? a.step : 0);
-  const Tensor places = Add(Unsqueeze(starts, 1), Arange(int64_t{0}, a.size, int64_t{1}, options));
-  const Tensor zeros = ExpandedZeros(x.shape, x.dtype, x.device);
-  g.set_grad_input(0, IndexAdd(zeros, dim, places, Movedim(g.grad_output(), -1, dim + 1)));
+  g.set_grad_input(0, AddWindows(Movedim(g.grad_output(), -1, dim + 1), dim, a.step, x.shape[dim]));
 }
 
 FIRN_REGISTER_OP(sliding_window) {
@@ -339,6 +335,30 @@ std::vector<Tensor> Meshgrid(const std::vector<Tensor>& tensors, MeshIndexing in
     views.push_back(Expand(Reshape(t, own.span()), grid.span()));
   }
   return views;
+}
+
+Tensor inner::AddWindows(const Tensor& y, int dim, int64_t step, int64_t length) {
+  const int64_t count = y.size(dim), size = y.size(dim + 1);
+  if (count == 1) step = size;  // it means nothing, and may be large
+  const int64_t covered = size + (count - 1) * step;
+  // A row has a dimension of its own where there is room for one.
+  const int64_t row = y.rank() < kMaxRank ? std::gcd(size, step) : 1;
+  const ArangeOptions options{.device = y.device()};
+  const Tensor starts = Mul(Arange(int64_t{0}, count, int64_t{1}, options), step / row);
+  const Tensor places =
+      Add(Unsqueeze(starts, 1), Arange(int64_t{0}, size / row, int64_t{1}, options));
+  const Tensor rows = row == 1 ? y : Unflatten(y, dim + 1, {size / row, row});
+  Dims sizes;
+  for (int d = 0; d < rows.rank(); ++d) {
+    if (d != dim) sizes.push_back(d == dim + 1 ? covered / row : rows.size(d));
+  }
+  const Tensor zeros = ExpandedZeros(Shape::Trusted(sizes), y.dtype(), y.device());
+  const Tensor sums = IndexAdd(zeros, dim, places, rows);
+  const Tensor line = row == 1 ? sums : Flatten(sums, dim, dim + 1);
+  if (covered == length) return line;
+  std::vector<int64_t> pad(static_cast<size_t>(2 * (line.rank() - dim)), 0);  // last dim first
+  pad.back() = length - covered;
+  return Pad(line, pad);
 }
 
 Tensor SlidingWindow(const Tensor& x, Integer dim, Integer size, Integer step) {

@@ -83,6 +83,11 @@ struct SlidingWindowAttrs {
     v.Field("step", step);
   }
 };
+
+// The opposite of SlidingWindow: what `step` apart windows y, [..., count, size, ...] with the
+// windows in `dim`, add up to where they overlap, in a dimension of `length`, at least what they
+// cover. Numbers behind them are 0.
+Tensor AddWindows(const Tensor& y, int dim, int64_t step, int64_t length);
 }  // namespace inner
 
 // A view of all windows of `size` neighbours along `dim`, `step` apart: that dimension counts

@@ -39,18 +39,24 @@ absl::Status PrepareFft(const KernelQuery& q, Prepared& answer) {
                                   answer);
 }
 
-template <int kLanes, class T>
-void RunFftLines(const PreparedFft<T, cpu::FftPlan<T>>& p, bool inverse, T factor, const T* x, T* y,
+template <bool kInverse, int kLanes, class T>
+void RunFftLines(const PreparedFft<T, cpu::FftPlan<T>>& p, T factor, const T* x, T* y,
                  void* workspace) {
   const int64_t n = p.plan->size();
   ForEachGroup<kLanes, T>(
       p.work, p.lines, p.plan->buffer(), workspace,
       [&](int64_t line, int count, cpu::SplitComplex<T> a, cpu::SplitComplex<T> b) {
         const cpu::LanePlaces<kLanes> lanes(p.lines, line, count, n, 2);
+        if constexpr (kLanes == 1) {
+          if (p.alone()) {
+            return p.plan->RunAlone(cpu::FromPairs<T, kInverse>{x + lanes.first[0]}, a, b,
+                                    cpu::ToPairs<T, kInverse>{y + lanes.first[0], factor});
+          }
+        }
         cpu::ReadPairs(x, lanes, n, 1, a);
         const cpu::SplitComplex<T> z =
-            inverse ? p.plan->template Run<kLanes>(a.exchanged(), b.exchanged()).exchanged()
-                    : p.plan->template Run<kLanes>(a, b);
+            kInverse ? p.plan->template Run<kLanes>(a.exchanged(), b.exchanged()).exchanged()
+                     : p.plan->template Run<kLanes>(a, b);
         cpu::WritePairs(y, lanes, n, 1, factor, z);
       });
 }
@@ -59,8 +65,8 @@ template <bool kInverse>
 absl::Status RunFft(KernelContext& k) {
   return WithState<cpu::FftPlan>(k, [&]<class T>(TypeTag<T>, const auto& p, auto lanes) {
     const double factor = FactorOf(p.plan->size(), k.attrs<FftAttrs>().norm, kInverse);
-    RunFftLines<lanes()>(p, kInverse, static_cast<T>(factor), k.in<T>(0), k.out<T>(),
-                         k.workspace());
+    RunFftLines<kInverse, lanes()>(p, static_cast<T>(factor), k.in<T>(0), k.out<T>(),
+                                   k.workspace());
   });
 }
 

@@ -266,6 +266,8 @@ struct PreparedFft {
       : lines(LinesAround(x, rank, static_cast<int>(dim < 0 ? dim + rank : dim))),
         plan(PlanFor<Plan>(n)),
         work(lines, plan->buffer(), plan->work(), plan->fast_alone()) {}
+  // Whether lines are transformed where they are (Plan::RunAlone).
+  bool alone() const { return plan->fast_alone() && lines.inner == 1; }
   FftLines lines;
   std::shared_ptr<const Plan> plan;
   FftWork<T> work;

@@ -22,7 +22,10 @@ class RealFftPlan {
   int64_t size() const { return n_; }
   int64_t coefficients() const { return n_ / 2 + 1; }
   // Room for both: numbers in each buffer for one lane.
-  int64_t buffer() const { return std::max(plan_.buffer(), n_ / 2 + 1); }
+  int64_t buffer() const {
+    constexpr int64_t kRow = kSimdLanes<T>;  // buffers begin where registers do
+    return (std::max(plan_.buffer(), n_ / 2 + 1) + kRow - 1) / kRow * kRow;
+  }
   double work() const { return plan_.work() + 8 * static_cast<double>(n_); }
 
   bool fast_alone() const { return plan_.fast_alone(); }
@@ -75,7 +78,55 @@ class RealFftPlan {
     return plan_.template Run<kLanes>(b.exchanged(), a.exchanged()).exchanged();
   }
 
+  // The same of a line alone whose numbers lie side by side, to and from pairs, times `factor`.
+  // Requires: halved(), fast_alone().
+  void ForwardAlone(const T* x, SplitComplex<T> a, SplitComplex<T> b, T factor, T* y) const {
+    const int64_t h = n_ / 2;
+    const SplitComplex<T> z = plan_.Last(a, b);
+    plan_.RunAlone(FromPairs<T>{x}, a, b, ToSplit<T>{z});
+    for (T* part : {z.re, z.im}) part[h] = part[0];
+    const auto one = [](auto sum, auto difference, auto root, auto& near, auto& far) {
+      const auto turned = root * difference.TimesMinusI();
+      near = sum + turned;
+      far = sum - turned;
+    };
+    ForEachMirrored(FromSplit<T>{z}, ToPairs<T>{y, T(0.5) * factor}, one);
+  }
+  void InverseAlone(const T* y, SplitComplex<T> a, SplitComplex<T> b, T factor, T* x) const {
+    const int64_t h = n_ / 2;
+    const auto one = [](auto sum, auto difference, auto root, auto& near, auto& far) {
+      const auto turned = (difference * decltype(root){root.re, -root.im}).TimesMinusI();
+      near = sum - turned;
+      far = sum + turned;
+    };
+    ForEachMirrored(FromPairs<T>{y}, ToSplit<T>{b}, one);
+    b.re[0] = y[0] + y[2 * h];
+    b.im[0] = y[0] - y[2 * h];
+    plan_.RunAlone(FromSplit<T>{b.exchanged()}, a, b, ToPairs<T, true>{x, factor});
+  }
+
  private:
+  // Reads and writes numbers 0 to h = n / 2: f(u + v, u - v, root k of 1, near, far), where u is
+  // number k and v the conjugate of number h - k, gives number k and the conjugate of number h - k.
+  // A register of them at a time, so that some in the middle are computed twice.
+  template <class Read, class Write, class F>
+  void ForEachMirrored(const Read& read, const Write& write, const F& f) const {
+    using V = Vec<T>;
+    const auto mirrored = [](Number<V> x) {
+      return Number<V>{Backwards<T>(x.re, kEachLane<T>), -Backwards<T>(x.im, kEachLane<T>)};
+    };
+    for (int64_t k = 0; k <= n_ / 4; k += kSimdLanes<T>) {
+      const int64_t j = n_ / 2 - k - kSimdLanes<T> + 1;
+      const Number<V> u = read.template At<V>(k), v = mirrored(read.template At<V>(j));
+      const Number<V> root{LoadNumbers<V>(roots_.re.data() + k),
+                           LoadNumbers<V>(roots_.im.data() + k)};
+      Number<V> near, far;
+      f(u + v, u - v, root, near, far);
+      write(k, near);
+      write(j, mirrored(far));
+    }
+  }
+
   // Calls f(k, i, j) for k < count and every lane, whose numbers k and h - k are at i and j.
   template <int kLanes, class F>
   FIRN_ALWAYS_INLINE static void ForEachPair(int64_t count, int64_t h, const F& f) {

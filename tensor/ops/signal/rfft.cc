@@ -61,6 +61,9 @@ void RunRfftLines(const PreparedFft<T, cpu::RealFftPlan<T>>& p, T factor, const 
       [&](int64_t line, int count, cpu::SplitComplex<T> a, cpu::SplitComplex<T> b) {
         const cpu::LanePlaces<kLanes> from(p.lines, line, count, n, 1),
             to(p.lines, line, count, m, 2);
+        if (kLanes == 1 && p.alone() && p.plan->halved()) {
+          return p.plan->ForwardAlone(x + from.first[0], a, b, factor, y + to.first[0]);
+        }
         if (p.plan->halved()) {
           cpu::ReadPairs(x, from, n / 2, inner, a);
         } else {
@@ -145,6 +148,9 @@ void RunIrfftLines(const PreparedFft<T, cpu::RealFftPlan<T>>& p, int64_t given, 
       [&](int64_t line, int count, cpu::SplitComplex<T> a, cpu::SplitComplex<T> b) {
         const cpu::LanePlaces<kLanes> from(p.lines, line, count, given, 2),
             to(p.lines, line, count, n, 1);
+        if (kLanes == 1 && p.alone() && p.plan->halved() && read == m) {
+          return p.plan->InverseAlone(y + from.first[0], a, b, factor, x + to.first[0]);
+        }
         cpu::ReadPairs(y, from, read, 1, a);
         std::fill(a.re + read * kLanes, a.re + m * kLanes, T(0));
         std::fill(a.im + read * kLanes, a.im + m * kLanes, T(0));

@@ -1,7 +1,7 @@
-// stft: frames are selected by a matrix of indices, so that the gradient adds them up again, and
+// stft: frames are a view of the line, read where they are multiplied by the window, and
 // transformed together.
 //
-// istft: frames go back to where they came from by the same matrix.
+// istft: frames are added up where they overlap.
 
 #include "firn/tensor/ops/signal/stft.h"
 
@@ -10,14 +10,13 @@
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/create/constant.h"
-#include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
-#include "firn/tensor/ops/index/select.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/shape/permute.h"
+#include "firn/tensor/ops/shape/rearrange.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/signal/fft.h"
@@ -56,26 +55,11 @@ struct Frames {
     const int64_t left = (n_fft - win_length) / 2;
     return win_length == n_fft ? own : Pad(own, {left, n_fft - win_length - left});
   }
-  // [count, n_fft]: where the numbers of each frame stand in the line.
-  Tensor Indices(int64_t count, Device device) const {
-    const Tensor starts = Mul(Arange(int64_t{0}, count, 1, {.device = device}), hop);
-    return Add(Unsqueeze(starts, 1), Arange(int64_t{0}, n_fft, 1, {.device = device}));
-  }
-
   std::string_view op;
   int64_t n_fft, hop, win_length;
   Tensor given_window;
   FftNorm norm;
 };
-
-// The lines [..., t] of the frames [..., frames, n_fft], added where they overlap.
-Tensor Overlapped(const Tensor& frames, const Tensor& indices, int64_t t) {
-  Dims sizes = frames.shape().dims();
-  sizes.rank -= 1;
-  sizes[sizes.rank - 1] = t;
-  const Tensor zeros = Zeros(Shape::Trusted(sizes), frames.dtype(), frames.device());
-  return IndexAdd(zeros, -1, indices, frames);
-}
 
 }  // namespace
 
@@ -97,7 +81,7 @@ Tensor Stft(const Tensor& x, Integer n_fft, const StftOptions& options) {
                                 " numbers with its padding"),
                 f.op);
   }
-  Tensor frames = IndexSelect(line, -1, f.Indices((t - f.n_fft) / f.hop + 1, x.device()));
+  Tensor frames = SlidingWindow(line, -1, f.n_fft, f.hop);
   if (const Tensor window = f.Window(x); window.defined()) frames = Mul(frames, window);
   const Tensor y = options.onesided ? Rfft(frames, {-1}, f.norm)
                                     : Fft(Stack({frames, ZerosLike(frames)}, -1), {-1}, f.norm);
@@ -134,11 +118,11 @@ Tensor Istft(const Tensor& y, Integer n_fft, const IstftOptions& options) {
   Tensor window = f.Window(y);
   if (!window.defined()) window = Ones({f.n_fft}, y.dtype(), y.device());
   frames = Mul(frames, window);
-  const Tensor indices = f.Indices(count, y.device());
   const Tensor squares = Expand(Mul(window, window), {count, f.n_fft});
-  const Tensor weights = Overlapped(squares, indices, all);
+  const Tensor weights = AddWindows(squares, 0, f.hop, all);
   const Tensor covered = Gt(weights, 1e-11);
-  const Tensor line = Div(Overlapped(frames, indices, all), Where(covered, weights, 1.0));
+  const Tensor line =
+      Div(AddWindows(frames, frames.rank() - 2, f.hop, all), Where(covered, weights, 1.0));
   const Tensor x = Slice(Where(covered, line, 0.0), -1, start, start + length);
   const int64_t missing = length - x.shape().dim(-1);
   return missing > 0 ? Pad(x, {0, missing}) : x;
