@@ -75,6 +75,15 @@ struct RoundedRange {
   int64_t least = 0, most = 0;
 };
 
+// What integer sums become: numbers = sum * scale + bias + other, of which relu; and these
+// quantized. `x_zero`, `weight`: constants among the inputs of the operation that sums.
+struct FinishedSums {
+  Tensor x_zero, weight;
+  bool relu = false;
+  bool numbers = false;  // whether they are a result, the first one
+  AttrsRef quantize;     // of a quantize_linear whose result is one, too; or nothing
+};
+
 struct GraphTraits {
   // Result 0 is this function of input 0.
   FusedActivation activation = {};
@@ -110,6 +119,12 @@ struct GraphTraits {
   Tensor (*integer_sums)(const Tensor& x, const Tensor& x_zero, const Tensor& weight,
                          AttrsRef attrs) = nullptr;
   RoundedRange (*rounded_range)(AttrsRef attrs) = nullptr;
+  // Of an operation whose result are such sums, without a zero point of the weight: a call that
+  // goes on to the end, with the same bits. Its inputs are x, `packed`, scale and bias (numbers of
+  // each channel), other, and scale and zero point of the quantize_linear; those that are not there
+  // are not given. Nothing where there is no such kernel.
+  absl::StatusOr<std::optional<PackedCall>> (*finish)(const KernelQuery& call,
+                                                      const FinishedSums& sums) = nullptr;
 };
 
 // Of an operation that says nothing.

@@ -1,4 +1,5 @@
-// The steps behind the passes, in their order. Layouts come first; then what is constant in another
+// The steps behind the passes, in their order. Sums of bytes take up what reads them before layouts
+// are chosen, for both are those of one kernel. Layouts come next; then what is constant in another
 // layout is computed and weights are packed for their kernels. Results take arguments' places
 // before chains are made, since a chain may do so element by element only.
 
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "firn/autograd/graph/explain.h"
+#include "firn/autograd/graph/finish_sums.h"
 #include "firn/autograd/graph/fuse_elementwise.h"
 #include "firn/autograd/graph/in_place.h"
 #include "firn/autograd/graph/lower.h"
@@ -32,8 +34,8 @@ absl::StatusOr<PassReport> FoldReordered(Graph& graph) {
 }
 
 using Step = absl::StatusOr<PassReport> (*)(Graph&);
-constexpr Step kSteps[] = {ChooseKernels, FoldReordered, PackParameters, MarkInPlace,
-                           FuseElementwise};
+constexpr Step kSteps[] = {FinishSums,     ChooseKernels, FoldReordered,
+                           PackParameters, MarkInPlace,   FuseElementwise};
 
 }  // namespace
 

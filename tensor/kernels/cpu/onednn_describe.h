@@ -34,6 +34,16 @@ typename Primitive::primitive_desc DescribeGradient(const dnnl::primitive_attr& 
   }
 }
 
+// Has the primitive take a zero point of its source when it runs; 3 renamed that.
+template <class Attr>
+void TakeSourceZeroPoint(Attr& attr) {
+  if constexpr (requires { attr.set_zero_points_mask(DNNL_ARG_SRC, 0); }) {
+    attr.set_zero_points_mask(DNNL_ARG_SRC, 0);
+  } else {
+    attr.set_zero_points(DNNL_ARG_SRC, 0, {DNNL_RUNTIME_S32_VAL});
+  }
+}
+
 }  // namespace firn::cpu
 
 #endif  // FIRN_TENSOR_KERNELS_CPU_ONEDNN_DESCRIBE_H_

@@ -13,7 +13,6 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/channels.h"
-#include "firn/tensor/kernels/cpu/planes.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/pool/max_pool_body.h"
 #include "firn/tensor/ops/pool/max_unpool.h"
@@ -60,6 +59,30 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
+// Line `line` of a plane's outputs, of pixels of `pitch` channels.
+template <class T>
+void MaxLine(const T* plane, int64_t pitch, const PoolAxes& axes, int64_t line, T* y,
+             int32_t* index) {
+  const PoolSpan slices = axes.d.Window(line / axes.h.out), rows = axes.h.Window(line % axes.h.out);
+  for (int64_t j = 0; j < axes.w.out; ++j) {
+    const PoolSpan columns = axes.w.Window(j);
+    for (int64_t c = 0; c < pitch; c += kChannelBlock) {
+      cpu::MaxWindow<static_cast<int>(kChannelBlock)>(plane + c, pitch, axes, slices, rows, columns,
+                                                      y + j * pitch + c, index + j * pitch + c);
+    }
+  }
+}
+
+// Images of floats come channels-last from convolutions of bytes.
+void Layouts(const KernelQuery& q, LayoutRequest& want) {
+  const TensorSpec& x = q.in(0);
+  if (x.dtype != DType::kF32 || !IsChannelsLast(x) || x.shape[1] % kChannelBlock != 0) {
+    return cpu::ChannelLayouts(q, want);
+  }
+  want.in[0] = x.layout.channel_block;
+  want.out[0] = want.out[1] = ChannelsLastBlock(q.out().shape);
+}
+
 absl::Status Run(KernelContext& k) {
   const PoolAxes axes(ImageOf(k.in_spec(0).shape), ImageOf(k.out_spec().shape),
                       k.attrs<PoolAttrs>());
@@ -79,20 +102,16 @@ absl::Status Run(KernelContext& k) {
       });
       return;
     }
-    cpu::ForEachPlane(k.in_spec(0), axes.image(), [&](int64_t plane, auto block) {
-      constexpr int kBlock = decltype(block)::value;
-      const T* from = x + plane * axes.image() * kBlock;
-      int64_t to = plane * axes.pixels() * kBlock;
-      for (int64_t s = 0; s < axes.d.out; ++s) {
-        const PoolSpan slices = axes.d.Window(s);
-        for (int64_t i = 0; i < axes.h.out; ++i) {
-          const PoolSpan rows = axes.h.Window(i);
-          for (int64_t j = 0; j < axes.w.out; ++j, to += kBlock) {
-            cpu::MaxWindow<kBlock>(from, axes, slices, rows, axes.w.Window(j), y + to, index + to);
-          }
-        }
-      }
-    });
+    const int64_t lines = axes.d.out * axes.h.out, pitch = view.block;
+    const int64_t work = std::max<int64_t>(1, image / std::max<int64_t>(1, lines) * pitch);
+    ParallelFor(planes * lines, std::max<int64_t>(1, 16384 / work),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t line = begin; line < end; ++line) {
+                    const int64_t to = line * axes.w.out * pitch;
+                    MaxLine(x + line / lines * axes.image() * pitch, pitch, axes, line % lines,
+                            y + to, index + to);
+                  }
+                });
   });
   return absl::OkStatus();
 }
@@ -112,7 +131,7 @@ OpDef MaxPoolOp(int dims) {
       .infer = Infer,
       .grad = Grad,
       .saves = {Saved::Output(1)},
-      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = Run}},
+      .kernels = {{.name = "loop", .layouts = Layouts, .run = Run}},
   };
 }
 

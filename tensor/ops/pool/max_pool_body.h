@@ -82,9 +82,10 @@ inline WholeSpan WholeWindowsOf(const PoolAxis& axis) {
 }  // namespace internal
 
 // One output pixel of `kBlock` channels, whose window lies in these slices, rows and columns.
+// `pitch`: elements from one pixel to the next.
 template <int kBlock, class T>
-void MaxWindow(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const PoolSpan& rows,
-               const PoolSpan& cols, T* y, int32_t* index) {
+void MaxWindow(const T* plane, int64_t pitch, const PoolAxes& axes, const PoolSpan& slices,
+               const PoolSpan& rows, const PoolSpan& cols, T* y, int32_t* index) {
   using C = AccumulatorOf<T>;
   using Lanes = internal::LanesOf<C, kBlock>;
   using Values = typename Lanes::Values;
@@ -99,7 +100,7 @@ void MaxWindow(const T* plane, const PoolAxes& axes, const PoolSpan& slices, con
       const int64_t line = (s * axes.h.in + i) * width;
       for (int64_t j = cols.begin; j < cols.end; j += col_step) {
         Values v;
-        LoadAs(plane + (line + j) * kBlock, kBlock, reinterpret_cast<C*>(&v));
+        LoadAs(plane + (line + j) * pitch, kBlock, reinterpret_cast<C*>(&v));
         const Places wins = internal::Beats(v, best);
         best = wins ? v : best;
         at = wins ? Places{} + static_cast<Integer>(line + j) : at;
@@ -163,7 +164,7 @@ class MaxPlaneRows {
       if (j == whole_.begin) j = whole_.end;
       if (j >= axes_.w.out) break;
       const int64_t to = plane * axes_.pixels() + j;
-      MaxWindow<1>(x + plane * axes_.image(), axes_, slices, rows, axes_.w.Window(j), y + to,
+      MaxWindow<1>(x + plane * axes_.image(), 1, axes_, slices, rows, axes_.w.Window(j), y + to,
                    index + to);
     }
   }

@@ -50,6 +50,11 @@ absl::Status InferQuantize(InferContext& c) {
   return absl::OkStatus();
 }
 
+// One scale serves elements in any order.
+void LayoutsOfOneScale(const KernelQuery& q, LayoutRequest& want) {
+  if (q.in(1).shape.rank() == 0) want.in[0] = want.out[0] = q.in(0).layout.channel_block;
+}
+
 FIRN_REGISTER_OP(quantize_linear) {
   return {
       .doc = "round(x / scale) + zero_point as integers. Not differentiable.",
@@ -59,7 +64,7 @@ FIRN_REGISTER_OP(quantize_linear) {
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<QuantizeAttrs>(),
       .infer = InferQuantize,
-      .kernels = cpu::Portable<QuantizeKernel>(),
+      .kernels = cpu::Portable<QuantizeKernel>({.name = "loop", .layouts = LayoutsOfOneScale}),
   };
 }
 

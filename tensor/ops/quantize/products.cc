@@ -8,11 +8,13 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/quantize/affine.h"
+#include "firn/tensor/ops/quantize/finished_conv.h"
 #include "firn/tensor/ops/quantize/products_body.h"
 #include "firn/tensor/ops/quantize/products_cpu_body.h"
 #include "firn/tensor/ops/shape/convert.h"
@@ -85,6 +87,8 @@ absl::Status RunByteConv(KernelContext& k) {
                     });
 }
 
+constexpr GraphTraits kIntConvTraits = {.finish = FinishIntConv2d};
+
 FIRN_REGISTER_OP(int_conv2d) {
   return {
       .doc = "The convolution of bytes less their zero points, in i32. Not differentiable.",
@@ -97,6 +101,7 @@ FIRN_REGISTER_OP(int_conv2d) {
                                                            .supports = cpu::CheckByteProducts,
                                                            .workspace = cpu::ByteConv::Workspace,
                                                            .run = RunByteConv}}),
+      .graph = &kIntConvTraits,
   };
 }
 
