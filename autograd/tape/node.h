@@ -55,6 +55,9 @@ class Node : public GradNode {
   // `grad_inputs` are left alone. Throws firn::Error.
   virtual void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,
                         absl::Span<Tensor> grad_inputs) = 0;
+  // Of a view that shows a part of its only input: that part of `whole`, which is shaped as the
+  // input, to add the gradient to. Undefined for other operations, and where Backward is an error.
+  virtual Tensor PartOf(const Tensor& /*whole*/) const { return {}; }
   // Drops saved tensors; a later Backward is an error.
   virtual void ReleaseSaved() = 0;
   virtual std::string_view name() const = 0;

@@ -8,6 +8,7 @@
 #include "firn/autograd/backward.h"
 #include "firn/device/macros.h"
 #include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/reduce/sum.h"
@@ -109,6 +110,13 @@ void OpNode::Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bo
   }
   OpGradContext context(*this, grad_outputs, wanted, grad_inputs);
   op_.grad(context);
+}
+
+Tensor OpNode::PartOf(const Tensor& whole) const {
+  // Of other views elements may come twice, as those of windows that overlap.
+  const bool part = &op_ == &TheOp<"slice">() || &op_ == &TheOp<"select">();
+  if (!part || released_) return {};
+  return Apply1(op_, {whole}, attrs_.ref());
 }
 
 void OpNode::ReleaseSaved() {

@@ -16,6 +16,7 @@ class OpNode final : public Node, public Pooled<OpNode> {
   OpNode(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs, absl::Span<Tensor> out);
   void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,
                 absl::Span<Tensor> grad_inputs) override;
+  Tensor PartOf(const Tensor& whole) const override;
   void ReleaseSaved() override;
   std::string_view name() const override { return op_.name; }
 

@@ -141,6 +141,30 @@ void Sweep::Deliver(const Edge& e, Tensor&& grad) {
   AddInto(waiting_[place].grads[e.slot], std::move(grad));
 }
 
+Tensor* Sweep::Delivered(const Edge& e) {
+  Tensor* slot = nullptr;
+  if (!e.node) {
+    const auto found = leaf_at_.find(e.leaf.impl());
+    if (found != leaf_at_.end()) slot = &leaves_[found->second].grad;
+  } else if (e.node->sweep_mark().sweep == id_) {
+    slot = &waiting_[e.node->sweep_mark().place].grads[e.slot];
+  }
+  return slot != nullptr && slot->defined() ? slot : nullptr;
+}
+
+// The gradient rule would make zeros around the part, as large as the whole: of a tensor that is
+// cut into pieces, as gates or the steps of a sequence are, once a piece.
+bool Sweep::AddToPart(const Node& node, const Gradients& grads) {
+  const Edge& e = node.edges()[0];
+  if (!Wanted(e)) return false;
+  const Tensor* const slot = Delivered(e);
+  if (slot == nullptr || !CanAddInto(*slot)) return false;
+  const Tensor part = node.PartOf(*slot);
+  if (!part.defined()) return false;
+  Assign(part, Add(part, grads[0]));  // accumulate wants a target in one piece
+  return true;
+}
+
 uint32_t Sweep::PlaceOf(Node& node) {
   SweepMark& mark = node.sweep_mark();
   if (mark.sweep == id_) return mark.place;
@@ -206,7 +230,9 @@ FIRN_FLATTEN void Sweep::RunNode(uint32_t place) {
     for (const Edge& e : edges) wanted.push_back(Wanted(e));
   }
   const BackwardOf scope(*node);
-  node->Backward(grads, wanted, absl::MakeSpan(inputs));
+  if (edges.size() != 1 || !AddToPart(*node, grads)) {
+    node->Backward(grads, wanted, absl::MakeSpan(inputs));
+  }
   done();
   for (size_t i = 0; i < inputs.size(); ++i) {
     Deliver(edges.data()[i], std::move(inputs.data()[i]));

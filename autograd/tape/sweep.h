@@ -82,6 +82,11 @@ class Sweep {
   bool Wanted(const Edge& e) const { return restricted_ ? LeadsToTarget(e) : e.wanted(); }
   bool LeadsToTarget(const Edge& e) const;
   void Deliver(const Edge& e, Tensor&& grad);
+  // What has been delivered there so far; null when nothing has.
+  Tensor* Delivered(const Edge& e);
+  // Adds the gradient of a view to its part of what has been delivered for the viewed tensor; false
+  // when that cannot be done in place, or the node is no such view.
+  bool AddToPart(const Node& node, const Gradients& grads);
   // The place of a node that gradients arrive for.
   uint32_t PlaceOf(Node& node);
   void Push(Turn turn);

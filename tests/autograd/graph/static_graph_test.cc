@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "firn/autograd/backward.h"
 #include "firn/autograd/graph/graph.h"
 #include "firn/autograd/graph/plan.h"
 #include "firn/device/cpu_allocator.h"
@@ -127,6 +128,43 @@ TEST(StaticGraphTest, ACaptureAddsGradientsInPlaceAsUsual) {
   }
   EXPECT_EQ(copies, 0) << captured.graph.DebugString();
   EXPECT_GT(added, 0) << captured.graph.DebugString();
+}
+
+// Pieces of a tensor give their gradients to its parts, not to sums of as many tensors as large.
+TEST(StaticGraphTest, GradientsOfPiecesAreAddedInPlace) {
+  // Sums of small whole numbers, so that their order makes no difference.
+  const auto numbers = [](float first) {
+    return FromVector<float>({first, -2, 3, 5, -1, 4, 2, 6, -3, 1, 7, first}, {2, 6});
+  };
+  Tensor w = numbers(8).SetRequiresGrad();
+  const auto loss_of = [&w](const Tensor& x) {
+    const std::vector<Tensor> gates = Split(w * x, 2, 1);
+    return Sum(gates[0] * gates[1]) + Sum(gates[2] * 7) + Sum(Select(w, 0, 1) * x) +
+           Sum(Slice(w, 1, 1, 6, 2) * 3) + Sum(Slice(w, 1, 0, 4) * 5);
+  };
+  const Tensor in = numbers(3), other = numbers(-5);
+  StaticGraph step = Freeze(
+      [&](const Tensor& x) {
+        w.ZeroGrad();
+        const Tensor loss = loss_of(x);
+        loss.Backward();
+        return loss;
+      },
+      in);
+  int whole = 0;
+  for (const Instr& instr : step.captured().instrs) {
+    whole += instr.op->name == "slice_scatter" ? 1 : 0;
+  }
+  EXPECT_EQ(whole, 2) << step.captured().DebugString();  // the first piece of w * x, and of w
+  for (const Tensor& x : {other, in}) {
+    step(x);
+    const Tensor frozen = w.grad().Clone();
+    w.ZeroGrad();
+    loss_of(x).Backward();
+    EXPECT_TRUE(w.grad().Equals(frozen));
+    // Where gradients are recorded in their turn, nothing is written in place.
+    EXPECT_TRUE(Grad(loss_of(x), w, {.create_graph = true}).Equals(frozen));
+  }
 }
 
 TEST(StaticGraphTest, ARunAllocatesNothing) {
