@@ -1,6 +1,5 @@
 // cumsum: running sums along one dimension. The gradient of element i sums over all results that
 // contain it, so it is the running sum in the other direction.
-//
 // cumprod: what flows into x_i is the product P_i of those before it times the sum S_i over all
 // results k from i on, dy_k times the product of those between i and k. S_i = dy_i + x_(i + 1)
 // S_(i + 1) is linear_scan from the other end; the gradient of one such scan is another.
@@ -225,14 +224,12 @@ void GradCumsum(GradContext& g) {
 }
 FIRN_REGISTER_OP(cumsum) { return CumulativeOp("Running sums along dim.", Run<false>, GradCumsum); }
 
-// In a wider type where products of some elements leave the range although those of all do not:
-// half types in f32, and f32 in f64 where this is differentiated again, which multiplies such
-// products by others, or 0.
+// In a wider type where products of some elements leave the range and those of all do not: half
+// types in f32, and f32 in f64 where this is differentiated again.
 void GradCumprod(GradContext& g) {
   const CumsumAttrs& a = g.attrs<CumsumAttrs>();
   const DType dtype = g.input(0).dtype();
-  const bool again = GradEnabled() && dtype == DType::kF32;
-  const DType wide = again ? DType::kF64 : ComputeDType(dtype);
+  const DType wide = GradEnabled() && dtype == DType::kF32 ? DType::kF64 : ComputeDType(dtype);
   const Tensor dy = Cast(g.grad_output(), wide), x = Cast(g.input(0), wide);
   const Tensor flow = a.exclusive ? Neighbours(dy, a.dim, !a.reverse) : dy;
   const Tensor after = LinearScan(x, flow, {.dim = a.dim, .reverse = !a.reverse, .previous = true});
@@ -391,9 +388,8 @@ Tensor Cumprod(const Tensor& x, Integer dim, const CumprodOptions& options) {
 
 Tensor inner::Neighbours(const Tensor& x, int64_t dim, bool after) {
   if (x.rank() == 0) return ZerosLike(x);
-  std::vector<int64_t> pad(2 * static_cast<size_t>(x.rank() - *NormalizeDim(dim, x.shape())), 0);
-  pad[pad.size() - 2] = after ? -1 : 1;
-  pad[pad.size() - 1] = after ? 1 : -1;
+  std::vector<int64_t> pad(2 * static_cast<size_t>(x.rank() - *NormalizeDim(dim, x.shape()) - 1));
+  pad.insert(pad.end(), {after ? -1 : 1, after ? 1 : -1});
   return Pad(x, pad);
 }
 
