@@ -212,6 +212,56 @@ TEST(FarGradientsTest, RunningProductsOfHalfTypes) {
   ExpectNear(Grad(last, x, small).ToVector<double>(), {4.6875, 4.6875, 703.125}, 1e-3, "gradient");
 }
 
+// f's slopes at x times a power of 2, the one after the other, over the same of x itself: a
+// length's own do not depend on it, and of a length times that power both go with it.
+TEST(FarGradientsTest, LengthsOfAnySize) {
+  const Values values = {.5, -1.25, 2, .75, 1.5, .25, -.5, 1, -2, 0, .375, 1};
+  const std::pair<const char*, Function> functions[] = {
+      {"norm", [](const Tensor& x) { return Norm(x, 2, {1}); }},
+      {"norm of columns", [](const Tensor& x) { return Norm(x, 2, {0}); }},
+      {"norm of all", [](const Tensor& x) { return Norm(x); }},
+      {"pairwise_distance",
+       [](const Tensor& x) { return PairwiseDistance(x, Flip(x, {0}), {.eps = 0}); }},
+      {"cdist",
+       [](const Tensor& x) {
+         return Cdist(x, Neg(Flip(x, {0, 1})));
+       }},
+      {"std", [](const Tensor& x) { return Std(x, {1}); }},
+      {"std of columns", [](const Tensor& x) { return Std(x, {0}); }},
+      {"std of the outer two",
+       [](const Tensor& x) {
+         return Std(Reshape(x, {3, 2, 2}), {0, 2});
+       }},
+      {"hypot", [](const Tensor& x) { return Hypot(Select(x, 1, 0), Select(x, 1, 3)); }},
+  };
+  for (const auto& [name, f] : functions) {
+    const Slopes want = SlopesOf(f, Of(DType::kF64, values, {3, 4}));
+    for (const auto& [dtype, power] : {std::pair{DType::kF32, -133},
+                                       {DType::kF32, -126},
+                                       {DType::kF32, -66},
+                                       {DType::kF32, 66},
+                                       {DType::kF32, 123},
+                                       {DType::kF64, -1058},
+                                       {DType::kF64, -1022},
+                                       {DType::kF64, -600},
+                                       {DType::kF64, 600},
+                                       {DType::kF64, 1019}}) {
+      SCOPED_TRACE(testing::Message() << name << " times 2^" << power);
+      const double unit = std::ldexp(1.0, power);
+      Values far = values;
+      for (double& v : far) v *= unit;
+      const Tensor x = Of(dtype, far, {3, 4});
+      // Numbers below the range have 16 bits here.
+      const double rtol = dtype == DType::kF32 || power < -1022 ? 2e-3 : 1e-12;
+      const Slopes alone = SlopesOf(f, x);
+      ExpectNear(alone.plain, want.plain, rtol, "gradient", rtol);
+      ExpectNear(alone.recorded, want.recorded, rtol, "recorded gradient", rtol);
+      const Slopes scaled = SlopesOf([&](const Tensor& t) { return Mul(f(t), unit); }, x);
+      ExpectNear(scaled.second, want.second, rtol, "second gradient", 8 * rtol);
+    }
+  }
+}
+
 TEST(FarGradientsTest, RunningProductsThatLeaveTheRange) {
   const Function f = [](const Tensor& x) { return Cumprod(x, 0); };
   const Values far = {1e20, 1e20, 2, 1e-3, 0, 3};

@@ -26,6 +26,7 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/power_fn.h"
+#include "firn/tensor/ops/elementwise/ratio.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
@@ -145,11 +146,9 @@ void GradHypot(GradContext& g) {
   const DType dtype = g.input(0).dtype(), wide = GradEnabled() ? ComputeDType(dtype) : dtype;
   const Tensor sides[] = {Cast(g.input(0), wide), Cast(g.input(1), wide)};
   const Tensor z = wide == dtype ? g.output(0) : Hypot(sides[0], sides[1]);
-  const Tensor zero = Eq(z, 0);
-  const Tensor flow = Where(zero, 0.0, Cast(g.grad_output(), wide)), length = Where(zero, 1.0, z);
-  // x / z is at most 1; dz / z may leave the range of a half type.
+  const Tensor flow = Cast(g.grad_output(), wide);
   for (int i : {0, 1}) {
-    if (g.needs(i)) g.set_grad_input(i, Cast(Mul(Div(sides[i], length), flow), dtype));
+    if (g.needs(i)) g.set_grad_input(i, Cast(MulRatio(sides[i], flow, z), dtype));
   }
 }
 

@@ -20,6 +20,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/ratio.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/linear/distance_tiles_body.h"
 #include "firn/tensor/ops/reduce/sum.h"
@@ -74,9 +75,9 @@ absl::Status InferCdistGrad(InferContext& c) {
 // dy times the derivatives by each difference [..., n, m, d], of operations that have gradients.
 Tensor FlowOfDifferences(const Tensor& dy, const Tensor& difference, const Tensor& distance,
                          double p) {
+  if (p == 2) return MulRatio(difference, dy, distance);
   const Tensor zero = Eq(distance, 0), flow = Where(zero, 0.0, dy);
   if (p == 1) return Mul(Sign(difference), flow);
-  if (p == 2) return Mul(Div(difference, Where(zero, 1.0, distance)), flow);
   const Tensor size = Abs(difference), sign = Mul(Sign(difference), flow);
   if (std::isinf(p)) return Where(Lt(size, distance), 0.0, sign);
   // sign(0) is 0; the power of 1 keeps infinity away.

@@ -11,10 +11,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "firn/tensor/kernels/divide.h"
 #include "firn/tensor/kernels/for_each.h"
 #include "firn/tensor/kernels/math_pow.h"
+#include "firn/tensor/ops/elementwise/ratio_fn.h"
 #include "firn/tensor/ops/linear/distance.h"
 #include "firn/tensor/ops/reduce/norm_fn.h"
 
@@ -101,10 +103,20 @@ struct SlopeOfSum {  // p = 1
   FIRN_HOST_DEVICE T operator()(T flow, T d, T) const { return flow * SignOf(d); }
 };
 template <class T>
-struct SlopeOfRoot {  // p = 2
+struct SlopeOfRoot {  // p = 2, where the ratio has all its digits
   FIRN_HOST_DEVICE T of(T dy, T distance) const { return dy / distance; }
   FIRN_HOST_DEVICE T operator()(T flow, T d, T) const { return flow * d; }
 };
+template <class T>
+struct SlopeOfFarRoot {
+  FIRN_HOST_DEVICE T of(T dy, T) const { return dy; }
+  FIRN_HOST_DEVICE T operator()(T flow, T d, T distance) const { return d / distance * flow; }
+};
+// Whether `flow` is what far roots have another slope for.
+template <class Slope, class T>
+FIRN_HOST_DEVICE bool IsFar(T dy, T distance, T flow) {
+  return std::is_same_v<Slope, SlopeOfRoot<T>> && !IsNearRatio(dy, distance, flow);
+}
 template <class T>
 struct SlopeOfLargest {  // p = infinity
   FIRN_HOST_DEVICE T of(T dy, T) const { return dy; }
@@ -137,12 +149,22 @@ struct CdistGradBody {
     for (int64_t j = 0; j < pairs.m; ++j) {
       const T distance = distances[row * pairs.m + j];
       if (distance == 0) continue;
-      const T flow = slope.of(dy[row * pairs.m + j], distance);
+      const T of_distance = dy[row * pairs.m + j], flow = slope.of(of_distance, distance);
       const T* const b = y + pairs.of_y(row, j);
-      for (int64_t k = 0; k < d; ++k) out[k] += slope(flow, a[k] - b[k], distance);
+      if (IsFar<Slope>(of_distance, distance, flow)) {
+        Add(SlopeOfFarRoot<T>(), of_distance, distance, a, b, out);
+      } else {
+        Add(slope, flow, distance, a, b, out);
+      }
     }
   }
   int64_t cost() const { return pairs.m * (pairs.d + 4); }
+
+ private:
+  template <class S>
+  FIRN_HOST_DEVICE void Add(const S& s, T flow, T distance, const T* a, const T* b, T* out) const {
+    for (int64_t k = 0; k < pairs.d; ++k) out[k] += s(flow, a[k] - b[k], distance);
+  }
 };
 
 template <class F>

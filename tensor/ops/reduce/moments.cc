@@ -18,10 +18,11 @@
 #include "firn/tensor/kernels/cpu/reduced_elements.h"
 #include "firn/tensor/kernels/cpu/softmax.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
-#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/ratio.h"
+#include "firn/tensor/ops/elementwise/ratio_fn.h"
+#include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/reduce/reduction.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/copies.h"
@@ -114,18 +115,22 @@ Tensor Centered(GradContext& g) {
   return Sub(d, Mean(d, over.dims, true));
 }
 
-// (x - mean) * factor, which has a number for each mean. Along lines that is one pass.
-Tensor ScaledCentered(GradContext& g, const Tensor& factor) {
-  const ReduceAttrs& over = g.attrs<VarAttrs>().over;
+// (x - mean) * factor, or times factor / over, which have a number for each mean. Along lines that
+// is one pass.
+Tensor ScaledCentered(GradContext& g, const Tensor& factor, const Tensor& over = {}) {
+  const ReduceAttrs& dims = g.attrs<VarAttrs>().over;
   const Tensor& x = g.input(0);
-  if (const std::optional<Lines> l = ReducedLines(x, over)) {
-    const Tensor dx = Apply1(TheOp<"var_grad">(),
-                             {SeenAsLines(x, *l), SeenAsLineResults(Detach(g.output(1)), *l),
-                              SeenAsLineResults(factor, *l)},
-                             DimAttrs{1});
+  if (const std::optional<Lines> l = ReducedLines(x, dims)) {
+    const Tensor dx =
+        Apply1(TheOp<"var_grad">(),
+               {SeenAsLines(x, *l), SeenAsLineResults(Detach(g.output(1)), *l),
+                SeenAsLineResults(factor, *l), over.defined() ? SeenAsLineResults(over, *l) : over},
+               DimAttrs{1});
     return Reshape(dx, x.shape());
   }
-  return Mul(Centered(g), KeepReduced(factor, over, x.shape()));
+  const auto kept = [&](const Tensor& t) { return KeepReduced(t, dims, x.shape()); };
+  if (over.defined()) return MulRatio(Centered(g), kept(factor), kept(over));
+  return Mul(Centered(g), kept(factor));
 }
 
 void GradVar(GradContext& g) {
@@ -141,29 +146,38 @@ void GradStd(GradContext& g) {
   const VarAttrs& a = g.attrs<VarAttrs>();
   Tensor dx;
   if (g.has_grad_output(0)) {
-    const Tensor &std = g.output(0), &dy = g.grad_output(0);
     const double share = 1 / Divisor(g.input_shape(0), a);
-    const Tensor zero = Eq(std, 0), safe = Where(zero, 1, std);
-    if (GradEnabled()) {
-      // Deviations over std are never far from 1; dy over std may be no number.
-      const Tensor factor = Where(zero, 0, Div(FullLike(std, share), safe));
-      dx = Mul(ScaledCentered(g, factor), KeepReduced(dy, a.over, g.input_shape(0)));
-    } else {
-      dx = ScaledCentered(g, Where(zero, 0, Div(Mul(dy, share), safe)));
-    }
+    // Deviations over std are never far from 1; dy over std may be no number.
+    dx = ScaledCentered(g, Mul(g.grad_output(0), share), g.output(0));
   }
   SetGradient(g, std::move(dx));
 }
+
+// A number for each line, or the ratio of two.
+template <class Acc>
+struct LineScales {
+  Acc number[cpu::kStripWidth], over[cpu::kStripWidth], scale[cpu::kStripWidth];
+  bool far = false;  // some ratios do not have their digits
+
+  LineScales(KernelContext& k, const cpu::Strip& s) {
+    cpu::RowsIn<Acc>(k, 2).Load(s.first, s.width, k.has(3) ? number : scale);
+    if (!k.has(3)) return;
+    cpu::RowsIn<Acc>(k, 3).Load(s.first, s.width, over);
+    for (int64_t c = 0; c < s.width; ++c) {
+      scale[c] = RatioOf(number[c], over[c]);
+      far |= !IsNearRatio(number[c], over[c], scale[c]);
+    }
+  }
+};
 
 // Rows of few elements without gaps are taken several at a time. Only where a strip has all of the
 // `inner` lines side by side: a last strip of fewer would add up in another order than the others.
 template <class Acc>
 void GradStrip(int64_t inner, const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
-               const cpu::RowsIn<Acc>& x, const cpu::RowsIn<Acc>& means,
-               const cpu::RowsIn<Acc>& scales) {
-  Acc mean[cpu::kStripWidth], scale[cpu::kStripWidth], rest[cpu::kStripWidth];
+               const cpu::RowsIn<Acc>& x, const cpu::RowsIn<Acc>& means, LineScales<Acc>& scales) {
+  Acc mean[cpu::kStripWidth], rest[cpu::kStripWidth];
+  Acc* const scale = scales.scale;
   means.Load(s.first, s.width, mean);
-  scales.Load(s.first, s.width, scale);
   const bool whole = !s.line() && s.width == inner && s.stride == inner;
   const int64_t rows = whole ? cpu::kStripWidth / s.width : 1;
   const int64_t width = rows * s.width;
@@ -188,6 +202,15 @@ void GradStrip(int64_t inner, const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
   }
   for (int64_t c = 0; c < s.width; ++c) rest[c] /= static_cast<Acc>(s.length);
   repeat(rest);
+  if (scales.far) [[unlikely]] {
+    repeat(scales.number);
+    repeat(scales.over);
+    const auto far = [&](int64_t c, int64_t, Acc v) {
+      return MulRatioFn()((v - mean[c]) - rest[c], scales.number[c], scales.over[c]);
+    };
+    cpu::MapStrip(most, dx, far, x);
+    return cpu::MapStrip(last, dx, far, x);
+  }
   const auto term = [&](int64_t c, int64_t, Acc v) { return ((v - mean[c]) - rest[c]) * scale[c]; };
   cpu::MapStrip(most, dx, term, x);
   cpu::MapStrip(last, dx, term, x);
@@ -198,41 +221,46 @@ absl::Status RunGrad(KernelContext& k) {
   cpu::VisitComputed(k.in_spec(0).dtype, [&]<class Acc>(TypeTag<Acc>) {
     using Out = cpu::RowsOut<Acc>;
     using In = cpu::RowsIn<Acc>;
-    const In mean(k, 1), scale(k, 2);
+    const In mean(k, 1);
     const auto strip = [&](const cpu::Strip& s, const Out& dx, const In& x) {
-      GradStrip(lines.inner, s, dx, x, mean, scale);
+      LineScales<Acc> scales(k, s);
+      GradStrip(lines.inner, s, dx, x, mean, scales);
     };
     cpu::ForEachStrip(lines, Out(k, 0), strip, In(k, 0));
   });
   return absl::OkStatus();
 }
 
-// For u flowing into (x - mean(x)) s: (u - mean(u)) s to x, sum(u (x - mean(x))) to s. What is
-// given as the mean is a place to count from and changes nothing.
+// For u flowing into (x - mean(x)) s / o: (u - mean(u)) s / o to x, t = sum(u (x - mean(x)) / o) to
+// s and -t s / o to o. What is given as the mean is a place to count from and changes nothing.
 void GradOfGrad(GradContext& g) {
   const DimAttrs a = g.attrs<DimAttrs>();
-  const Tensor &u = g.grad_output(), &scale = g.input(2);
+  const Tensor &u = g.grad_output(), &scale = g.input(2), &over = g.input(3);
   const auto apply = [&](const Tensor& x, const Tensor& mean, const Tensor& by) {
-    return Apply1(TheOp<"var_grad">(), {x, mean, by}, a);
+    return Apply1(TheOp<"var_grad">(), {x, mean, by, over}, a);
   };
   if (g.needs(0)) g.set_grad_input(0, apply(u, Mean(Detach(u), {a.dim}, true), scale));
-  if (g.needs(2)) {
-    const Tensor centered = apply(g.input(0), Detach(g.input(1)), OnesLike(scale));
-    g.set_grad_input(2, Sum(Mul(u, centered), {a.dim}, true));
-  }
+  if (!g.needs(2) && !g.needs(3)) return;
+  const Tensor centered = apply(g.input(0), Detach(g.input(1)), OnesLike(scale));
+  const Tensor t = Sum(Mul(u, centered), {a.dim}, true);
+  if (g.needs(2)) g.set_grad_input(2, t);
+  if (g.needs(3)) g.set_grad_input(3, Neg(MulRatio(t, scale, over)));
 }
 
 FIRN_REGISTER_OP(var_grad) {
   return {
-      .doc = "(x - the mean of x along dim) * scale: the gradient of var. `mean` is near it.",
+      .doc =
+          "(x - the mean of x along dim) * scale, or times scale / over: the gradients of var and "
+          "std. `mean` is near it.",
       .inputs = {{.name = "x", .dtypes = kFloating},
                  {.name = "mean", .same_dtype_as = "x"},
-                 {.name = "scale", .same_dtype_as = "x"}},
+                 {.name = "scale", .same_dtype_as = "x"},
+                 {.name = "over", .same_dtype_as = "x", .optional = true}},
       .outputs = {{.name = "dx"}},
       .attrs = AttrsOf<DimAttrs>(),
       .infer = InferWithLineNumbers,
       .grad = GradOfGrad,
-      .saves = {Saved::Input(0), Saved::Input(1), Saved::Input(2)},
+      .saves = {Saved::Input(0), Saved::Input(1), Saved::Input(2), Saved::Input(3)},
       .may_reuse = {{0, 0}},
       .kernels = {{.name = "loop", .run = RunGrad}},
   };

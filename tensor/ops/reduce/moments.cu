@@ -7,6 +7,7 @@
 #include "firn/tensor/kernels/cuda/lines.cuh"
 #include "firn/tensor/kernels/cuda/moments.cuh"
 #include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/ops/elementwise/ratio_fn.h"
 #include "firn/tensor/ops/reduce/moments.h"
 #include "firn/tensor/ops/reduce/reduction.h"
 #include "firn/tensor/problems/dim_attrs.h"
@@ -69,7 +70,7 @@ template <class T>
 struct GradBody {
   using Acc = AccumulatorOf<T>;
 
-  const T *x, *means, *scales;
+  const T *x, *means, *scales, *overs;  // null: 1
   T* dx;
   LineShape shape;
 
@@ -84,7 +85,13 @@ struct GradBody {
         x + at);
     const Acc rest =
         team.Reduce(sum, [](Acc a, Acc b) { return a + b; }) / static_cast<Acc>(shape.length);
-    const auto f = [&](int64_t, T v) { return ((static_cast<Acc>(v) - mean) - rest) * scale; };
+    const Acc over = overs == nullptr ? Acc{1} : static_cast<Acc>(overs[line]);
+    const Acc ratio = RatioOf(scale, over);
+    const bool near = overs == nullptr || IsNearRatio(scale, over, ratio);
+    const auto f = [&](int64_t, T v) {
+      const Acc d = (static_cast<Acc>(v) - mean) - rest;
+      return near ? d * ratio : MulRatioFn()(d, scale, over);
+    };
     cuda::MapElements(team, shape.length, shape.stride, f, dx + at, x + at);
   }
 };
@@ -93,7 +100,8 @@ absl::Status RunGrad(KernelContext& k) {
   const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<DimAttrs>().dim);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     return cuda::ForEachLineAlong(
-        k, lines, GradBody<T>{k.in<T>(0), k.in<T>(1), k.in<T>(2), k.out<T>(), LineShape(lines)});
+        k, lines,
+        GradBody<T>{k.in<T>(0), k.in<T>(1), k.in<T>(2), k.in<T>(3), k.out<T>(), LineShape(lines)});
   });
 }
 

@@ -72,7 +72,9 @@ FIRN_REGISTER_SAMPLES(var_grad) {
     ForEachLine(dx.shape, attrs.get<DimAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
       std::vector<double> x;
       for (int64_t j = 0; j < n; ++j) x.push_back(in[0][first + j * step]);
-      const double mean = MeanOf(x), scale = in[2][line++];
+      const double mean = MeanOf(x), over = in[3].defined() ? in[3][line] : 1;
+      const double scale = over == 0 ? 0 : in[2][line] / over;
+      ++line;
       for (int64_t j = 0; j < n; ++j) dx[first + j * step] = (x[j] - mean) * scale;
     });
     return {dx};
@@ -80,9 +82,22 @@ FIRN_REGISTER_SAMPLES(var_grad) {
   s.atol_f32 = 2e-6;  // x - mean cancels
   const auto add = [&](std::string name, const Shape& x, const Shape& lines,
                        int64_t dim) -> Sample& {
-    return s.Add(std::move(name), {Uniform(x, 1, 2), Uniform(lines, 1, 2, 2), Normal(lines, 3)},
+    return s.Add(std::move(name),
+                 {Uniform(x, 1, 2), Uniform(lines, 1, 2, 2), Normal(lines, 3), Tensor()},
                  DimAttrs{dim});
   };
+  const auto add_over = [&](std::string name, const Shape& x, const Shape& lines, int64_t dim) {
+    s.Add(std::move(name),
+          {Uniform(x, 1, 2), Uniform(lines, 1, 2, 2), Normal(lines, 3), Uniform(lines, 1, 2, 4)},
+          DimAttrs{dim});
+  };
+  add_over("rows, over numbers", {3, 5}, {3, 1}, 1);
+  add_over("columns, over numbers", {7, 3}, {1, 3}, 0);
+  s.Add("rows over 0",
+        {Uniform({2, 3}, 1, 2), Values({1, 1}, {2, 1}), Values({2, 2}, {2, 1}),
+         Values({0, 2}, {2, 1})},
+        DimAttrs{1})
+      .check_gradient = false;
   add("a scalar", {}, {}, -1);
   add("a vector", {5}, {1}, 0);
   add("rows", {3, 5}, {3, 1}, 1);
@@ -94,11 +109,11 @@ FIRN_REGISTER_SAMPLES(var_grad) {
   add("rows of 200", {9, 200}, {9, 1}, 1).check_gradient = false;
   add("long rows", {2, 5000}, {2, 1}, 1).check_gradient = false;
   add("wide columns", {70, 300}, {1, 300}, 0).check_gradient = false;
-  s.AddLarge(
-      "rows of 2048",
-      {Normal({2048, 2048}), Values(std::vector<double>(2048), {2048, 1}), Normal({2048, 1}, 2)},
-      DimAttrs{1}, 2 * 4.2e6, 33.6e6);
-  s.AddError("shapes", {Normal({3, 5}), Normal({3, 1}), Normal({1, 5})}, DimAttrs{1},
+  s.AddLarge("rows of 2048",
+             {Normal({2048, 2048}), Values(std::vector<double>(2048), {2048, 1}),
+              Normal({2048, 1}, 2), Tensor()},
+             DimAttrs{1}, 2 * 4.2e6, 33.6e6);
+  s.AddError("shapes", {Normal({3, 5}), Normal({3, 1}), Normal({1, 5}), Tensor()}, DimAttrs{1},
              "expected [3, 1] beside x [3, 5], got [1, 5]");
 }
 

@@ -21,6 +21,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/ratio.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/reduce/norm_fn.h"
 #include "firn/tensor/ops/reduce/reduction.h"
@@ -100,14 +101,9 @@ Tensor NormGrad(const Tensor& dy, const Tensor& x, const Tensor& norm, const Nor
     const ReduceAttrs kept{a.over.dims, true};
     return Mul(Sign(x), SpreadToEqual(dy, Abs(x), norm, kept));
   }
+  if (a.p == 2) return MulRatio(x, dy, norm);
   const Tensor zero = Eq(norm, 0);
   const Tensor safe = Where(zero, 1, norm);
-  if (a.p == 2) {
-    // Elements over the norm are never above 1; dy over it is one pass less, but may leave the
-    // range of a half type, and what derivatives make of it may be no number.
-    const bool ratios = GradEnabled() || ComputeDType(x.dtype()) != x.dtype();
-    return ratios ? Mul(Div(x, safe), Where(zero, 0, dy)) : Mul(x, Where(zero, 0, Div(dy, safe)));
-  }
   // Where x is 0, sign(x) is too, and the power of 1 keeps infinity away: 1 / norm would not, of a
   // small norm.
   const Tensor ratio = Where(Eq(x, 0), 1, Div(Abs(x), safe));

@@ -22,9 +22,9 @@ struct NormAttrs {
 // torch.linalg.vector_norm: p = 0 counts the elements that are not 0, infinity takes the largest
 // and -infinity the smallest |x|. Norm(x, 2, {-2, -1}) is the Frobenius norm of matrices. The
 // gradient is 0 where the norm is 0; elements that tie for an infinite norm share it. A norm that
-// its dtype holds is right also where the powers leave its range (on CUDA, that of double). Half
-// types accumulate in float. Throws on integers, a negative finite p, NaN, and no elements with an
-// infinite p.
+// its dtype holds is right also where the powers leave its range (on CUDA, that of double), and so
+// is its gradient for p = 2. Half types accumulate in float. Throws on integers, a negative finite
+// p, NaN, and no elements with an infinite p.
 Tensor Norm(const Tensor& x, inner::Real p = 2, const DimList& dims = {},
             inner::Flag keepdim = false);
 

@@ -1,0 +1,52 @@
+#ifndef FIRN_TENSOR_OPS_ELEMENTWISE_RATIO_FN_H_
+#define FIRN_TENSOR_OPS_ELEMENTWISE_RATIO_FN_H_
+
+#include <limits>
+
+#include "firn/device/macros.h"
+
+namespace firn {
+
+// y / z, and 0 where z is 0: equal points have a distance of 0, and there are many.
+template <class T>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T RatioOf(T y, T z) {
+  return z == T(0) ? T(0) : y / z;
+}
+
+// Whether it has all its digits: then it is what x is multiplied by.
+template <class T>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool IsNearRatio(T y, T z, T ratio) {
+  const T size = ratio < T(0) ? -ratio : ratio;
+  const bool normal =
+      (size >= std::numeric_limits<T>::min()) & (size <= std::numeric_limits<T>::max());
+  return normal | (((y == T(0)) | (z == T(0))) & (ratio == T(0)));
+}
+
+struct MulRatioFn {
+  template <class T>
+  FIRN_HOST_DEVICE T Usual(T x, T y, T z) const {
+    return x * RatioOf(y, z);
+  }
+  template <class T>
+  FIRN_HOST_DEVICE bool IsRare(T, T y, T z) const {
+    return !IsNearRatio(y, z, RatioOf(y, z));
+  }
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y, T z) const {
+    const T ratio = RatioOf(y, z);
+    return IsNearRatio(y, z, ratio) ? x * ratio : x / z * y;
+  }
+};
+
+// The ratio, and NaN where it is far.
+struct NearRatioFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T y, T z) const {
+    const T ratio = RatioOf(y, z);
+    return IsNearRatio(y, z, ratio) ? ratio : std::numeric_limits<T>::quiet_NaN();
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ELEMENTWISE_RATIO_FN_H_
