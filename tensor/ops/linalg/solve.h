@@ -21,10 +21,10 @@ Tensor Solve(const Tensor& a, const Tensor& b);
 
 // The determinants, as torch.linalg.det.
 //   a: [..., n, n]      result: [...]
-// The determinant of no elements is 1. Products of some pivots may leave the range of the dtype. The
-// gradient is right for singular matrices too, and where rows or columns are of very other sizes;
-// that of the gradient asks for an inverse and throws for singular ones. Throws where a is not
-// square.
+// The determinant of no elements is 1. Products of some pivots may leave the range of the dtype.
+// The gradient is right for singular matrices too, and where rows or columns are of very other
+// sizes; that of the gradient asks for an inverse and throws for singular ones. Throws where a is
+// not square.
 Tensor Det(const Tensor& a);
 
 // Of a determinant.

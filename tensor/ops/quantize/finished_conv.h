@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "firn/tensor/graph_traits.h"
+#include "firn/tensor/op.h"
 
 namespace firn::inner {
 
