@@ -71,10 +71,11 @@ FileContents ReadFile(const std::string& path, const io::LoadLimits& limits) {
   absl::StatusOr<StateDict> tensors = io::ReadHdf5(path, {.limits = limits});
   if (tensors.ok()) return {.format = "HDF5", .tensors = *std::move(tensors)};
   const std::string known = absl::StrCat(" (known are ", absl::StrJoin(FormatNames(), ", "), ")");
-  RaiseIfError(absl::Status(tensors.status().code(),
-                            absl::StrCat(std::string(tensors.status().message()),
-                                         absl::IsDataLoss(tensors.status()) ? known : "")),
-               "file");
+  const bool other = absl::IsDataLoss(tensors.status()) || absl::IsUnimplemented(tensors.status());
+  RaiseIfError(
+      absl::Status(tensors.status().code(),
+                   absl::StrCat(std::string(tensors.status().message()), other ? known : "")),
+      "file");
   return {};
 }
 
