@@ -201,6 +201,7 @@ struct DistanceGradRows {
 #pragma GCC unroll 2
     for (int64_t i = 0; i < kCount; ++i) Load(body.x + (row + i) * d + k, n, x[i]);
     T flows[kCount][kFlows];
+    int far = 0;
     for (int64_t j = 0; j < m; j += kFlows) {
       const int64_t count = std::min(kFlows, m - j);
       for (int64_t i = 0; i < kCount; ++i) {
@@ -208,7 +209,9 @@ struct DistanceGradRows {
         const T* const dy = body.dy + (row + i) * m + j;
         for (int64_t e = 0; e < count; ++e) {
           const T flow = body.slope.of(dy[e], distances[e]);
-          flows[i][e] = distances[e] == 0 ? T(0) : flow;
+          const bool is_far = IsFar<Slope>(dy[e], distances[e], flow);
+          flows[i][e] = (distances[e] == 0) | is_far ? T(0) : flow;
+          far |= is_far ? 1 : 0;
         }
       }
       for (int64_t e = 0; e < count; ++e) {
@@ -227,6 +230,20 @@ struct DistanceGradRows {
     }
 #pragma GCC unroll 2
     for (int64_t i = 0; i < kCount; ++i) Store(sums[i], n, body.dx + (row + i) * d + k);
+    for (int64_t i = 0; i < kCount && far != 0; ++i) AddFar(row + i, y, k, n);
+  }
+  // What has another slope than the rest.
+  FIRN_NOINLINE void AddFar(int64_t row, const T* y, int64_t k, int64_t n) const {
+    const int64_t d = body.pairs.d, m = body.pairs.m;
+    const T* const x = body.x + row * d + k;
+    T* const dx = body.dx + row * d + k;
+    for (int64_t j = 0; j < m; ++j) {
+      const T distance = body.distances[row * m + j], dy = body.dy[row * m + j];
+      if (distance == 0 || !IsFar<Slope>(dy, distance, body.slope.of(dy, distance))) continue;
+      for (int64_t e = 0; e < n; ++e) {
+        dx[e] += SlopeOfFarRoot<T>()(dy, x[e] - y[j * d + e], distance);
+      }
+    }
   }
   FIRN_ALWAYS_INLINE Vec<T> Flow(T flow, Vec<T> d, T distance) const {
     if constexpr (std::is_same_v<Slope, SlopeOfRoot<T>>) return flow * d;
