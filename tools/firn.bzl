@@ -14,7 +14,8 @@ def _label(name):
 # g++ makes some names unique in the whole process, which nobody can make local (tools/levels.bzl).
 _NO_UNIQUE = [] if CLANG else ["-fno-gnu-unique"]
 
-FIRN_MARCH = select({
+# Of what is compiled for the processor, nvcc's host code too.
+FIRN_MARCH = PROCESSOR_COPTS + select({
     _label("march_none"): [],
     _label("march_x86-64-v2"): ["-march=x86-64-v2"],
     _label("march_x86-64-v3"): ["-march=x86-64-v3"],
@@ -63,7 +64,7 @@ FIRN_COPTS = [
     "-Wextra",
     "-Wshadow",
     "-Wconversion",
-] + (_CLANG_COPTS if CLANG else _GCC_COPTS) + PROCESSOR_COPTS + FIRN_MARCH + _OPTIMISE
+] + (_CLANG_COPTS if CLANG else _GCC_COPTS) + FIRN_MARCH + _OPTIMISE
 
 def _copts(extra):
     return FIRN_COPTS + extra + select({

@@ -159,7 +159,6 @@ TEST(FrozenModesTest, EveryLeafOfAStorageIsLookedAt) {
   EXPECT_THAT(testing::ErrorOf([&] { step(x); }), HasSubstr("requires_grad()"));
 }
 
-// Graphs are held longer than networks.
 TEST(FrozenModesTest, AnotherLayerAfterFreezeIsRefusedByName) {
   nn::Sequential net({nn::New<nn::Linear>({.in = 4, .out = 4})});
   net.SetName("net");
@@ -238,6 +237,7 @@ TEST(FrozenModesTest, APlaceInAListMayBeTakenWhateverComesBehind) {
   EXPECT_TRUE(forward(x).Equals(units[0](x)));
 }
 
+// Graphs are held longer than networks.
 TEST(FrozenModesTest, TheGraphOutlivesTheModule) {
   auto net = std::make_unique<Net>();
   net->Eval();

@@ -271,6 +271,8 @@ TEST(ImageDamageTest, NamesFormatsThatAreNotRead) {
   ExpectError("\x0a\5\1\x08"s, kUnread, "PCX");
   ExpectError("II\xbc\1"s, kUnread, "JPEG XR");
   ExpectError(std::string(128, '\0') + "DICM", kUnread, "DICOM");
+  ExpectError("icns\0\0\4\0"s, kUnread, "ICNS");
+  ExpectError("\0\0\0\x18"s + "ftypmp42", kUnread, "video");
   ExpectError("MM\0+\0\x08"s, kUnread, "BigTIFF");
   ExpectError("RIFF\x24\0\0\0WAVEfmt "s, kDamage, "signature");
   ExpectError("GIF88a\3\0\1\0", kDamage, "signature");

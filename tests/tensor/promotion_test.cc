@@ -18,6 +18,7 @@
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
@@ -69,6 +70,35 @@ TEST(PromotionTest, ANumberOfAHigherKindChangesTheKind) {
   EXPECT_EQ((Of(DType::kBool) + 1).dtype(), DType::kI64);
   EXPECT_EQ(Clamp(Of(DType::kI32), 1, 2.5).dtype(), DType::kF32);
   EXPECT_EQ(ValuesOf(Clamp(Of(DType::kI32), {}, 2.5)), (Doubles{1, 2, 2.5}));
+}
+
+// As of torch.clamp; 300 cut to the size of a u8 is 44.
+TEST(PromotionTest, ABoundBeyondAllIntegersOfTheDTypeBoundsNothing) {
+  const Tensor x = Of(DType::kU8);
+  const Doubles same = ValuesOf(x);
+  constexpr int64_t kFar = int64_t{1} << 40;
+  EXPECT_EQ(ValuesOf(Clamp(x, {}, 300)), same);
+  EXPECT_EQ(ValuesOf(Clamp(x, -5)), same);
+  EXPECT_EQ(ValuesOf(Clamp(x, -1, 300)), same);
+  EXPECT_EQ(ValuesOf(Clamp(x, 2, 300)), (Doubles{2, 2, 3}));
+  EXPECT_EQ(ValuesOf(Clamp(Of(DType::kI32), -kFar, kFar)), same);
+  EXPECT_EQ(Clamp(x, {}, 300).dtype(), DType::kU8);
+  EXPECT_EQ(ValuesOf(Minimum(x, 300)), same);
+  EXPECT_EQ(ValuesOf(Minimum(300, x)), same);
+  EXPECT_EQ(ValuesOf(Maximum(x, -1)), same);
+  EXPECT_EQ(ValuesOf(Maximum(Of(DType::kI8), -200)), same);
+}
+
+TEST(PromotionTest, ABoundThatLeavesNoElementIsRefused) {
+  const Tensor x = Of(DType::kU8);
+  EXPECT_EQ(testing::ErrorOf([&] { Clamp(x, 300); }),
+            "clamp: min is 300 (want at most 255, the largest u8)");
+  EXPECT_EQ(testing::ErrorOf([&] { Clamp(x, {}, -1); }),
+            "clamp: max is -1 (want at least 0, the least u8)");
+  EXPECT_EQ(testing::ErrorOf([&] { Maximum(x, 256); }),
+            "maximum: y is 256 (want at most 255, the largest u8)");
+  EXPECT_EQ(testing::ErrorOf([&] { Minimum(-1, x); }),
+            "minimum: x is -1 (want at least 0, the least u8)");
 }
 
 TEST(PromotionTest, ATensorWithoutDimensionsChangesTheKindOnly) {

@@ -4,10 +4,19 @@
 //
 // clamp: one pass for each combination of bounds. The bounds are inputs and not attributes, so that
 // a tensor and a number are the same operation; a number costs a 0-d tensor.
+//
+// Beside integers, a number beyond all of their dtype bounds nothing, or leaves nothing (AsBound).
 
 #include "firn/tensor/ops/elementwise/extremes.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
 #include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"
@@ -178,14 +187,60 @@ FIRN_REGISTER_OP(clamp_grad) {
   };
 }
 
+// Which side of elements an argument bounds.
+enum class Side { kMin, kMax };
+
+// An argument of `op` as `dtype`, the result's. AsDType would cut a number that an integer dtype
+// does not hold to size, 300 of u8 to 44: in place of one beyond all elements, which bounds none of
+// them, stands the last of them, and one that leaves no element is refused.
+Tensor AsBound(const Tensor& t, Side side, DType dtype, Device device, const char* name,
+               std::string_view op) {
+  const bool integer = t.impl()->weak_number && t.dtype() == DType::kI64;
+  if (!integer || !IsIntegral(dtype)) return AsDType(t, dtype, device);
+  const int64_t v = *reinterpret_cast<const int64_t*>(t.impl()->data);
+  int64_t least = v, largest = v;
+  VisitNumeric(dtype, [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      least = std::numeric_limits<T>::min();
+      largest = std::numeric_limits<T>::max();
+    }
+  });
+  if (side == Side::kMin && v > largest) {
+    RaiseStatus(InvalidArgument(name, " is ", v, " (want at most ", largest, ", the largest ",
+                                DTypeName(dtype), ")"),
+                op);
+  }
+  if (side == Side::kMax && v < least) {
+    RaiseStatus(InvalidArgument(name, " is ", v, " (want at least ", least, ", the least ",
+                                DTypeName(dtype), ")"),
+                op);
+  }
+  const int64_t held = std::clamp(v, least, largest);
+  return AsDType(held == v ? t : Tensor(held), dtype, device);
+}
+
+Tensor ApplyExtreme(const OpDef& op, Side side, const Tensor& x, const Tensor& y) {
+  if (!x.defined() || !y.defined() || x.dtype() == y.dtype() || IsFloating(x.dtype()) ||
+      IsFloating(y.dtype())) {
+    return ApplyPromoted(op, x, y);
+  }
+  const DType d = ResultType(x, y);
+  return Apply1(op, {AsBound(x, side, d, y.device(), "x", op.name),
+                     AsBound(y, side, d, x.device(), "y", op.name)});
+}
+
 }  // namespace
 
-Tensor Maximum(const Tensor& x, const Tensor& y) { return ApplyPromoted(TheOp<"maximum">(), x, y); }
+Tensor Maximum(const Tensor& x, const Tensor& y) {
+  return ApplyExtreme(TheOp<"maximum">(), Side::kMin, x, y);
+}
 Tensor inner::MaximumGrad(const Tensor& dz, const Tensor& x, const Tensor& y) {
   return Apply1(TheOp<"maximum_grad">(), {dz, x, y});
 }
 
-Tensor Minimum(const Tensor& x, const Tensor& y) { return ApplyPromoted(TheOp<"minimum">(), x, y); }
+Tensor Minimum(const Tensor& x, const Tensor& y) {
+  return ApplyExtreme(TheOp<"minimum">(), Side::kMax, x, y);
+}
 
 Tensor Clamp(const Tensor& x, const Tensor& min, const Tensor& max) {
   const OpDef& op = TheOp<"clamp">();
@@ -194,8 +249,10 @@ Tensor Clamp(const Tensor& x, const Tensor& min, const Tensor& max) {
   for (const Tensor* bound : {&min, &max}) {
     if (bound->defined()) d = Promote(d, ResultType(x, *bound));
   }
-  const auto as = [&](const Tensor& t) { return t.defined() ? AsDType(t, d, x.device()) : t; };
-  return Apply1(op, {as(x), as(min), as(max)});
+  const auto as = [&](const Tensor& t, Side side, const char* name) {
+    return t.defined() ? AsBound(t, side, d, x.device(), name, op.name) : t;
+  };
+  return Apply1(op, {AsDType(x, d), as(min, Side::kMin, "min"), as(max, Side::kMax, "max")});
 }
 
 Tensor inner::ClampGrad(const Tensor& dy, const Tensor& x, const Tensor& min, const Tensor& max) {
