@@ -97,6 +97,16 @@ TEST(FftTest, TransformsLinesAloneOfManyLengths) {
   }
 }
 
+// The convolution of a prime length has a part for the sum of a line, here all there is: no error
+// of the others' may get there. Sums and quotients are exact.
+TEST(FftTest, TransformsConstantsOfPrimeLengths) {
+  for (const int64_t n : {257, 65537}) {
+    const Tensor y = Fft(Ones({n, 2}, DType::kF64));
+    EXPECT_EQ(Largest(Slice(y, 0, 0, 1) - static_cast<double>(n)), 0) << n;
+    EXPECT_EQ(Largest(Slice(y, 0, 1, n)), 0) << n;
+  }
+}
+
 // Each line is transformed alone: a large neighbour, or one that is not finite, changes nothing.
 TEST(FftTest, KeepsLinesApart) {
   const Tensor x = Normal({1, 30}).To(DType::kF32);

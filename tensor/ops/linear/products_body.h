@@ -4,6 +4,7 @@
 // kron_matrices and cross_vectors, an element or a vector at a time. Half types are computed in
 // float.
 
+#include "firn/device/product_rest.h"
 #include "firn/tensor/kernels/divide.h"
 #include "firn/tensor/kernels/for_each.h"
 #include "firn/tensor/op.h"
@@ -44,7 +45,9 @@ struct CrossBody {
     }
     for (int k = 0; k < 3; ++k) {
       const int next = (k + 1) % 3, last = (k + 2) % 3;
-      out[first + k * inner] = static_cast<T>(a[next] * b[last] - a[last] * b[next]);
+      // Rounded before they are subtracted, so that a vector's product with itself is 0.
+      const Acc ahead = inner::RoundedProduct(a[next], b[last]);
+      out[first + k * inner] = static_cast<T>(ahead - inner::RoundedProduct(a[last], b[next]));
     }
   }
 };

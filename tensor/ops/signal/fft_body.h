@@ -36,6 +36,9 @@ namespace firn::cpu {
 template <class T>
 constexpr int kLanesOf = 64 / sizeof(T);
 
+// Up to how many numbers a line has to be one of several side by side.
+constexpr int64_t kLongLine = 16384;
+
 // --- Plans ---------------------------------------------------------------------------------------
 
 // What a length needs; never changes once made.
@@ -48,7 +51,8 @@ class FftPlan {
   // Numbers in each of the two buffers that Run takes, for one lane.
   int64_t buffer() const { return chirp_ == nullptr ? n_ : chirp_->plan.size(); }
   // Transforms the n numbers of each lane at the start of `a`, with `b` as scratch; gives which of
-  // them has the result. Multiplications of one lane: about work().
+  // them has the result. Multiplications of one lane: about work(). Requires of more than one lane:
+  // buffer() is at most kLongLine.
   template <int kLanes>
   SplitComplex<T> Run(SplitComplex<T> a, SplitComplex<T> b) const;
   double work() const;
@@ -71,7 +75,7 @@ class FftPlan {
   SplitComplex<T> RunChirp(SplitComplex<T> a, SplitComplex<T> b) const;
 
   int64_t n_;
-  FftPasses<T> passes_;
+  FftPasses<T> passes_;                       // of lines side by side, and of a slow line alone
   std::unique_ptr<const Chirp> chirp_;        // for a length with a large prime
   std::unique_ptr<const LineFft<T>> line_;    // where a line alone has a first pass
   std::unique_ptr<const PrimeFft<T>> prime_;  // where a line alone does better than by a chirp
@@ -130,20 +134,20 @@ FftPlan<T>::Chirp::Chirp(int64_t n) : plan(Smooth(2 * n - 1)) {
 }
 
 template <class T>
-FftPlan<T>::FftPlan(int64_t n) : n_(n), passes_(n, 1) {
-  if (!passes_.whole()) {
-    passes_ = {};
+FftPlan<T>::FftPlan(int64_t n) : n_(n) {
+  if (!IsSmooth(n)) {
     chirp_ = std::make_unique<const Chirp>(n);
     if (PrimeFft<T>::Fits(n)) prime_ = std::make_unique<const PrimeFft<T>>(n);
-  } else if (LineFft<T>::FirstOf(n) != 0) {
-    line_ = std::make_unique<const LineFft<T>>(n);
+    return;
   }
+  if (LineFft<T>::FirstOf(n) != 0) line_ = std::make_unique<const LineFft<T>>(n);
+  if (line_ == nullptr || n <= kLongLine) passes_ = FftPasses<T>(n, 1);
 }
 
 template <class T>
 double FftPlan<T>::work() const {
   if (chirp_ != nullptr) return 2 * chirp_->plan.work() + 12 * static_cast<double>(n_);
-  return passes_.work();
+  return (passes_.count() == 0 && line_ != nullptr ? line_->passes() : passes_).work();
 }
 
 template <class T>

@@ -40,11 +40,17 @@ inline std::vector<int64_t> FactorsOf(int64_t n) {
   return factors;
 }
 
+// Whether n has no larger prime factors.
+inline bool IsSmooth(int64_t n) {
+  for (const int64_t factor : FactorsOf(n)) n /= factor;
+  return n == 1;
+}
+
 template <class T>
 class FftPasses {
  public:
   FftPasses() = default;
-  // Those of n numbers of which the passes before have put `done` together.
+  // Those of n numbers of which the passes before have put `done` together. Requires: IsSmooth(n).
   FftPasses(int64_t n, int64_t done) : n_(n), done_(done), factors_(FactorsOf(n / done)) {
     int64_t left = n / done;
     for (const int64_t factor : factors_) {
@@ -58,10 +64,8 @@ class FftPasses {
       }
       left /= factor;
     }
-    whole_ = left == 1;
   }
 
-  bool whole() const { return whole_; }  // whether there are no larger primes
   size_t count() const { return factors_.size(); }
   // Multiplications of a line.
   double work() const {
@@ -164,7 +168,6 @@ class FftPasses {
   std::vector<int64_t> factors_;
   std::vector<T> turns_;  // of each pass [q][k - 1] (Pass), but for the last one, which has none
   Roots<T> roots_;        // of n, where a factor is a prime without a pass of its own
-  bool whole_ = true;
 };
 
 }  // namespace firn::cpu

@@ -44,7 +44,7 @@ class PlanCache {
   }
 
  private:
-  static constexpr int64_t kLongest = 1 << 18;  // some megabytes
+  static constexpr int64_t kLongest = 1 << 18;  // some megabytes, for large primes some tens
   struct Entry {
     std::shared_ptr<const Plan> plan;
     uint64_t used = 0;
@@ -79,9 +79,6 @@ inline FftLines LinesAround(const Shape& s, int rank, int dim) {
   }
   return l;
 }
-
-// Up to how many numbers a line has to be one of several side by side.
-constexpr int64_t kLongLine = 16384;
 
 // How the lines of a call are cut into pieces of work.
 template <class T>
