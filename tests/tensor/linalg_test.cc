@@ -229,6 +229,14 @@ TEST(DetTest, IsFiniteWhereAProductOfSomePivotsIsNot) {
   EXPECT_EQ(y[2], 0);
 }
 
+// The product of the first two has few digits, of which the third would make a usual number.
+TEST(DetTest, HasAllDigitsWhereAProductOfSomePivotsIsBelowTheRange) {
+  const Tensor a = FromValues<double>({1e-200, 3e-123, 1e200});
+  EXPECT_NEAR(Det(DiagEmbed(a)).Item<double>() / 3e-123, 1, 1e-14);
+  const Tensor b = FromValues<float>({1e-20f, 3e-24f, 1e20f});
+  EXPECT_NEAR(Det(DiagEmbed(b)).Item<float>() / 3e-24f, 1, 1e-6);
+}
+
 TEST(DetTest, HasInfiniteAndNoGradientsFarBeyondTheRange) {
   for (const bool large : {false, true}) {
     const Tensor corner = Pad(Values({std::ldexp(1.0, large ? -90 : 80)}, {1, 1}), {1, 18, 0, 19});

@@ -38,8 +38,12 @@ template <class T>
 T DeterminantOf(const T* lu, int64_t n, const int32_t* pivots) {
   const T sign = SignOfPivots<T>(pivots, n);
   T product = sign;
-  for (int64_t j = 0; j < n; ++j) product *= lu[j * (n + 1)];
-  if (std::isnormal(product)) [[likely]]
+  bool within = true;  // a product below the range has lost digits that no later pivot brings back
+  for (int64_t j = 0; j < n; ++j) {
+    product *= lu[j * (n + 1)];
+    within = within && std::isnormal(product);
+  }
+  if (within) [[likely]]
     return product;
   ScaledProduct<T> scaled{sign};
   for (int64_t j = 0; j < n; ++j) scaled.Times(lu[j * (n + 1)]);

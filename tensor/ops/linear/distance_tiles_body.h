@@ -147,9 +147,11 @@ class DistanceTiles {
       T distances[kColumns];
       std::memcpy(distances, sums, sizeof(sums));
       int odd = 0;
-      for (T& distance : distances) {
-        distance = body_.reducer.finish(distance, pairs_.d);
-        odd |= distance < body_.least || distance > std::numeric_limits<T>::max() ? 1 : 0;
+      for (int64_t j = 0; j < kColumns; ++j) {
+        const T distance = body_.reducer.finish(distances[j], pairs_.d);
+        const bool far = (distance < body_.least) | (distance > std::numeric_limits<T>::max());
+        odd |= (j < n) & far ? 1 : 0;
+        distances[j] = distance;
       }
       std::memcpy(sums, distances, sizeof(sums));
       inner::internal::StorePart<T>(sums[0], part, out);
@@ -209,8 +211,9 @@ struct DistanceGradRows {
         const T* const dy = body.dy + (row + i) * m + j;
         for (int64_t e = 0; e < count; ++e) {
           const T flow = body.slope.of(dy[e], distances[e]);
-          const bool is_far = IsFar<Slope>(dy[e], distances[e], flow);
-          flows[i][e] = (distances[e] == 0) | is_far ? T(0) : flow;
+          const bool none = distances[e] == 0;
+          const bool is_far = !none & IsFar<Slope>(dy[e], distances[e], flow);
+          flows[i][e] = none | is_far ? T(0) : flow;
           far |= is_far ? 1 : 0;
         }
       }
