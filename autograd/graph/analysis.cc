@@ -3,6 +3,8 @@
 #include "firn/autograd/graph/analysis.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "firn/tensor/op.h"
 
@@ -47,32 +49,44 @@ bool Computes(const Graph& graph, const Instr& instr) {
                      [&](ValueId id) { return graph.value(id).spec.num_elements() != 0; });
 }
 
+Uses::Lists::Lists(size_t count, absl::Span<const Entry> entries)
+    : begins_(count + 1), positions_(entries.size()) {
+  for (const auto& [list, at] : entries) ++begins_[static_cast<size_t>(list) + 1];
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  std::vector<size_t> next = begins_;
+  for (const auto& [list, at] : entries) positions_[next[static_cast<size_t>(list)]++] = at;
+}
+
 Uses::Uses(const Graph& graph) : values_(graph.values.size()), buffers_(graph.buffers.size()) {
+  std::vector<Lists::Entry> reads, writes;
   for (size_t at = 0; at < graph.instrs.size(); ++at) {
-    AddReads(graph, at);
-    AddWrites(graph, at);
+    AddReads(graph, at, reads);
+    AddWrites(graph, at, writes);
   }
+  readers_ = Lists(values_.size(), reads);
+  writers_ = Lists(buffers_.size(), writes);
   for (ValueId id : graph.outputs) AddLeaving(graph, id);
   for (const GradientEffect& e : graph.gradients) {
     if (e.value != kNoValue) AddLeaving(graph, e.value);
   }
 }
 
-void Uses::AddReads(const Graph& graph, size_t at) {
+void Uses::AddReads(const Graph& graph, size_t at, std::vector<Lists::Entry>& reads) {
   const Instr& instr = graph.instrs[at];
   const bool alias = IsAlias(graph, instr);
   for (ValueId id : instr.in) {
     if (id == kNoValue) continue;
-    values_[static_cast<size_t>(id)].readers.push_back(at);
+    reads.emplace_back(id, at);
     if (!alias) buffers_[static_cast<size_t>(graph.value(id).buffer)].last_reader = at;
   }
 }
 
-void Uses::AddWrites(const Graph& graph, size_t at) {
+void Uses::AddWrites(const Graph& graph, size_t at, std::vector<Lists::Entry>& writes) {
   const Instr& instr = graph.instrs[at];
   const auto add = [&](ValueId id) -> OfBuffer& {
-    OfBuffer& buffer = buffers_[static_cast<size_t>(graph.value(id).buffer)];
-    if (buffer.writers.empty() || buffer.writers.back() != at) buffer.writers.push_back(at);
+    const BufferId number = graph.value(id).buffer;
+    OfBuffer& buffer = buffers_[static_cast<size_t>(number)];
+    if (std::exchange(buffer.last_writer, at) != at) writes.emplace_back(number, at);
     return buffer;
   };
   for (size_t i = 0; i < instr.in.size(); ++i) {
@@ -92,7 +106,7 @@ void Uses::AddLeaving(const Graph& graph, ValueId id) {
 }
 
 size_t Uses::VersionAt(BufferId id, size_t at) const {
-  const std::vector<size_t>& writers = of_buffer(id).writers;
+  const absl::Span<const size_t> writers = this->writers(id);
   return static_cast<size_t>(std::lower_bound(writers.begin(), writers.end(), at) -
                              writers.begin());
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -42,14 +43,14 @@ class Uses {
   explicit Uses(const Graph& graph);
 
   // The operations that take `id` as an argument, ascending; one that takes it twice counts twice.
-  absl::Span<const size_t> readers(ValueId id) const { return of(id).readers; }
+  absl::Span<const size_t> readers(ValueId id) const { return readers_[id]; }
   // True if `id` is a result of the graph, or a gradient that stays.
   bool leaves(ValueId id) const { return of(id).leaves; }
   // The only operation with `id` among its results; kNone if there is none, or more than one.
   size_t maker(ValueId id) const { return of(id).makers == 1 ? of(id).maker : kNone; }
 
   // The operations that write elements of the buffer, ascending.
-  absl::Span<const size_t> writers(BufferId id) const { return of_buffer(id).writers; }
+  absl::Span<const size_t> writers(BufferId id) const { return writers_[id]; }
   // True if one of them changes it in place.
   bool changed(BufferId id) const { return of_buffer(id).changed; }
   // The last operation that reads elements of the buffer; kNone if something in it leaves the
@@ -59,24 +60,38 @@ class Uses {
   size_t VersionAt(BufferId id, size_t at) const;
 
  private:
+  // A list of positions for each value or buffer, all of them in one array: vectors of their own
+  // would be most of the time that this takes, and of its memory.
+  class Lists {
+   public:
+    using Entry = std::pair<int32_t, size_t>;  // of which list, position
+    Lists() = default;
+    Lists(size_t count, absl::Span<const Entry> entries);
+    absl::Span<const size_t> operator[](int32_t list) const {
+      const size_t *first = begins_.data() + list, *all = positions_.data();
+      return {all + first[0], first[1] - first[0]};
+    }
+
+   private:
+    std::vector<size_t> begins_, positions_;
+  };
   struct OfValue {
-    std::vector<size_t> readers;
     size_t maker = kNone, makers = 0;
     bool leaves = false;
   };
   struct OfBuffer {
-    std::vector<size_t> writers;
-    size_t last_reader = 0;
+    size_t last_reader = 0, last_writer = kNone;
     bool changed = false;
   };
   const OfValue& of(ValueId id) const { return values_[static_cast<size_t>(id)]; }
   const OfBuffer& of_buffer(BufferId id) const { return buffers_[static_cast<size_t>(id)]; }
-  void AddReads(const Graph& graph, size_t at);
-  void AddWrites(const Graph& graph, size_t at);
+  void AddReads(const Graph& graph, size_t at, std::vector<Lists::Entry>& reads);
+  void AddWrites(const Graph& graph, size_t at, std::vector<Lists::Entry>& writes);
   void AddLeaving(const Graph& graph, ValueId id);
 
   std::vector<OfValue> values_;
   std::vector<OfBuffer> buffers_;
+  Lists readers_, writers_;
 };
 
 }  // namespace firn
