@@ -39,6 +39,10 @@ Tensor Copy(const Tensor& t) {
 
 constexpr size_t kDropBytes = size_t{1} << 18;
 
+// What a storage counts for at least. To look at it takes about as long as to write a thirty-second
+// of this: many small ones that are held are not looked at for each large one that goes.
+constexpr size_t kLeastHeld = size_t{1} << 14;
+
 // So many values of one storage are looked through one after the other.
 constexpr size_t kFewValues = 16;
 
@@ -266,7 +270,7 @@ void GraphRecorder::DropUnheld() {
       seen_.erase(seen);
       return true;
     }
-    held_bytes_ += storage->bytes();
+    held_bytes_ += std::max(storage->bytes(), kLeastHeld);
     return false;
   });
 }

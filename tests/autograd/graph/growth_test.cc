@@ -82,6 +82,20 @@ TEST(GraphGrowthTest, AChainOfLargeTensorsWithConstants) {
   });
 }
 
+// What is kept is not looked at again for each large tensor that goes.
+TEST(GraphGrowthTest, ManySmallResultsOfLargeTensors) {
+  const Tensor large = Ones({1 << 16});
+  ExpectLinear(3000, [&large](int n) {
+    Capture(
+        [&large, n](absl::Span<const Tensor>) {
+          TensorList results;
+          for (int i = 0; i < n; ++i) results.push_back(Sum(large * 2));
+          return results;
+        },
+        {});
+  });
+}
+
 TEST(GraphGrowthTest, AFanThatIsJoined) {
   ExpectLinear(4000, [](int n) {
     Use([n](const Tensor& x) {
@@ -146,6 +160,19 @@ TEST(GraphGrowthTest, ManyParametersAndTheirGradients) {
       });
     });
   }
+}
+
+// Of random sizes, which live as those of a training step do: the backward pass reads them in turn.
+TEST(GraphGrowthTest, PlansOfTrainingSteps) {
+  ExpectLinear(2400, [](int n) {
+    std::mt19937 random(1);
+    std::vector<Lifetime> pieces;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t last = i < n / 2 ? n - i + static_cast<int64_t>(random() % 6) : i + 1;
+      pieces.push_back({static_cast<int64_t>(random() % 100'000), i, last});
+    }
+    EXPECT_GT(PlanMemory(pieces).arena_bytes, 0);
+  });
 }
 
 // Of random sizes, so that no order gives the least memory and all are tried.
