@@ -2,8 +2,10 @@
 
 #include "firn/autograd/graph/passes/constant_states.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/graph/analysis.h"
 #include "firn/device/status_macros.h"
@@ -20,12 +22,29 @@ absl::StatusOr<Tensor> CopyOf(const Storage& storage, const TensorSpec& bytes) {
   return copy;
 }
 
+// By storage: the states in it that have become constants.
+using Copied = absl::flat_hash_map<const Storage*, std::vector<ValueId>>;
+
+// What the leaf wants later changes no run of its copy, and its memory may go.
+void DropChecks(Graph& graph, const Copied& copied) {
+  std::erase_if(graph.leaves, [&](const LeafFlag& f) {
+    const auto there = copied.find(f.leaf.impl()->storage.get());
+    return there != copied.end() &&
+           std::any_of(there->second.begin(), there->second.end(),
+                       [&](ValueId id) { return SameSpec(f.leaf.spec(), graph.value(id).spec); });
+  });
+  std::erase_if(graph.switches, [&](const Switch& s) {
+    return s.kept.defined() && copied.contains(s.kept.impl()->storage.get());
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<PassReport> ConstantStates(Graph& graph) {
   PassReport report{.pass = "constant_states"};
   const Uses uses(graph);
   std::vector<Tensor> copies(graph.buffers.size());
+  Copied copied;
   std::vector<bool> gradient(graph.buffers.size());  // checked before every run
   for (const GradientEffect& e : graph.gradients) {
     ForEachValue(e,
@@ -53,15 +72,10 @@ absl::StatusOr<PassReport> ConstantStates(Graph& graph) {
       report.Add(absl::StrCat(v.spec.ToString(), readers.empty() ? "" : ": ",
                               readers.empty() ? "" : Describe(graph.instrs[readers[0]])));
     }
-    // What the leaf wants later changes no run of its copy, and its memory may go.
-    std::erase_if(graph.leaves, [&](const LeafFlag& f) {
-      return f.leaf.impl()->storage.get() == &storage && SameSpec(f.leaf.spec(), v.spec);
-    });
-    std::erase_if(graph.switches, [&](const Switch& s) {
-      return s.kept.defined() && s.kept.impl()->storage.get() == &storage;
-    });
+    copied[&storage].push_back(static_cast<ValueId>(id));
     v.bound = WrapStorage(copy.impl()->storage, copy.impl()->data + v.offset, v.spec);
   }
+  DropChecks(graph, copied);
   return report;
 }
 

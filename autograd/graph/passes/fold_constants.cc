@@ -59,18 +59,17 @@ class Folding {
   // Expanded views have more elements than memory: neither reading nor writing may grow beyond what
   // is stored.
   bool SmallEnough(const Instr& instr) const {
-    std::vector<BufferId> seen;
+    std::vector<BufferId> read;
     int64_t arguments = 0, results = 0;
     const auto fits = [&](ValueId id, int64_t most) {
       return id == kNoValue || static_cast<int64_t>(graph_.value(id).spec.bytes()) <= most;
     };
     for (ValueId id : instr.in) {
-      if (id == kNoValue) continue;
-      const BufferId buffer = graph_.value(id).buffer;
-      if (std::find(seen.begin(), seen.end(), buffer) != seen.end()) continue;
-      seen.push_back(buffer);
-      arguments += graph_.buffer_of(id).bytes;
+      if (id != kNoValue) read.push_back(graph_.value(id).buffer);
     }
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+    for (BufferId buffer : read) arguments += graph_.buffers[static_cast<size_t>(buffer)].bytes;
     for (ValueId id : instr.out) results += static_cast<int64_t>(graph_.value(id).spec.bytes());
     const int64_t most = std::max(arguments, kMaxGrownConstantBytes);
     return results <= most && std::all_of(instr.in.begin(), instr.in.end(),

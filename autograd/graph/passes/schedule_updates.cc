@@ -136,15 +136,15 @@ class Mover {
                              ": ", by, " operations ", where));
   }
 
+  // Copies of an update of one, not of all of them: that would take the square of their number.
   void TakeApart(Instr& update, size_t at) {
     const size_t cycle = update.op->cycle, fixed = update.op->inputs.size() - cycle;
     Instr rest = update;
     rest.in.assign(update.in.begin(), update.in.begin() + static_cast<std::ptrdiff_t>(fixed));
-    const auto none = rest.in;
+    const Instr none = rest;
     for (size_t first = fixed; first < update.in.size(); first += cycle) {
       const auto begin = update.in.begin() + static_cast<std::ptrdiff_t>(first);
-      Instr one = update;
-      one.in = none;
+      Instr one = none;
       one.in.insert(one.in.end(), begin, begin + static_cast<std::ptrdiff_t>(cycle));
       if (!IsLarge(one) || !(ComputeLate(one, at) || UpdateEarly(one, at))) {
         rest.in.insert(rest.in.end(), begin, begin + static_cast<std::ptrdiff_t>(cycle));
