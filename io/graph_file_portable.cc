@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -17,10 +16,13 @@ namespace {
 
 constexpr int64_t kAlignment = 64;  // what cutting a buffer's front keeps
 
+// Of a value or buffer that has no new number yet.
+constexpr int32_t kKept = -2, kNoBuffer = -1;
+
 // The graph as a file has it. Values keep the tensors they have in this program.
 class Portable {
  public:
-  explicit Portable(const Graph& from) : from_(from) {}
+  explicit Portable(const Graph& from) : from_(from), values_(from.values.size(), kNoValue) {}
 
   absl::StatusOr<Graph> Make() {
     for (const Instr& instr : from_.instrs) {
@@ -39,24 +41,29 @@ class Portable {
 
  private:
   void Keep(ValueId id) {
-    if (id != kNoValue) values_.try_emplace(id, kNoValue);
+    if (id != kNoValue) values_[static_cast<size_t>(id)] = kKept;
   }
 
   // What is kept, numbered anew in the old order.
   void Number() {
-    std::map<BufferId, BufferId> buffers;
-    for (const auto& [id, unused] : values_) buffers.try_emplace(from_.value(id).buffer, 0);
-    for (auto& [old, now] : buffers) {
-      now = static_cast<BufferId>(to_.buffers.size());
-      to_.buffers.push_back(from_.buffers[static_cast<size_t>(old)]);
+    std::vector<BufferId> buffers(from_.buffers.size(), kNoBuffer);
+    for (size_t id = 0; id < values_.size(); ++id) {
+      if (values_[id] == kKept) buffers[static_cast<size_t>(from_.values[id].buffer)] = kKept;
     }
-    for (auto& [old, now] : values_) {
-      now = static_cast<ValueId>(to_.values.size());
-      to_.values.push_back(from_.value(old));
-      to_.values.back().buffer = buffers[from_.value(old).buffer];
+    for (size_t old = 0; old < buffers.size(); ++old) {
+      if (buffers[old] != kKept) continue;
+      buffers[old] = static_cast<BufferId>(to_.buffers.size());
+      to_.buffers.push_back(from_.buffers[old]);
+    }
+    for (size_t old = 0; old < values_.size(); ++old) {
+      if (values_[old] != kKept) continue;
+      values_[old] = static_cast<ValueId>(to_.values.size());
+      to_.values.push_back(from_.values[old]);
+      BufferId& buffer = to_.values.back().buffer;
+      buffer = buffers[static_cast<size_t>(buffer)];
     }
     const auto numbered = [this](auto& ids) {
-      for (ValueId& id : ids) id = id == kNoValue ? id : values_[id];
+      for (ValueId& id : ids) id = id == kNoValue ? id : values_[static_cast<size_t>(id)];
     };
     to_.instrs = from_.instrs;
     for (Instr& instr : to_.instrs) {
@@ -93,18 +100,19 @@ class Portable {
 
   // What an operation of the run makes is made by every run, whoever held it after the first.
   void Forget() {
-    std::set<BufferId> made;
+    std::vector<bool> made(to_.buffers.size());
     for (const Instr& instr : to_.instrs) {
       for (ValueId id : instr.out) {
         const BufferId buffer = to_.value(id).buffer;
         const bool shares = instr.op->is_view && to_.value(instr.in[0]).buffer == buffer;
-        if (!shares) made.insert(buffer);
+        if (!shares) made[static_cast<size_t>(buffer)] = true;
       }
     }
-    for (BufferId buffer : made)
-      to_.buffers[static_cast<size_t>(buffer)].kind = Buffer::Kind::kTemp;
+    for (size_t b = 0; b < made.size(); ++b) {
+      if (made[b]) to_.buffers[b].kind = Buffer::Kind::kTemp;
+    }
     for (Value& v : to_.values) {
-      if (made.count(v.buffer) != 0) v.bound = Tensor();
+      if (made[static_cast<size_t>(v.buffer)]) v.bound = Tensor();
     }
   }
 
@@ -133,7 +141,8 @@ class Portable {
 
   const Graph& from_;
   Graph to_;
-  std::map<ValueId, ValueId> values_;  // those that are used, old and new
+  // By old number: the new one, kKept before there is one; kNoValue of what nothing uses.
+  std::vector<ValueId> values_;
 };
 
 }  // namespace
