@@ -1,4 +1,4 @@
-// Offsets in an arena from lifetimes: greedy placement in several orders, of which the best counts.
+// Offsets in an arena from lifetimes: placement in several orders, of which the best counts.
 
 #include "firn/autograd/graph/plan.h"
 
