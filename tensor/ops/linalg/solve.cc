@@ -20,6 +20,7 @@
 
 #include "firn/device/macros.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/scaled_product.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
@@ -316,7 +317,7 @@ template <class T>
 bool CofactorOfRegular(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
   Factor(a, n, at);
   // The determinant times a power of 2, as it may be beyond T where cofactors are not.
-  cpu::ScaledProduct<T> det{cpu::SignOfPivots<T>(at.rows, n)};
+  ScaledProduct<T> det{cpu::SignOfPivots<T>(at.rows, n)};
   for (int64_t j = 0; j < n; ++j) det.Times(at.lu[j * (n + 1)]);
   if (!std::isfinite(det.part) || !cpu::IsRegular(at.lu, n)) return false;
   cpu::LuInverse(at.lu, n, at.rows, true, y, at.scratch);
