@@ -3,8 +3,9 @@
 // device. Tests are named Cuda/<check>.<operation>.
 //
 // Without a GPU the device is the stand-in (tests/device/fake_cuda.h), on which kernels run on the
-// host; kernels of cuBLAS, cuDNN and CUB refuse it. In a build without --config=cuda there are no
-// kernels to test, and one test says that it skips them.
+// host, and those of cuFFT with a stand-in for it (tests/device/fake_libraries.h); kernels of
+// cuBLASLt, cuDNN and CUB refuse it. In a build without --config=cuda there are no kernels to test,
+// and one test says that it skips them.
 
 #include "firn/device/cuda.h"
 
@@ -39,6 +40,7 @@
 #include "firn/tensor/precision.h"
 #include "firn/tensor/testing/samples.h"
 #include "firn/tensor/tuning.h"
+#include "tests/device/fake_libraries.h"
 #include "tests/error_of.h"
 #include "tests/on_cuda.h"
 #include "tests/ops/calls.h"
@@ -55,9 +57,9 @@ const std::set<std::string_view> kRefused = {
     // Their functions compute step by step with other operations there.
     "gru_layer", "gru_layer_grad", "lstm_layer", "lstm_layer_grad", "rnn_relu_layer",
     "rnn_relu_layer_grad", "rnn_tanh_layer", "rnn_tanh_layer_grad",
-    // Factorisations and transforms, whose place there is in front of cuSOLVER and cuFFT.
-    "cholesky", "cofactor", "det", "eigh", "fft", "ifft", "inv", "irfft", "pinv", "qr", "rfft",
-    "slogdet", "solve", "solve_triangular", "svd"};
+    // Factorisations, whose place there is in front of cuSOLVER.
+    "cholesky", "cofactor", "det", "eigh", "inv", "pinv", "qr", "slogdet", "solve",
+    "solve_triangular", "svd"};
 
 constexpr Device kDevice = Device::Cuda(0);
 
@@ -379,6 +381,7 @@ int main(int argc, char** argv) {
                 firn::CudaUnavailableReason().c_str());
   }
   firn::testing::CudaOrFake device;
+  const firn::FakeLibraries libraries(device.fake());
   using firn::testing::Math;
   firn::testing::math = firn::testing::MathFrom(absl::MakeConstSpan(argv, argc));
   const bool tf32 = firn::testing::math == Math::kTf32;
