@@ -35,7 +35,7 @@ _ABSENT = """
     name = name,
     outs = [name + ".h"],
     cmd = "echo 'no CUDA toolkit: neither CUDA_HOME nor /usr/local/cuda has {missing}' >&2; exit 1",
-) for name in ["cudart", "cublaslt", "cudnn", "cufft", "headers"]]
+) for name in ["cudart", "cublaslt", "cudnn", "cufft", "cusolver", "headers"]]
 exports_files(["nvcc"])
 """
 
@@ -66,6 +66,7 @@ def _cuda_impl(ctx):
         ("cublaslt", ["libcublasLt.so"]),
         ("cudnn", ["libcudnn.so"]),
         ("cufft", ["libcufft.so"]),
+        ("cusolver", ["libcusolver.so", "libcublas.so"]),
     ]
     for name, files in libraries:
         paths = [_first(ctx, folders, f) for f in files]

@@ -7,7 +7,10 @@ namespace {
 
 FakeCuda* the_cuda = nullptr;
 
-void Use(bool use) { fake::UseCufft(use); }
+void Use(bool use) {
+  fake::UseCufft(use);
+  fake::UseCusolver(use);
+}
 
 }  // namespace
 
