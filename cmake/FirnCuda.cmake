@@ -10,7 +10,7 @@ enable_language(CUDA)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 endif()
-set(FIRN_CUDA_LINKED firn::cudart firn::cublaslt firn::cudnn)
+set(FIRN_CUDA_LINKED firn::cudart firn::cublaslt firn::cudnn firn::cufft firn::cusolver firn::cublas)
 
 # Files that are compiled as one, as many as tools/cuda.bzl says: three quarters of the time for one are headers.
 firn_read_starlark(text tools/cuda.bzl)

@@ -67,6 +67,9 @@ if(FIRN_CUDA AND NOT FIRN_ONLY_HEADERS)
   firn_plain_dependency(cudart CUDART "a CUDA toolkit" cuda_runtime.h "" cudart_static)
   firn_plain_dependency(cublaslt CUBLASLT "a CUDA toolkit" cublasLt.h "" cublasLt)
   firn_plain_dependency(cudnn CUDNN "cuDNN 9" cudnn.h "" cudnn)
+  firn_plain_dependency(cufft CUFFT "a CUDA toolkit" cufftXt.h "" cufft)
+  firn_plain_dependency(cublas CUBLAS "a CUDA toolkit" cublas_v2.h "" cublas)
+  firn_plain_dependency(cusolver CUSOLVER "a CUDA toolkit" cusolverDn.h "" cusolver)
 endif()
 
 # What only sources include.

@@ -35,7 +35,7 @@ _ABSENT = """
     name = name,
     outs = [name + ".h"],
     cmd = "echo 'no CUDA toolkit: neither CUDA_HOME nor /usr/local/cuda has {missing}' >&2; exit 1",
-) for name in ["cudart", "cublaslt", "cudnn", "headers"]]
+) for name in ["cudart", "cublaslt", "cudnn", "cufft", "cusolver", "headers"]]
 exports_files(["nvcc"])
 """
 
@@ -62,7 +62,13 @@ def _cuda_impl(ctx):
     ctx.file("nvcc", "#!/bin/sh\nexec %s \"$@\"\n" % nvcc, executable = True)
     build += "exports_files([\"nvcc\"])\n" + _HEADERS
     build += _STATIC.format(name = "cudart", file = "libcudart_static.a")
-    for name, files in [("cublaslt", ["libcublasLt.so"]), ("cudnn", ["libcudnn.so"])]:
+    libraries = [
+        ("cublaslt", ["libcublasLt.so"]),
+        ("cudnn", ["libcudnn.so"]),
+        ("cufft", ["libcufft.so"]),
+        ("cusolver", ["libcusolver.so", "libcublas.so"]),
+    ]
+    for name, files in libraries:
         paths = [_first(ctx, folders, f) for f in files]
         if None in paths:
             continue

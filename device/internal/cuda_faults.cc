@@ -30,6 +30,11 @@ absl::Status CudaFaults::Take(Device device) {
   if (written.exchange(0, std::memory_order_acq_rel) == 0) return absl::OkStatus();
   const CudaIndexFault fault = *record_;
   std::atomic_ref<uint32_t>(record_->claimed).store(0, std::memory_order_release);
+  if (fault.site->failure != nullptr) {
+    return InvalidArgument(fault.site->operation, ": matrix ", fault.index, " of ",
+                           fault.site->argument, " ", fault.site->failure, " (row ", fault.low,
+                           "); found on ", device.ToString(), ", in work queued before");
+  }
   return OutOfRange(fault.site->operation, ": ", fault.site->argument, " ", fault.index,
                     " is outside [", fault.low, ", ", fault.high, "); it was left out on ",
                     device.ToString(), ", in work queued before");

@@ -10,7 +10,7 @@ Those below a folder of families (op_libraries):
                                                                   register themselves)
     family/page_samples.cc    testonly: samples                -> :samples, all of them (alwayslink)
     family/page.cu            CUDA kernels of Firn's own       -> :cuda_kernels, all of them, which
-    family/page_cuda.cc       CUDA kernels of cuBLAS, cuDNN       are linked only with --config=cuda
+    family/page_cuda.cc       CUDA kernels of libraries           are linked only with --config=cuda
 
 What a family shares has the same kinds of files: shape rules in .h and .cc, helpers of samples in
 _samples.h and _samples.cc.

@@ -8,6 +8,8 @@
 
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/reduce/extreme.h"
+#include "tests/ops/compare.h"
+#include "tests/ops/on_device.h"
 
 namespace firn::testing {
 
@@ -32,6 +34,20 @@ double RoundingBeforeBias(std::string_view kernel, const Call& call, const Tenso
   if (!half || !biased || !kernel.starts_with("cudnn")) return 0;
   const double largest = Amax(Abs(want)).Item() + Amax(Abs(call.inputs[2])).Item();
   return std::ldexp(largest, want.dtype() == DType::kBF16 ? -8 : -11);
+}
+
+bool IsAllRounding(std::string_view kernel, DType dtype) {
+  return dtype == DType::kF32 && (kernel == "cufft" || kernel == "cusolver" || kernel == "cublas");
+}
+
+void ExpectSameAsOfCopies(const OpDef& on_device, const LayoutVariant& v, Device device) {
+  const Outcome got = Run(on_device, OnDevice(v.call, device));
+  const Outcome want = Run(on_device, OnDevice(v.plain, device));
+  ASSERT_TRUE(got.status.ok() && want.status.ok()) << got.error << want.error;
+  for (size_t i = 0; i < want.results.size(); ++i) {
+    const Tensor g = got.results[i].To(Device::Cpu()), w = want.results[i].To(Device::Cpu());
+    EXPECT_TRUE(Near(g, w, {})) << "result " << i << ", which is that of copies";
+  }
 }
 
 }  // namespace firn::testing

@@ -19,6 +19,16 @@ void ExpectNearInTf32(const Tensor& got, const Tensor& want);
 // unit in the last place of the largest at most. 0 for other kernels and calls.
 double RoundingBeforeBias(std::string_view kernel, const Call& call, const Tensor& want);
 
+// Whether nothing but rounding may be left of the numbers that a library makes of expanded inputs:
+// of a constant line's coefficients, and of the X of A X = B where the rows of a triangle A are
+// equal and those of B are. Exactly, x_i is 0 but for one i; rounding leaves up to 2 n u |b| /
+// |a_ii| of it, and other numbers in each order of adding up.
+bool IsAllRounding(std::string_view kernel, DType dtype);
+
+// What is looked at there instead: what the kernel makes of inputs is, to the bit, what it makes of
+// their copies.
+void ExpectSameAsOfCopies(const OpDef& on_device, const LayoutVariant& v, Device device);
+
 }  // namespace firn::testing
 
 #endif  // FIRN_TESTS_OPS_CUDA_ROUNDING_H_

@@ -22,10 +22,11 @@ template <class Context>
 class PerDevice {
  public:
   // Makes the device the thread's current one, which all calls of the libraries go to. `init`
-  // (absl::Status(Context&)) completes a new context.
+  // (absl::Status(Context&)) completes a new context. A stand-in has a `set_device` of its own.
   template <class Init>
-  absl::StatusOr<Context*> Get(Device device, const Init& init) {
-    if (const cudaError_t code = cudaSetDevice(device.index); code != cudaSuccess) {
+  absl::StatusOr<Context*> Get(Device device, const Init& init,
+                               decltype(&cudaSetDevice) set_device = cudaSetDevice) {
+    if (const cudaError_t code = set_device(device.index); code != cudaSuccess) {
       return Internal("cudaSetDevice: ", cudaGetErrorString(code));
     }
     std::atomic<Context*>& place = contexts_[static_cast<size_t>(device.index)];

@@ -17,6 +17,30 @@ inline void* AlignedWorkspace(const KernelContext& k) {
   return reinterpret_cast<void*>(at / kWorkspaceAlignment * kWorkspaceAlignment);
 }
 
+// Pieces of a workspace, one behind the other, each aligned so. Of none they only count: a kernel
+// says which pieces it takes in one place, asked for bytes and for addresses.
+class WorkspacePieces {
+ public:
+  WorkspacePieces() = default;
+  explicit WorkspacePieces(const KernelContext& k) : at_(static_cast<char*>(AlignedWorkspace(k))) {}
+
+  template <class T>
+  T* Take(int64_t count) {
+    return static_cast<T*>(TakeBytes(static_cast<size_t>(count) * sizeof(T)));
+  }
+  void* TakeBytes(size_t bytes) {
+    void* const piece = at_ == nullptr ? nullptr : at_ + taken_;
+    taken_ += (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+    return piece;
+  }
+  // Of the workspace that holds them.
+  size_t bytes() const { return taken_ == 0 ? 0 : taken_ + kWorkspaceAlignment; }
+
+ private:
+  char* at_ = nullptr;
+  size_t taken_ = 0;
+};
+
 }  // namespace firn::cuda
 
 #endif  // FIRN_TENSOR_KERNELS_CUDA_WORKSPACE_H_

@@ -80,7 +80,7 @@ void GradCholesky(GradContext& g) {
 
 FIRN_REGISTER_OP(cholesky) {
   return {
-      .doc = "L with A = L L^T for symmetric positive definite matrices A. CPU only.",
+      .doc = "L with A = L L^T for symmetric positive definite matrices A.",
       .autocast = Autocast::kFull,
       .inputs = {{.name = "a", .dtypes = kDecomposed, .min_rank = 2}},
       .outputs = {{.name = "l"}},
@@ -182,7 +182,7 @@ void GradSolveTriangular(GradContext& g) {
 
 FIRN_REGISTER_OP(solve_triangular) {
   return {
-      .doc = "The X of A X = B, or of X A = B, with triangles A. CPU only.",
+      .doc = "The X of A X = B, or of X A = B, with triangles A.",
       .autocast = Autocast::kFull,
       .inputs = {{.name = "a", .dtypes = kDecomposed, .min_rank = 2},
                  {.name = "b", .dtypes = kDecomposed, .same_dtype_as = "a", .min_rank = 2}},

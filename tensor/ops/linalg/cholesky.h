@@ -19,8 +19,9 @@ struct CholeskyAttrs {
 // torch.linalg.cholesky.
 //   a: [..., n, n]      result: [..., n, n], zero in the other triangle
 // f32 and f64. Only the lower triangle of a is read (with `upper` the upper one), and the gradient
-// is symmetric, as if A were changed symmetrically. Runs on the CPU alone. Throws where a is not
-// square, and where a matrix is not positive definite: the error names it in the batch.
+// is symmetric, as if A were changed symmetrically. Throws where a is not square, and where a
+// matrix is not positive definite: the error names it in the batch. On a CUDA device that comes
+// with the next read, and the matrix's factor is NaN.
 Tensor Cholesky(const Tensor& a, inner::Flag upper = false);
 
 namespace inner {
@@ -45,8 +46,9 @@ struct SolveTriangularOptions {
 // The X of A X = B with a triangle A, as torch.linalg.solve_triangular. Elements on the other side
 // of the diagonal are not read.
 //   a: [..., n, n]      b: [..., n, k], or [..., k, n] for X A = B      result: like b
-// f32 and f64, both of one dtype; leading dimensions broadcast. Runs on the CPU alone. Throws where
-// sizes do not fit, and where an element on the diagonal is 0: the error names the matrix.
+// f32 and f64, both of one dtype; leading dimensions broadcast. Throws where sizes do not fit, and
+// where an element on the diagonal is 0 (on a CUDA device with the next read): the error names the
+// matrix.
 Tensor SolveTriangular(const Tensor& a, const Tensor& b, inner::Flag upper,
                        const SolveTriangularOptions& options = {});
 

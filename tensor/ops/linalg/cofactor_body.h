@@ -11,28 +11,10 @@
 #include <utility>
 
 #include "firn/device/own_flags.h"
+#include "firn/tensor/kernels/scaled_product.h"
 #include "firn/tensor/ops/linalg/factor_body.h"
 
 namespace firn::cpu {
-
-// part * 2^exponent, which may be beyond T where what it is multiplied by brings it back.
-template <class T>
-struct ScaledProduct {
-  T part = 1;
-  int64_t exponent = 0;
-
-  void Times(T v) {
-    int of_v = 0, more = 0;
-    part = std::frexp(part * std::frexp(v, &of_v), &more);
-    exponent += of_v + more;
-  }
-};
-
-// v * 2^exponent.
-template <class T>
-T TimesPowerOf2(T v, int64_t exponent) {
-  return std::ldexp(v, static_cast<int>(std::clamp<int64_t>(exponent, -10000, 10000)));
-}
 
 template <class T>
 T DeterminantOf(const T* lu, int64_t n, const int32_t* pivots) {

@@ -4,6 +4,8 @@
 
 #include "firn/tensor/ops/linalg/linalg_rules.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/create/range.h"
@@ -28,6 +30,12 @@ absl::StatusOr<Shape> ShapeOfMatrices(Dims batch, int64_t rows, int64_t columns)
   batch.push_back(rows);
   batch.push_back(columns);
   return Shape::Make(batch.span());
+}
+
+bool IsVectors(const Shape& a, const Shape& b) {
+  if (b.rank() == 1) return true;
+  if (b.rank() != a.rank() - 1) return false;
+  return std::equal(b.begin(), b.end(), a.begin());
 }
 
 absl::Status CheckSquare(const InferContext& c, int i, std::string_view name) {

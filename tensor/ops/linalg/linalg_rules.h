@@ -30,6 +30,8 @@ struct Matrices {
 Dims BatchDims(const Shape& s);
 // A batch of matrices of that size. Errors: too many elements.
 absl::StatusOr<Shape> ShapeOfMatrices(Dims batch, int64_t rows, int64_t columns);
+// Whether the right sides b of systems with matrices a are vectors: PyTorch's rule.
+bool IsVectors(const Shape& a, const Shape& b);
 // An error unless input i's matrices are square.
 absl::Status CheckSquare(const InferContext& c, int i, std::string_view name = "a");
 

@@ -20,6 +20,7 @@
 
 #include "firn/device/macros.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/scaled_product.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
@@ -119,7 +120,7 @@ void GradInv(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(inv) {
-  OpDef op = MatrixOp("The inverse matrices. CPU only.", "y");
+  OpDef op = MatrixOp("The inverse matrices.", "y");
   op.infer = InferSquareToSquare;
   op.grad = GradInv;
   op.saves = {Saved::Output(0)};
@@ -128,13 +129,6 @@ FIRN_REGISTER_OP(inv) {
 }
 
 // --- solve ---------------------------------------------------------------------------------------
-
-// Whether b is vectors: PyTorch's rule.
-bool IsVectors(const Shape& a, const Shape& b) {
-  if (b.rank() == 1) return true;
-  if (b.rank() != a.rank() - 1) return false;
-  return std::equal(b.begin(), b.end(), a.begin());
-}
 
 // b as matrices.
 Shape RightSides(const Shape& a, const Shape& b) {
@@ -212,7 +206,7 @@ void GradSolve(GradContext& g) {
 
 FIRN_REGISTER_OP(solve) {
   return {
-      .doc = "The X of A X = B. CPU only.",
+      .doc = "The X of A X = B.",
       .autocast = Autocast::kFull,
       .inputs = {{.name = "a", .dtypes = kDecomposed, .min_rank = 2},
                  {.name = "b", .dtypes = kDecomposed, .same_dtype_as = "a", .min_rank = 1}},
@@ -289,7 +283,7 @@ void GradSlogdet(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(det) {
-  OpDef op = MatrixOp("The determinants. CPU only.", "y");
+  OpDef op = MatrixOp("The determinants.", "y");
   op.infer = InferDet;
   op.grad = GradDet;
   op.saves = {Saved::Input(0)};
@@ -298,8 +292,7 @@ FIRN_REGISTER_OP(det) {
 }
 
 FIRN_REGISTER_OP(slogdet) {
-  OpDef op =
-      MatrixOp("Sign and logarithm of the absolute value of determinants. CPU only.", "sign");
+  OpDef op = MatrixOp("Sign and logarithm of the absolute value of determinants.", "sign");
   op.outputs[0].constant = true;
   op.outputs.push_back({.name = "logabsdet"});
   op.infer = InferSlogdet;
@@ -316,7 +309,7 @@ template <class T>
 bool CofactorOfRegular(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
   Factor(a, n, at);
   // The determinant times a power of 2, as it may be beyond T where cofactors are not.
-  cpu::ScaledProduct<T> det{cpu::SignOfPivots<T>(at.rows, n)};
+  ScaledProduct<T> det{cpu::SignOfPivots<T>(at.rows, n)};
   for (int64_t j = 0; j < n; ++j) det.Times(at.lu[j * (n + 1)]);
   if (!std::isfinite(det.part) || !cpu::IsRegular(at.lu, n)) return false;
   cpu::LuInverse(at.lu, n, at.rows, true, y, at.scratch);
@@ -365,7 +358,7 @@ void GradCofactor(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(cofactor) {
-  OpDef op = MatrixOp("The cofactors of matrices, the gradient of det. CPU only.", "c");
+  OpDef op = MatrixOp("The cofactors of matrices, the gradient of det.", "c");
   op.infer = InferSquareToSquare;
   op.grad = GradCofactor;
   op.saves = {Saved::Input(0), Saved::Output(0)};

@@ -6,7 +6,7 @@
 namespace firn {
 
 // Square systems by LU factors with partial pivoting. f32 and f64; matrices are the last two
-// dimensions. All of these run on the CPU alone.
+// dimensions. What is thrown for singular matrices comes, on a CUDA device, with the next read.
 
 // The inverse matrices, as torch.linalg.inv.
 //   a: [..., n, n]      result: [..., n, n]

@@ -87,10 +87,8 @@ OpDef FftOp(std::string_view doc) {
   return op;
 }
 
-FIRN_REGISTER_OP(fft) { return FftOp<false>("Fourier transforms of complex numbers. CPU only."); }
-FIRN_REGISTER_OP(ifft) {
-  return FftOp<true>("Inverse Fourier transforms of complex numbers. CPU only.");
-}
+FIRN_REGISTER_OP(fft) { return FftOp<false>("Fourier transforms of complex numbers."); }
+FIRN_REGISTER_OP(ifft) { return FftOp<true>("Inverse Fourier transforms of complex numbers."); }
 
 }  // namespace
 

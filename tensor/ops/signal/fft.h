@@ -49,8 +49,8 @@ struct IrfftAttrs {
 // Discrete Fourier transforms, as torch.fft. Complex numbers are the last dimension, of size 2:
 // real and imaginary part, PyTorch's view_as_real. Dimensions to transform do not count it: -1 is
 // the last one but it. Transforms of several dimensions are made one dimension after the other; no
-// dims: all of them. f32 and f64, any length from 1 to 2^27. Gradients of any order. Run on the CPU
-// alone. Throw where a dimension is out of range, named twice or empty.
+// dims: all of them. f32 and f64, any length from 1 to 2^27. Gradients of any order. Throw where a
+// dimension is out of range, named twice or empty.
 
 // y[k] = sum over t of x[t] exp(-2 pi i k t / n)
 //   x: [..., n, 2]      result: the same shape

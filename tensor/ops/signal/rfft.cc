@@ -7,6 +7,7 @@
 
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
@@ -89,7 +90,8 @@ Tensor ScaleDoubled(const Tensor& y, int dim, int64_t n, double factor) {
   sizes[dim] = y.size(dim);
   // 0 and n / 2 are the only ones that are their own mirror image.
   const Tensor own = Eq(Mul(k, 2), static_cast<double>(n)), first = Eq(k, 0);
-  Tensor factors = Where(first, 1.0, Where(own, 1.0, factor)).To(y.dtype());
+  const Tensor all = Full({}, factor, y.dtype(), y.device());
+  Tensor factors = Where(first, 1.0, Where(own, 1.0, all));
   if (dim + 2 == y.rank()) {  // a number for each part, so that rows of y are multiplied with rows
     factors = Stack({factors, factors}, -1);
     sizes[dim + 1] = 2;
@@ -106,7 +108,7 @@ void GradRfft(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(rfft) {
-  OpDef op = TransformOp("Fourier transforms of real numbers. CPU only.", "x", 1);
+  OpDef op = TransformOp("Fourier transforms of real numbers.", "x", 1);
   op.infer = InferRfft;
   op.grad = GradRfft;
   op.kernels = {{.name = "loop", .run = RunRfft, .prepare = PrepareRfft}};
@@ -189,7 +191,7 @@ void GradIrfft(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(irfft) {
-  OpDef op = TransformOp("Real numbers from their Fourier coefficients. CPU only.", "y", 2);
+  OpDef op = TransformOp("Real numbers from their Fourier coefficients.", "y", 2);
   op.attrs = AttrsOf<IrfftAttrs>();
   op.infer = InferIrfft;
   op.grad = GradIrfft;

@@ -22,8 +22,8 @@ struct StftOptions {
 // as torch.stft.
 //   x: [..., t]      result: [..., n_fft / 2 + 1, frames, 2], or [..., n_fft, frames, 2]
 //   frames = (t + 2 pad - n_fft) / hop + 1, pad = n_fft / 2 with `center`, else 0
-// f32 and f64; the last dimension is real and imaginary part. Runs on the CPU alone. Throws where
-// sizes do not fit: n_fft < 1 or longer than the padded line, hop < 1, a window of another length.
+// f32 and f64; the last dimension is real and imaginary part. Throws where sizes do not fit: n_fft
+// < 1 or longer than the padded line, hop < 1, a window of another length.
 Tensor Stft(const Tensor& x, inner::Integer n_fft, const StftOptions& options = {});
 
 struct IstftOptions {
@@ -41,8 +41,8 @@ struct IstftOptions {
 //   y: [..., n_fft / 2 + 1, frames, 2], or [..., n_fft, frames, 2]      result: [..., t]
 // Of both sides the first n_fft / 2 + 1 coefficients are read, as there.
 //   t = n_fft + hop (frames - 1), less n_fft / 2 on both sides with `center`
-// Numbers that no window covers (its square below 1e-11) are 0; PyTorch refuses such windows. Runs
-// on the CPU alone. Throws where sizes do not fit, as Stft.
+// Numbers that no window covers (its square below 1e-11) are 0; PyTorch refuses such windows.
+// Throws where sizes do not fit, as Stft.
 Tensor Istft(const Tensor& y, inner::Integer n_fft, const IstftOptions& options = {});
 
 }  // namespace firn

@@ -1,0 +1,66 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_SOLVER_H_
+#define FIRN_TENSOR_KERNELS_CUDA_SOLVER_H_
+
+// Factors of matrices by cuSOLVER, and triangular systems by cuBLAS.
+//
+// Matrices are column-major, dense and of f32 or f64; those of a batch lie one behind the other and
+// are taken one after the other. cuSOLVER may wait for the device, so that kernels which call it
+// are not graph_capturable. These functions do not look at what a matrix turns out to be: kernels
+// of ours do (matrices.h).
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "firn/tensor/kernels/cuda/launch.h"
+
+namespace firn::cuda {
+
+// The scratch memory of a call: bytes on the device, for a workspace aligned to
+// kWorkspaceAlignment, and memory of the host, which whoever prepares the call makes.
+struct SolverScratch {
+  size_t bytes = 0, host_bytes = 0;
+  std::shared_ptr<char[]> host;
+};
+
+// A batch of matrices, and of places for one number each.
+struct SolverBatch {
+  DType dtype;
+  int64_t n, count;
+};
+
+// OK where the libraries can be used.
+absl::Status SolverIsThere(Device device);
+
+// A = L L^T in the lower triangles, or U^T U in the upper ones; the others may be overwritten. A
+// number for each matrix: 0, or the order of its first leading minor that is not positive.
+absl::StatusOr<SolverScratch> CholeskyScratch(Device device, const SolverBatch& batch, bool upper);
+absl::Status FactorCholesky(const Queue& queue, const SolverBatch& batch, bool upper,
+                            const SolverScratch& scratch, void* workspace, void* a, int32_t* infos);
+
+// P A = L U with partial pivoting. `pivots`: n for each matrix, which count from 1.
+absl::StatusOr<SolverScratch> LuScratch(Device device, const SolverBatch& batch);
+absl::Status FactorLu(const Queue& queue, const SolverBatch& batch, const SolverScratch& scratch,
+                      void* workspace, void* a, int64_t* pivots, int32_t* info);
+// X of A X = B, or of A^T X = B, in B's place: `columns` right sides for each of the batch's
+// systems, of which system i has the factors of matrix at(i).
+absl::Status SolveLu(const Queue& queue, const SolverBatch& batch, bool transposed,
+                     absl::FunctionRef<int64_t(int64_t)> at, const void* lu, const int64_t* pivots,
+                     int64_t columns, void* b, int32_t* info);
+
+// X of A X = B, or of X A = B where A is not on the left, in B's place: m x n, as many as the
+// batch has. Matrix at(i) is that of system i.
+struct TriangularSystem {
+  bool left, upper, unit_diagonal;
+  int64_t m, n;
+};
+absl::Status SolveTriangles(const Queue& queue, const SolverBatch& batch,
+                            const TriangularSystem& system, absl::FunctionRef<int64_t(int64_t)> at,
+                            const void* a, void* b);
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_SOLVER_H_

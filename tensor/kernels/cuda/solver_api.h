@@ -1,0 +1,31 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_SOLVER_API_H_
+#define FIRN_TENSOR_KERNELS_CUDA_SOLVER_API_H_
+
+// Only solver.cc and stand-ins include it: it needs CUDA.
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+
+namespace firn::cuda {
+
+// What Firn calls of cuSOLVER, and of cuBLAS for triangles.
+struct SolverApi {
+  decltype(&cudaSetDevice) set_device = cudaSetDevice;
+  decltype(&cublasCreate) create_blas = cublasCreate;
+  decltype(&cublasSetStream) set_blas_stream = cublasSetStream;
+  decltype(&cublasStrsm_64) strsm = cublasStrsm_64;
+  decltype(&cublasDtrsm_64) dtrsm = cublasDtrsm_64;
+  decltype(&cusolverDnCreate) create = cusolverDnCreate;
+  decltype(&cusolverDnCreateParams) create_params = cusolverDnCreateParams;
+  decltype(&cusolverDnSetStream) set_stream = cusolverDnSetStream;
+  decltype(&cusolverDnXpotrf_bufferSize) potrf_size = cusolverDnXpotrf_bufferSize;
+  decltype(&cusolverDnXpotrf) potrf = cusolverDnXpotrf;
+  decltype(&cusolverDnXgetrf_bufferSize) getrf_size = cusolverDnXgetrf_bufferSize;
+  decltype(&cusolverDnXgetrf) getrf = cusolverDnXgetrf;
+  decltype(&cusolverDnXgetrs) getrs = cusolverDnXgetrs;
+};
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_SOLVER_API_H_

@@ -1,0 +1,106 @@
+// cholesky by cuSOLVER and solve_triangular by cuBLAS, whose matrices are column-major: a row-major
+// matrix is its transposed there, and a lower triangle the upper one. So nothing is turned over:
+// A X = B is solved as X^T A^T = B^T.
+
+#include <memory>
+
+#include "firn/tensor/kernels/cuda/matrices.h"
+#include "firn/tensor/kernels/cuda/solver.h"
+#include "firn/tensor/kernels/cuda/workspace.h"
+#include "firn/tensor/ops/linalg/cholesky.h"
+#include "firn/tensor/ops/linalg/linalg_rules.h"
+
+namespace firn {
+namespace {
+
+using cuda::SolverBatch;
+using cuda::SolverScratch;
+
+// --- cholesky ------------------------------------------------------------------------------------
+
+constexpr cuda::MatrixSite kNotDefinite = {"cholesky", "a", "is not positive definite"};
+
+SolverBatch BatchOf(const TensorSpec& a) {
+  const Matrices m(a.shape);
+  return {a.dtype, m.rows, m.count};
+}
+
+struct CholeskyPieces {
+  CholeskyPieces(const SolverBatch& b, const SolverScratch& s, cuda::WorkspacePieces w)
+      : solver(w.TakeBytes(s.bytes)), infos(w.Take<int32_t>(b.count)), bytes(w.bytes()) {}
+  void* solver;
+  int32_t* infos;
+  size_t bytes;
+};
+
+absl::Status PrepareCholesky(const KernelQuery& q, Prepared& answer) {
+  FIRN_RETURN_IF_ERROR(cuda::SolverIsThere(q.out().device));
+  const SolverBatch b = BatchOf(q.in(0));
+  if (b.n == 0 || b.count == 0) return absl::OkStatus();
+  FIRN_ASSIGN_OR_RETURN(SolverScratch scratch,
+                        cuda::CholeskyScratch(q.out().device, b, !q.attrs<CholeskyAttrs>().upper));
+  answer.workspace = CholeskyPieces(b, scratch, {}).bytes;
+  answer.state = std::make_shared<const SolverScratch>(std::move(scratch));
+  return absl::OkStatus();
+}
+
+absl::Status RunCholesky(KernelContext& k) {
+  const SolverBatch b = BatchOf(k.in_spec(0));
+  if (b.n == 0 || b.count == 0) return absl::OkStatus();
+  const bool upper = k.attrs<CholeskyAttrs>().upper;
+  const SolverScratch& scratch = k.state<SolverScratch>();
+  const CholeskyPieces w(b, scratch, cuda::WorkspacePieces(k));
+  void* const y = k.out<void>();
+  FIRN_RETURN_IF_ERROR(
+      cuda::CopyTriangles(k, b.dtype, b.count, b.n, upper, k.in<void>(0), nullptr, y));
+  FIRN_RETURN_IF_ERROR(cuda::FactorCholesky(k, b, !upper, scratch, w.solver, y, w.infos));
+  FIRN_RETURN_IF_ERROR(cuda::CheckDefinite(k, kNotDefinite, b.dtype, b.count, b.n, y, w.infos));
+  return cuda::CopyTriangles(k, b.dtype, b.count, b.n, upper, y, w.infos, y);
+}
+
+FIRN_REGISTER_KERNELS(cholesky) {
+  return {{.name = "cusolver",
+           .device = DeviceType::kCuda,
+           .run = RunCholesky,
+           .prepare = PrepareCholesky,
+           .graph_capturable = false}};
+}
+
+// --- solve_triangular ----------------------------------------------------------------------------
+
+constexpr cuda::MatrixSite kZeroOnDiagonal = {"solve_triangular", "a", "is singular"};
+
+absl::Status SupportsSolveTriangular(const KernelQuery& q) {
+  return cuda::SolverIsThere(q.out().device);
+}
+
+absl::Status RunSolveTriangular(KernelContext& k) {
+  const SolveTriangularAttrs& at = k.attrs<SolveTriangularAttrs>();
+  const Shape &a = k.in_spec(0).shape, &b = k.in_spec(1).shape, &x = k.out_spec().shape;
+  const Matrices of_a(a), m(x);
+  if (m.count * m.size() == 0) return absl::OkStatus();
+  const SolverBatch batch = {k.out_spec().dtype, of_a.rows, m.count};
+  if (!at.unit_diagonal) {
+    FIRN_RETURN_IF_ERROR(
+        cuda::CheckPivots(k, kZeroOnDiagonal, batch.dtype, of_a.count, batch.n, k.in<void>(0)));
+  }
+  FIRN_RETURN_IF_ERROR(cuda::CopyMatrices(k,
+                                          {batch.dtype, BatchDims(b), BatchDims(x), m.rows,
+                                           m.columns, cuda::Order::kRows, cuda::Order::kRows},
+                                          k.in<void>(1), k.out<void>()));
+  const BroadcastBatch matrix(BatchDims(a), BatchDims(x));
+  return cuda::SolveTriangles(
+      k, batch, {!at.left, !at.upper, at.unit_diagonal, m.columns, m.rows},
+      [&](int64_t i) { return matrix.At(i); }, k.in<void>(0), k.out<void>());
+}
+
+FIRN_REGISTER_KERNELS(solve_triangular) {
+  return {{.name = "cublas",
+           .device = DeviceType::kCuda,
+           .supports = SupportsSolveTriangular,
+           .run = RunSolveTriangular,
+           .graph_capturable = false}};
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,59 @@
+#ifndef FIRN_TESTS_DEVICE_FAKE_CUSOLVER_H_
+#define FIRN_TESTS_DEVICE_FAKE_CUSOLVER_H_
+
+// What the parts of the stand-in for cuSOLVER share. Needs CUDA.
+
+#include <cstdint>
+#include <cstring>
+
+#include "firn/tensor/kernels/cuda/solver_api.h"
+#include "tests/device/fake_library_work.h"
+
+namespace firn::fake {
+
+inline constexpr int64_t kWork = 264, kHostWork = 40;  // bytes for each row
+
+// What a handle is: the stream of the calls with it.
+struct Handle {
+  cudaStream_t stream = nullptr;
+};
+inline Handle* StreamOf(const void* handle) {
+  return static_cast<Handle*>(const_cast<void*>(handle));
+}
+
+// The arguments of one call, whichever it is.
+struct Work {
+  void *a, *b, *device;
+  int64_t lda, ldb, m, n;
+  int64_t* pivots;
+  int* info;
+  size_t bytes;
+  bool upper, transposed, left, unit;
+};
+
+template <auto kDouble, auto kFloat>
+cusolverStatus_t QueueFor(const void* handle, cudaDataType type, const Work& work) {
+  void* const stream = StreamOf(handle)->stream;
+  const bool queued =
+      type == CUDA_R_64F ? Queue<kDouble>(stream, work) : Queue<kFloat>(stream, work);
+  return queued ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;
+}
+
+inline bool TypesAreFine(cudaDataType a, cudaDataType compute) {
+  return a == compute && (a == CUDA_R_64F || a == CUDA_R_32F);
+}
+
+// Scratch memory as asked for: that of the device is written to when the work runs.
+inline bool ScratchIsFine(int64_t n, const void* device, size_t bytes, void* host,
+                          size_t host_bytes) {
+  if (device == nullptr || host == nullptr || reinterpret_cast<uintptr_t>(device) % 256 != 0 ||
+      bytes < static_cast<size_t>(n * kWork) || host_bytes < static_cast<size_t>(n * kHostWork)) {
+    return false;
+  }
+  std::memset(host, 0xFF, host_bytes);
+  return true;
+}
+
+}  // namespace firn::fake
+
+#endif  // FIRN_TESTS_DEVICE_FAKE_CUSOLVER_H_

@@ -1,0 +1,22 @@
+#ifndef FIRN_TESTS_DEVICE_FAKE_LIBRARIES_H_
+#define FIRN_TESTS_DEVICE_FAKE_LIBRARIES_H_
+
+#include "tests/device/fake_cuda.h"
+
+namespace firn {
+
+// While it lives, kernels on the stand-in `cuda` find stand-ins for cuFFT, cuSOLVER and cuBLAS.
+// They do on the host what the libraries' documentation says, as work that is queued on the stream
+// they were given, and check what it asks of arguments: places, leading dimensions, memory. Null,
+// and in builds without CUDA: does nothing. One at a time.
+class FakeLibraries {
+ public:
+  explicit FakeLibraries(FakeCuda* cuda);
+  ~FakeLibraries();
+  FakeLibraries(const FakeLibraries&) = delete;
+  FakeLibraries& operator=(const FakeLibraries&) = delete;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TESTS_DEVICE_FAKE_LIBRARIES_H_
