@@ -45,8 +45,9 @@ struct SliceAttrs {
 }  // namespace inner
 
 // x[start:end:step] along `dim`, as NumPy: negative positions count from the end, positions outside
-// are cut back to the dimension. A view; a negative step makes a copy. Throws when dim is out of
-// range or step is 0.
+// are cut back to the dimension. A view; a negative step makes a copy. Several dimensions at once
+// are x[{Range(start, end, step), ...}] (tensor/index.h). Throws when dim is out of range or step
+// is 0.
 Tensor Slice(const Tensor& x, inner::Integer dim, inner::Integer start = 0,
              inner::Integer end = kEnd, inner::Integer step = 1);
 
