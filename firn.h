@@ -48,6 +48,8 @@
 #include "firn/io/parameters.h"
 #include "firn/io/progress.h"
 #include "firn/io/rows.h"
+#include "firn/io/safetensors/safetensors.h"
+#include "firn/io/torch/torch.h"
 #include "firn/io/transforms/affine.h"
 #include "firn/io/transforms/blur.h"
 #include "firn/io/transforms/color.h"

@@ -9,6 +9,9 @@
 
 namespace firn::inner::internal {
 
+// Whether the text is UTF-8 (RFC 3629) as a whole.
+bool IsUtf8(std::string_view text);
+
 // A string of JSON (RFC 8259), with its quotes.
 std::string JsonString(std::string_view text);
 

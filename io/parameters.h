@@ -3,8 +3,8 @@
 
 // Saving and loading in one line:
 //
-//   io::Save("net.h5", net.state_dict());
-//   net.LoadStateDict(io::Load("net.h5"));
+//   io::Save("net.safetensors", net.state_dict());
+//   net.LoadStateDict(io::Load("net.safetensors"));
 
 #include <string>
 
@@ -13,11 +13,15 @@
 
 namespace firn::io {
 
-// Writes the tensors to a file whose format the end of its name tells: .h5 or .hdf5 (io/hdf5.h).
-// Throws firn::Error; what was at `path` before is then unharmed.
+// Writes the tensors to a file whose format the end of its name tells: .safetensors or none at all
+// (io/safetensors/safetensors.h), .pt and .pth, which PyTorch reads (io/torch/torch.h), .h5 and
+// .hdf5 (io/hdf5.h). Throws firn::Error; what was at `path` before is then unharmed.
 void Save(const std::string& path, const StateDict& state);
 
-// Reads such a file. Throws firn::Error, naming the file.
+// Reads such a file, and .bin and .ckpt of PyTorch, whatever it is called as long as its first
+// bytes tell the format; also an index of safetensors files (.json). Elements are read at once, in
+// their own types alone: LoadSafetensors and LoadTorch can do otherwise. Throws firn::Error, naming
+// the file.
 StateDict Load(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace firn::io

@@ -19,10 +19,11 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from cpp_declarations import declarations  # noqa: E402
 
-FOLDERS = ("device", "tensor", "tensor/problems", "autograd", "autograd/graph", "nn", "optim", "io",
-           "io/metrics", "io/monitors")
-# ... and each family of operations, which has a folder below this one.
+FOLDERS = ("device", "tensor", "tensor/problems", "autograd", "autograd/graph", "nn", "optim", "io")
+# ... and each family of operations and each kind of file, which has a folder below one of these.
 FAMILIES = "tensor/ops"
+ROOMS = "io"
+_NOT_PUBLIC = ("internal", "exchange")
 NAMESPACE = "firn"
 # tensor/ops.h is written while building (tensor/BUILD): it includes the headers of the families but
 # for functors and for what includes one of these, which is for those who write operations.
@@ -40,9 +41,14 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILI
 
 def folders(root):
     """The folders of the library that hold public headers."""
-    found = os.listdir(os.path.join(root, FAMILIES))
-    return FOLDERS + tuple(f"{FAMILIES}/{name}" for name in sorted(found)
-                           if os.path.isdir(os.path.join(root, FAMILIES, name)))
+    found = []
+    for top in (FAMILIES, ROOMS):
+        for folder, below, names in os.walk(os.path.join(root, top)):
+            below[:] = sorted(name for name in below if name not in _NOT_PUBLIC)
+            path = os.path.relpath(folder, root)
+            if path != top and any(name.endswith(".h") for name in names):
+                found.append(path)
+    return FOLDERS + tuple(found)
 
 
 def public_headers(root):

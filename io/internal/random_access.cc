@@ -1,7 +1,9 @@
-// Files are read by pread and not mapped: one that shrinks meanwhile gives an error, not SIGBUS.
+// Files are read by pread and not mapped, unless that is asked for: one that shrinks meanwhile
+// gives an error, not SIGBUS.
 #include "firn/io/internal/random_access.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +23,16 @@ class File final : public RandomAccess {
  public:
   File(std::string name, int64_t size, int fd) : RandomAccess(std::move(name), size), fd_(fd) {}
   ~File() override { close(fd_); }
+
+  absl::StatusOr<std::shared_ptr<char>> Map() const override {
+    if (size() == 0) return nullptr;
+    const auto bytes = static_cast<size_t>(size());
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd_, 0);
+    if (data == MAP_FAILED) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", name(), " into memory"));
+    }
+    return std::shared_ptr<char>(static_cast<char*>(data), [bytes](char* p) { munmap(p, bytes); });
+  }
 
  protected:
   absl::StatusOr<int64_t> Read(int64_t offset, void* out, int64_t n) const override {

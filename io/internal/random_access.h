@@ -38,6 +38,11 @@ class RandomAccess {
   // are: "net.h5: offset 2048, elements: expected 400 bytes, got 12: the file ends early".
   absl::Status ReadAt(int64_t offset, void* out, int64_t n, const std::string& field) const;
 
+  // The whole file as memory, which may be written to: nobody else sees that. Null where there is
+  // no file, or an empty one. It must not become shorter while the memory is in use. Errors: those
+  // of the system.
+  virtual absl::StatusOr<std::shared_ptr<char>> Map() const { return nullptr; }
+
  protected:
   RandomAccess(std::string name, int64_t size) : name_(std::move(name)), size_(size) {}
   // Returns how many of `n` > 0 bytes there were.

@@ -33,6 +33,8 @@ class ZipReader {
   const std::vector<ZipMember>& members() const { return members_; }
   // One member's bytes, whose checksum is right. Requires: `member` is of this archive.
   absl::StatusOr<std::string> Read(const ZipMember& member) const;
+  // The same into `out`, which has room for `member.size` bytes.
+  absl::Status ReadInto(const ZipMember& member, char* out) const;
 
  private:
   explicit ZipReader(const RandomAccess& file) : file_(&file) {}

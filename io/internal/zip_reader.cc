@@ -89,12 +89,14 @@ absl::StatusOr<Directory> ReadZip64End(const RandomAccess& file, int64_t locator
                         ReadPiece(file, locator_at, kLocatorBytes, "zip64 locator"));
   const Numbers l(locator);
   const auto at = static_cast<int64_t>(l.At(8, 8));
-  FIRN_RETURN_IF(l.U32(0) != 0x07064b50 || at < 0 || at > locator_at - 56,
-                 Damaged(file.name(), locator_at, "zip64 locator", "expected one that is valid"));
+  FIRN_RETURN_IF(
+      l.U32(0) != 0x07064b50 || l.U32(4) != 0 || l.U32(16) > 1 || at < 0 || at > locator_at - 56,
+      Damaged(file.name(), locator_at, "zip64 locator", "expected one that is valid"));
   FIRN_ASSIGN_OR_RETURN(const std::string end, ReadPiece(file, at, 56, "zip64 end"));
   const Numbers e(end);
-  FIRN_RETURN_IF(e.U32(0) != 0x06064b50 || e.At(24, 8) != e.At(32, 8),
-                 Damaged(file.name(), at, "zip64 end", "expected one that is valid"));
+  FIRN_RETURN_IF(
+      e.U32(0) != 0x06064b50 || e.U32(16) != 0 || e.U32(20) != 0 || e.At(24, 8) != e.At(32, 8),
+      Damaged(file.name(), at, "zip64 end", "expected one that is valid"));
   return Directory{.at = static_cast<int64_t>(e.At(48, 8)),
                    .bytes = static_cast<int64_t>(e.At(40, 8)),
                    .entries = static_cast<int64_t>(e.At(32, 8)),
@@ -110,8 +112,25 @@ absl::StatusOr<Directory> FindDirectory(const RandomAccess& file) {
     if (t.U32(i) != 0x06054b50 || i + kEndBytes + t.U16(i + 20) != tail_bytes) continue;
     const int64_t at = tail_at + i;
     Directory d{.at = t.U32(i + 16), .bytes = t.U32(i + 12), .entries = t.U16(i + 10), .end = at};
-    if (d.at == kOnes || d.bytes == kOnes || d.entries == 0xffff) {
+    const bool has_ones = d.at == kOnes || d.bytes == kOnes || d.entries == 0xffff;
+    // Some writers have one whatever the sizes.
+    const bool has_locator =
+        i >= kLocatorBytes && t.U32(i - kLocatorBytes) == 0x07064b50 && d.at + d.bytes != at;
+    if (has_ones || has_locator) {
+      for (const int64_t disk : {t.U16(i + 4), t.U16(i + 6)}) {
+        FIRN_RETURN_IF(disk != 0 && disk != 0xffff,
+                       Unimplemented(file.name(), ": offset ", at,
+                                     ", disks: expected one, got an archive in several parts, "
+                                     "which is not read"));
+      }
+      const Directory small = d;
       FIRN_ASSIGN_OR_RETURN(d, ReadZip64End(file, at - kLocatorBytes));
+      const auto differ = [](int64_t own, int64_t ones, int64_t large) {
+        return own != ones && own != large;
+      };
+      FIRN_RETURN_IF(differ(small.at, kOnes, d.at) || differ(small.bytes, kOnes, d.bytes) ||
+                         differ(small.entries, 0xffff, d.entries),
+                     Damaged(file.name(), at, "end record", "expected what the zip64 end says"));
     } else {
       FIRN_RETURN_IF(
           t.U16(i + 4) != 0 || t.U16(i + 6) != 0 || t.U16(i + 8) != d.entries,
@@ -180,6 +199,10 @@ absl::StatusOr<Entry> ParseEntry(const RandomAccess& file, const Directory& d,
                  Unimplemented(where, " is encrypted, which is not read"));
   FIRN_RETURN_IF((n.U16(6) & 255) > kVersion, Unimplemented(where, ": expected version ", kVersion,
                                                             " or before, got ", n.U16(6) & 255));
+  FIRN_RETURN_IF(n.U16(34) != 0 && n.U16(34) != 0xffff,
+                 Unimplemented(where,
+                               ": expected one disk, got an archive in several parts, which "
+                               "is not read"));
   FIRN_RETURN_IF((n.U16(8) & kPatch) != 0,
                  Unimplemented(where, " is compressed patched data, which is not read"));
   FIRN_RETURN_IF(
@@ -245,6 +268,13 @@ absl::StatusOr<int64_t> CheckDescriptor(const RandomAccess& file, const ZipMembe
   return at + i + numbers;
 }
 
+// Whether a descriptor's signature stands there.
+bool IsSigned(const RandomAccess& file, int64_t at, int64_t limit) {
+  if (limit - at < 4) return false;
+  const absl::StatusOr<std::string> bytes = ReadPiece(file, at, 4, "data descriptor");
+  return bytes.ok() && Numbers(*bytes).U32(0) == 0x08074b50;
+}
+
 // Checks the local header, and what follows the data, and finds these.
 absl::Status Locate(const RandomAccess& file, const Directory& d, Entry* entry) {
   ZipMember& m = entry->member;
@@ -281,7 +311,10 @@ absl::Status Locate(const RandomAccess& file, const Directory& d, Entry* entry) 
   FIRN_RETURN_IF(m.data_at > d.at || m.stored > d.at - m.data_at,
                  Damaged(file.name(), at, "local header", "expected data before the directory"));
   entry->end = m.data_at + m.stored;
-  if (has_descriptor) {
+  // PyTorch writes none behind members without bytes, though it says so.
+  const bool has_none =
+      m.size == 0 && m.stored == 0 && m.crc == 0 && !IsSigned(file, entry->end, d.at);
+  if (has_descriptor && !has_none) {
     FIRN_ASSIGN_OR_RETURN(entry->end, CheckDescriptor(file, m, entry->end, d.at, wide));
   }
   return absl::OkStatus();
@@ -300,6 +333,35 @@ absl::Status LocateAll(const RandomAccess& file, const Directory& d, std::vector
     FIRN_RETURN_IF_ERROR(Locate(file, d, e));
     end = e->end;
   }
+  return absl::OkStatus();
+}
+
+absl::Status Inflate(const RandomAccess& file, const ZipMember& m, char* out) {
+  FIRN_RETURN_IF(
+      m.size >= kOnes || m.stored >= kOnes,
+      Unimplemented(file.name(), ": a compressed member of more than 4 GB, which is not read"));
+  FIRN_ASSIGN_OR_RETURN(std::string stored, ReadPiece(file, m.data_at, m.stored, "member"));
+  z_stream z{};
+  FIRN_RETURN_IF(inflateInit2(&z, -15) != Z_OK,
+                 ResourceExhausted(file.name(), ": no memory to unpack"));
+  z.next_in = reinterpret_cast<Bytef*>(stored.data());
+  z.avail_in = static_cast<uInt>(stored.size());
+  // zlib wants a place to write to when there should be nothing.
+  char nothing = 0;
+  z.next_out = reinterpret_cast<Bytef*>(m.size > 0 ? out : &nothing);
+  z.avail_out = static_cast<uInt>(m.size);
+  int code = inflate(&z, Z_FINISH);
+  if (code == Z_BUF_ERROR && z.avail_out == 0) {  // there may be more than there is room for
+    z.next_out = reinterpret_cast<Bytef*>(&nothing);
+    z.avail_out = 1;
+    code = inflate(&z, Z_FINISH);
+  }
+  const bool whole =
+      code == Z_STREAM_END && z.avail_in == 0 && z.total_out == static_cast<uLong>(m.size);
+  inflateEnd(&z);
+  FIRN_RETURN_IF(!whole, Damaged(file.name(), m.data_at, "member",
+                                 absl::StrCat("expected ", m.stored, " bytes of deflate for ",
+                                              m.size, " bytes")));
   return absl::OkStatus();
 }
 
@@ -342,37 +404,22 @@ absl::StatusOr<ZipReader> ZipReader::Open(const RandomAccess& file, const LoadLi
 }
 
 absl::StatusOr<std::string> ZipReader::Read(const ZipMember& m) const {
-  FIRN_ASSIGN_OR_RETURN(std::string stored, ReadPiece(*file_, m.data_at, m.stored, "member"));
-  std::string bytes;
+  std::string bytes(static_cast<size_t>(m.size), '\0');
+  FIRN_RETURN_IF_ERROR(ReadInto(m, bytes.data()));
+  return bytes;
+}
+
+absl::Status ZipReader::ReadInto(const ZipMember& m, char* out) const {
   if (m.deflated) {
-    FIRN_RETURN_IF(
-        m.size >= kOnes || m.stored >= kOnes,
-        Unimplemented(file_->name(), ": a compressed member of more than 4 GB, which is not read"));
-    // One more, so that zlib has a place to write to when there should be nothing.
-    bytes.resize(static_cast<size_t>(m.size) + 1);
-    z_stream z{};
-    FIRN_RETURN_IF(inflateInit2(&z, -15) != Z_OK,
-                   ResourceExhausted(file_->name(), ": no memory to unpack"));
-    z.next_in = reinterpret_cast<Bytef*>(stored.data());
-    z.avail_in = static_cast<uInt>(stored.size());
-    z.next_out = reinterpret_cast<Bytef*>(bytes.data());
-    z.avail_out = static_cast<uInt>(bytes.size());
-    const int code = inflate(&z, Z_FINISH);
-    const bool whole =
-        code == Z_STREAM_END && z.avail_in == 0 && z.total_out == static_cast<uLong>(m.size);
-    inflateEnd(&z);
-    FIRN_RETURN_IF(!whole, Damaged(file_->name(), m.data_at, "member",
-                                   absl::StrCat("expected ", m.stored, " bytes of deflate for ",
-                                                m.size, " bytes")));
-    bytes.resize(static_cast<size_t>(m.size));
+    FIRN_RETURN_IF_ERROR(Inflate(*file_, m, out));
   } else {
-    bytes = std::move(stored);
+    FIRN_RETURN_IF_ERROR(file_->ReadAt(m.data_at, out, m.size, "member"));
   }
-  const uint32_t crc = Crc32(0, bytes.data(), bytes.size());
+  const uint32_t crc = Crc32(0, out, static_cast<size_t>(m.size));
   FIRN_RETURN_IF(crc != m.crc,
                  Damaged(file_->name(), m.data_at, "member",
                          absl::StrCat("expected the checksum ", m.crc, ", got ", crc)));
-  return bytes;
+  return absl::OkStatus();
 }
 
 }  // namespace firn::io::internal

@@ -22,7 +22,8 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ParametersTest, SavesAndLoadsByTheEndOfTheName) {
-  for (const char* name : {"net.h5", "net.v2.hdf5"}) {
+  for (const char* name :
+       {"net.h5", "net.v2.hdf5", "net.safetensors", "net", "net.pt", "net.v3.pth"}) {
     const std::string path = TempPath(name);
     Save(path, {{"w", FromValues({1.f, 2.f})}});
     EXPECT_TRUE(Load(path)["w"].Equals(FromValues({1.f, 2.f})));
@@ -30,12 +31,24 @@ TEST(ParametersTest, SavesAndLoadsByTheEndOfTheName) {
 }
 
 TEST(ParametersTest, ReadsTheEntriesThatAreWanted) {
-  const std::string path = TempPath("two.h5");
-  Save(path, {{"net.w", FromValues({1.f})}, {"optimizer.w", FromValues({2.f})}});
-  const StateDict state =
-      Load(path, {.want = [](std::string_view name) { return name.starts_with("net."); }});
-  EXPECT_EQ(state.size(), 1u);
-  EXPECT_EQ(state.Part("net")["w"].Item(), 1);
+  for (const char* name : {"two.h5", "two.safetensors", "two.pt"}) {
+    const std::string path = TempPath(name);
+    Save(path, {{"net.w", FromValues({1.f})}, {"optimizer.w", FromValues({2.f})}});
+    const StateDict state =
+        Load(path, {.want = [](std::string_view entry) { return entry.starts_with("net."); }});
+    EXPECT_EQ(state.size(), 1u);
+    EXPECT_EQ(state.Part("net")["w"].Item(), 1);
+  }
+}
+
+TEST(ParametersTest, ReadsByTheFirstBytesWhateverTheName) {
+  for (const char* name : {"a.h5", "a.safetensors", "a.pt"}) {
+    Save(TempPath(name), {{"w", FromValues({1.f, 2.f})}});
+    for (const char* other : {"b.bin", "b.pkl", "b", "b.pt", "b.h5", "b.safetensors"}) {
+      WriteFile(TempPath(other), ReadFile(TempPath(name)));
+      EXPECT_TRUE(Load(TempPath(other))["w"].Equals(FromValues({1.f, 2.f}))) << name << other;
+    }
+  }
 }
 
 // A network with everything that a checkpoint has to hold: parameters, statistics, random numbers.
@@ -90,12 +103,13 @@ TEST(ParametersTest, OneFileHoldsARunThatGoesOnToTheBit) {
 
 TEST(ParametersTest, ThrowsErrorsThatNameTheFile) {
   const auto error = [](const std::string& path) { return testing::ErrorOf([&] { Load(path); }); };
-  EXPECT_THAT(error("net.pkl"), HasSubstr("'net.pkl' ends in '.pkl' (want .h5 or .hdf5)"));
+  EXPECT_THAT(error("net.pkl"),
+              HasSubstr("'net.pkl' ends in '.pkl' (want .safetensors, .pt, .pth, .h5 or .hdf5)"));
   EXPECT_THAT(error("net.npz"), HasSubstr("ReadNpz and WriteNpz of firn/io/npy.h take .npz"));
-  EXPECT_THAT(error("net.pt"), HasSubstr("io/README.md shows how PyTorch writes its weights"));
   EXPECT_THAT(error("/nowhere/net.h5"), HasSubstr("load: cannot open /nowhere/net.h5"));
   EXPECT_THROW(Save("/nowhere/net.h5", {}), Error);
-  EXPECT_THROW(Save("net", {}), Error);
+  EXPECT_THROW(Save("net.pkl", {}), Error);
+  EXPECT_THROW(Save("net.index.json", {}), Error);
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+#ifndef FIRN_IO_TORCH_INTERNAL_PICKLE_H_
+#define FIRN_IO_TORCH_INTERNAL_PICKLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace firn::io::internal {
+
+// One value of a pickle. Others that it is made of are named by their places in Pickle::values.
+struct PickleValue {
+  enum class Kind : uint8_t {
+    // Those without items:
+    kNone,
+    kBool,    // integer
+    kInt,     // integer
+    kFloat,   // number
+    kString,  // text
+    // And others:
+    kTuple,   // items
+    kList,    // items
+    kDict,    // items: key, value, key, value ...
+    kGlobal,  // text: "module name"
+    kObject,  // text: "module name" of what was called; items: its arguments (a tuple), then what
+              // objects of the kind were given afterwards
+    kStored,  // items: the one that stands for something outside the pickle
+  };
+  Kind kind = Kind::kNone;
+  int64_t integer = 0;
+  double number = 0;
+  std::string text = {};
+  std::vector<uint32_t> items = {};
+};
+
+// The values of a pickle, which may share others and hold themselves.
+struct Pickle {
+  std::vector<PickleValue> values;
+  uint32_t root = 0;
+  size_t end = 0;  // where the bytes behind it begin
+
+  const PickleValue& operator[](uint32_t at) const { return values[at]; }
+  const PickleValue& top() const { return values[root]; }
+};
+
+// What a pickle may ask for.
+struct PickleLimits {
+  int64_t max_opcodes = 10'000'000;
+  int64_t max_string_bytes = 65536;
+};
+
+// Reads the pickle at the front of `bytes` as data: nothing that it names is looked up, made or
+// called. It knows the operations that PyTorch's weights-only reader (2.15) does. DataLoss for a
+// damaged one, Unimplemented for other operations and for integers beyond i64, ResourceExhausted
+// beyond the limits, as "offset 12: expected ..., got ...".
+absl::StatusOr<Pickle> ReadPickle(std::string_view bytes, const PickleLimits& limits);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_TORCH_INTERNAL_PICKLE_H_
