@@ -8,7 +8,6 @@
 //   io::SaveSafetensors("net.safetensors", net.state_dict());
 //   net.LoadStateDict(io::LoadSafetensors("net.safetensors"));
 
-#include <map>
 #include <string>
 
 #include "firn/io/load_limits.h"
@@ -45,12 +44,12 @@ StateDict LoadSafetensors(const std::string& path, const SafetensorsOptions& opt
 
 // What a file says of itself: the words of "__metadata__" by their names. Errors as of
 // LoadSafetensors.
-std::map<std::string, std::string> LoadSafetensorsMetadata(const std::string& path,
-                                                           const LoadLimits& limits = {});
+OrderedMap<std::string> LoadSafetensorsMetadata(const std::string& path,
+                                                const LoadLimits& limits = {});
 
 struct SaveSafetensorsOptions {
   // Kept in the file. Other libraries ask for "format".
-  std::map<std::string, std::string> metadata = {{"format", "pt"}};
+  OrderedMap<std::string> metadata = {{"format", "pt"}};
 };
 
 // Replaces the file as a whole. Tensors stand in the file as the reference writes them: the widest

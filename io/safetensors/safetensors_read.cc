@@ -157,8 +157,7 @@ StateDict LoadSafetensors(const std::string& path, const SafetensorsOptions& opt
   return internal::ValueOrRaise(TryLoadSafetensors(path, options), "load_safetensors");
 }
 
-std::map<std::string, std::string> LoadSafetensorsMetadata(const std::string& path,
-                                                           const LoadLimits& limits) {
+OrderedMap<std::string> LoadSafetensorsMetadata(const std::string& path, const LoadLimits& limits) {
   const auto file = internal::ValueOrRaise(RandomAccess::Open(path), "load_safetensors_metadata");
   return internal::ValueOrRaise(internal::ReadSafetensorsHeader(*file, limits),
                                 "load_safetensors_metadata")

@@ -111,8 +111,9 @@ class Reader final : public JsonEvents {
     if (skipped_ > 0) return absl::OkStatus();
     if (place_ == Place::kWord) {
       FIRN_RETURN_IF(
-          !header_->metadata.emplace(key_, std::move(text)).second,
+          header_->metadata.Contains(key_),
           DataLoss("__metadata__: expected different names, got ", JsonString(key_), " twice"));
+      header_->metadata.Insert(key_, std::move(text));
       place_ = Place::kMetadata;
       return absl::OkStatus();
     }

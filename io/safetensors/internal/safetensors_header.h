@@ -2,7 +2,6 @@
 #define FIRN_IO_SAFETENSORS_INTERNAL_SAFETENSORS_HEADER_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "firn/io/internal/random_access.h"
 #include "firn/io/load_limits.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io::internal {
 
@@ -34,7 +34,7 @@ struct SafetensorsEntry {
 
 struct SafetensorsHeader {
   std::vector<SafetensorsEntry> entries;  // in the header's order, of different names
-  std::map<std::string, std::string> metadata;
+  OrderedMap<std::string> metadata;
 };
 
 // Reads and checks all of the header: entries fill the rest of the file without gaps or overlaps.

@@ -1,7 +1,7 @@
 // Python's pickle (docs.python.org/3/library/pickletools.html) is a program for a stack machine.
-// Here the machine makes records in one array instead of objects, so that none is owned by another,
-// and what a file does with its 10 million operations takes memory in proportion to its bytes: an
-// operation adds at most one value, and containers take what the stack gives up.
+// Here the machine makes records in one array instead of objects, so that none is owned by another.
+// An operation adds at most one value, and containers take what the stack gives up: memory is in
+// proportion to the bytes, and what it is at most is counted on the way.
 #include "firn/io/torch/internal/pickle.h"
 
 #include <bit>
@@ -20,13 +20,13 @@ using Kind = PickleValue::Kind;
 
 class Machine {
  public:
-  Machine(std::string_view bytes, const PickleLimits& limits) : bytes_(bytes), limits_(limits) {}
+  Machine(std::string_view bytes, const LoadLimits& limits)
+      : bytes_(bytes), limits_(limits), left_(limits.max_metadata_bytes) {}
 
   absl::StatusOr<Pickle> Run() {
-    for (int64_t n = 0; !done_; ++n) {
-      FIRN_RETURN_IF(n == limits_.max_opcodes,
-                     ResourceExhausted("more than the ", limits_.max_opcodes,
-                                       " operations that a pickle may have"));
+    while (!done_) {
+      // A mark, a place in the memo.
+      FIRN_RETURN_IF_ERROR(Spend(8));
       operation_at_ = at_;
       FIRN_ASSIGN_OR_RETURN(const uint64_t code, Number(1));
       FIRN_RETURN_IF_ERROR(Step(static_cast<unsigned char>(code)));
@@ -60,7 +60,17 @@ class Machine {
     return line;
   }
 
+  absl::Status Spend(size_t bytes) {
+    left_ -= static_cast<int64_t>(bytes);
+    FIRN_RETURN_IF(left_ < 0,
+                   ResourceExhausted("values of more than the ", limits_.max_metadata_bytes,
+                                     " bytes allowed (limits.max_metadata_bytes)"));
+    return absl::OkStatus();
+  }
+
   absl::Status Push(PickleValue value) {
+    constexpr size_t kItems = 32;  // a small block of the heap
+    FIRN_RETURN_IF_ERROR(Spend(sizeof(PickleValue) + kItems + value.text.size()));
     stack_.push_back(static_cast<uint32_t>(pickle_.values.size()));
     pickle_.values.push_back(std::move(value));
     return absl::OkStatus();
@@ -69,9 +79,6 @@ class Machine {
     return Push({.kind = kind, .integer = integer});
   }
   absl::Status PushText(uint64_t bytes) {
-    FIRN_RETURN_IF(bytes > static_cast<uint64_t>(limits_.max_string_bytes),
-                   ResourceExhausted("offset ", operation_at_, ": a string of more than the ",
-                                     limits_.max_string_bytes, " bytes that it may have"));
     FIRN_ASSIGN_OR_RETURN(const std::string_view text, Take(bytes));
     FIRN_RETURN_IF(!firn::inner::internal::IsUtf8(text), Wrong("expected a string of UTF-8"));
     return Push({.kind = Kind::kString, .text = std::string(text)});
@@ -150,9 +157,6 @@ class Machine {
     FIRN_ASSIGN_OR_RETURN(const std::string_view name, Line());
     FIRN_RETURN_IF(!firn::inner::internal::IsUtf8(module) || !firn::inner::internal::IsUtf8(name),
                    Wrong("expected a name of UTF-8"));
-    FIRN_RETURN_IF(static_cast<int64_t>(module.size() + name.size()) > limits_.max_string_bytes,
-                   ResourceExhausted("offset ", operation_at_, ": a name of more than the ",
-                                     limits_.max_string_bytes, " bytes that it may have"));
     return Push(
         {.kind = Kind::kGlobal, .text = absl::StrCat(std::string(module), " ", std::string(name))});
   }
@@ -297,7 +301,8 @@ class Machine {
   }
 
   const std::string_view bytes_;
-  const PickleLimits& limits_;
+  const LoadLimits& limits_;
+  int64_t left_;
   Pickle pickle_;
   std::vector<uint32_t> stack_;
   std::vector<size_t> marks_;  // sizes of the stack
@@ -308,7 +313,7 @@ class Machine {
 
 }  // namespace
 
-absl::StatusOr<Pickle> ReadPickle(std::string_view bytes, const PickleLimits& limits) {
+absl::StatusOr<Pickle> ReadPickle(std::string_view bytes, const LoadLimits& limits) {
   return Machine(bytes, limits).Run();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io::internal {
 
@@ -46,17 +47,11 @@ struct Pickle {
   const PickleValue& top() const { return values[root]; }
 };
 
-// What a pickle may ask for.
-struct PickleLimits {
-  int64_t max_opcodes = 10'000'000;
-  int64_t max_string_bytes = 65536;
-};
-
 // Reads the pickle at the front of `bytes` as data: nothing that it names is looked up, made or
 // called. It knows the operations that PyTorch's weights-only reader (2.15) does. DataLoss for a
-// damaged one, Unimplemented for other operations and for integers beyond i64, ResourceExhausted
-// beyond the limits, as "offset 12: expected ..., got ...".
-absl::StatusOr<Pickle> ReadPickle(std::string_view bytes, const PickleLimits& limits);
+// damaged one, Unimplemented for other operations and for integers beyond i64, as "offset 12:
+// expected ..., got ..."; ResourceExhausted where its values take more than `max_metadata_bytes`.
+absl::StatusOr<Pickle> ReadPickle(std::string_view bytes, const LoadLimits& limits);
 
 }  // namespace firn::io::internal
 

@@ -17,8 +17,6 @@ namespace {
 
 using firn::inner::internal::JsonString;
 
-constexpr int64_t kMaxPickle = 64 << 20;  // no names of tensors take more
-
 class Archive final : public TorchFile {
  public:
   static absl::StatusOr<Archive> Open(const RandomAccess& file, const LoadLimits& limits) {
@@ -40,10 +38,12 @@ class Archive final : public TorchFile {
     return zip_.ReadInto(*member, out);
   }
 
-  absl::StatusOr<std::string> ReadPickled() const {
+  absl::StatusOr<std::string> ReadPickled(const LoadLimits& limits) const {
     FIRN_ASSIGN_OR_RETURN(const ZipMember* const member, Find("data.pkl"));
-    FIRN_RETURN_IF(member->size > kMaxPickle,
-                   ResourceExhausted(name(), ": a pickle of more than ", kMaxPickle, " bytes"));
+    FIRN_RETURN_IF(
+        member->size > limits.max_metadata_bytes,
+        ResourceExhausted(name(), ": a pickle of more than the ", limits.max_metadata_bytes,
+                          " bytes allowed (limits.max_metadata_bytes)"));
     return zip_.Read(*member);
   }
 
@@ -106,8 +106,8 @@ class Archive final : public TorchFile {
 
 absl::StatusOr<StateDict> ReadTorchArchive(const RandomAccess& file, const TorchOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const Archive archive, Archive::Open(file, options.load.limits));
-  FIRN_ASSIGN_OR_RETURN(const std::string bytes, archive.ReadPickled());
-  absl::StatusOr<Pickle> pickle = ReadPickle(bytes, {});
+  FIRN_ASSIGN_OR_RETURN(const std::string bytes, archive.ReadPickled(options.load.limits));
+  absl::StatusOr<Pickle> pickle = ReadPickle(bytes, options.load.limits);
   FIRN_RETURN_IF(
       !pickle.ok(),
       absl::Status(pickle.status().code(),

@@ -20,8 +20,6 @@ namespace {
 using firn::inner::internal::JsonString;
 using Kind = PickleValue::Kind;
 
-constexpr int64_t kMaxPickles = 64 << 20;
-
 class Stream final : public TorchFile {
  public:
   explicit Stream(const RandomAccess& file) : file_(file) {}
@@ -104,11 +102,13 @@ const PickleValue* Find(const Pickle& pickle, std::string_view key) {
 }  // namespace
 
 absl::StatusOr<StateDict> ReadTorchStream(const RandomAccess& file, const TorchOptions& options) {
-  std::string bytes(static_cast<size_t>(std::min(file.size(), kMaxPickles)), '\0');
+  std::string bytes(
+      static_cast<size_t>(std::min(file.size(), options.load.limits.max_metadata_bytes)), '\0');
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, bytes.data(), static_cast<int64_t>(bytes.size()), "pickles"));
   size_t at = kTorchStreamMagic.size();
   const auto next = [&]() -> absl::StatusOr<Pickle> {
-    absl::StatusOr<Pickle> pickle = ReadPickle(std::string_view(bytes).substr(at), {});
+    absl::StatusOr<Pickle> pickle =
+        ReadPickle(std::string_view(bytes).substr(at), options.load.limits);
     FIRN_RETURN_IF(!pickle.ok(),
                    absl::Status(pickle.status().code(),
                                 absl::StrCat(file.name(), ": offset ", at,

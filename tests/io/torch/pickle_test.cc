@@ -48,7 +48,7 @@ std::string Shown(const Pickle& pickle, uint32_t at) {
   return "?";
 }
 
-std::string Read(const std::string& bytes, const PickleLimits& limits = {}) {
+std::string Read(const std::string& bytes, const LoadLimits& limits = {}) {
   const absl::StatusOr<Pickle> pickle = ReadPickle(bytes, limits);
   return pickle.ok() ? Shown(*pickle, pickle->root) : pickle.status().ToString();
 }
@@ -122,8 +122,11 @@ TEST(PickleTest, RefusesPicklesThatAreWrong) {
 }
 
 TEST(PickleTest, KeepsToItsLimits) {
-  EXPECT_THAT(Read("NNN.", {.max_opcodes = 2}), HasSubstr("RESOURCE_EXHAUSTED"));
-  EXPECT_THAT(Read("U\3abc.", {.max_string_bytes = 2}), HasSubstr("RESOURCE_EXHAUSTED"));
+  EXPECT_THAT(Read("N.", {.max_metadata_bytes = 100}), HasSubstr("limits.max_metadata_bytes"));
+  EXPECT_EQ(Read("N.", {.max_metadata_bytes = 200}), "None");
+  const std::string many(100'000, 'N'), marks(100'000, '(');
+  EXPECT_THAT(Read(many, {.max_metadata_bytes = 1'000'000}), HasSubstr("RESOURCE_EXHAUSTED"));
+  EXPECT_THAT(Read(marks, {.max_metadata_bytes = 100'000}), HasSubstr("RESOURCE_EXHAUSTED"));
 }
 
 // Nothing is owned by another, so nothing is freed inside of another.

@@ -116,6 +116,7 @@ TEST(TorchTest, KeepsToItsLimits) {
   };
   EXPECT_THAT(error({.max_total_bytes = 47}), HasSubstr("limits.max_total_bytes"));
   EXPECT_EQ(error({.max_total_bytes = 48}), "");
+  EXPECT_THAT(error({.max_metadata_bytes = 1000}), HasSubstr("limits.max_metadata_bytes"));
   EXPECT_THAT(error({.max_name_bytes = 5}), HasSubstr("limits.max_name_bytes"));
   EXPECT_THAT(
       ErrorOf([] { LoadTorch(Data("checkpoint"), {.load = {.limits = {.max_depth = 2}}}); }),
@@ -144,6 +145,7 @@ TEST(TorchTest, ReadsWhatItWrites) {
   EXPECT_EQ(ReadFile(path), before);
   EXPECT_THAT(ErrorOf([&] { SaveTorch(path, {{"\xff", Zeros({1})}}); }), HasSubstr("UTF-8"));
   EXPECT_THAT(ErrorOf([&] { SaveTorch(path, {{"a", Tensor()}}); }), HasSubstr("undefined"));
+  EXPECT_EQ(TrySaveTorch(path, {{"a", Tensor()}}).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ReadFile(path), before);
 }
 
