@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "firn/io/nnabla_model/nnabla_file_status.h"
 #include "firn/io/safetensors/safetensors_status.h"
 #include "firn/io/torch/torch_status.h"
 #include "firn/tensor/from.h"
@@ -36,6 +37,27 @@ FIRN_FUZZ_SEEDS(torch) {
   }
   return files;
 }
+
+std::vector<std::string> NnablaFiles(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    files.push_back(ReadFile("tests/io/nnabla_model/data/" + name));
+  }
+  return files;
+}
+
+// An archive is one whatever it is called.
+FIRN_FUZZ_READER(nnabla_model) {
+  return TryParseNnabla(bytes, "fuzz.nntxt", {.limits = kFuzzLimits}).ok();
+}
+
+FIRN_FUZZ_SEEDS(nnabla_model) { return NnablaFiles({"protobuf.nnp", "bare.nntxt"}); }
+
+FIRN_FUZZ_READER(nnabla_messages) {
+  return TryParseNnabla(bytes, "fuzz.protobuf", {.limits = kFuzzLimits}).ok();
+}
+
+FIRN_FUZZ_SEEDS(nnabla_messages) { return NnablaFiles({"parameters.protobuf"}); }
 
 }  // namespace
 }  // namespace firn::io

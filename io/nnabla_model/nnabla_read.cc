@@ -1,0 +1,372 @@
+// The text first, since what stands beside it belongs to what it says. Members of the ZIP are told
+// by the ends of their names, as NNabla tells them, and others are not looked at.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_names.h"
+#include "firn/io/internal/h5_reader.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/internal/zip.h"
+#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/nnabla_model/internal/nnabla_schema.h"
+#include "firn/io/nnabla_model/internal/proto_reading.h"
+#include "firn/io/nnabla_model/nnabla_file_status.h"
+#include "firn/tensor/allocate.h"
+
+namespace firn::io {
+
+std::string nnabla::ParameterName(const std::string& variable) {
+  return internal::H5Name(variable);
+}
+
+namespace {
+
+using firn::inner::internal::JsonString;
+using internal::NnablaMessage;
+using internal::RandomAccess;
+using internal::ZipMember;
+
+bool IsText(std::string_view name) {
+  return name.ends_with(".nntxt") || name.ends_with(".prototxt");
+}
+
+absl::Status In(const std::string& name, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
+}
+
+class Reading {
+ public:
+  explicit Reading(const LoadOptions& options)
+      : options_(options), left_(options.limits.max_total_bytes) {}
+
+  nnabla::Model& model() { return model_; }
+
+  absl::Status Text(std::string_view text, const std::string& name) {
+    NnablaMessage message;
+    FIRN_RETURN_IF_ERROR(
+        internal::ReadProtoText(text, name, internal::NnablaTextType(), options_.limits, &message));
+    return Take(std::move(message), name);
+  }
+
+  absl::Status Bytes(std::string_view bytes, const std::string& name) {
+    NnablaMessage message;
+    FIRN_RETURN_IF_ERROR(Binary(bytes, name, &message));
+    return Take(std::move(message), name);
+  }
+
+  // Parameters beside a text.
+  absl::Status Parameters(std::string_view bytes, const std::string& name) {
+    NnablaMessage message;
+    FIRN_RETURN_IF_ERROR(Binary(bytes, name, &message));
+    FIRN_RETURN_IF(message.global_config || message.training_config || !message.datasets.empty() ||
+                       !message.optimizers.empty() || !message.monitors.empty() ||
+                       !message.executors.empty(),
+                   DataLoss(name, ": expected nothing but parameters beside the text"));
+    return AddParameters(message, name);
+  }
+
+  absl::Status H5(std::string_view bytes, const std::string& name) {
+    FIRN_ASSIGN_OR_RETURN(const StateDict state, ReadH5(bytes, name, options_.want));
+    for (const auto& [entry, tensor] : state) {
+      FIRN_RETURN_IF_ERROR(AddParameter(name, entry, tensor));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status BinaryStates(std::string_view bytes, const std::string& name) {
+    NnablaMessage message;
+    FIRN_RETURN_IF_ERROR(Binary(bytes, name, &message));
+    for (nnabla::Optimizer& optimizer : message.optimizers) {
+      if (!optimizer.solver) continue;
+      FIRN_ASSIGN_OR_RETURN(nnabla::Solver* const solver, FindSolver(optimizer.name, name));
+      FIRN_RETURN_IF_ERROR(CheckStates(&*optimizer.solver, name, optimizer.name));
+      solver->states = std::move(optimizer.solver->states);
+    }
+    return absl::OkStatus();
+  }
+
+  // `file` is the member's name: <optimizer>_<solver>_optimizer.h5.optimizer.
+  absl::Status H5States(std::string_view bytes, std::string_view file, const std::string& name) {
+    std::string optimizer(file.substr(0, file.find(".h5.optimizer")));
+    for (int i = 0; i < 2; ++i) {
+      const size_t line = optimizer.rfind('_');
+      FIRN_RETURN_IF(line == std::string::npos,
+                     DataLoss(name, ": expected a name of an optimizer and its solver"));
+      optimizer.resize(line);
+    }
+    FIRN_ASSIGN_OR_RETURN(nnabla::Solver* const solver, FindSolver(optimizer, name));
+    FIRN_ASSIGN_OR_RETURN(const StateDict state, ReadH5(bytes, name, {}));
+    std::vector<nnabla::SolverState> states;
+    for (const auto& [entry, tensor] : state) {
+      const size_t dot = entry.rfind('.');
+      FIRN_RETURN_IF(dot == std::string::npos,
+                     DataLoss(name, ": entry ", JsonString(entry),
+                              ": expected a state in a parameter's group"));
+      const std::string parameter = entry.substr(0, dot);
+      if (states.empty() || states.back().parameter != parameter) {
+        const bool known = std::any_of(states.begin(), states.end(),
+                                       [&](const auto& s) { return s.parameter == parameter; });
+        FIRN_RETURN_IF(known, DataLoss(name, ": entry ", JsonString(entry),
+                                       ": expected a parameter's states side by side"));
+        states.push_back({.parameter = parameter, .t = 0, .state = {}});
+      }
+      FIRN_RETURN_IF_ERROR(In(absl::StrCat(name, ": entry ", JsonString(entry)),
+                              AddState(entry.substr(dot + 1), tensor, &states.back())));
+    }
+    solver->states = std::move(states);
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Binary(std::string_view bytes, const std::string& name, NnablaMessage* message) {
+    internal::WireReader fields(bytes);
+    while (!fields.AtEnd()) {
+      const absl::StatusOr<internal::WireField> field = fields.Next();
+      if (!field.ok()) break;  // of which the reader tells
+      FIRN_RETURN_IF(
+          field->number == 100,
+          Unimplemented(name, ": offset ", field->offset,
+                        ", network: fields of networks have other numbers in each release of "
+                        "NNabla, so they are read from texts alone (.nntxt, .nnp)"));
+    }
+    return internal::ReadProtoBytes(bytes, name, internal::NnablaBinaryType(), options_.limits,
+                                    message);
+  }
+
+  absl::StatusOr<StateDict> ReadH5(std::string_view bytes, const std::string& name,
+                                   const std::function<bool(std::string_view)>& want) {
+    LoadOptions options = {.limits = options_.limits, .want = want};
+    options.limits.max_total_bytes = left_;
+    const auto file = RandomAccess::FromMemory(
+        name, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
+    FIRN_ASSIGN_OR_RETURN(StateDict state, internal::ReadH5(*file, options));
+    for (const auto& [entry, tensor] : state) {
+      left_ -= std::min(left_, tensor.num_elements() * SizeOf(tensor.dtype()));
+    }
+    return state;
+  }
+
+  absl::StatusOr<nnabla::Solver*> FindSolver(const std::string& optimizer,
+                                             const std::string& name) {
+    for (nnabla::Optimizer& o : model_.optimizers) {
+      if (o.name == optimizer && o.solver && o.solver->states.empty()) return &*o.solver;
+    }
+    return DataLoss(name, ": expected states of an optimizer of the text that has none yet, got ",
+                    JsonString(optimizer));
+  }
+
+  static absl::Status AddState(const std::string& state, const Tensor& tensor,
+                               nnabla::SolverState* out) {
+    if (state == "t") {
+      FIRN_RETURN_IF(tensor.dtype() != DType::kI64 || tensor.rank() != 0,
+                     DataLoss("expected one number of the type i64"));
+      int64_t t = 0;
+      std::memcpy(&t, tensor.impl()->data, sizeof(t));
+      FIRN_RETURN_IF(t < 0 || t >= int64_t{1} << 32,
+                     DataLoss("expected a number from 0 to 2^32 - 1, got ", t));
+      out->t = static_cast<uint32_t>(t);
+      return absl::OkStatus();
+    }
+    FIRN_RETURN_IF(tensor.dtype() != DType::kF32, DataLoss("expected numbers of the type f32"));
+    const auto sizes = tensor.shape().span();
+    nnabla::StateParameter& added = out->state.emplace_back();
+    added.name = state;
+    added.shape.assign(sizes.begin(), sizes.end());
+    added.data.resize(static_cast<size_t>(tensor.num_elements()));
+    if (!added.data.empty()) {
+      std::memcpy(added.data.data(), tensor.impl()->data, added.data.size() * sizeof(float));
+    }
+    return absl::OkStatus();
+  }
+
+  // OK if `data` are as many as the shape says, which it gives.
+  static absl::StatusOr<Shape> CheckShape(const std::vector<int64_t>& sizes, size_t data) {
+    const bool damaged = std::any_of(sizes.begin(), sizes.end(), [](int64_t n) { return n < 0; });
+    FIRN_RETURN_IF(damaged, DataLoss("shape: expected no size below 0"));
+    FIRN_RETURN_IF(
+        sizes.size() > static_cast<size_t>(kMaxRank),
+        Unimplemented("shape: expected at most ", kMaxRank, " dimensions, got ", sizes.size()));
+    FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(sizes));
+    FIRN_RETURN_IF(shape.num_elements() != static_cast<int64_t>(data),
+                   DataLoss("data: expected ", shape.num_elements(), " numbers as the shape says, ",
+                            "got ", data));
+    return shape;
+  }
+
+  // Names its parameters as those of the model.
+  static absl::Status CheckStates(nnabla::Solver* solver, const std::string& name,
+                                  const std::string& optimizer) {
+    absl::flat_hash_set<std::string> names;
+    for (nnabla::SolverState& state : solver->states) {
+      const std::string where = absl::StrCat(name, ": optimizer ", JsonString(optimizer),
+                                             ", solver.states, ", JsonString(state.parameter));
+      state.parameter = nnabla::ParameterName(state.parameter);
+      FIRN_RETURN_IF(!names.insert(state.parameter).second,
+                     DataLoss(where, ": expected different keys, got it twice"));
+      for (const nnabla::StateParameter& p : state.state) {
+        FIRN_RETURN_IF_ERROR(In(absl::StrCat(where, ", ", JsonString(p.name)),
+                                CheckShape(p.shape, p.data.size()).status()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddParameter(const std::string& file, const std::string& name, Tensor tensor) {
+    FIRN_RETURN_IF(model_.parameters.Contains(name),
+                   DataLoss(file, ": parameter ", JsonString(name),
+                            ": expected different names, got it twice"));
+    FIRN_RETURN_IF(static_cast<int64_t>(model_.parameters.size()) == options_.limits.max_tensors,
+                   ResourceExhausted(file, ": more than the ", options_.limits.max_tensors,
+                                     " tensors allowed (limits.max_tensors)"));
+    model_.parameters.Insert(name, std::move(tensor));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddParameters(const NnablaMessage& message, const std::string& file) {
+    for (const internal::NnablaParameter& p : message.parameter) {
+      const std::string name = nnabla::ParameterName(p.name);
+      if (options_.want && !options_.want(name)) continue;
+      const std::string where = absl::StrCat(file, ": parameter ", JsonString(p.name));
+      const absl::StatusOr<Shape> shape = CheckShape(p.shape, p.data.size());
+      FIRN_RETURN_IF(!shape.ok(), In(where, shape.status()));
+      const auto bytes = static_cast<int64_t>(p.data.size() * sizeof(float));
+      FIRN_RETURN_IF(bytes > left_,
+                     ResourceExhausted(file, ": more than the ", options_.limits.max_total_bytes,
+                                       " bytes allowed (limits.max_total_bytes)"));
+      left_ -= bytes;
+      FIRN_ASSIGN_OR_RETURN(
+          Tensor tensor, AllocateTensor(TensorSpec::Contiguous(DType::kF32, *shape, Device::Cpu()),
+                                        AllocTag::kOther));
+      if (bytes > 0) std::memcpy(tensor.impl()->data, p.data.data(), static_cast<size_t>(bytes));
+      if (p.need_grad) tensor.SetRequiresGrad();
+      FIRN_RETURN_IF_ERROR(AddParameter(file, name, std::move(tensor)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Take(NnablaMessage message, const std::string& name) {
+    FIRN_RETURN_IF_ERROR(In(name, internal::FinishArguments(&message)));
+    absl::flat_hash_set<std::string_view> networks;
+    for (const nnabla::Network& network : message.networks) {
+      const std::string where = absl::StrCat(name, ": network ", JsonString(network.name));
+      FIRN_RETURN_IF(!networks.insert(network.name).second,
+                     DataLoss(where, ": expected different names, got it twice"));
+      absl::flat_hash_set<std::string_view> variables;
+      for (const nnabla::Variable& variable : network.variables) {
+        FIRN_RETURN_IF(!variables.insert(variable.name).second,
+                       DataLoss(where, ", variable ", JsonString(variable.name),
+                                ": expected different names, got it twice"));
+      }
+    }
+    for (nnabla::Optimizer& o : message.optimizers) {
+      if (o.solver) FIRN_RETURN_IF_ERROR(CheckStates(&*o.solver, name, o.name));
+    }
+    FIRN_RETURN_IF_ERROR(AddParameters(message, name));
+    StateDict parameters = std::move(model_.parameters);
+    model_ = std::move(static_cast<nnabla::Model&>(message));
+    model_.parameters = std::move(parameters);
+    return absl::OkStatus();
+  }
+
+  const LoadOptions& options_;
+  int64_t left_;
+  nnabla::Model model_;
+};
+
+absl::Status ReadMember(const internal::ZipReader& zip, const ZipMember& member,
+                        const std::string& name, Reading* reading) {
+  const std::string_view end = member.name;
+  const bool is_parameter = end.ends_with(".h5") || end.ends_with(".protobuf");
+  if (!is_parameter && !IsText(end) && !end.ends_with(".optimizer")) return absl::OkStatus();
+  FIRN_ASSIGN_OR_RETURN(const std::string bytes, zip.Read(member));
+  if (IsText(end)) return reading->Text(bytes, name);
+  if (end.ends_with(".h5")) return reading->H5(bytes, name);
+  if (end.ends_with(".protobuf")) return reading->Parameters(bytes, name);
+  if (end.ends_with(".h5.optimizer")) return reading->H5States(bytes, end, name);
+  FIRN_RETURN_IF(!end.ends_with(".protobuf.optimizer"),
+                 Unimplemented(name, ": expected .h5.optimizer or .protobuf.optimizer"));
+  return reading->BinaryStates(bytes, name);
+}
+
+absl::Status ReadArchive(const RandomAccess& file, const LoadLimits& limits, Reading* reading) {
+  FIRN_ASSIGN_OR_RETURN(const internal::ZipReader zip, internal::ZipReader::Open(file, limits));
+  constexpr size_t kMembers = 16;
+  FIRN_RETURN_IF(zip.members().size() > kMembers,
+                 DataLoss(file.name(), ": expected at most ", kMembers, " members, got ",
+                          zip.members().size()));
+  int64_t left = limits.max_total_bytes;
+  int texts = 0;
+  for (const ZipMember& member : zip.members()) {
+    FIRN_RETURN_IF(
+        member.size > left,
+        ResourceExhausted(file.name(), ": members of more than the ", limits.max_total_bytes,
+                          " bytes allowed (limits.max_total_bytes)"));
+    left -= member.size;
+    FIRN_RETURN_IF(
+        IsText(member.name) && member.size > limits.max_metadata_bytes,
+        ResourceExhausted(file.name(), ": a text of more than the ", limits.max_metadata_bytes,
+                          " bytes allowed (limits.max_metadata_bytes)"));
+    texts += IsText(member.name);
+  }
+  FIRN_RETURN_IF(texts != 1,
+                 DataLoss(file.name(), ": expected one member .nntxt or .prototxt, got ", texts));
+  for (const bool text : {true, false}) {
+    for (const ZipMember& member : zip.members()) {
+      if (IsText(member.name) != text) continue;
+      FIRN_RETURN_IF_ERROR(
+          ReadMember(zip, member, absl::StrCat(file.name(), "(", member.name, ")"), reading));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<nnabla::Model> Read(const RandomAccess& file, const LoadOptions& options) {
+  Reading reading(options);
+  char first[2] = {};
+  if (file.size() > 1) FIRN_RETURN_IF_ERROR(file.ReadAt(0, first, 2, "signature"));
+  if (first[0] == 'P' && first[1] == 'K') {
+    FIRN_RETURN_IF_ERROR(ReadArchive(file, options.limits, &reading));
+    return std::move(reading.model());
+  }
+  const std::string& name = file.name();
+  FIRN_RETURN_IF(name.ends_with(".nnp"), internal::ExpectSignature(file, "PK", "an .nnp file"));
+  FIRN_RETURN_IF(!IsText(name) && !name.ends_with(".protobuf"),
+                 InvalidArgument(name,
+                                 ": expected .nnp, .nntxt, .prototxt or .protobuf at the end "
+                                 "of the name"));
+  FIRN_RETURN_IF(file.size() > options.limits.max_total_bytes,
+                 ResourceExhausted(name, ": more than the ", options.limits.max_total_bytes,
+                                   " bytes allowed (limits.max_total_bytes)"));
+  std::string bytes(static_cast<size_t>(file.size()), '\0');
+  FIRN_RETURN_IF_ERROR(file.ReadAt(0, bytes.data(), file.size(), "messages"));
+  FIRN_RETURN_IF_ERROR(IsText(name) ? reading.Text(bytes, name) : reading.Bytes(bytes, name));
+  return std::move(reading.model());
+}
+
+}  // namespace
+
+absl::StatusOr<nnabla::Model> TryLoadNnabla(const std::string& path, const LoadOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(const auto file, RandomAccess::Open(path));
+  return Read(*file, options);
+}
+
+absl::StatusOr<nnabla::Model> TryParseNnabla(std::string_view bytes, const std::string& name,
+                                             const LoadOptions& options) {
+  const auto file = RandomAccess::FromMemory(
+      name, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
+  return Read(*file, options);
+}
+
+nnabla::Model LoadNnabla(const std::string& path, const LoadOptions& options) {
+  return internal::ValueOrRaise(TryLoadNnabla(path, options), "load_nnabla");
+}
+
+}  // namespace firn::io
