@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/escape.h"
@@ -105,6 +106,7 @@ class Reading {
     FIRN_ASSIGN_OR_RETURN(nnabla::Solver* const solver, FindSolver(optimizer, name));
     FIRN_ASSIGN_OR_RETURN(const StateDict state, ReadH5(bytes, name, {}));
     std::vector<nnabla::SolverState> states;
+    absl::flat_hash_set<std::string> parameters;
     for (const auto& [entry, tensor] : state) {
       const size_t dot = entry.rfind('.');
       FIRN_RETURN_IF(dot == std::string::npos,
@@ -112,10 +114,9 @@ class Reading {
                               ": expected a state in a parameter's group"));
       const std::string parameter = entry.substr(0, dot);
       if (states.empty() || states.back().parameter != parameter) {
-        const bool known = std::any_of(states.begin(), states.end(),
-                                       [&](const auto& s) { return s.parameter == parameter; });
-        FIRN_RETURN_IF(known, DataLoss(name, ": entry ", JsonString(entry),
-                                       ": expected a parameter's states side by side"));
+        FIRN_RETURN_IF(!parameters.insert(parameter).second,
+                       DataLoss(name, ": entry ", JsonString(entry),
+                                ": expected a parameter's states side by side"));
         states.push_back({.parameter = parameter, .t = 0, .state = {}});
       }
       FIRN_RETURN_IF_ERROR(In(absl::StrCat(name, ": entry ", JsonString(entry)),
@@ -156,9 +157,13 @@ class Reading {
 
   absl::StatusOr<nnabla::Solver*> FindSolver(const std::string& optimizer,
                                              const std::string& name) {
-    for (nnabla::Optimizer& o : model_.optimizers) {
-      if (o.name == optimizer && o.solver && o.solver->states.empty()) return &*o.solver;
+    if (solvers_.empty()) {
+      for (nnabla::Optimizer& o : model_.optimizers) {
+        if (o.solver) solvers_.emplace(o.name, &*o.solver);
+      }
     }
+    const auto found = solvers_.find(optimizer);
+    if (found != solvers_.end() && found->second->states.empty()) return found->second;
     return DataLoss(name, ": expected states of an optimizer of the text that has none yet, got ",
                     JsonString(optimizer));
   }
@@ -279,6 +284,7 @@ class Reading {
   const LoadOptions& options_;
   int64_t left_;
   nnabla::Model model_;
+  absl::flat_hash_map<std::string, nnabla::Solver*> solvers_;  // of the text
 };
 
 absl::Status ReadMember(const internal::ZipReader& zip, const ZipMember& member,

@@ -48,7 +48,7 @@ class Reader {
                      reading_.Damaged(place, "",
                                       absl::StrCat("expected a field of ", std::string(type.name),
                                                    ", got the number ", wire.number)));
-      FIRN_RETURN_IF_ERROR(reading_.Take(place, *field, seen));
+      FIRN_RETURN_IF_ERROR(reading_.Take([&] { return place; }, *field, seen));
       if (field->kind == ProtoKind::kMessage) {
         FIRN_RETURN_IF(wire.type != WireType::kBytes, WrongType(place, *field, wire));
         FIRN_RETURN_IF_ERROR(reading_.Enter(*field));
@@ -79,7 +79,7 @@ class Reader {
                        void* out) {
     if (field.kind == ProtoKind::kString) {
       FIRN_RETURN_IF(wire.type != WireType::kBytes, WrongType(place, field, wire));
-      FIRN_RETURN_IF_ERROR(reading_.CheckString(place, field, wire.bytes));
+      FIRN_RETURN_IF_ERROR(reading_.CheckString([&] { return place; }, field, wire.bytes));
       Put(field, std::string(wire.bytes), out);
       return absl::OkStatus();
     }

@@ -53,29 +53,28 @@ absl::Status ProtoReading::Charge(size_t bytes) {
   return absl::OkStatus();
 }
 
-absl::Status ProtoReading::CheckString(const std::string& place, const ProtoField& field,
+absl::Status ProtoReading::CheckString(ProtoPlace place, const ProtoField& field,
                                        std::string_view text) {
   FIRN_RETURN_IF(
       static_cast<int64_t>(text.size()) > limits_.max_name_bytes,
-      ResourceExhausted(Where(place, field.name), ": a string of more than the ",
+      ResourceExhausted(Where(place(), field.name), ": a string of more than the ",
                         limits_.max_name_bytes, " bytes allowed (limits.max_name_bytes)"));
   FIRN_RETURN_IF(!inner::internal::IsUtf8(text),
-                 Damaged(place, field.name,
+                 Damaged(place(), field.name,
                          absl::StrCat("expected UTF-8, got ", inner::internal::JsonString(text))));
   return Charge(text.size() + sizeof(std::string));
 }
 
-absl::Status ProtoReading::Take(const std::string& place, const ProtoField& field,
-                                ProtoSeen* seen) {
+absl::Status ProtoReading::Take(ProtoPlace place, const ProtoField& field, ProtoSeen* seen) {
   if (field.repeated) return absl::OkStatus();
   for (const ProtoField* other : seen->fields) {
     FIRN_RETURN_IF(field.oneof != 0 && other->oneof == field.oneof,
-                   Damaged(place, field.name,
+                   Damaged(place(), field.name,
                            absl::StrCat("expected one of its kind, got another beside ",
                                         std::string(other->name))));
     if (other != &field) continue;
     FIRN_RETURN_IF(field.kind != ProtoKind::kMessage,
-                   Damaged(place, field.name, "expected it once, got it twice"));
+                   Damaged(place(), field.name, "expected it once, got it twice"));
     return absl::OkStatus();
   }
   seen->fields.push_back(&field);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "firn/io/load_limits.h"
@@ -24,6 +25,10 @@ struct ProtoSeen {
   std::map<const ProtoField*, ProtoSeen> pieces;
 };
 
+// Says where something stands, "line 3, column 5"; asked in errors alone, since lines must be
+// counted.
+using ProtoPlace = absl::FunctionRef<std::string()>;
+
 class ProtoReading {
  public:
   // `limits` must outlive it. `name` is that of the file in errors.
@@ -36,10 +41,9 @@ class ProtoReading {
   // Memory that the file makes the reader keep.
   absl::Status Charge(size_t bytes);
   // What stands for a name, a path or a word.
-  absl::Status CheckString(const std::string& place, const ProtoField& field,
-                           std::string_view text);
+  absl::Status CheckString(ProtoPlace place, const ProtoField& field, std::string_view text);
   // Takes note of a field. DataLoss where the message cannot have one more.
-  absl::Status Take(const std::string& place, const ProtoField& field, ProtoSeen* seen);
+  absl::Status Take(ProtoPlace place, const ProtoField& field, ProtoSeen* seen);
 
   // "net.nntxt: line 3, column 5, network.name: expected ..., got ...".
   absl::Status Damaged(const std::string& place, std::string_view field,

@@ -54,7 +54,7 @@ class Reader {
       return Expected(name, "", absl::StrCat("a field of ", std::string(type.name)));
     }
     if (!field->repeated) {
-      FIRN_RETURN_IF_ERROR(reading_.Take(tokens_.PlaceOf(name.at), *field, seen));
+      FIRN_RETURN_IF_ERROR(reading_.Take([&] { return tokens_.PlaceOf(name.at); }, *field, seen));
     }
     const bool colon = tokens_.TakeIf(':');
     FIRN_RETURN_IF(!colon && field->kind != ProtoKind::kMessage,
@@ -108,7 +108,8 @@ class Reader {
                                                    std::string(piece.status().message())));
       all += *piece;
     }
-    FIRN_RETURN_IF_ERROR(reading_.CheckString(tokens_.PlaceOf(first.at), field, all));
+    FIRN_RETURN_IF_ERROR(
+        reading_.CheckString([&] { return tokens_.PlaceOf(first.at); }, field, all));
     Put(field, std::move(all), out);
     return absl::OkStatus();
   }
