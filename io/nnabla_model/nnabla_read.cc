@@ -17,6 +17,7 @@
 #include "firn/io/internal/zip.h"
 #include "firn/io/monitors/internal/wire.h"
 #include "firn/io/nnabla_model/internal/nnabla_schema.h"
+#include "firn/io/nnabla_model/internal/nnabla_states.h"
 #include "firn/io/nnabla_model/internal/proto_reading.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
 #include "firn/tensor/allocate.h"
@@ -88,7 +89,7 @@ class Reading {
     for (nnabla::Optimizer& optimizer : message.optimizers) {
       if (!optimizer.solver) continue;
       FIRN_ASSIGN_OR_RETURN(nnabla::Solver* const solver, FindSolver(optimizer.name, name));
-      FIRN_RETURN_IF_ERROR(CheckStates(&*optimizer.solver, name, optimizer.name));
+      FIRN_RETURN_IF_ERROR(internal::CheckSolverStates(&*optimizer.solver, name, optimizer.name));
       solver->states = std::move(optimizer.solver->states);
     }
     return absl::OkStatus();
@@ -105,24 +106,7 @@ class Reading {
     }
     FIRN_ASSIGN_OR_RETURN(nnabla::Solver* const solver, FindSolver(optimizer, name));
     FIRN_ASSIGN_OR_RETURN(const StateDict state, ReadH5(bytes, name, {}));
-    std::vector<nnabla::SolverState> states;
-    absl::flat_hash_set<std::string> parameters;
-    for (const auto& [entry, tensor] : state) {
-      const size_t dot = entry.rfind('.');
-      FIRN_RETURN_IF(dot == std::string::npos,
-                     DataLoss(name, ": entry ", JsonString(entry),
-                              ": expected a state in a parameter's group"));
-      const std::string parameter = entry.substr(0, dot);
-      if (states.empty() || states.back().parameter != parameter) {
-        FIRN_RETURN_IF(!parameters.insert(parameter).second,
-                       DataLoss(name, ": entry ", JsonString(entry),
-                                ": expected a parameter's states side by side"));
-        states.push_back({.parameter = parameter, .t = 0, .state = {}});
-      }
-      FIRN_RETURN_IF_ERROR(In(absl::StrCat(name, ": entry ", JsonString(entry)),
-                              AddState(entry.substr(dot + 1), tensor, &states.back())));
-    }
-    solver->states = std::move(states);
+    FIRN_ASSIGN_OR_RETURN(solver->states, internal::StatesOf(state, name));
     return absl::OkStatus();
   }
 
@@ -168,62 +152,6 @@ class Reading {
                     JsonString(optimizer));
   }
 
-  static absl::Status AddState(const std::string& state, const Tensor& tensor,
-                               nnabla::SolverState* out) {
-    if (state == "t") {
-      FIRN_RETURN_IF(tensor.dtype() != DType::kI64 || tensor.rank() != 0,
-                     DataLoss("expected one number of the type i64"));
-      int64_t t = 0;
-      std::memcpy(&t, tensor.impl()->data, sizeof(t));
-      FIRN_RETURN_IF(t < 0 || t >= int64_t{1} << 32,
-                     DataLoss("expected a number from 0 to 2^32 - 1, got ", t));
-      out->t = static_cast<uint32_t>(t);
-      return absl::OkStatus();
-    }
-    FIRN_RETURN_IF(tensor.dtype() != DType::kF32, DataLoss("expected numbers of the type f32"));
-    const auto sizes = tensor.shape().span();
-    nnabla::StateParameter& added = out->state.emplace_back();
-    added.name = state;
-    added.shape.assign(sizes.begin(), sizes.end());
-    added.data.resize(static_cast<size_t>(tensor.num_elements()));
-    if (!added.data.empty()) {
-      std::memcpy(added.data.data(), tensor.impl()->data, added.data.size() * sizeof(float));
-    }
-    return absl::OkStatus();
-  }
-
-  // OK if `data` are as many as the shape says, which it gives.
-  static absl::StatusOr<Shape> CheckShape(const std::vector<int64_t>& sizes, size_t data) {
-    const bool damaged = std::any_of(sizes.begin(), sizes.end(), [](int64_t n) { return n < 0; });
-    FIRN_RETURN_IF(damaged, DataLoss("shape: expected no size below 0"));
-    FIRN_RETURN_IF(
-        sizes.size() > static_cast<size_t>(kMaxRank),
-        Unimplemented("shape: expected at most ", kMaxRank, " dimensions, got ", sizes.size()));
-    FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(sizes));
-    FIRN_RETURN_IF(shape.num_elements() != static_cast<int64_t>(data),
-                   DataLoss("data: expected ", shape.num_elements(), " numbers as the shape says, ",
-                            "got ", data));
-    return shape;
-  }
-
-  // Names its parameters as those of the model.
-  static absl::Status CheckStates(nnabla::Solver* solver, const std::string& name,
-                                  const std::string& optimizer) {
-    absl::flat_hash_set<std::string> names;
-    for (nnabla::SolverState& state : solver->states) {
-      const std::string where = absl::StrCat(name, ": optimizer ", JsonString(optimizer),
-                                             ", solver.states, ", JsonString(state.parameter));
-      state.parameter = nnabla::ParameterName(state.parameter);
-      FIRN_RETURN_IF(!names.insert(state.parameter).second,
-                     DataLoss(where, ": expected different keys, got it twice"));
-      for (const nnabla::StateParameter& p : state.state) {
-        FIRN_RETURN_IF_ERROR(In(absl::StrCat(where, ", ", JsonString(p.name)),
-                                CheckShape(p.shape, p.data.size()).status()));
-      }
-    }
-    return absl::OkStatus();
-  }
-
   absl::Status AddParameter(const std::string& file, const std::string& name, Tensor tensor) {
     FIRN_RETURN_IF(model_.parameters.Contains(name),
                    DataLoss(file, ": parameter ", JsonString(name),
@@ -240,7 +168,7 @@ class Reading {
       const std::string name = nnabla::ParameterName(p.name);
       if (options_.want && !options_.want(name)) continue;
       const std::string where = absl::StrCat(file, ": parameter ", JsonString(p.name));
-      const absl::StatusOr<Shape> shape = CheckShape(p.shape, p.data.size());
+      const absl::StatusOr<Shape> shape = internal::CheckNnablaShape(p.shape, p.data.size());
       FIRN_RETURN_IF(!shape.ok(), In(where, shape.status()));
       const auto bytes = static_cast<int64_t>(p.data.size() * sizeof(float));
       FIRN_RETURN_IF(bytes > left_,
@@ -272,7 +200,7 @@ class Reading {
       }
     }
     for (nnabla::Optimizer& o : message.optimizers) {
-      if (o.solver) FIRN_RETURN_IF_ERROR(CheckStates(&*o.solver, name, o.name));
+      if (o.solver) FIRN_RETURN_IF_ERROR(internal::CheckSolverStates(&*o.solver, name, o.name));
     }
     FIRN_RETURN_IF_ERROR(AddParameters(message, name));
     StateDict parameters = std::move(model_.parameters);
