@@ -2,6 +2,7 @@
 // from the tables of nnabla_table.cc.
 #include "firn/io/nnabla_model/internal/nnabla_schema.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "firn/io/nnabla_model/internal/nnabla_functions.h"
@@ -143,7 +144,11 @@ const ProtoType& ProtoTypeOf<nnabla::Function>() {
         FIRN_FIELD(input, 20),         FIRN_FIELD(output, 30),
         FIRN_FIELD(repeat_param, 100), FIRN_FIELD(recurrent_param, 101)};
     AddArguments<S, NnablaFunctions>(&fields);
-    return &Make<S>("Function", std::move(fields));
+    // A function may have all the arguments of its type where the file has none.
+    size_t most = 0;
+    for (const NnablaKind& kind : NnablaFunctions()) most = std::max(most, kind.arguments.size());
+    const size_t bytes = sizeof(S) + most * sizeof(nnabla::Argument);
+    return new ProtoType{"Function", bytes, std::move(fields)};
   }();
   return type;
 }

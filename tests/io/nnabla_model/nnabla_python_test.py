@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Texts as NNabla's own messages and Python's text format read them, whole and after small changes, which are the
 same ones every time: what both read is equal, and Firn reads no changed text that Python refuses but those named
-below. Every function and solver has all its arguments in them. What Firn writes, NNabla loads and runs. Skipped where Python has no nnabla
-(1.39 needs Python 3.8 to 3.10):
+below. Every function and solver has all its arguments in them. What Firn writes, NNabla loads and runs. Skipped
+where Python has no nnabla (1.39 needs Python 3.8 to 3.10):
 
     bazel build //tests/io/nnabla_model:nnabla_files
     VENV/bin/python tests/io/nnabla_model/nnabla_python_test.py bazel-bin/tests/io/nnabla_model/nnabla_files

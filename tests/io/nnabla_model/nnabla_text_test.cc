@@ -242,6 +242,10 @@ TEST(NnablaTextTest, KeepsToItsLimits) {
   for (int i = 0; i < 1000; ++i) absl::StrAppend(&many, "executor{}");
   EXPECT_THAT(ErrorOf(many, {.max_metadata_bytes = 20'000}),
               HasSubstr("messages of more than the 20000 bytes"));
+  many = "network {";
+  for (int i = 0; i < 100; ++i) many += "function{type:'ImageAugmentation'}";
+  EXPECT_THAT(ErrorOf(many + "}", {.max_metadata_bytes = 100'000}),
+              HasSubstr("messages of more than the 100000 bytes"));
   // Time grows as the text does.
   many.clear();
   for (int i = 0; i < 200'000; ++i) many += "executor { name: 'a' }\n";
