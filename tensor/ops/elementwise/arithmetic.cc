@@ -23,6 +23,7 @@
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic_fn.h"
 #include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/promotion.h"
 
 namespace firn {
@@ -218,6 +219,14 @@ Tensor Mul(const Tensor& x, const Tensor& y) { return ApplyPromoted(TheOp<"mul">
 
 Tensor Div(const Tensor& x, const Tensor& y, DivRounding rounding) {
   return ApplyPromoted(TheOp<"div">(), x, y, DivAttrs{rounding}, rounding == DivRounding::kNone);
+}
+
+Tensor inner::MulInFloat(const Tensor& x, const Tensor& y) {
+  return Cast(Mul(Cast(x, ComputeDType(x.dtype())), y), x.dtype());
+}
+
+Tensor inner::DivInFloat(const Tensor& x, const Tensor& y) {
+  return Cast(Div(Cast(x, ComputeDType(x.dtype())), y), x.dtype());
 }
 
 Tensor Addcmul(const Tensor& x, const Tensor& y, const Tensor& z, Number value) {

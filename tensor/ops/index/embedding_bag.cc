@@ -112,11 +112,10 @@ void GradRows(GradContext& g) {
   const Tensor &indices = g.input(0), &dy = g.grad_output();
   Tensor flow = dy;
   if (a.mean && a.padding_idx == kNoIndex) {
-    flow = Div(dy, std::max<int64_t>(indices.size(1), 1));
+    flow = DivInFloat(dy, std::max<int64_t>(indices.size(1), 1));
   } else if (a.mean) {
     const Tensor counted = Cast(Ne(indices, a.padding_idx), ComputeDType(dy.dtype()));
-    const Tensor counts = Maximum(Sum(counted, 1, true), 1);
-    flow = Cast(Div(Cast(dy, counts.dtype()), counts), dy.dtype());
+    flow = DivInFloat(dy, Maximum(Sum(counted, 1, true), 1));
   }
   const Tensor rows = Expand(Unsqueeze(flow, 1), {indices.size(0), indices.size(1), dy.size(1)});
   g.set_grad_input(1, IndexAddWith(ExpandedZeros(w.shape, w.dtype, w.device), indices, rows,

@@ -94,10 +94,12 @@ absl::Status InferScatterReduce(InferContext& c) {
 void GradOfExtreme(GradContext& g, int64_t dim) {
   const Tensor &x = g.input(0), &indices = g.input(1), &source = g.input(2), &y = g.output(0);
   const Tensor &dy = g.grad_output(), reached = Gather(y, dim, indices);
-  const Tensor own = Cast(Eq(x, y), y.dtype()), theirs = Cast(Eq(source, reached), y.dtype());
-  const Tensor share = Div(dy, Maximum(ScatterAdd(own, dim, indices, theirs), 1));
-  if (g.needs(0)) g.set_grad_input(0, Mul(own, share));
-  if (g.needs(2)) g.set_grad_input(2, Mul(theirs, Gather(share, dim, indices)));
+  const Tensor own = Eq(x, y), theirs = Eq(source, reached);
+  const DType counted = ComputeDType(y.dtype());
+  const Tensor count = ScatterAdd(Cast(own, counted), dim, indices, Cast(theirs, counted));
+  const Tensor share = DivInFloat(dy, Maximum(count, 1));
+  if (g.needs(0)) g.set_grad_input(0, Where(own, share, 0.0));
+  if (g.needs(2)) g.set_grad_input(2, Where(theirs, Gather(share, dim, indices), 0.0));
 }
 
 void GradOfProduct(GradContext& g, const ScatterReduceAttrs& a) {

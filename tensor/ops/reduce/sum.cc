@@ -36,7 +36,7 @@ FIRN_REGISTER_OP(sum) {
 void GradMean(GradContext& g) {
   const ReduceAttrs& a = g.attrs<ReduceAttrs>();
   const double count = static_cast<double>(ReducedCount(g.input_shape(0), a));
-  g.set_grad_input(0, SpreadReduced(Mul(g.grad_output(), 1 / count), a, g.input_shape(0)));
+  g.set_grad_input(0, SpreadReduced(MulInFloat(g.grad_output(), 1 / count), a, g.input_shape(0)));
 }
 
 FIRN_REGISTER_OP(mean) {
