@@ -7,7 +7,9 @@
 #include "firn/autograd/graph/graph.h"
 #include "firn/io/graph_file.h"
 #include "firn/io/graph_file_status.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
@@ -109,6 +111,28 @@ TEST(GraphFileHostileTest, AttributesAreCheckedAndMayBeMissing) {
   EXPECT_THAT(set(int64_t{1} << 40), HasSubstr("dim 1099511627776 is outside [3, 2]"));
   // Here all defaults are what the file said.
   EXPECT_EQ(MessageAfter([](StoredGraph& g) { Find(g, "index_select").attrs.clear(); }), "");
+}
+
+TEST(GraphFileHostileTest, NumbersFitTheDtypeBesideThem) {
+  const auto call = [](const Tensor& x, double v) {
+    Tensor y = Add(x, 0);
+    y[0] = v;
+    return Pad(MaskedFill(y, Eq(x, 2), v), {1, 1}, {.value = v});
+  };
+  const Tensor x = FromVector<uint8_t>({1, 2, 44});
+  StaticGraph graph = Freeze([&](const Tensor& in) { return call(in, 7.9); }, x);
+  EXPECT_TRUE(graph(x).Equals(call(x, 7.9)));
+  EXPECT_TRUE(graph(x).Equals(FromVector<uint8_t>({7, 7, 7, 44, 7})));
+  EXPECT_THROW((void)Freeze([&](const Tensor& in) { return call(in, 300); }, x), Error);
+  const auto with = [&](double value) {
+    return Try(Changed(graph, [&](StoredGraph& g) {
+      for (internal::StoredAttr& a : Find(g, "pad").attrs) {
+        if (a.name == "value") a.value = value;
+      }
+    }));
+  };
+  EXPECT_TRUE(with(255).ok()) << with(255);
+  EXPECT_THAT(std::string(with(300).message()), HasSubstr("value is 300 (want 0 to 255"));
 }
 
 TEST(GraphFileHostileTest, ArgumentsAreAsDeclared) {

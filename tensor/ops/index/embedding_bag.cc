@@ -211,10 +211,7 @@ class Bags {
   int64_t count_ = 0;
 };
 
-}  // namespace
-
-Tensor EmbeddingBag(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& o) {
-  CheckOptions(indices, weight, o);
+Tensor Bagged(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& o) {
   if (indices.rank() == 2 && !o.per_sample_weights.defined() && o.mode != EmbeddingBagMode::kMax) {
     int64_t padding = o.padding_idx.value_or(kNoIndex);
     if (padding < 0 && padding != kNoIndex) padding += weight.size(0);
@@ -240,6 +237,13 @@ Tensor EmbeddingBag(const Tensor& indices, const Tensor& weight, const Embedding
   // A half type need not hold the sums.
   const Tensor sums = bags.Sums(Cast(rows, counts.dtype()));
   return Cast(Div(sums, Maximum(counts, 1)), weight.dtype());
+}
+
+}  // namespace
+
+Tensor EmbeddingBag(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& o) {
+  CheckOptions(indices, weight, o);
+  return InNameOf("embedding_bag", [&] { return Bagged(indices, weight, o); });
 }
 
 }  // namespace firn

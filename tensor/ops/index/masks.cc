@@ -200,10 +200,18 @@ Tensor MaskedScatter(const Tensor& x, const Tensor& mask, const Tensor& source) 
   constexpr int64_t kNone = -1;
   const Tensor where = Expand(mask, x.shape()), flat = Flatten(where);
   const Tensor number = Sub(Cumsum(Cast(flat, DType::kI64), 0), 1);
-  const Tensor taken =
-      Apply1(TheOp<"index_select">(), {Flatten(source), Where(flat, number, kNone)},
-             IndexSelectAttrs{.ignored = kNone});
-  return Where(where, Reshape(taken, x.shape()), x);
+  const auto take = [&] {
+    return Apply1(TheOp<"index_select">(), {Flatten(source), Where(flat, number, kNone)},
+                  IndexSelectAttrs{.ignored = kNone});
+  };
+  try {
+    return Where(where, Reshape(take(), x.shape()), x);
+  } catch (const Error& error) {
+    if (error.code() != absl::StatusCode::kOutOfRange) throw;
+    RaiseStatus(OutOfRange("source ", source.shape().ToString(),
+                           " has fewer elements than the mask is true for"),
+                kName);
+  }
 }
 
 }  // namespace firn

@@ -86,7 +86,7 @@ FIRN_REGISTER_COMPOSITE(masked_scatter) {
   s.AddLarge("4M", {Normal({2048, 2048}), Booleans({2048, 2048}), Normal({2048, 2048}, 2)}, {}, 0,
              71e6);
   s.AddError("too few", {Normal({3}), Values({1, 0, 1}).To(DType::kBool), Normal({1})}, {},
-             "1 at index 2 is outside");
+             "source [1] has fewer elements than the mask is true for");
   s.AddError("mask", {Normal({3}), Booleans({2}), Normal({3})}, {},
              "mask must be bool and broadcast to x [3], got bool [2]");
 }
