@@ -29,8 +29,6 @@
 // An extra field is u16 its kind, u16 its bytes, those. The one of kind 1 (zip64) has, as u64, what
 // is all ones in the header that it belongs to, in the order size, stored, offset. Writers that
 // learn crc, stored and size too late leave them 0 in the local header and set bit 3.
-#include <zlib.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -39,7 +37,6 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/crc32.h"
 #include "firn/io/internal/little_endian.h"
 #include "firn/io/internal/zip.h"
 
@@ -336,35 +333,6 @@ absl::Status LocateAll(const RandomAccess& file, const Directory& d, std::vector
   return absl::OkStatus();
 }
 
-absl::Status Inflate(const RandomAccess& file, const ZipMember& m, char* out) {
-  FIRN_RETURN_IF(
-      m.size >= kOnes || m.stored >= kOnes,
-      Unimplemented(file.name(), ": a compressed member of more than 4 GB, which is not read"));
-  FIRN_ASSIGN_OR_RETURN(std::string stored, ReadPiece(file, m.data_at, m.stored, "member"));
-  z_stream z{};
-  FIRN_RETURN_IF(inflateInit2(&z, -15) != Z_OK,
-                 ResourceExhausted(file.name(), ": no memory to unpack"));
-  z.next_in = reinterpret_cast<Bytef*>(stored.data());
-  z.avail_in = static_cast<uInt>(stored.size());
-  // zlib wants a place to write to when there should be nothing.
-  char nothing = 0;
-  z.next_out = reinterpret_cast<Bytef*>(m.size > 0 ? out : &nothing);
-  z.avail_out = static_cast<uInt>(m.size);
-  int code = inflate(&z, Z_FINISH);
-  if (code == Z_BUF_ERROR && z.avail_out == 0) {  // there may be more than there is room for
-    z.next_out = reinterpret_cast<Bytef*>(&nothing);
-    z.avail_out = 1;
-    code = inflate(&z, Z_FINISH);
-  }
-  const bool whole =
-      code == Z_STREAM_END && z.avail_in == 0 && z.total_out == static_cast<uLong>(m.size);
-  inflateEnd(&z);
-  FIRN_RETURN_IF(!whole, Damaged(file.name(), m.data_at, "member",
-                                 absl::StrCat("expected ", m.stored, " bytes of deflate for ",
-                                              m.size, " bytes")));
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<ZipReader> ZipReader::Open(const RandomAccess& file, const LoadLimits& limits) {
@@ -401,25 +369,6 @@ absl::StatusOr<ZipReader> ZipReader::Open(const RandomAccess& file, const LoadLi
   ZipReader reader(file);
   for (Entry& e : entries) reader.members_.push_back(std::move(e.member));
   return reader;
-}
-
-absl::StatusOr<std::string> ZipReader::Read(const ZipMember& m) const {
-  std::string bytes(static_cast<size_t>(m.size), '\0');
-  FIRN_RETURN_IF_ERROR(ReadInto(m, bytes.data()));
-  return bytes;
-}
-
-absl::Status ZipReader::ReadInto(const ZipMember& m, char* out) const {
-  if (m.deflated) {
-    FIRN_RETURN_IF_ERROR(Inflate(*file_, m, out));
-  } else {
-    FIRN_RETURN_IF_ERROR(file_->ReadAt(m.data_at, out, m.size, "member"));
-  }
-  const uint32_t crc = Crc32(0, out, static_cast<size_t>(m.size));
-  FIRN_RETURN_IF(crc != m.crc,
-                 Damaged(file_->name(), m.data_at, "member",
-                         absl::StrCat("expected the checksum ", m.crc, ", got ", crc)));
-  return absl::OkStatus();
 }
 
 }  // namespace firn::io::internal
