@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "firn/tensor/ops/linear/distance.h"
 #include "firn/tensor/ops/loss/binary.h"
 #include "firn/tensor/ops/loss/likelihood.h"
+#include "firn/tensor/ops/loss/regression.h"
 #include "firn/tensor/ops/loss/similarity.h"
 #include "firn/tensor/ops/norm/channel_norms.h"
 #include "firn/tensor/ops/norm/normalize.h"
@@ -116,6 +118,47 @@ TEST(FarCompositesTest, LengthsWhoseSquaresLeaveTheRange) {
       if (c.name != "cdist of order 3" || scale < 1e4) ExpectAsInF64(c, Rows(c, scale), kF16Range);
     }
   }
+}
+
+// Their elements are in range.
+TEST(FarCompositesTest, NormsAndSumsThatLeaveTheRange) {
+  const std::vector<Case> cases = {
+      {"normalize", kMatrix, 1, [](const Inputs& x) { return Normalize(x[0]); }},
+      {"normalize, 1", kMatrix, 1, [](const Inputs& x) { return Normalize(x[0], 1); }},
+      {"normalize, 3", kMatrix, 1, [](const Inputs& x) { return Normalize(x[0], 3, 0); }},
+      {"normalize, all", kMatrix, 1, [](const Inputs& x) { return Normalize(x[0], 2, {}); }},
+      {"cosine_similarity", kMatrix, 2,
+       [](const Inputs& x) { return CosineSimilarity(x[0], x[1]); }},
+      {"mean", kMatrix, 1, [](const Inputs& x) { return Mean(x[0]); }},
+      {"mean of rows", kMatrix, 1, [](const Inputs& x) { return Mean(Abs(x[0]), 1); }},
+      {"mean of columns", kMatrix, 1, [](const Inputs& x) { return Mean(Abs(x[0]), 0); }},
+      {"l1_loss", kMatrix, 1, [](const Inputs& x) { return L1Loss(x[0], Mul(x[0], 0.25)); }},
+      {"mse_loss", kMatrix, 1,
+       [](const Inputs& x) {
+         const Tensor y = Mul(x[0], 1e-19);
+         return MseLoss(y, Mul(y, 0.5));
+       }},
+      {"smooth_l1_loss", kMatrix, 1,
+       [](const Inputs& x) { return SmoothL1Loss(x[0], Mul(x[0], 0.25), {.beta = 1e30}); }},
+      {"huber_loss", kMatrix, 1,
+       [](const Inputs& x) { return HuberLoss(Mul(x[0], 1e-8), Mul(x[0], 1e-9), {.delta = 1e7}); }},
+  };
+  for (const Case& c : cases) {
+    for (const double scale : {1e-12, 1.0, 1e20, 1e30, 1.5e38}) {
+      ExpectAsInF64(c, Rows(c, scale), kF32Range);
+    }
+  }
+  const Tensor opposite = FromValues<float>({3e38f, -3e38f, 0, 1}).Reshape({1, 4});
+  EXPECT_NEAR(Normalize(opposite).ToVector<float>()[1], -std::sqrt(0.5), 1e-6);
+  EXPECT_NEAR(CosineSimilarity(opposite, opposite).Item(), 1, 1e-6);
+  EXPECT_NEAR(WeightNorm(opposite, Full({1}, 2, DType::kF32)).ToVector<float>()[0], std::sqrt(2.0),
+              1e-6);
+  const Tensor largest = Full({5}, 1.7e308, DType::kF64);
+  EXPECT_EQ(Mean(largest).Item(), 1.7e308);
+  EXPECT_EQ(L1Loss(largest, ZerosLike(largest)).Item(), 1.7e308);
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(Mean(FromValues<float>({kInf, -3e38f, -3e38f})).Item(), kInf);
+  EXPECT_TRUE(std::isnan(Mean(FromValues<float>({kInf, -kInf})).Item()));
 }
 
 TEST(FarCompositesTest, MatricesWhoseSquaresLeaveTheRange) {

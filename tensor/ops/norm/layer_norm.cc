@@ -27,6 +27,7 @@
 #include "firn/tensor/ops/conv/channels.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/ratio.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
@@ -109,26 +110,31 @@ absl::Status RunGrad(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// Deviations are taken in units of their own size, so that squares and higher derivatives stay in
-// the range of any x.
+// In the statistics' type throughout, as the fused gradient. Deviations are taken in units of their
+// own size, so that squares and higher derivatives stay in the range of any x. What flows back may
+// be as large, and meets them as a ratio.
 template <bool kCentred>
 void RecordedGrad(GradContext& g) {
-  const Tensor &x = g.input(0), &weight = g.input(1), &dy = g.grad_output(0);
-  const auto cols = static_cast<double>(x.size(1));
-  const auto mean = [&](const Tensor& t) { return Mul(Sum(t, 1, true), 1 / cols); };
+  const DType dtype = StatisticsType(g.input(0).dtype());
+  const Tensor x = Cast(g.input(0), dtype), dy = Cast(g.grad_output(0), dtype);
+  const Tensor& weight = g.input(1);
+  const auto set = [&](int i, const Tensor& d) {
+    g.set_grad_input(i, Cast(d, g.input_spec(i).dtype));
+  };
+  const auto mean = [](const Tensor& t) { return Mean(t, 1, true); };
   const auto centred = [&](const Tensor& t) { return kCentred ? Sub(t, mean(t)) : t; };
-  const Tensor unit = Unsqueeze(Cast(Detach(g.output(kCentred ? 2 : 1)), x.dtype()), 1);
+  const Tensor unit = Unsqueeze(Detach(g.output(kCentred ? 2 : 1)), 1);
   const Tensor deviation = Mul(centred(x), unit);
   // The square of unit alone may be no number.
   const Tensor eps = Mul(Mul(unit, g.attrs<LayerNormAttrs>().eps), unit);
-  const Tensor scaled = Rsqrt(Add(mean(Square(deviation)), eps)), invstd = Mul(scaled, unit);
+  const Tensor scaled = Rsqrt(Add(mean(Square(deviation)), eps));
   const Tensor xhat = Mul(deviation, scaled);
-  if (g.needs(1)) g.set_grad_input(1, Sum(Mul(dy, xhat), 0));
-  if (kCentred && g.needs(2)) g.set_grad_input(2, Sum(dy, 0));
+  if (g.needs(1)) set(1, Sum(Mul(dy, xhat), 0));
+  if (kCentred && g.needs(2)) set(2, Sum(dy, 0));
   if (!g.needs(0)) return;
-  const Tensor dxhat = weight.defined() ? Mul(dy, weight) : dy;
+  const Tensor dxhat = weight.defined() ? Mul(dy, Cast(weight, dtype)) : dy;
   const Tensor inner = Sub(centred(dxhat), Mul(xhat, mean(Mul(dxhat, xhat))));
-  g.set_grad_input(0, Mul(inner, invstd));
+  set(0, MulRatio(inner, scaled, Reciprocal(unit)));
 }
 
 void SetGradients(GradContext& g, TensorList d) {

@@ -1,5 +1,6 @@
-// Composites over norms and moments. Standardize brings its dimensions to the end, where a layer
-// norm without an affine map is what it asks for, and takes the order back by a view.
+// Composites over norms and moments. Norms are scaled, for those of elements in the range of a
+// dtype may leave it. Standardize brings its dimensions to the end, where a layer norm without an
+// affine map is what it asks for, and takes the order back by a view.
 
 #include "firn/tensor/ops/norm/normalize.h"
 
@@ -13,6 +14,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/ratio.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/norm/layer_norm.h"
 #include "firn/tensor/ops/reduce/norm.h"
@@ -54,7 +56,9 @@ Tensor Normalize(const Tensor& x, Real p, const DimList& dims, Real eps) {
   CheckEps(eps, "normalize");
   // f16 holds neither the default eps, nor some norms, nor what becomes of small ones' gradients.
   const Tensor wide = Cast(x, ComputeDType(x.dtype()));
-  return Cast(Div(wide, Clamp(Norm(wide, p, dims, true), double{eps})), x.dtype());
+  const auto [norms, scale] = ScaledNorm(wide, p, dims);
+  const Tensor lengths = Clamp(norms, double{eps} * scale);
+  return Cast(MulRatio(wide, FullLike(lengths, scale), lengths), x.dtype());
 }
 
 Tensor Standardize(const Tensor& x, const DimList& dims, Real eps) {
@@ -101,11 +105,14 @@ Tensor WeightNorm(const Tensor& v, const Tensor& g, const WeightNormOptions& opt
   const DimList others = AllBut(v.rank(), dim);
   // f16 holds neither the usual eps nor the square of 300.
   const Tensor wide = Cast(v, ComputeDType(v.dtype()));
-  Tensor norm = others.empty() && !all ? Abs(wide) : Norm(wide, 2, others, true);
-  if (options.eps > 0) norm = Hypot(norm, FullLike(norm, std::sqrt(options.eps)));
-  const Tensor length = Reshape(g, lengths);
-  if (wide.dtype() == v.dtype() || g.dtype() != v.dtype()) return Mul(v, Div(length, norm));
-  return Cast(Mul(wide, Div(Cast(length, wide.dtype()), norm)), v.dtype());
+  const bool single = others.empty() && !all;
+  auto [norms, scale] = single ? ScaledNorms{Abs(wide), 1} : ScaledNorm(wide, 2, others);
+  if (options.eps > 0) norms = Hypot(norms, FullLike(norms, std::sqrt(options.eps) * scale));
+  Tensor length = Reshape(g, lengths);
+  if (wide.dtype() != v.dtype() && g.dtype() == v.dtype()) length = Cast(length, wide.dtype());
+  const Tensor ratio = Div(scale == 1 ? length : Mul(length, scale), norms);
+  if (wide.dtype() == v.dtype() || g.dtype() != v.dtype()) return Mul(v, ratio);
+  return Cast(Mul(wide, ratio), v.dtype());
 }
 
 }  // namespace firn
