@@ -56,7 +56,8 @@ const std::set<std::string_view> kRefused = {
     "gru_layer", "gru_layer_grad", "lstm_layer", "lstm_layer_grad", "rnn_relu_layer",
     "rnn_relu_layer_grad", "rnn_tanh_layer", "rnn_tanh_layer_grad",
     // So do those of these.
-    "affine_group_norm", "affine_group_norm_grad", "masked_pack", "masked_unpack",
+    "affine_group_norm", "affine_group_norm_grad", "masked_pack", "masked_unpack", "unit_rows",
+    "unit_rows_grad",
     // Factorisations and transforms, whose place there is in front of cuSOLVER and cuFFT.
     "cholesky", "cofactor", "det", "eigh", "fft", "ifft", "inv", "irfft", "pinv", "qr", "rfft",
     "slogdet", "solve", "solve_triangular", "svd"};
