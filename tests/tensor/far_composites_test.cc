@@ -94,7 +94,7 @@ std::vector<std::vector<double>> Rows(const Case& c, double scale) {
   return x;
 }
 
-const Shape kMatrix = {3, 4}, kChannels = {2, 3, 4}, kRows = {2, 40};
+const Shape kMatrix = {3, 4}, kChannels = {2, 3, 4}, kRows = {2, 140};
 
 TEST(FarCompositesTest, LengthsWhoseSquaresLeaveTheRange) {
   const std::vector<Case> cases = {

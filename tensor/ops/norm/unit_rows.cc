@@ -131,7 +131,7 @@ FIRN_REGISTER_OP(unit_rows_grad) {
 }  // namespace
 
 bool inner::TakesUnitRows(Device device, int64_t cols) {
-  constexpr int64_t kLeast = 32;
+  constexpr int64_t kLeast = 128;  // what is done once a row costs more than passes over short rows
   return device.is_cpu() && cols >= kLeast;
 }
 
