@@ -57,6 +57,9 @@ const std::set<std::string_view> kRefused = {
     // Their functions compute step by step with other operations there.
     "gru_layer", "gru_layer_grad", "lstm_layer", "lstm_layer_grad", "rnn_relu_layer",
     "rnn_relu_layer_grad", "rnn_tanh_layer", "rnn_tanh_layer_grad",
+    // So do those of these.
+    "affine_group_norm", "affine_group_norm_grad", "masked_pack", "masked_unpack", "unit_rows",
+    "unit_rows_grad",
     // Factorisations, whose place there is in front of cuSOLVER.
     "eigh", "pinv", "qr", "svd"};
 

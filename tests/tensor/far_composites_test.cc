@@ -96,7 +96,7 @@ std::vector<std::vector<double>> Rows(const Case& c, double scale) {
   return x;
 }
 
-const Shape kMatrix = {3, 4}, kChannels = {2, 3, 4};
+const Shape kMatrix = {3, 4}, kChannels = {2, 3, 4}, kRows = {2, 140};
 
 TEST(FarCompositesTest, LengthsWhoseSquaresLeaveTheRange) {
   const std::vector<Case> cases = {
@@ -107,6 +107,11 @@ TEST(FarCompositesTest, LengthsWhoseSquaresLeaveTheRange) {
       {"weight_norm", kMatrix, 2, [](const Inputs& x) { return WeightNorm(x[0], Sum(x[1], 1)); }},
       {"weight_norm with eps", kMatrix, 2,
        [](const Inputs& x) { return WeightNorm(x[0], Sum(x[1], 1), {.eps = 1e-12}); }},
+      {"weight_norm of rows", kRows, 2,
+       [](const Inputs& x) { return WeightNorm(x[0], Mean(x[1], 1)); }},
+      {"weight_norm of rows with eps", kRows, 2,
+       [](const Inputs& x) { return WeightNorm(x[0], Mean(x[1], 1), {.eps = 1e-12}); }},
+      {"normalize of rows", kRows, 1, [](const Inputs& x) { return Normalize(x[0]); }},
       {"local_response_norm", kChannels, 1,
        [](const Inputs& x) { return LocalResponseNorm(x[0], 3); }},
   };

@@ -10,6 +10,7 @@
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/activation/sigmoids.h"
 #include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/index/embedding_bag.h"
 #include "firn/tensor/ops/index/scatter.h"
@@ -69,6 +70,12 @@ TEST(HalfRangesTest, SharesOfWhatIsTooManyToCount) {
     EmbeddingBag(Reshape(none, {1, kMany}), rows).Backward(Ones({1, 1}, dtype));
     EXPECT_NEAR(rows.grad().ToVector<double>()[0], 1, 0x1p-7) << DTypeName(dtype);
   }
+}
+
+TEST(HalfRangesTest, ProductsAndQuotientsThatAreAdded) {
+  const Tensor large = Halves({300}, {1}), small = Halves({0x1p-10}, {1});
+  EXPECT_EQ(Addcmul(Halves({-6e4}, {1}), large, large).Item(), 3e4);
+  EXPECT_EQ(Addcdiv(Halves({1}, {1}), small, Halves({0x1p15}, {1}), 0x1p20).Item(), 1 + 0x1p-5);
 }
 
 // Lengths of 5 * 2^-20, below which a gradient of 1 is infinite, and 5 * 2^13, below which one of

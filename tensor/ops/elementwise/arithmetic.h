@@ -74,6 +74,15 @@ namespace inner {
 // divisor that x's dtype would round, or does not hold at all, counts as it is.
 Tensor MulInFloat(const Tensor& x, const Tensor& y);
 Tensor DivInFloat(const Tensor& x, const Tensor& y);
+
+// Of addcmul and addcdiv.
+struct AddcmulAttrs {
+  double value = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("value", value);
+  }
+};
 }  // namespace inner
 
 // x + value * y * z, broadcast; dtypes promote as PyTorch's.

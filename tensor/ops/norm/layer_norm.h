@@ -24,12 +24,6 @@ Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& w
 Tensor RmsNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                std::optional<double> eps = {});
 
-// Group normalisation (Wu & He, 2018; PyTorch's group_norm): statistics per sample over each of
-// `num_groups` equal groups of channels, then a scale and shift per channel.
-// x: [n, c, ...]      weight, bias: [c], or undefined for 1 and 0
-Tensor GroupNorm(const Tensor& x, inner::Integer num_groups, const Tensor& weight = {},
-                 const Tensor& bias = {}, inner::Real eps = 1e-5);
-
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_NORM_LAYER_NORM_H_

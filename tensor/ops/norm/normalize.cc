@@ -1,6 +1,7 @@
 // Composites over norms and moments. Norms are scaled, for those of elements in the range of a
 // dtype may leave it. Standardize brings its dimensions to the end, where a layer norm without an
-// affine map is what it asks for, and takes the order back by a view.
+// affine map is what it asks for, and takes the order back by a view. Where lengths are of rows
+// that lie side by side, Normalize and WeightNorm are one operation.
 
 #include "firn/tensor/ops/norm/normalize.h"
 
@@ -17,6 +18,7 @@
 #include "firn/tensor/ops/elementwise/ratio.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/norm/layer_norm.h"
+#include "firn/tensor/ops/norm/unit_rows.h"
 #include "firn/tensor/ops/reduce/norm.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
@@ -49,11 +51,26 @@ DimList AllBut(int rank, int dim) {
   return others;
 }
 
+// Elements of a row, if `dims` of x are the last ones, some but not all; else 0.
+int64_t RowOf(const Tensor& x, const Dims& dims) {
+  const int64_t first = x.rank() - dims.rank;
+  int64_t size = first > 0 && dims.rank > 0 ? 1 : 0;
+  for (int i = 0; i < dims.rank; ++i) size *= dims.d[i] >= first ? x.shape()[dims.d[i]] : 0;
+  return size;
+}
+
 }  // namespace
 
 Tensor Normalize(const Tensor& x, Real p, const DimList& dims, Real eps) {
   CheckDefined(x, "normalize");
   CheckEps(eps, "normalize");
+  if (p == 2.0 && !dims.empty() && IsFloating(x.dtype())) {
+    const int64_t row = RowOf(x, DimsOf(x, dims, "normalize"));
+    if (TakesUnitRows(x.device(), row)) {
+      const Tensor rows = Reshape(x, {x.num_elements() / row, row});
+      return Reshape(UnitRows(rows, {}, {.least = eps}), x.shape());
+    }
+  }
   // f16 holds neither the default eps, nor some norms, nor what becomes of small ones' gradients.
   const Tensor wide = Cast(x, ComputeDType(x.dtype()));
   const auto [norms, scale] = ScaledNorm(wide, p, dims);
@@ -101,6 +118,12 @@ Tensor WeightNorm(const Tensor& v, const Tensor& g, const WeightNormOptions& opt
                                 v.shape().ToString(), ": expected ", lengths.ToString(),
                                 all ? " or one element" : " or one element for each index of dim"),
                 "weight_norm");
+  }
+  const int64_t row = dim == 0 && v.shape()[0] > 0 ? v.num_elements() / v.shape()[0] : 0;
+  if (TakesUnitRows(v.device(), row) && IsFloating(v.dtype()) && g.dtype() == v.dtype()) {
+    const Tensor y =
+        UnitRows(Reshape(v, {v.shape()[0], row}), Reshape(g, {v.shape()[0]}), {.eps = options.eps});
+    return Reshape(y, v.shape());
   }
   const DimList others = AllBut(v.rank(), dim);
   // f16 holds neither the usual eps nor the square of 300.
