@@ -112,7 +112,7 @@ void RecordedGrad(GradContext& g) {
   const Tensor dy = Cast(g.grad_output(0), dtype);
   const GroupNormAttrs& a = g.attrs<GroupNormAttrs>();
   const Shape matrix({x.size(0) * a.num_groups, x.size(1) / a.num_groups * x.size(2)});
-  const RecordedRows<true> rows(Reshape(x, matrix), g.output(2), a.eps);
+  const inner::RecordedRows<true> rows(Reshape(x, matrix), g.output(2), a.eps);
   const auto sum = [&](const Tensor& t, int i) {
     if (g.needs(i)) g.set_grad_input(i, Cast(ChannelSum(t), g.input_spec(i).dtype));
   };

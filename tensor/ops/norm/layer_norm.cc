@@ -107,8 +107,8 @@ template <bool kCentred>
 void RecordedGrad(GradContext& g) {
   const DType dtype = StatisticsType(g.input(0).dtype());
   const Tensor &weight = g.input(1), dy = Cast(g.grad_output(0), dtype);
-  const RecordedRows<kCentred> rows(g.input(0), g.output(kCentred ? 2 : 1),
-                                    g.attrs<LayerNormAttrs>().eps);
+  const inner::RecordedRows<kCentred> rows(g.input(0), g.output(kCentred ? 2 : 1),
+                                           g.attrs<LayerNormAttrs>().eps);
   const auto set = [&](int i, const Tensor& d) {
     g.set_grad_input(i, Cast(d, g.input_spec(i).dtype));
   };

@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_NORM_RECORDED_ROWS_H_
 #define FIRN_TENSOR_OPS_NORM_RECORDED_ROWS_H_
 
+#include "firn/device/inner.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/ratio.h"
@@ -10,7 +11,7 @@
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/tensor.h"
 
-namespace firn {
+namespace firn::inner {
 
 // The normalised rows of a matrix and their gradient, written with operations that can be recorded,
 // around the mean or around 0:
@@ -44,6 +45,6 @@ class RecordedRows {
   Tensor unit_, scaled_, xhat_;
 };
 
-}  // namespace firn
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_NORM_RECORDED_ROWS_H_

@@ -16,8 +16,8 @@
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/elementwise/trigonometry.h"
 #include "firn/tensor/ops/shape/convert.h"
-#include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/join.h"
+#include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 
