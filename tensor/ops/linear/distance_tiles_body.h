@@ -148,28 +148,22 @@ class DistanceTiles {
       if (rest > 0) sums[1] = inner::internal::LoadPart(out + kLanes, rest);
       T distances[kColumns];
       std::memcpy(distances, sums, sizeof(sums));
-      for (T& d : distances) d = body_.reducer.finish(d, pairs_.d);
+      int odd = 0;
+      for (int64_t j = 0; j < kColumns; ++j) {
+        const T distance = body_.reducer.finish(distances[j], pairs_.d);
+        const bool far = (distance < body_.least) | (distance > std::numeric_limits<T>::max());
+        odd |= (j < n) & far ? 1 : 0;
+        distances[j] = distance;
+      }
       std::memcpy(sums, distances, sizeof(sums));
       inner::internal::StorePart<T>(sums[0], part, out);
       if (rest > 0) inner::internal::StorePart<T>(sums[1], rest, out + kLanes);
-      if (!HasFar(sums[0], part) && !HasFar(sums[1], rest)) return;
+      if (odd == 0) return;
       for (int64_t j = 0; j < n; ++j) {
         out[j] = body_.Checked(body_.x + row * pairs_.d,
                                body_.y + (first_of_y + column + j) * pairs_.d, out[j]);
       }
     }
-  }
-
-  // Whether one of n distances may lack digits. By vectors: for single ones g++ 12 takes the roots
-  // again, one by one.
-  FIRN_ALWAYS_INLINE bool HasFar(Vec<T> distances, int64_t n) const {
-    Vec<T> lane = {};
-    for (int64_t i = 0; i < kLanes; ++i) lane[i] = static_cast<T>(i);
-    const auto far = ((distances < body_.least) | (distances > std::numeric_limits<T>::max())) &
-                     (lane < static_cast<T>(n));
-    BitsOf<T> any = 0;
-    for (int64_t i = 0; i < kLanes; ++i) any |= static_cast<BitsOf<T>>(far[i]);
-    return any != 0;
   }
 
   const CdistBody<T, R> body_;
