@@ -83,9 +83,14 @@ const Format* ByContent(const std::string& path) {
       who);
 }
 
+void CheckPath(const std::string& path, const char* who) {
+  if (path.empty()) RaiseStatus(InvalidArgument("expected a path, got an empty one"), who);
+}
+
 }  // namespace
 
 void Save(const std::string& path, const StateDict& state) {
+  CheckPath(path, "save");
   const std::string extension = std::filesystem::path(path).extension().string();
   const Format* format = ByName(extension);
   if (format == nullptr || extension == ".json") RaiseNoFormat(path, extension, "save");
@@ -93,6 +98,7 @@ void Save(const std::string& path, const StateDict& state) {
 }
 
 StateDict Load(const std::string& path, const LoadOptions& options) {
+  CheckPath(path, "load");
   const std::string extension = std::filesystem::path(path).extension().string();
   const Format* format = ByName(extension);
   // What a name without a meaning says is for the content alone; .npz begins as .pt does.

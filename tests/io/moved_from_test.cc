@@ -194,7 +194,7 @@ TEST(EmptyTest, DictsAndGraphsOfNothingAreSavedAndLoaded) {
   const std::string dict = TempPath("empty.h5"), graph = TempPath("empty.firn");
   Save(dict, {});
   EXPECT_TRUE(Load(dict).empty());
-  EXPECT_THAT(ErrorOf([] { Load(""); }), HasSubstr("load: '' ends in ''"));
+  EXPECT_THAT(ErrorOf([] { Load(""); }), HasSubstr("load: expected a path, got an empty one"));
   EXPECT_THAT(ErrorOf([] { Save("undefined.h5", {{"w", Tensor()}}); }), HasSubstr("w"));
   SaveGraph(graph, Graph());
   StaticGraph loaded = LoadGraph(graph);
