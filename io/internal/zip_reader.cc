@@ -3,7 +3,7 @@
 //   member          a local header, the data, and with bit 3 of the flags a data descriptor
 //   ...             more members, or bytes that nobody looks at
 //   directory       an entry for each member
-//   zip64 end       where one of the end record's fields is all ones
+//   zip64 end       where one of the end record's fields is all ones; of some writers always
 //   zip64 locator   likewise; right before the end record
 //   end record      the last 22 bytes, or before a comment that ends the file
 //
@@ -19,9 +19,9 @@
 //                   of the name, 30 u16 of the extra fields, 32 u16 of the comment, 34 u16 disk,
 //                   36 u16, 38 u32 attributes, 42 u32 offset of the local header, 46 name, extra
 //                   fields, comment
-//   zip64 end       0 u32 06064b50, 4 u64 size, 12 u16 made by, 14 u16 version, 16 u32 disk,
-//                   20 u32 disk, 24 u64 entries here, 32 u64 entries, 40 u64 size of the directory,
-//                   48 u64 its offset
+//   zip64 end       0 u32 06064b50, 4 u64 bytes from here to the locator, 12 u16 made by,
+//                   14 u16 version, 16 u32 disk, 20 u32 disk, 24 u64 entries here, 32 u64 entries,
+//                   40 u64 size of the directory, 48 u64 its offset
 //   zip64 locator   0 u32 07064b50, 4 u32 disk, 8 u64 offset of the zip64 end, 16 u32 disks
 //   end record      0 u32 06054b50, 4 u16 disk, 6 u16 disk, 8 u16 entries here, 10 u16 entries,
 //                   12 u32 size of the directory, 16 u32 its offset, 20 u16 bytes of the comment
@@ -91,9 +91,10 @@ absl::StatusOr<Directory> ReadZip64End(const RandomAccess& file, int64_t locator
       Damaged(file.name(), locator_at, "zip64 locator", "expected one that is valid"));
   FIRN_ASSIGN_OR_RETURN(const std::string end, ReadPiece(file, at, 56, "zip64 end"));
   const Numbers e(end);
-  FIRN_RETURN_IF(
-      e.U32(0) != 0x06064b50 || e.U32(16) != 0 || e.U32(20) != 0 || e.At(24, 8) != e.At(32, 8),
-      Damaged(file.name(), at, "zip64 end", "expected one that is valid"));
+  FIRN_RETURN_IF(e.U32(0) != 0x06064b50 ||
+                     e.At(4, 8) != static_cast<uint64_t>(locator_at - at - 12) || e.U32(16) != 0 ||
+                     e.U32(20) != 0 || e.At(24, 8) != e.At(32, 8),
+                 Damaged(file.name(), at, "zip64 end", "expected one that is valid"));
   return Directory{.at = static_cast<int64_t>(e.At(48, 8)),
                    .bytes = static_cast<int64_t>(e.At(40, 8)),
                    .entries = static_cast<int64_t>(e.At(32, 8)),

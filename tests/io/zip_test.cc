@@ -200,6 +200,29 @@ TEST(ZipTest, TellsDamageFromWhatIsNotRead) {
             absl::StatusCode::kResourceExhausted);
 }
 
+// The locator tells where the end is, and the end how long it is: together they fill the place.
+TEST(ZipTest, Zip64EndsReachTheLocator) {
+  const Member m = Array("x", {1, 2});
+  const std::string front = m.LocalHeader() + m.data, directory = Entry(m, 0);
+  const auto archive = [&](uint64_t bytes, const std::string& more, bool ones) {
+    const uint64_t at = front.size() + directory.size();
+    return front + directory + Le(0x06064b50, 4) + Le(bytes, 8) + Le(45, 2) + Le(45, 2) + Le(0, 8) +
+           Le(1, 8) + Le(1, 8) + Le(directory.size(), 8) + Le(front.size(), 8) + more +
+           Le(0x07064b50, 4) + Le(0, 4) + Le(at, 8) + Le(1, 4) + Le(0x06054b50, 4) + Le(0, 4) +
+           Le(1, 2) + Le(1, 2) + Le(ones ? kOnes : directory.size(), 4) +
+           Le(ones ? kOnes : front.size(), 4) + Le(0, 2);
+  };
+  for (const bool ones : {true, false}) {
+    EXPECT_TRUE(StatusOf(archive(44, "", ones)).ok()) << StatusOf(archive(44, "", ones));
+    EXPECT_TRUE(StatusOf(archive(48, "more", ones)).ok());
+    for (const absl::Status& status :
+         {StatusOf(archive(44, "more", ones)), StatusOf(archive(43, "", ones))}) {
+      EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+      EXPECT_THAT(std::string(status.message()), HasSubstr("zip64 end"));
+    }
+  }
+}
+
 TEST(ZipTest, RefusesNamesThatOccurTwice) {
   EXPECT_EQ(Error({Array("x", {1}), Array("y", {2})}), "");
   EXPECT_THAT(Error({Array("x", {1}), Array("x", {2})}),
