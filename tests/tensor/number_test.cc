@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "firn/autograd/backward.h"
+#include "firn/autograd/graph/static_graph.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/index.h"
 #include "firn/tensor/operators.h"
@@ -245,6 +246,29 @@ TEST(NumberTest, RangesEndWhereTheyShould) {
   EXPECT_EQ(Of(Linspace(-kOdd, -kOdd - 4, 4, DType::kI64)), Of(Neg(FromVector(up))));
   EXPECT_EQ(Of(Linspace(-kOdd - 4, -kOdd, 4, DType::kI64)),
             Of(Neg(FromVector(Integers(up.rbegin(), up.rend())))));
+}
+
+// Not what it was made of.
+TEST(NumberTest, ANumberThatIsWrittenToIsATensor) {
+  const auto written = [](const std::function<void(Tensor&)>& write) {
+    Tensor v = 0.5, x = Zeros({2}, DType::kF64);
+    write(v);
+    x[0] = v;
+    return (x + v).ToVector<double>();
+  };
+  const std::vector<double> wanted = {5, 2.5};
+  EXPECT_EQ(written([](Tensor& v) { v.Fill(2.5); }), wanted);
+  EXPECT_EQ(written([](Tensor& v) { v.CopyFrom(2.5); }), wanted);
+  EXPECT_EQ(written([](Tensor& v) { v[kEllipsis] = 2.5; }), wanted);
+  EXPECT_EQ(written([](Tensor& v) { v.mutable_host_view<float>()[0] = 2.5f; }), wanted);
+
+  Tensor v = 0.5;
+  const auto step = [&](const Tensor& to) {
+    v.CopyFrom(to);
+    return Ones({1}, DType::kF64) * v;
+  };
+  StaticGraph graph = Freeze(step, Full({}, 2.5));
+  EXPECT_EQ(graph(Full({}, 3.5)).Item<double>(), 3.5);
 }
 
 TEST(NumberTest, NoTensorIsMadeOfAnIntegerThatNoDtypeHolds) {
