@@ -166,6 +166,19 @@ TEST(FarCompositesTest, NormsAndSumsThatLeaveTheRange) {
   EXPECT_TRUE(std::isnan(Mean(FromValues<float>({kInf, -kInf})).Item()));
 }
 
+TEST(FarCompositesTest, NormalizesZerosAndTheSmallestToAnyLength) {
+  for (const int64_t size : {3, 200}) {
+    const Shape row({1, size});
+    Tensor zeros = Zeros(row).SetRequiresGrad();
+    const Tensor unit = Normalize(zeros, 2, 1, 0);
+    EXPECT_EQ(unit.Detach().ToVector<float>(), Zeros(row).ToVector<float>()) << size;
+    EXPECT_EQ(Grad(Sum(unit), zeros).ToVector<float>(), Zeros(row).ToVector<float>()) << size;
+    const Tensor least = Full(row, std::numeric_limits<double>::denorm_min(), DType::kF64);
+    EXPECT_EQ(Amax(Normalize(least, 2, 1, 0)).Item(), Amin(Normalize(least, 2, 1, 0)).Item());
+    EXPECT_NEAR(Sum(Square(Normalize(least, 2, 1, 0))).Item(), 1, 0.5) << size;
+  }
+}
+
 TEST(FarCompositesTest, MatricesWhoseSquaresLeaveTheRange) {
   const std::vector<Case> cases = {
       {"svd, u", kMatrix, 1, [](const Inputs& x) { return Svd(x[0]).u; }},

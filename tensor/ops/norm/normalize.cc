@@ -64,7 +64,9 @@ int64_t RowOf(const Tensor& x, const Dims& dims) {
 Tensor Normalize(const Tensor& x, Real p, const DimList& dims, Real eps) {
   CheckDefined(x, "normalize");
   CheckEps(eps, "normalize");
-  if (p == 2.0 && !dims.empty() && IsFloating(x.dtype())) {
+  // Zeros are over eps, by whose reciprocal unit_rows multiplies.
+  const bool held = std::isfinite(1 / double{eps});
+  if (p == 2.0 && held && !dims.empty() && IsFloating(x.dtype())) {
     const int64_t row = RowOf(x, DimsOf(x, dims, "normalize"));
     if (TakesUnitRows(x.device(), row)) {
       const Tensor rows = Reshape(x, {x.num_elements() / row, row});

@@ -8,13 +8,14 @@
 namespace firn {
 
 // Multiplied before it is divided, so that whole numbers are borders of parts of whole lengths; a
-// power of two keeps products of large numbers in range.
+// power of two keeps differences and products of large numbers in range.
 struct HistcPartFn : HistcPartAttrs {
   using Attrs = HistcPartAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T low, T high) const {
-    const T span = high - low, unit = span > T(0x1p60) ? T(0x1p-64) : T(1);
-    const T part = (x - low) * (unit * static_cast<T>(bins)) / (span * unit);
+    const T unit = high - low > T(0x1p60) ? T(0x1p-64) : T(1);
+    const T first = low * unit, span = high * unit - first;
+    const T part = (x * unit - first) * static_cast<T>(bins) / span;
     const T last = static_cast<T>(bins - 1), inside = part < last ? part : last;
     return (x >= low) & (x <= high) & (part == part) ? inside : T(-1);
   }
