@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "firn/io/data_loader.h"
+#include "firn/io/data/data_loader.h"
 #include "firn/io/metrics/metric.h"
 #include "firn/nn/layer.h"
 #include "firn/tensor/tensor.h"

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/hdf5.h"
+#include "firn/io/hdf5/hdf5.h"
 #include "firn/io/internal/random_access.h"
 #include "firn/io/safetensors/safetensors_status.h"
 #include "firn/io/torch/torch_status.h"
@@ -48,9 +48,10 @@ constexpr Format kFormats[] = {
 
 // Where what somebody has is read or written.
 const char* InsteadOf(std::string_view extension) {
-  if (extension == ".npz") return "; ReadNpz and WriteNpz of firn/io/npy.h take .npz";
-  if (extension == ".npy") return "; ReadNpy and WriteNpy of firn/io/npy.h take .npy";
-  if (extension == ".firn") return "; LoadGraph and SaveGraph of firn/io/graph_file.h take .firn";
+  if (extension == ".npz") return "; ReadNpz and WriteNpz of firn/io/npy/npy.h take .npz";
+  if (extension == ".npy") return "; ReadNpy and WriteNpy of firn/io/npy/npy.h take .npy";
+  if (extension == ".firn")
+    return "; LoadGraph and SaveGraph of firn/io/graph/graph_file.h take .firn";
   return "";
 }
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/hdf5.h"
+#include "firn/io/hdf5/hdf5.h"
 #include "firn/tensor/error.h"
 
 namespace firn::cli {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "firn/autograd/graph/static_graph.h"
-#include "firn/io/graph_file.h"
-#include "firn/io/image.h"
+#include "firn/io/graph/graph_file.h"
+#include "firn/io/image/image.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
