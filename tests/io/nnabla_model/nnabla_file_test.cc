@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/atomic_file.h"
-#include "firn/io/internal/zip.h"
-#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/zip/internal/zip.h"
+#include "firn/io/wire/internal/wire.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
 #include "firn/tensor/from.h"
 #include "gmock/gmock.h"
