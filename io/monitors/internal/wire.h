@@ -27,6 +27,9 @@ class WireWriter {
   const std::string& bytes() const { return bytes_; }
   std::string Take() && { return std::move(bytes_); }
 
+  // Room for what will be written, so that large messages are not moved while they grow.
+  void Reserve(size_t bytes) { bytes_.reserve(bytes); }
+
   // A message that is written in its place: everything until End, which takes what Begin gave.
   // Unlike Message it makes no copy of what is large.
   size_t Begin(int field);

@@ -176,13 +176,13 @@ absl::Status OnnxField::Entry(const char* name, OnnxEntries* out) {
   const OnnxPlace place = {&within_, name, static_cast<int64_t>(out->size())};
   FIRN_RETURN_IF_ERROR(Expect(place, WireType::kBytes));
   FIRN_RETURN_IF_ERROR(source_->Charge(sizeof(OnnxEntries::value_type)));
-  auto& [key, value] = out->emplace_back();
+  OnnxEntries::value_type& entry = out->emplace_back();
   return ForEachOnnxField(source_, place, field_.bytes, [&](OnnxField& field) {
     switch (field.number()) {
       case 1:
-        return field.Name("key", &key);
+        return field.Name("key", &entry.first);
       case 2:
-        return field.Text("value", &value);
+        return field.Text("value", &entry.second);
     }
     return field.Unknown();
   });

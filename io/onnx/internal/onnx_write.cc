@@ -26,6 +26,9 @@ class Writer {
   }
 
   void Fields(const OnnxModel& model) {
+    size_t elements = 0;
+    for (const OnnxTensor& tensor : model.graph.initializers) elements += tensor.bytes.size();
+    wire_.Reserve(std::min(elements + elements / 64, kMost));
     wire_.Integer(1, model.ir_version);
     Text(2, model.producer);
     Text(3, model.producer_version);

@@ -140,7 +140,8 @@ def graphs_and_functions():
     then = helper.make_graph([helper.make_node("Relu", ["x"], ["a"])], "then", [], [value("a", None)])
     other = helper.make_graph([helper.make_node("If", ["c"], ["b"], then_branch=helper.make_graph(
         [helper.make_node("Neg", ["h"], ["d"])], "deep", [], [value("d", None)]), else_branch=helper.make_graph(
-            [helper.make_node("Abs", ["w"], ["e"])], "deeper", [], [value("e", None)]))], "else", [], [value("b", None)])
+            [helper.make_node("Abs", ["w"], ["e"])], "deeper", [], [value("e", None)]))], "else", [],
+                              [value("b", None)])
     call = helper.make_node("Twice", ["x"], ["h"], domain="local", alpha=0.25)
     elu = helper.make_node("Elu", ["t"], ["u"])
     elu.attribute.add(name="alpha", type=1, ref_attr_name="alpha")
@@ -181,6 +182,10 @@ def normal(message, inside=False):
     if isinstance(message, TensorProto):
         if message.data_type != 8 and message.data_location != 1:
             message.raw_data = raw(message)
+            if message.data_type in (1, 14):  # Python's floats have no signalling NaN
+                bits = np.frombuffer(message.raw_data[:len(message.raw_data) // 4 * 4], "<u4").copy()
+                bits[np.isnan(bits.view("<f4"))] |= 1 << 22
+                message.raw_data = bits.tobytes()
             for field in ("float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
                 message.ClearField(field)
             if not message.raw_data:
@@ -249,8 +254,9 @@ def changed(data, seed):
     elif kind == 5:
         del out[at:at + draw.randrange(1, 20)]
     elif kind == 6:  # behind the last field one more, whole or not
-        out += draw.choice([b"\xff", b"\x08\x0a", b"\x42\x02\x10\x12", b"\x3a\x00", b"\x0b\x0c", b"\x88\x80\x80\x80\x80\x00\x01",
-                            b"\x42\x82\x80\x80\x80\x80\x00\x10\x12", b"\xfa\x01\x00", b"\x09" + b"\0" * 8])
+        out += draw.choice([b"\xff", b"\x08\x0a", b"\x42\x02\x10\x12", b"\x3a\x00", b"\x0b\x0c", b"\xfa\x01\x00",
+                            b"\x88\x80\x80\x80\x80\x00\x01", b"\x42\x82\x80\x80\x80\x80\x00\x10\x12",
+                            b"\x09" + b"\0" * 8])
     else:
         out[at:at + 1] = bytes([out[at] | 0x80]) + b"\x80" * draw.randrange(10) + b"\0"
     return bytes(out)
