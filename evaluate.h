@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "firn/io/data_loader.h"
+#include "firn/io/data/data_loader.h"
 #include "firn/io/metrics/metric.h"
 #include "firn/nn/layer.h"
 #include "firn/tensor/tensor.h"
@@ -44,7 +44,7 @@ namespace inner::internal {
 // CrossEntropy, where that means something. Throws as EvaluateOptions::loss says.
 Tensor DefaultLoss(const Tensor& output, const Tensor& target);
 // Throws where floating targets of that loss are no shares of classes: numbers to be learnt would
-// be taken for them in silence. Reads them, so it is for the first batch.
+// be taken for them in silence. Reads them, of every batch: a later one may be of another kind.
 void CheckShares(const Tensor& target);
 }  // namespace inner::internal
 

@@ -84,7 +84,7 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
     int64_t left = train.size() - train.position().batch;  // batches of the epoch
     double total = 0;                                      // of the losses of a group
     for (auto bar = io::ProgressBar(train, options.progress); auto [input, target] : bar) {
-      if (!given.loss && now.samples == 0) inner::internal::CheckShares(target);
+      if (!given.loss) inner::internal::CheckShares(target);
       if (done == 0) group = std::clamp<int64_t>(left, 1, options.accumulate);
       const Tensor loss = options.frozen ? frozen_step(input, target) : step(input, target);
       total += inner::internal::AddLoss(loss, input.size(0), now);

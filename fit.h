@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "firn/evaluate.h"
-#include "firn/io/checkpoint.h"
-#include "firn/io/checkpoint_manager.h"
-#include "firn/io/data_loader.h"
-#include "firn/io/progress.h"
+#include "firn/io/checkpoints/checkpoint.h"
+#include "firn/io/checkpoints/checkpoint_manager.h"
+#include "firn/io/data/data_loader.h"
+#include "firn/io/progress/progress.h"
 #include "firn/nn/layer.h"
 #include "firn/optim/optimizer.h"
 #include "firn/optim/schedule.h"

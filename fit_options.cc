@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "firn/fit.h"
-#include "firn/io/checkpoint.h"
+#include "firn/io/checkpoints/checkpoint.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/state_dict.h"
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "firn/io/checkpoint.h"
-#include "firn/io/checkpoint_manager.h"
+#include "firn/io/checkpoints/checkpoint.h"
+#include "firn/io/checkpoints/checkpoint_manager.h"
 #include "firn/nn/linear.h"
 #include "firn/nn/sequential.h"
 #include "firn/optim/sgd.h"

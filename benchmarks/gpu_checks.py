@@ -46,7 +46,7 @@ def cuda_tests(folder):
                   "autograd/graph/cuda_nhwc_test", "autograd/graph/cuda_chains_test",
                   "autograd/graph/cuda_streams_test", "tensor/cuda_tensor_test",
                   "tensor/kernels/cuda/large_test", "tensor/kernels/cuda/long_lines_test",
-                  "optim/cuda_test", "io/checkpoint_cuda_test",
+                  "optim/cuda_test", "io/checkpoints/checkpoint_cuda_test",
                   "benchmarks/cuda_trainer_test")}  # missing ones are told as skipped
     return sorted(programs, key=lambda path: (not path.endswith("/ops/cuda_test"), path))
 

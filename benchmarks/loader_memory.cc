@@ -18,10 +18,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "firn/io/data_loader.h"
-#include "firn/io/image.h"
-#include "firn/io/image_folder.h"
-#include "firn/io/npy_dataset.h"
+#include "firn/io/data/data_loader.h"
+#include "firn/io/data/image_folder.h"
+#include "firn/io/data/npy_dataset.h"
+#include "firn/io/image/image.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops.h"
 

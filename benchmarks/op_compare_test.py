@@ -294,6 +294,17 @@ class ReportTest(unittest.TestCase):
         self.assertIn("shape [3] against [3, 1]", gap(shape=[3, 1]))
         self.assertIn("3 finite elements against 2", gap(finite=2))
 
+    def test_vectors_may_have_either_sign(self):
+        def gap(operation, direction, **other):
+            means = op_compare.compared(operation, direction)
+            return op_compare.difference([SUM], [{**SUM, **other}], "f32", means)
+
+        self.assertEqual(gap("eigh", "forward", mean=-0.5), "")
+        self.assertIn("mean 0.5 against -0.5", gap("qr", "forward", mean=-0.5))
+        self.assertIn("absolute values 1 against 2", gap("eigh", "forward", mean_abs=2.0))
+        self.assertEqual(gap("eigh", "backward", mean_abs=2.0), "")
+        self.assertIn("finite elements", gap("eigh", "backward", finite=2))
+
     def test_results_that_one_side_drops_are_not_compared(self):
         self.assertEqual(op_compare.difference([SUM], [SUM, {**SUM, "mean": 9.0}], "f32"), "")
         self.assertEqual(op_compare.difference([None], [SUM], "f32"), "")
@@ -345,16 +356,30 @@ class TorchTest(unittest.TestCase):
                           {"tensors.0": x, "tensors.1": x})
         self.assertEqual(call().shape, (2, 2, 2))
 
+    def test_adapters_take_the_operations_attributes(self):
+        peers, tensor = self.operations.Peers(), self.torch.tensor
+        call = peers.call(self.describe("lp_pool2d", attrs={"p": 1.0}, defaults={
+            "kernel": [2], "stride": [2], "ceil_mode": False}), {"x": self.torch.ones(1, 1, 2, 4)})
+        self.assertEqual(call().tolist(), [[[[4.0, 4.0]]]])
+        call = peers.call(self.describe("scatter_nd", attrs={"reduce": 0}), {
+            "x": tensor([1.0, 2.0]), "indices": tensor([[1], [1]]), "updates": tensor([3.0, 4.0])})
+        self.assertEqual(call().tolist(), [1.0, 9.0])
+        call = peers.call(self.describe("unique", defaults={"dim": 0, "flat": True}),
+                          {"x": tensor([3, 1, 3])})
+        values, first, _, counts = call()
+        self.assertEqual((values.tolist(), first, counts.tolist()), ([1, 3], None, [1, 2]))
+
     def test_reasons_why_there_is_none(self):
         peers = self.operations.Peers()
         inout = [{"name": "param.0", "shape": [9], "inout": True}]
         for call, words in (
                 (self.describe("relu_grad", internal="the gradient of relu"), "gradient of relu"),
                 (self.describe("dance"), "no golden cases"),
-                (self.describe("sgd_step", inputs=inout), "in place"),
         ):
             with self.assertRaisesRegex(self.operations.NoPeer, words):
                 peers.check(call)
+        with self.assertRaisesRegex(self.operations.NoPeer, "in place"):
+            self.operations.Peers({"sgd_step": []}).check(self.describe("sgd_step", inputs=inout))
         with self.assertRaisesRegex(self.operations.NoPeer, "no golden case takes x, speed"):
             peers.call(self.describe("exp", attrs={"speed": 9}), {"x": self.torch.ones(2)})
 

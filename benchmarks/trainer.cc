@@ -7,8 +7,8 @@
 #include "examples/optimizers.h"
 #include "firn/autograd/graph/capture.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/dataset.h"
-#include "firn/io/digits.h"
+#include "firn/io/data/dataset.h"
+#include "firn/io/data/digits.h"
 #include "firn/tensor/autocast.h"
 #include "firn/tensor/error.h"
 

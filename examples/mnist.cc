@@ -7,7 +7,7 @@
 // The last line of the output is "test accuracy: 0.XXXX". Two runs with the same flags and the same
 // number of threads print the same losses and save the same file.
 
-#include "firn/io/mnist.h"
+#include "firn/io/data/mnist.h"
 
 #include <algorithm>
 #include <chrono>
@@ -26,11 +26,11 @@
 #include "firn/device/parallel.h"
 #include "firn/device/status_macros.h"
 #include "firn/device/usable_device.h"
-#include "firn/io/data_loader.h"
-#include "firn/io/digits.h"
-#include "firn/io/mnist_status.h"
+#include "firn/io/data/data_loader.h"
+#include "firn/io/data/digits.h"
+#include "firn/io/data/mnist_status.h"
 #include "firn/io/parameters.h"
-#include "firn/io/progress.h"
+#include "firn/io/progress/progress.h"
 #include "firn/nn/summary.h"
 #include "firn/optim/schedule.h"
 #include "firn/optim/scheduler.h"

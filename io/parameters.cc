@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/hdf5.h"
+#include "firn/io/hdf5/hdf5.h"
 #include "firn/io/internal/random_access.h"
 #include "firn/io/safetensors/safetensors_status.h"
 #include "firn/io/torch/torch_status.h"
@@ -48,9 +48,10 @@ constexpr Format kFormats[] = {
 
 // Where what somebody has is read or written.
 const char* InsteadOf(std::string_view extension) {
-  if (extension == ".npz") return "; ReadNpz and WriteNpz of firn/io/npy.h take .npz";
-  if (extension == ".npy") return "; ReadNpy and WriteNpy of firn/io/npy.h take .npy";
-  if (extension == ".firn") return "; LoadGraph and SaveGraph of firn/io/graph_file.h take .firn";
+  if (extension == ".npz") return "; ReadNpz and WriteNpz of firn/io/npy/npy.h take .npz";
+  if (extension == ".npy") return "; ReadNpy and WriteNpy of firn/io/npy/npy.h take .npy";
+  if (extension == ".firn")
+    return "; LoadGraph and SaveGraph of firn/io/graph/graph_file.h take .firn";
   return "";
 }
 
@@ -83,9 +84,14 @@ const Format* ByContent(const std::string& path) {
       who);
 }
 
+void CheckPath(const std::string& path, const char* who) {
+  if (path.empty()) RaiseStatus(InvalidArgument("expected a path, got an empty one"), who);
+}
+
 }  // namespace
 
 void Save(const std::string& path, const StateDict& state) {
+  CheckPath(path, "save");
   const std::string extension = std::filesystem::path(path).extension().string();
   const Format* format = ByName(extension);
   if (format == nullptr || extension == ".json") RaiseNoFormat(path, extension, "save");
@@ -93,6 +99,7 @@ void Save(const std::string& path, const StateDict& state) {
 }
 
 StateDict Load(const std::string& path, const LoadOptions& options) {
+  CheckPath(path, "load");
   const std::string extension = std::filesystem::path(path).extension().string();
   const Format* format = ByName(extension);
   // What a name without a meaning says is for the content alone; .npz begins as .pt does.

@@ -15,7 +15,7 @@ namespace firn::io {
 
 // Writes the tensors to a file whose format the end of its name tells: .safetensors or none at all
 // (io/safetensors/safetensors.h), .pt and .pth, which PyTorch reads (io/torch/torch.h), .h5 and
-// .hdf5 (io/hdf5.h). Throws firn::Error; what was at `path` before is then unharmed.
+// .hdf5 (io/hdf5/hdf5.h). Throws firn::Error; what was at `path` before is then unharmed.
 void Save(const std::string& path, const StateDict& state);
 
 // Reads such a file, and .bin and .ckpt of PyTorch, whatever it is called as long as its first

@@ -5,6 +5,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/nn/sizes.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/norm/group_norm.h"
 #include "firn/tensor/ops/norm/layer_norm.h"
 
 namespace firn::nn {

@@ -94,7 +94,7 @@ struct GroupNormOptions {
   }
 };
 
-// Group normalisation; see tensor/ops/norm/layer_norm.h.
+// Group normalisation; see tensor/ops/norm/group_norm.h.
 // x: [n, channels, ...]      y: as x
 // Parameters: weight, bias [channels].
 class GroupNorm final : public LayerWithOptions<GroupNormOptions> {

@@ -96,7 +96,10 @@ absl::Status AnnounceWrites(const OpDef& op, absl::Span<const TensorRef> in) {
 
 void RaiseVersions(const OpDef& op, absl::Span<const TensorRef> in) {
   for (size_t i = 0; i < in.size(); ++i) {
-    if (op.input(i).inout && in[i].defined()) in[i]->impl()->storage->BumpVersion();
+    if (!op.input(i).inout || !in[i].defined()) continue;
+    TensorImpl& written = *in[i]->impl();
+    written.storage->BumpVersion();
+    written.weak_number = false;  // it is not what it was made of any more
   }
 }
 

@@ -37,7 +37,7 @@ void WriteInto(Tensor& x, const Tensor& other, const char* op, Compute compute) 
                                 " for life and cannot become ", value.spec().ToString()),
                 op);
   }
-  Assign(x, value);
+  InNameOf(op, [&] { Assign(x, value); });
 }
 
 template <class Compute>
@@ -67,12 +67,13 @@ Tensor& Tensor::operator/=(const Tensor& other) {
 }
 
 Tensor& Tensor::CopyFrom(const Tensor& source) {
-  Assign(*this, source);
+  InNameOf("copy_from", [&] { Assign(*this, source); });
   return *this;
 }
 Tensor& Tensor::Fill(inner::Element value) {
-  CheckDefined(*this, "fill");
-  Assign(*this, Full(Shape(), value, dtype(), device()));
+  constexpr const char* kName = "fill";
+  CheckDefined(*this, kName);
+  InNameOf(kName, [&] { Assign(*this, Full(Shape(), value, dtype(), device())); });
   return *this;
 }
 

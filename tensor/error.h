@@ -67,6 +67,19 @@ class PathScope {
 // "<op> at <module path>: <message>". Requires: !status.ok().
 [[noreturn]] void RaiseStatus(const absl::Status& status, std::string_view op);
 
+namespace inner {
+// Runs `f`, whose operations have other names than what the user wrote, and throws its errors in
+// the name of that, `op`.
+template <class F>
+auto InNameOf(std::string_view op, const F& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    RaiseStatus(error.status(), op);
+  }
+}
+}  // namespace inner
+
 // A template because absl::Status is only declared here.
 template <std::same_as<absl::Status> Status>
 void RaiseIfError(const Status& status, std::string_view op) {

@@ -40,7 +40,10 @@ const void* Tensor::HostData(DType want, bool write) const {
         FailedPrecondition("the tensor is not contiguous (", s.ToString(), "); use Contiguous()"),
         "host_view");
   }
-  if (write) impl_->storage->BumpVersion();
+  if (write) {
+    impl_->storage->BumpVersion();
+    impl_->weak_number = false;  // it may not be what it was made of any more
+  }
   return impl_->data;
 }
 

@@ -22,6 +22,7 @@
 #include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {
@@ -187,8 +188,12 @@ void Write(const Place& p, const Tensor& value) {
     return Assign(p.view, Flip(flipped, p.flips));
   }
   const Tensor source = WithoutLeadingOnes(value, p.view.rank());
+  if (!BroadcastsTo(source.shape(), p.view.shape())) {
+    RaiseStatus(InvalidArgument("the value ", value.shape().ToString(), " does not broadcast to ",
+                                p.view.shape().ToString(), ", what the indices say of x"),
+                kOp);
+  }
   if (p.flips.empty()) return Assign(p.view, source);
-  if (!BroadcastsTo(source.shape(), p.view.shape())) return Assign(p.view, source);  // its error
   Assign(p.view, Flip(Expand(source, p.view.shape()), p.flips));
 }
 
@@ -211,11 +216,14 @@ struct IndexTarget {
           kOp);
     }
     NoGradScope no_grad;
-    if (!x.spec().layout.blocked()) return Write(place, value);
-    // A view of a blocked tensor is a copy of it.
-    const Tensor plain = firn::Contiguous(x);
-    Write(Finder(plain, entries).Result(), value);
-    Assign(x, plain);
+    const Tensor element = AsElement(value, x.dtype(), x.device(), kOp);
+    InNameOf(kOp, [&] {
+      if (!x.spec().layout.blocked()) return Write(place, element);
+      // A view of a blocked tensor is a copy of it.
+      const Tensor plain = firn::Contiguous(x);
+      Write(Finder(plain, entries).Result(), element);
+      Assign(x, plain);
+    });
   }
 };
 
@@ -224,7 +232,7 @@ struct IndexTarget {
 IndexedTensor Tensor::operator[](std::initializer_list<TensorIndex> indices) const {
   CheckDefined(*this, kOp);
   Place place = Finder(*this, Entries(indices.begin(), indices.size())).Result();
-  Tensor value = Read(*this, place);
+  Tensor value = InNameOf(kOp, [&] { return Read(*this, place); });
   return {std::move(value), std::make_shared<const internal::IndexTarget>(internal::IndexTarget{
                                 *this, {indices.begin(), indices.end()}, std::move(place)})};
 }
@@ -235,7 +243,7 @@ IndexedTensor::IndexedTensor(Tensor value, std::shared_ptr<const internal::Index
 
 void IndexedTensor::operator=(const Tensor& value) && { target_->Set(value); }
 void IndexedTensor::Fill(inner::Element value) && {
-  target_->Set(Full({}, value, dtype(), device()));
+  target_->Set(InNameOf(kOp, [&] { return Full({}, value, dtype(), device()); }));
 }
 void IndexedTensor::operator+=(const Tensor& value) && { target_->Set(Add(*this, value)); }
 void IndexedTensor::operator-=(const Tensor& value) && { target_->Set(Add(*this, value, -1)); }

@@ -7,7 +7,8 @@
 //   x[{kEllipsis, 0}]          as many whole dimensions as it takes
 //   x[{kNewAxis, kAll}]        a dimension of size 1
 //   x[mask], x[indices]        bool and integer tensors: tensor/ops/index/advanced.h
-//   x[...] = y                 writes into x; y (a tensor or a number) is broadcast and converted
+//   x[...] = y                 writes into x; y is broadcast and converted, a number that x's dtype
+//                              does not hold is an error
 //   x[...] += y                likewise, and -=, *=, /=; what occurs twice is changed once
 // Numbers and ranges make views; negative steps and tensors make copies. A number beside a tensor
 // is an index tensor of its own, as in NumPy.

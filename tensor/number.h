@@ -37,6 +37,10 @@ class Number {
   }
 
   friend constexpr bool operator==(const Number&, const Number&) = default;
+  // Exact, too, since rounding keeps the order. False where one is NaN.
+  friend constexpr bool operator<=(const Number& a, const Number& b) {
+    return a.value_ < b.value_ || (a.value_ == b.value_ && a.rest_ <= b.rest_);
+  }
 
   // As two fields of an operation's attributes; files that have the first alone mean a double.
   template <class V>

@@ -21,6 +21,7 @@ class Promoted {
 
  private:
   friend Promoted PromoteOperands(const Tensor&, const Tensor&, std::string_view, bool);
+  friend Promoted PromoteCompared(const Tensor&, const Tensor&, std::string_view);
   Promoted(const Tensor& x, const Tensor& y) : x_(&x), y_(&y) {}
   const Tensor *x_, *y_;
   Tensor converted_x_, converted_y_;
@@ -45,6 +46,9 @@ inline Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, A
   }
   return ApplyConverted(op, x, y, attrs, to_float);
 }
+// As PromoteOperands, for comparisons: an integer number that does not fit an integer tensor's
+// dtype (300 beside u8) is not cut to size, both become i64.
+Promoted PromoteCompared(const Tensor& x, const Tensor& y, std::string_view op);
 // As ApplyPromoted, for comparisons. An integer that does not fit an integer tensor's dtype (u8
 // tensor < 300) is compared in i64 and not cut to size.
 Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y);
@@ -60,12 +64,21 @@ template <OpName kName>
 Tensor FloatBinary(const Tensor& x, const Tensor& y) {
   return ApplyPromoted(TheOp<kName>(), x, y, {}, /*to_float=*/true);
 }
+// An error unless `dtype` holds a number that is written beside it and becomes elements as it is:
+// an integer dtype holds what lies from its least to its largest number, of which it drops the
+// fraction; others hold all. `name` is what the function calls the number.
+absl::Status CheckHolds(const inner::Number& v, DType dtype, std::string_view name = "value");
+// A value that becomes elements of `dtype` on `device`, unlike an operand, which promotes. A number
+// is converted from its exact value, and an error in the name of `op` where CheckHolds says so.
+Tensor AsElement(const Tensor& value, DType dtype, Device device, std::string_view op,
+                 const char* name = "value");
 // Whether `alpha` times y is a product of integers of which a double would round the first.
 inline bool NeedsIntegers(const inner::Number& alpha, const Tensor& y) {
   return !alpha.is_double() && y.defined() && !IsFloating(y.dtype());
 }
-// The exact value of a number. Requires: t.impl()->weak_number.
+// The value of a number, rounded to a double and exact. Requires: t.impl()->weak_number.
 double NumberValue(const Tensor& t);
+inner::Number NumberOf(const Tensor& t);
 // `x` as `dtype`. A number is converted from its exact value, without an operation.
 Tensor AsDType(const Tensor& x, DType dtype);
 // The same; a number also goes to `device`.

@@ -149,6 +149,7 @@ Tensor& Tensor::SetRequiresGrad(Flag on) {
                 "set_requires_grad");
   }
   impl_->requires_grad = on;
+  if (on) impl_->weak_number = false;  // numbers are converted without a record of it
   return *this;
 }
 

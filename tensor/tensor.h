@@ -322,8 +322,8 @@ class Tensor {
   Tensor& operator-=(const Tensor& other);
   Tensor& operator*=(const Tensor& other);
   Tensor& operator/=(const Tensor& other);
-  // Overwrites the elements with those of `source`, broadcast and converted. Throws while gradients
-  // of either are being recorded.
+  // Overwrites the elements with those of `source`, broadcast and converted. Both throw while
+  // gradients of either are being recorded, and on a number that the dtype does not hold (Full).
   Tensor& CopyFrom(const Tensor& source);
   Tensor& Fill(inner::Element value);
 

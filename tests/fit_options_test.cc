@@ -70,7 +70,19 @@ TEST(FitOptionsTest, SeveralNumbersWithoutALossAreRefused) {
     EXPECT_THAT(testing::ErrorOf([&] { fit(shares - 0.5); }), HasSubstr("among them. Give one"));
     EXPECT_THAT(testing::ErrorOf([&] { fit(shares * std::nan("")); }), HasSubstr("Give one"));
     EXPECT_EQ(net.parameters()[0].ToVector<float>(), before);
+    // Of the second batch alone.
+    EXPECT_THAT(testing::ErrorOf([&] {
+                  fit(Concat({Slice(shares, 0, 0, 16), Ones({16, 3})}));
+                }),
+                HasSubstr("Give one: MseLoss"));
+    const NoGradScope no_grad;
+    net.parameters()[0].CopyFrom(FromVector(before, {3, 2}));
   }
+  io::DataLoader mixed(io::FromTensors(x, Concat({Slice(shares, 0, 0, 16), Ones({16, 3})})),
+                       {.batch = 16});
+  const MetricFunction none = [](const Tensor&, const Tensor&) { return 0.0; };
+  EXPECT_THAT(testing::ErrorOf([&] { Evaluate(net, mixed, {.metric = none}); }),
+              HasSubstr("Give one: MseLoss"));
   io::DataLoader numbers(io::FromTensors(x, ones), {.batch = 16});
   EXPECT_THAT(testing::ErrorOf([&] { Evaluate(net, numbers); }), HasSubstr("Give one: MseLoss"));
   io::DataLoader classes(io::FromTensors(x, shares.To(DType::kF16).To(DType::kF32)), {.batch = 16});

@@ -38,7 +38,8 @@ in NNabla (`nnabla.functions`) and ONNX, which `io/exchange/names` has, `-` wher
 
 def stem(function):
     """The operation that a function is named for: "LogSigmoid" and "Conv2d" are log_sigmoid, conv2d."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", function).lower()
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", function)
+    return words.lower()
 
 
 def sentence(comment):
@@ -111,11 +112,15 @@ def functions(root):
 
 
 def on_cuda(root):
-    """The operations with kernels for CUDA."""
+    """The operations with kernels for CUDA: those registered for it, and those for every device."""
     found = set()
     for path in glob.glob(os.path.join(root, FAMILIES, "*", "*")):
         if path.endswith((".cu", "_cuda.cc")):
             found.update(re.findall(r"^FIRN_REGISTER_KERNELS\((\w+)\)", read(root, path), re.M))
+        elif path.endswith(".cc"):
+            found.update(name for name, body in re.findall(
+                r"^FIRN_REGISTER_OP\((\w+)\)(.*?)^}", read(root, path), re.M | re.S)
+                if "OnEveryDevice" in body)
     return found
 
 

@@ -20,9 +20,11 @@ namespace {
 constexpr size_t kManyPieces = 10'000;
 
 // Where many live at the same time, each is compared with all of them, which takes a time that
-// grows with their square. So an order is given up that looks at more than this for each piece:
-// at none of fewer than twice as many, and of more the order of time comes near the bound.
+// grows with their square: a second for five orders of kManyPieces. So an order is given up that
+// looks at more than this for each piece, once a plan is nearer to the bound than a kNear-th of it:
+// little is to be gained then.
 constexpr size_t kLooksPerPiece = 1000;
+constexpr int64_t kNear = 50;
 
 // From so many pieces on it pays to list for each those that live with it, if these are few.
 constexpr size_t kPiecesToList = 1000, kFewNeighbours = 64;
@@ -77,12 +79,11 @@ Neighbours ListNeighbours(absl::Span<const Lifetime> pieces) {
 }
 
 // Each piece at the lowest place where it overlaps nothing that was placed before it. Returns the
-// bytes of the arena, or stops at `enough` of them; nothing when it takes too long.
+// bytes of the arena, or stops at `enough` of them; nothing when it takes more than `looks_left`.
 std::optional<int64_t> Place(absl::Span<const Lifetime> pieces, absl::Span<const size_t> order,
-                             const Neighbours& neighbours, int64_t enough,
+                             const Neighbours& neighbours, int64_t enough, size_t looks_left,
                              std::vector<int64_t>& offsets) {
   int64_t arena = 0;
-  size_t looks_left = kLooksPerPiece * pieces.size();
   std::vector<size_t> placed;  // by offset
   std::vector<bool> is_placed(pieces.size(), false);
   const auto by_offset = [&](size_t a, size_t b) { return offsets[a] < offsets[b]; };
@@ -233,8 +234,10 @@ MemoryPlan inner::PlanMemory(absl::Span<const Lifetime> pieces) {
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       return rank(pieces[a], plan) > rank(pieces[b], plan);
     });
+    const bool near = plan.arena_bytes - plan.lower_bound_bytes < plan.lower_bound_bytes / kNear;
+    const size_t looks = near ? kLooksPerPiece * pieces.size() : SIZE_MAX;
     const std::optional<int64_t> bytes =
-        Place(pieces, order, neighbours, plan.arena_bytes, offsets);
+        Place(pieces, order, neighbours, plan.arena_bytes, looks, offsets);
     if (!bytes) break;  // and so would the next ones
     if (*bytes < plan.arena_bytes) {
       plan.arena_bytes = *bytes;

@@ -75,6 +75,12 @@ def pooled(function):
     return run
 
 
+def lp_pooled(function):
+    def run(x, p, kernel, stride, **options):
+        return function(x, p, all_the_same(kernel), all_the_same(stride), **options)
+    return run
+
+
 def unfolded(function):
     """As pooled; the size of a folded image is no option of unfold."""
     def run(x, kernel, output_size, **options):
@@ -142,6 +148,18 @@ def attention_by_rows(q, k, v, mask=None, position=None, scale=1.0, dropout=0.0,
     return y.transpose(1, 2)
 
 
+def sampled_unique(x, **_):
+    """PyTorch does not say where an element is first."""
+    values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
+    return [values, None, inverse, counts]
+
+
+def scatter_nd(x, indices, updates, reduce):
+    if reduce > 0:
+        raise NoPeer("index_put adds and nothing else")
+    return x.index_put(indices.unbind(-1), updates, accumulate=reduce == 0)
+
+
 # Parameters named here get their attribute even at its default, others only when it differs.
 OWN = {
     "matmul": matmul,
@@ -151,6 +169,10 @@ OWN = {
     "batch_norm_act_train": batch_norm_train,
     **{f"{kind}_pool{n}d": pooled(getattr(F, f"{kind}_pool{n}d"))
        for kind in ("max", "avg") for n in (1, 2, 3)},
+    "lp_pool1d": lp_pooled(F.lp_pool1d),
+    "lp_pool2d": lp_pooled(F.lp_pool2d),
+    "max_unpool2d": lambda values, indices, output_size: F.max_unpool2d(
+        values, indices, 2, output_size=output_size * (3 - len(output_size))),
     "unfold": unfolded(F.unfold),
     "fold": unfolded(F.fold),
     **{f"conv_transpose{n}d": transposed_convolution(getattr(F, f"conv_transpose{n}d"))
@@ -162,6 +184,17 @@ OWN = {
         logits, label, weight, **options),
     "nll_loss": lambda log_probs, label, weight=None, classes=0, **options: F.nll_loss(
         log_probs, label, weight, **options),
+    # From log_probs that are no logarithms of probabilities PyTorch's gradient is another.
+    "ctc_loss": lambda log_probs, targets, input_lengths, target_lengths, **options: F.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, reduction="none", **options),
+    "multilabel_margin_loss": lambda x, target: F.multilabel_margin_loss(x, target,
+                                                                         reduction="none"),
+    "scatter_reduce": lambda x, indices, source, dim, reduce: torch.scatter_reduce(
+        x, dim, indices, source, reduce),
+    "scatter_nd": scatter_nd,
+    "unique": sampled_unique,
+    "lstsq": lambda a, b: torch.linalg.lstsq(a, b, driver="gelsd"),
+    "int_matmul": lambda a, zero_point, b, other_zero_point: torch._int_mm(a[0], b[0])[None],
     "nonzero": lambda x, count: torch.nonzero(x),
     "one_hot": one_hot,
     "eigh": lambda a, upper=False: torch.linalg.eigh(a, "U" if upper else "L"),
@@ -181,6 +214,10 @@ OWN = {
         subscript(indices, dims), values),
     # Random: no results to compare, so there are no golden cases.
     "bernoulli": lambda state, p: torch.bernoulli(p),
+    "alpha_dropout": lambda x, state, together=True, p=0.5: (
+        F.feature_alpha_dropout if together else F.alpha_dropout)(x, p, True),
+    "feature_dropout": lambda x, state, p=0.5: torch.feature_dropout(x, p, True),
+    "rand_beta": lambda x, b, state: torch.distributions.Beta(x, b, validate_args=False).rsample(),
     "dropout": lambda x, state, p=0.5: F.dropout(x, p),
     "multinomial": lambda state, probs, n, replacement: torch.multinomial(probs, n, replacement),
     "rand": lambda state, shape, **_: torch.rand(shape),

@@ -38,7 +38,7 @@ class CudaSlabs final : public SlabSource {
 // It is ordered by the device's stream: a block that comes back may be handed out again at once,
 // although work that uses it is still queued, because whatever uses it next is queued behind that.
 // Work on another stream must be ordered with events (Stream::Wait) on both sides, as
-// io/internal/device_batches.h does.
+// io/data/internal/device_batches.h does.
 //
 // Blocks up to 1 MiB are cut best-fit from slabs of 2 MiB, others from slabs of 32 MiB and more.
 // Nothing returns to the device before EmptyCache, or before it or the limit refuses a slab:

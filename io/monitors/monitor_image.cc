@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/image.h"
+#include "firn/io/image/image.h"
 #include "firn/io/monitors/internal/pictures.h"
 #include "firn/tensor/error.h"
 

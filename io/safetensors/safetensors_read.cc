@@ -47,13 +47,19 @@ absl::StatusOr<Shape> ShapeOf(const RandomAccess& file, const SafetensorsEntry& 
   return shape;
 }
 
+// Whether all elements that a file may have are values as they stand: other bools than 0 and 1 and
+// unsigned integers beyond i64 are none.
+bool IsPlain(const StoredType& type) {
+  const bool may_be_beyond = type.dtype == DType::kI64 && !type.is_signed;
+  return type.bytes == SizeOf(type.dtype) && type.dtype != DType::kBool && !may_be_beyond;
+}
+
 // Elements are little-endian, as is every processor that Firn is for.
 absl::StatusOr<Tensor> ReadTensor(const RandomAccess& file, const SafetensorsEntry& entry,
                                   const std::shared_ptr<char>& map, bool widen) {
   FIRN_ASSIGN_OR_RETURN(const StoredType type, TypeOf(file, entry, widen));
   FIRN_ASSIGN_OR_RETURN(const Shape shape, ShapeOf(file, entry));
-  const bool plain = type.bytes == SizeOf(type.dtype) && type.dtype != DType::kBool;
-  if (map != nullptr && plain && entry.end > entry.begin && entry.begin % type.bytes == 0) {
+  if (map != nullptr && IsPlain(type) && entry.end > entry.begin && entry.begin % type.bytes == 0) {
     return FromBlob(map.get() + entry.begin, shape, type.dtype, [map](void*) {});
   }
   FIRN_ASSIGN_OR_RETURN(

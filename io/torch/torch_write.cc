@@ -10,9 +10,9 @@
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/little_endian.h"
-#include "firn/io/internal/zip.h"
 #include "firn/io/torch/internal/torch_types.h"
 #include "firn/io/torch/torch_status.h"
+#include "firn/io/zip/internal/zip.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 

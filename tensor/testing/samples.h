@@ -139,7 +139,8 @@ class Samples {
   // Allowed |result - reference| <= atol + rtol * |reference|; 0: the suite's default for the
   // dtype.
   double rtol_f32 = 0, atol_f32 = 0;
-  bool random = false;          // results are random: shapes and dtypes only
+  // Results are random: of values, only that a position of the generator gives the same again.
+  bool random = false;
   bool second_gradient = true;  // gradients of gradients are checked too
   bool captured = true;         // false: reads values on the host, which a capture refuses
   // false: the gradient is another than the function's, on purpose (straight through); a test of

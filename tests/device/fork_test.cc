@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "firn/device/parallel.h"
-#include "firn/io/data_loader.h"
+#include "firn/io/data/data_loader.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 #include "gtest/gtest.h"

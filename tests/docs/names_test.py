@@ -16,7 +16,7 @@ from public_api import chain, names_changed, reached, read  # noqa: E402
 # What programs include beside firn.h, docs/ and the folders' READMEs show where.
 BESIDE = ("autograd/graph/capture.h", "autograd/graph/dot.h", "autograd/graph/edit.h",
           "autograd/graph/evaluation.h", "autograd/graph/graph.h", "autograd/graph/visit.h",
-          "device/memory.h", "io/graph_file_contents.h")
+          "device/memory.h", "io/graph/graph_file_contents.h")
 
 
 class NamesTest(unittest.TestCase):

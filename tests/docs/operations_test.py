@@ -12,8 +12,8 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-from operations_page import (NAMES, PAGE, functions, pages_of_names, printed, read, rows,  # noqa: E402
-                             sentence, signature, stem)
+from operations_page import (NAMES, PAGE, functions, on_cuda, pages_of_names, printed,  # noqa: E402
+                             read, rows, sentence, signature, stem)
 
 LIST = sys.argv.pop()
 
@@ -47,6 +47,13 @@ class OperationsTest(unittest.TestCase):
         self.assertEqual(stem("LogSigmoid"), "log_sigmoid")
         self.assertEqual(stem("ConvTranspose2d"), "conv_transpose2d")
         self.assertEqual(stem("MaxPool2dWithIndices"), "max_pool2d_with_indices")
+        self.assertEqual(stem("TopKGrad"), "top_k_grad")
+
+    def test_devices_count_kernels_for_all_of_them(self):
+        there = on_cuda(ROOT)
+        self.assertIn("add", there)     # registered in a .cu
+        self.assertIn("concat", there)  # one kernel on every device
+        self.assertNotIn("eigh", there)
 
     def test_signatures(self):
         self.assertEqual(signature("Tensor Sin(const Tensor& x)"), "`Sin(x)`")

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "firn/autograd/graph/static_graph.h"
-#include "firn/io/graph_file.h"
+#include "firn/io/graph/graph_file.h"
 #include "firn/nn/conv.h"
 #include "firn/nn/linear.h"
 #include "firn/optim/adam.h"

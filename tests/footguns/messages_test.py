@@ -27,18 +27,19 @@ INTERNAL = re.compile(r"\b(slab|impl|nullptr|errno|enum|struct|assert\w*|unreach
 PUBLIC = {line.split()[0] for line in read(ROOT, "docs/names.txt").splitlines()}
 # Where a message is begun without the file, by how the path begins, and who puts it there.
 NAMED_BY_CALLER = {
-    "io/csv": "the line", "io/image.cc": "the image", "io/rows.cc": "the row",
-    "io/internal/csv_": "the line or the table", "io/internal/nnabla_cache_index.cc": "the line",
+    "io/csv": "the line", "io/data/csv_": "the line", "io/data/internal/csv_": "the line or the table",
+    "io/image/image.cc": "the image", "io/data/rows.cc": "the row",
+    "io/nnabla/internal/nnabla_cache_index.cc": "the line",
     "io/internal/stored_elements.cc": "the reader", "io/monitors/series.cc": "the line",
     "io/json/internal/": "the reader", "io/safetensors/internal/": "the reader", "io/torch/internal/": "the reader",
     "io/onnx/internal/": "the reader",
     "io/monitors/internal/event_messages.cc": "the record",
-    "io/monitors/internal/record_parsers.cc": "the record", "io/monitors/internal/wire.cc": "the record",
-    "io/graph_file_check.cc": "the reader", "io/graph_file_restore.cc": "the reader",
-    "io/checkpoint_manager.cc": "the folder stands in the words",
+    "io/monitors/internal/record_parsers.cc": "the record", "io/wire/internal/wire.cc": "the record",
+    "io/graph/graph_file_check.cc": "the reader", "io/graph/graph_file_restore.cc": "the reader",
+    "io/checkpoints/checkpoint_manager.cc": "the folder stands in the words",
 }
 # Written, not read: who calls the writer has the path.
-WRITERS = re.compile(r"io/(graph_file_(device|portable|write)|internal/(zip_writer|npy_header|ordered_prefetch))\.cc")
+WRITERS = re.compile(r"io/\w+/(graph_file_(device|portable|write)|internal/(zip_writer|npy_header|ordered_prefetch))\.cc")
 WRITES = re.compile(r"(JPEG|PNG): $|no memory to write")
 # Limits that no option raises.
 NO_OPTION = [

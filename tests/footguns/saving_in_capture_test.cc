@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "firn/autograd/graph/static_graph.h"
-#include "firn/io/graph_file.h"
-#include "firn/io/npy.h"
+#include "firn/io/graph/graph_file.h"
+#include "firn/io/npy/npy.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"

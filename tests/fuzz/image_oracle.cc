@@ -16,7 +16,7 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include "firn/io/image_status.h"
+#include "firn/io/image/image_status.h"
 #include "tests/fuzz/reader.h"
 
 namespace firn::io {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "firn/io/image.h"
+#include "firn/io/image/image.h"
 
 namespace firn::io {
 

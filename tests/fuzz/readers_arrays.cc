@@ -4,14 +4,14 @@
 #include <string_view>
 #include <vector>
 
-#include "firn/io/checkpoint.h"
-#include "firn/io/internal/checkpoint_file.h"
-#include "firn/io/internal/h5_reader.h"
-#include "firn/io/internal/h5_words.h"
+#include "firn/io/checkpoints/checkpoint.h"
+#include "firn/io/checkpoints/internal/checkpoint_file.h"
+#include "firn/io/hdf5/internal/h5_reader.h"
+#include "firn/io/hdf5/internal/h5_words.h"
 #include "firn/io/internal/random_access.h"
-#include "firn/io/nnabla_solver.h"
-#include "firn/io/npy_status.h"
-#include "firn/io/wav_status.h"
+#include "firn/io/nnabla/nnabla_solver.h"
+#include "firn/io/npy/npy_status.h"
+#include "firn/io/wav/wav_status.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "tests/fuzz/reader.h"

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "firn/io/cifar_status.h"
-#include "firn/io/csv_status.h"
-#include "firn/io/graph_file_contents.h"
-#include "firn/io/idx.h"
+#include "firn/io/csv/csv_status.h"
+#include "firn/io/data/cifar_status.h"
+#include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/idx/idx.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "firn/io/image_status.h"
+#include "firn/io/image/image_status.h"
 #include "tests/fuzz/image_oracle.h"
 #include "tests/fuzz/reader.h"
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/wire/internal/wire.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "firn/io/csv_rows.h"
-#include "firn/io/hdf5_dataset.h"
-#include "firn/io/nnabla_cache.h"
-#include "firn/io/npy_dataset.h"
+#include "firn/io/data/csv_rows.h"
+#include "firn/io/data/hdf5_dataset.h"
+#include "firn/io/data/npy_dataset.h"
+#include "firn/io/nnabla/nnabla_cache.h"
 #include "firn/tensor/error.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"

@@ -4,19 +4,19 @@
 #include <utility>
 #include <vector>
 
-#include "firn/io/checkpoint.h"
-#include "firn/io/hdf5.h"
-#include "firn/io/nnabla_cache.h"
-#include "firn/io/nnabla_solver.h"
-#include "firn/io/npy_status.h"
-#include "firn/io/rows.h"
-#include "firn/io/wav.h"
+#include "firn/io/checkpoints/checkpoint.h"
+#include "firn/io/data/rows.h"
+#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/nnabla/nnabla_cache.h"
+#include "firn/io/nnabla/nnabla_solver.h"
+#include "firn/io/npy/npy_status.h"
+#include "firn/io/wav/wav.h"
 #include "firn/tensor/from.h"
 #include "gtest/gtest.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
-#include "tests/io/changed_graph_file.h"
-#include "tests/io/image_test_files.h"
+#include "tests/io/graph/changed_graph_file.h"
+#include "tests/io/image/image_test_files.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
@@ -69,8 +69,8 @@ FIRN_FUZZ_SEEDS(hdf5) {
                                               {"conv.bias", FromValues({4.f})},
                                               {"step", FromVector<int64_t>({7}, {})}})
                   .ok());
-  return {ReadFile(TempPath("seed.h5")), ReadFile("tests/io/data/sample_params.h5"),
-          ReadFile("tests/io/data/sample_solver_states.h5")};
+  return {ReadFile(TempPath("seed.h5")), ReadFile("tests/io/hdf5/data/sample_params.h5"),
+          ReadFile("tests/io/hdf5/data/sample_solver_states.h5")};
 }
 
 FIRN_FUZZ_SEEDS(hdf5_dataset) {

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "firn/io/internal/h5_reader.h"
-#include "firn/io/internal/h5_words.h"
+#include "firn/io/hdf5/internal/h5_reader.h"
+#include "firn/io/hdf5/internal/h5_words.h"
 #include "firn/io/internal/random_access.h"
-#include "firn/io/npy_status.h"
-#include "firn/io/wav_status.h"
+#include "firn/io/npy/npy_status.h"
+#include "firn/io/wav/wav_status.h"
 #include "firn/tensor/from.h"
 #include "tests/growth.h"
-#include "tests/io/h5_test_files.h"
+#include "tests/io/hdf5/h5_test_files.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io::internal {

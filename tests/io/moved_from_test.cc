@@ -7,12 +7,12 @@
 
 #include "firn/autograd/graph/graph.h"
 #include "firn/device/inner.h"
-#include "firn/io/data_loader.h"
-#include "firn/io/digits.h"
-#include "firn/io/graph_file.h"
-#include "firn/io/image_dataset.h"
+#include "firn/io/data/data_loader.h"
+#include "firn/io/data/digits.h"
+#include "firn/io/data/image_dataset.h"
+#include "firn/io/graph/graph_file.h"
 #include "firn/io/parameters.h"
-#include "firn/io/progress.h"
+#include "firn/io/progress/progress.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -194,7 +194,7 @@ TEST(EmptyTest, DictsAndGraphsOfNothingAreSavedAndLoaded) {
   const std::string dict = TempPath("empty.h5"), graph = TempPath("empty.firn");
   Save(dict, {});
   EXPECT_TRUE(Load(dict).empty());
-  EXPECT_THAT(ErrorOf([] { Load(""); }), HasSubstr("load: '' ends in ''"));
+  EXPECT_THAT(ErrorOf([] { Load(""); }), HasSubstr("load: expected a path, got an empty one"));
   EXPECT_THAT(ErrorOf([] { Save("undefined.h5", {{"w", Tensor()}}); }), HasSubstr("w"));
   SaveGraph(graph, Graph());
   StaticGraph loaded = LoadGraph(graph);

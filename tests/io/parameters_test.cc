@@ -1,7 +1,7 @@
 // The one-line functions: formats by name, and errors as exceptions.
 #include "firn/io/parameters.h"
 
-#include "firn/io/data_loader.h"
+#include "firn/io/data/data_loader.h"
 #include "firn/nn/batch_norm.h"
 #include "firn/nn/dropout.h"
 #include "firn/nn/linear.h"
@@ -105,7 +105,7 @@ TEST(ParametersTest, ThrowsErrorsThatNameTheFile) {
   const auto error = [](const std::string& path) { return testing::ErrorOf([&] { Load(path); }); };
   EXPECT_THAT(error("net.pkl"),
               HasSubstr("'net.pkl' ends in '.pkl' (want .safetensors, .pt, .pth, .h5 or .hdf5)"));
-  EXPECT_THAT(error("net.npz"), HasSubstr("ReadNpz and WriteNpz of firn/io/npy.h take .npz"));
+  EXPECT_THAT(error("net.npz"), HasSubstr("ReadNpz and WriteNpz of firn/io/npy/npy.h take .npz"));
   EXPECT_THAT(error("/nowhere/net.h5"), HasSubstr("load: cannot open /nowhere/net.h5"));
   EXPECT_THROW(Save("/nowhere/net.h5", {}), Error);
   EXPECT_THROW(Save("net.pkl", {}), Error);

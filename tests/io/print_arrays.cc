@@ -11,10 +11,10 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "firn/io/hdf5_dataset.h"
-#include "firn/io/npy.h"
+#include "firn/io/data/hdf5_dataset.h"
+#include "firn/io/npy/npy.h"
 #include "firn/io/parameters.h"
-#include "firn/io/wav.h"
+#include "firn/io/wav/wav.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/tensor.h"
 

@@ -36,8 +36,9 @@ double RoundingBeforeBias(std::string_view kernel, const Call& call, const Tenso
   return std::ldexp(largest, want.dtype() == DType::kBF16 ? -8 : -11);
 }
 
-bool IsAllRounding(std::string_view kernel, DType dtype) {
-  return dtype == DType::kF32 && (kernel == "cufft" || kernel == "cusolver" || kernel == "cublas");
+bool IsAllRounding(std::string_view op, std::string_view kernel, DType dtype) {
+  return (dtype == DType::kF32 || op == "slogdet") &&
+         (kernel == "cufft" || kernel == "cusolver" || kernel == "cublas");
 }
 
 void ExpectSameAsOfCopies(const OpDef& on_device, const LayoutVariant& v, Device device) {

@@ -57,7 +57,6 @@ Call InF32(const Sample& s) {
 }  // namespace
 
 void CheckDeterminism(const Subject& subject, const Samples& samples) {
-  if (samples.random) return;
   for (const Sample& sample : samples.samples) {
     ExpectReproducible(subject, samples, {sample.name, CopiesOf(sample.inputs), sample.attrs});
   }

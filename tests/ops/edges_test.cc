@@ -280,10 +280,13 @@ TEST(EdgesTest, QuotientsOfNumbersFarFromOne) {
   for (const DType dtype : kTypes) {
     for (const double size : {1e-30, 1e-18, 1e18, 1e30}) {
       const auto div = [](const Tensor& x, const Tensor& y) { return Div(x, y); };
-      const Slopes s = At(div, 3 * size, 2 * size, dtype);
-      EXPECT_NEAR(s.value, 1.5, 1e-6);
-      EXPECT_NEAR(s.dx * size, 0.5, 1e-6) << size;
-      EXPECT_NEAR(s.dy * size, -0.75, 1e-6) << size;
+      const auto add = [](const Tensor& x, const Tensor& y) { return Addcdiv(ZerosLike(x), x, y); };
+      for (const Slopes& s :
+           {At(div, 3 * size, 2 * size, dtype), At(add, 3 * size, 2 * size, dtype)}) {
+        EXPECT_NEAR(s.value, 1.5, 1e-6);
+        EXPECT_NEAR(s.dx * size, 0.5, 1e-6) << size;
+        EXPECT_NEAR(s.dy * size, -0.75, 1e-6) << size;
+      }
     }
   }
 }

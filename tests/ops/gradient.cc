@@ -1,7 +1,7 @@
 // First and second gradients against central differences in f64, and first ones that are recorded
-// against those that are not; then first gradients in the other
-// dtypes, for one wanted input at a time, and for incoming gradients in other layouts, all against
-// the gradient of the plain call.
+// against those that are not; then first gradients in the other dtypes, for one wanted input at a
+// time, and for incoming gradients in other layouts, all against the gradient of the plain call.
+// What draws starts each call at the same position, so that it is a function like others.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ std::vector<Tensor> Outputs(const Subject& subject, std::vector<Tensor> inputs, 
 // The calls whose gradient can be checked: f64, with the wanted inputs marked.
 template <class F>
 void ForEachCall(const Subject& subject, const Samples& samples, F f) {
-  if (!subject.differentiable() || samples.random) return;
+  if (!subject.differentiable()) return;
   int checked = 0;
   for (const Sample& sample : samples.samples) {
     if (!sample.check_gradient) continue;
@@ -162,6 +162,7 @@ void CheckGradient(const Subject& subject, const Samples& samples) {
     }
     CheckOneAtATime(subject, call, wanted, all);
     CheckSeedLayouts(subject, call, wanted, all);
+    if (samples.random) return;  // f32 draws other numbers than f64
     const Sample sample{call.name, CopiesOf(call.inputs), call.attrs};
     for (const Call& typed : DTypeVariants(subject, sample)) {
       if (typed.inputs[wanted[0]].dtype() != DType::kF64)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,59 @@ TEST(RegistryTest, NamesNoSampleTwice) {
     const auto twice = std::adjacent_find(names.begin(), names.end());
     EXPECT_EQ(twice, names.end()) << op->name << ": " << *twice;
   }
+}
+
+// Functions that benchmarks do not time, and why not; views, which copy nothing, are none of them.
+const std::map<std::string, std::string>& NotTimed() {
+  static const auto* names = new std::map<std::string, std::string>{
+      {"argsort", "the indices of sort"},
+      {"batch_norm", "batch_norm_train, or arithmetic"},
+      {"chunk", "views"},
+      {"cross_entropy_of_probabilities", "cross_entropy has samples of both"},
+      {"detach", "a view"},
+      {"eye", "full and less"},
+      {"full_like", "full"},
+      {"generator_position", "one number"},
+      {"group_norm", "layer_norm's loops"},
+      {"masked_fill", "where"},
+      {"masked_select", "nonzero and a gather"},
+      {"max", "amax, or sort's loops"},
+      {"min", "as max"},
+      {"movedim", "a view"},
+      {"pack_sequence", "concat"},
+      {"softmin", "softmax"},
+      {"split", "views"},
+      {"stack", "concat"},
+      {"sum_to", "sum"},
+      {"sync_batch_norm", "batch_norm of one process"},
+      {"tile", "a copy"},
+      {"unbind", "views"},
+      {"update_loss_scale", "one number"},
+      {"weighted_binary_cross_entropy", "binary_cross_entropy"},
+      {"weighted_binary_cross_entropy_with_logits", "binary_cross_entropy_with_logits"},
+  };
+  return *names;
+}
+
+// One is all that op_compare asks for.
+TEST(RegistryTest, HasALargeSampleOfEveryFunction) {
+  std::vector<std::string> names = Composites();
+  for (const OpDef* op : AllOps()) {
+    if (!op->is_view) names.emplace_back(op->name);
+  }
+  size_t without = 0;
+  for (const std::string& name : names) {
+    const bool listed = NotTimed().contains(name);
+    if (!LargeSampleNames(name).empty()) {
+      EXPECT_FALSE(listed) << name << " is timed by now";
+      continue;
+    }
+    const auto samples = SamplesOf(name);
+    if (samples == nullptr || samples->functions.empty()) continue;
+    EXPECT_TRUE(listed) << name << ": s.AddLarge is missing";
+    without += listed ? 1 : 0;
+  }
+  EXPECT_EQ(without, NotTimed().size()) << "one that is not timed is no function";
 }
 
 // What users call, or why they do not.

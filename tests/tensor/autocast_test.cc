@@ -16,6 +16,7 @@
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/loss/regression.h"
 #include "firn/tensor/ops/norm/batch_norm.h"
+#include "firn/tensor/ops/norm/group_norm.h"
 #include "firn/tensor/ops/norm/layer_norm.h"
 #include "firn/tensor/ops/random/draws.h"
 #include "firn/tensor/ops/reduce/sum.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "firn/tensor/ops/linear/distance.h"
 #include "firn/tensor/ops/loss/binary.h"
 #include "firn/tensor/ops/loss/likelihood.h"
+#include "firn/tensor/ops/loss/regression.h"
 #include "firn/tensor/ops/loss/similarity.h"
 #include "firn/tensor/ops/norm/channel_norms.h"
 #include "firn/tensor/ops/norm/normalize.h"
@@ -94,7 +96,7 @@ std::vector<std::vector<double>> Rows(const Case& c, double scale) {
   return x;
 }
 
-const Shape kMatrix = {3, 4}, kChannels = {2, 3, 4};
+const Shape kMatrix = {3, 4}, kChannels = {2, 3, 4}, kRows = {2, 140};
 
 TEST(FarCompositesTest, LengthsWhoseSquaresLeaveTheRange) {
   const std::vector<Case> cases = {
@@ -105,6 +107,11 @@ TEST(FarCompositesTest, LengthsWhoseSquaresLeaveTheRange) {
       {"weight_norm", kMatrix, 2, [](const Inputs& x) { return WeightNorm(x[0], Sum(x[1], 1)); }},
       {"weight_norm with eps", kMatrix, 2,
        [](const Inputs& x) { return WeightNorm(x[0], Sum(x[1], 1), {.eps = 1e-12}); }},
+      {"weight_norm of rows", kRows, 2,
+       [](const Inputs& x) { return WeightNorm(x[0], Mean(x[1], 1)); }},
+      {"weight_norm of rows with eps", kRows, 2,
+       [](const Inputs& x) { return WeightNorm(x[0], Mean(x[1], 1), {.eps = 1e-12}); }},
+      {"normalize of rows", kRows, 1, [](const Inputs& x) { return Normalize(x[0]); }},
       {"local_response_norm", kChannels, 1,
        [](const Inputs& x) { return LocalResponseNorm(x[0], 3); }},
   };
@@ -115,6 +122,60 @@ TEST(FarCompositesTest, LengthsWhoseSquaresLeaveTheRange) {
     for (const double scale : {1e-4, 1.0, 300.0, 1e4}) {
       if (c.name != "cdist of order 3" || scale < 1e4) ExpectAsInF64(c, Rows(c, scale), kF16Range);
     }
+  }
+}
+
+// Their elements are in range.
+TEST(FarCompositesTest, NormsAndSumsThatLeaveTheRange) {
+  const std::vector<Case> cases = {
+      {"normalize", kMatrix, 1, [](const Inputs& x) { return Normalize(x[0]); }},
+      {"normalize, 1", kMatrix, 1, [](const Inputs& x) { return Normalize(x[0], 1); }},
+      {"normalize, 3", kMatrix, 1, [](const Inputs& x) { return Normalize(x[0], 3, 0); }},
+      {"normalize, all", kMatrix, 1, [](const Inputs& x) { return Normalize(x[0], 2, {}); }},
+      {"cosine_similarity", kMatrix, 2,
+       [](const Inputs& x) { return CosineSimilarity(x[0], x[1]); }},
+      {"mean", kMatrix, 1, [](const Inputs& x) { return Mean(x[0]); }},
+      {"mean of rows", kMatrix, 1, [](const Inputs& x) { return Mean(Abs(x[0]), 1); }},
+      {"mean of columns", kMatrix, 1, [](const Inputs& x) { return Mean(Abs(x[0]), 0); }},
+      {"l1_loss", kMatrix, 1, [](const Inputs& x) { return L1Loss(x[0], Mul(x[0], 0.25)); }},
+      {"mse_loss", kMatrix, 1,
+       [](const Inputs& x) {
+         const Tensor y = Mul(x[0], 1e-19);
+         return MseLoss(y, Mul(y, 0.5));
+       }},
+      {"smooth_l1_loss", kMatrix, 1,
+       [](const Inputs& x) { return SmoothL1Loss(x[0], Mul(x[0], 0.25), {.beta = 1e30}); }},
+      {"huber_loss", kMatrix, 1,
+       [](const Inputs& x) { return HuberLoss(Mul(x[0], 1e-8), Mul(x[0], 1e-9), {.delta = 1e7}); }},
+  };
+  for (const Case& c : cases) {
+    for (const double scale : {1e-12, 1.0, 1e20, 1e30, 1.5e38}) {
+      ExpectAsInF64(c, Rows(c, scale), kF32Range);
+    }
+  }
+  const Tensor opposite = FromValues<float>({3e38f, -3e38f, 0, 1}).Reshape({1, 4});
+  EXPECT_NEAR(Normalize(opposite).ToVector<float>()[1], -std::sqrt(0.5), 1e-6);
+  EXPECT_NEAR(CosineSimilarity(opposite, opposite).Item(), 1, 1e-6);
+  EXPECT_NEAR(WeightNorm(opposite, Full({1}, 2, DType::kF32)).ToVector<float>()[0], std::sqrt(2.0),
+              1e-6);
+  const Tensor largest = Full({5}, 1.7e308, DType::kF64);
+  EXPECT_EQ(Mean(largest).Item(), 1.7e308);
+  EXPECT_EQ(L1Loss(largest, ZerosLike(largest)).Item(), 1.7e308);
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(Mean(FromValues<float>({kInf, -3e38f, -3e38f})).Item(), kInf);
+  EXPECT_TRUE(std::isnan(Mean(FromValues<float>({kInf, -kInf})).Item()));
+}
+
+TEST(FarCompositesTest, NormalizesZerosAndTheSmallestToAnyLength) {
+  for (const int64_t size : {3, 200}) {
+    const Shape row({1, size});
+    Tensor zeros = Zeros(row).SetRequiresGrad();
+    const Tensor unit = Normalize(zeros, 2, 1, 0);
+    EXPECT_EQ(unit.Detach().ToVector<float>(), Zeros(row).ToVector<float>()) << size;
+    EXPECT_EQ(Grad(Sum(unit), zeros).ToVector<float>(), Zeros(row).ToVector<float>()) << size;
+    const Tensor least = Full(row, std::numeric_limits<double>::denorm_min(), DType::kF64);
+    EXPECT_EQ(Amax(Normalize(least, 2, 1, 0)).Item(), Amin(Normalize(least, 2, 1, 0)).Item());
+    EXPECT_NEAR(Sum(Square(Normalize(least, 2, 1, 0))).Item(), 1, 0.5) << size;
   }
 }
 

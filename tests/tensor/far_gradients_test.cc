@@ -17,6 +17,8 @@
 #include "firn/tensor/ops.h"
 #include "firn/tensor/ops/loss/loss_rules.h"
 #include "firn/tensor/ops/loss/similarity.h"
+#include "firn/tensor/ops/norm/channel_norms.h"
+#include "firn/tensor/ops/norm/normalize.h"
 
 namespace firn {
 namespace {
@@ -258,6 +260,50 @@ TEST(FarGradientsTest, LengthsOfAnySize) {
       ExpectNear(alone.recorded, want.recorded, rtol, "recorded gradient", rtol);
       const Slopes scaled = SlopesOf([&](const Tensor& t) { return Mul(f(t), unit); }, x);
       ExpectNear(scaled.second, want.second, rtol, "second gradient", 8 * rtol);
+    }
+  }
+}
+
+// What does not change with the size of x: with gradients of f(x) and of dx that are as large as x,
+// dx and its gradient are those of ordinary numbers.
+TEST(FarGradientsTest, NormalisationOfAnySizeWithFlowsAsLarge) {
+  const Values values = {.5, -1.25, 2, .75, 1.5, .25, -.5, 1, -2, .625, .375, 1};
+  const BatchNormOptions training{.training = true, .eps = 0};
+  const std::pair<const char*, Function> functions[] = {
+      {"layer_norm", [](const Tensor& x) { return LayerNorm(x, {4}, {}, {}, 0); }},
+      {"rms_norm", [](const Tensor& x) { return RmsNorm(x, {4}, {}, 0); }},
+      {"group_norm", [](const Tensor& x) { return GroupNorm(x, 2, {}, {}, 0); }},
+      {"instance_norm",
+       [](const Tensor& x) {
+         return InstanceNorm(Reshape(x, {1, 3, 4}), {}, {}, 0);
+       }},
+      {"standardize", [](const Tensor& x) { return Standardize(x, 0, 0); }},
+      {"batch_norm", [&](const Tensor& x) { return BatchNorm(x, {}, {}, {}, {}, training); }},
+      {"batch_norm of an image",
+       [&](const Tensor& x) {
+         return BatchNorm(Reshape(x, {1, 3, 2, 2}), {}, {}, {}, {}, training);
+       }},
+      {"normalize", [](const Tensor& x) { return Normalize(x, 2, 1, 0); }},
+      {"cosine_similarity",
+       [](const Tensor& x) { return CosineSimilarity(x, Flip(x, {0}), 1, 0); }},
+  };
+  const auto slopes = [](const Function& f, Tensor x, double unit) {
+    x.SetRequiresGrad();
+    const Tensor y = f(x), dy = Mul(Counted(y, 0.5), unit);
+    Slopes s;
+    s.plain = Grad(y, x, {.seeds = {dy}, .retain_graph = true}).ToVector<double>();
+    const Tensor d = Grad(y, x, {.seeds = {dy}, .create_graph = true});
+    s.recorded = d.ToVector<double>();
+    s.second = Grad(d, x, {.seeds = {Mul(Counted(d, 0.25), unit)}}).ToVector<double>();
+    return s;
+  };
+  for (const auto& [name, f] : functions) {
+    const Slopes want = slopes(f, Of(DType::kF64, values, {3, 4}), 1);
+    for (const int power : {-110, -80, -66, 0, 66, 80, 110, 116}) {
+      SCOPED_TRACE(testing::Message() << name << " times 2^" << power);
+      const double unit = std::ldexp(1.0, power);
+      const Tensor x = Mul(Of(DType::kF32, values, {3, 4}), unit);
+      ExpectNear(slopes(f, x, unit), want, 1e-4, 1e-4);
     }
   }
 }

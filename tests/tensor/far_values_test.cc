@@ -10,10 +10,14 @@
 #include <vector>
 
 #include "firn/autograd/backward.h"
+#include "firn/tensor/apply.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/index.h"
+#include "firn/tensor/op.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/ops/norm/group_norm.h"
+#include "firn/tensor/ops/norm/unit_rows.h"
 
 namespace firn {
 namespace {
@@ -213,6 +217,7 @@ TEST(FarValuesTest, DerivativesAreThoseOfOrdinaryNumbers) {
     return Sum(Mul(Reshape(y, {y.num_elements()}), weights[Range(0, y.num_elements())]));
   };
   const BatchNormOptions training{.training = true, .eps = 0};
+  const Tensor none;
   const Homogeneous functions[] = {
       {"norm 2", 1, [](const Tensor& x) { return Norm(x); }},
       {"norm 3", 1, [](const Tensor& x) { return Norm(x, 3); }},
@@ -223,6 +228,15 @@ TEST(FarValuesTest, DerivativesAreThoseOfOrdinaryNumbers) {
        }},
       {"layer norm", 0, [&](const Tensor& x) { return weighted(LayerNorm(x, {4}, {}, {}, 0)); }},
       {"RMS norm", 0, [&](const Tensor& x) { return weighted(RmsNorm(x, {4}, {}, 0)); }},
+      {"rows of a length", 0,
+       [&](const Tensor& x) {
+         return weighted(UnitRows(Reshape(x, {1, 4}), {}, {}));
+       }},
+      {"group norm", 0,
+       [&](const Tensor& x) {
+         return weighted(Apply(TheOp<"affine_group_norm">(), {Reshape(x, {1, 2, 2}), none, none},
+                               GroupNormAttrs{.num_groups = 1, .eps = 0})[0]);
+       }},
       {"batch norm", 0,
        [&](const Tensor& x) {
          return weighted(BatchNorm(Reshape(x, {4, 1}), {}, {}, {}, {}, training));

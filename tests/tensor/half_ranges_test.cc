@@ -10,10 +10,16 @@
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/activation/sigmoids.h"
 #include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/index/embedding_bag.h"
 #include "firn/tensor/ops/index/scatter.h"
+#include "firn/tensor/ops/loss/regression.h"
 #include "firn/tensor/ops/loss/similarity.h"
+#include "firn/tensor/ops/reduce/extreme.h"
+#include "firn/tensor/ops/reduce/moments.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
@@ -38,6 +44,38 @@ TEST(HalfRangesTest, MeansOfWhatSumsDoNotHold) {
   };
   EXPECT_EQ(mean(Halves({4e4, 49984}, {2})).Item(), 44992);
   EXPECT_EQ(mean(FromVector<int8_t>({100, 120})).Item<int64_t>(), 110);
+}
+
+// 70000 equal elements, a number that f16 does not hold and bf16 rounds.
+TEST(HalfRangesTest, SharesOfWhatIsTooManyToCount) {
+  constexpr int64_t kMany = 70000;
+  const Tensor none = Zeros({kMany}, DType::kI64);
+  for (const DType dtype : {DType::kF16, DType::kBF16}) {
+    const auto expect_share = [&](const char* what, const auto& f) {
+      Tensor x = Ones({kMany}, dtype).SetRequiresGrad();
+      f(x).Backward(Full({1}, 3.0 * kMany / 4, dtype));
+      const double dy = Full({1}, 3.0 * kMany / 4, dtype).ToVector<double>()[0];
+      const double want = Full({1}, dy / kMany, dtype).ToVector<double>()[0];
+      EXPECT_EQ(x.grad().ToVector<double>()[0], want) << what << " " << DTypeName(dtype);
+    };
+    expect_share("mean", [](const Tensor& x) { return Mean(x, 0, true); });
+    expect_share("var_mean", [](const Tensor& x) { return VarMean(x, 0, 1, true).mean; });
+    expect_share("amax", [](const Tensor& x) { return Amax(x, 0, true); });
+    expect_share("scatter_reduce", [&](const Tensor& x) {
+      return ScatterReduce(Zeros({1}, x.dtype()), 0, none, x, ScatterReduction::kAmax);
+    });
+    expect_share("l1_loss", [](const Tensor& x) { return Reshape(L1Loss(x, ZerosLike(x)), {1}); });
+
+    Tensor rows = Ones({2, 1}, dtype).SetRequiresGrad();
+    EmbeddingBag(Reshape(none, {1, kMany}), rows).Backward(Ones({1, 1}, dtype));
+    EXPECT_NEAR(rows.grad().ToVector<double>()[0], 1, 0x1p-7) << DTypeName(dtype);
+  }
+}
+
+TEST(HalfRangesTest, ProductsAndQuotientsThatAreAdded) {
+  const Tensor large = Halves({300}, {1}), small = Halves({0x1p-10}, {1});
+  EXPECT_EQ(Addcmul(Halves({-6e4}, {1}), large, large).Item(), 3e4);
+  EXPECT_EQ(Addcdiv(Halves({1}, {1}), small, Halves({0x1p15}, {1}), 0x1p20).Item(), 1 + 0x1p-5);
 }
 
 // Lengths of 5 * 2^-20, below which a gradient of 1 is infinite, and 5 * 2^13, below which one of

@@ -9,6 +9,7 @@
 #include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/reorder.h"
 #include "firn/tensor/storage.h"
 #include "tests/error_of.h"
@@ -195,7 +196,20 @@ TEST(IndexTest, NamesIndexDimAndShapeInErrors) {
   EXPECT_EQ(ErrorOf([&] { x[Range(0, 1, 0)]; }),
             "index: a Range has step 0 (want another, or a negative one to go backwards)");
   EXPECT_EQ(ErrorOf([&] { x[FromValues<int64_t>({5})]; }),
-            "index_select: indices 5 at index 0 is outside [-3, 3)");
+            "index: indices 5 at index 0 is outside [-3, 3)");
+  Tensor y = x.Clone();
+  const Tensor five = FromValues<int64_t>({5}), first = FromValues<int64_t>({0});
+  EXPECT_EQ(ErrorOf([&] { y[five] = 1; }), "index: indices 5 at index 0 is outside [-3, 3)");
+  EXPECT_EQ(ErrorOf([&] {
+              y[{kAll, five}] += 1;
+            }),
+            "index: indices 5 at index 0 is outside [-4, 4)");
+  EXPECT_EQ(ErrorOf([&] { y[first] = Ones({3}); }),
+            "index: values [3] do not broadcast to [1, 4], what the indices say of x [3, 4]");
+  EXPECT_EQ(ErrorOf([&] { y[Range(0, 2)] = Ones({3}); }),
+            "index: the value [3] does not broadcast to [2, 4], what the indices say of x");
+  EXPECT_EQ(ErrorOf([&] { Expand(Ones({1}), {3})[kAll] = 1; }).substr(0, 17), "index: target f32");
+  EXPECT_TRUE(y.Equals(x));
   EXPECT_EQ(ErrorOf([&] { Tensor()[0]; }), "index: x is an undefined tensor");
 }
 

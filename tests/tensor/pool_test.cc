@@ -149,11 +149,11 @@ Doubles PooledRow(const Doubles& x, int64_t height, int64_t width, const MaxPool
   return y;
 }
 
-// Rows that are worked on as vectors, with and without borders, in pieces, and too long for that;
-// small integers, whose sums are exact.
+// Rows that are worked on as vectors, with and without borders, in pieces, and longer than what is
+// worked on at once; small integers, whose sums are exact.
 TEST(PoolTest, RowsOfAnyLengthFollowTheDefinition) {
   for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
-    for (const int64_t width : {5, 8, 64, 513, 1030, 2100}) {
+    for (const int64_t width : {5, 8, 64, 513, 1030, 2100, 6101}) {
       const Tensor whole = Randint(-9, 9, {3, width});
       const Doubles x = whole.To(DType::kF64).ToVector<double>();
       const Tensor image = whole.To(dtype).Reshape({1, 1, 3, width});
@@ -185,8 +185,37 @@ TEST(PoolTest, RowsOfAnyLengthFollowTheDefinition) {
   }
 }
 
-// Of planes of rows that are put together, with divisors of their own at the borders.
-// Small planes are pooled together, and so are their gradients.
+// The windows of long rows, each by itself.
+TEST(PoolTest, WindowsOfLongRowsAreAveragedByThemselves) {
+  const int64_t width = 5003;
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16}) {
+    const Tensor x = Randint(-9, 9, {1, 2, width}).To(dtype);
+    const auto mean = [&](int64_t begin, int64_t end) {
+      return Mean(Tensor(x[{kAll, kAll, Range(begin, end)}]), 2);
+    };
+    for (const int64_t pieces : {1, 7, 2501, 6001}) {
+      const Tensor y = AdaptiveAvgPool1d(x, pieces);
+      for (int64_t j = 0; j < pieces; j += 1 + pieces / 40) {
+        const Tensor want = mean(j * width / pieces, ((j + 1) * width - 1) / pieces + 1);
+        EXPECT_TRUE(Tensor(y[{kAll, kAll, j}]).Equals(want)) << pieces << " " << j;
+      }
+    }
+    for (const int64_t kernel : {3, 2040, 4001}) {  // the last is longer than what is at hand
+      const Tensor y = AvgPool1d(x, {.kernel = kernel,
+                                     .stride = 2,
+                                     .padding = 1,
+                                     .ceil_mode = true,
+                                     .count_include_pad = false});
+      for (int64_t j = 0; j < y.size(2); j += j < y.size(2) - 2 ? 1 + y.size(2) / 40 : 1) {
+        const int64_t begin = 2 * j - 1;
+        const Tensor want = mean(std::max<int64_t>(begin, 0), std::min(begin + kernel, width));
+        EXPECT_TRUE(Tensor(y[{kAll, kAll, j}]).Equals(want)) << kernel << " " << j;
+      }
+    }
+  }
+}
+
+// Small planes, rows of which have divisors of their own at the borders, are pooled together.
 TEST(PoolTest, PlanesKnowNothingOfEachOther) {
   struct Case {
     int64_t kernel, stride, padding, dilation;

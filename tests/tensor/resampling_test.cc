@@ -55,6 +55,13 @@ TEST(GridSampleTest, TakesPlacesThatAreNone) {
               (std::vector<double>{1, 4, 1, 4}));
     EXPECT_EQ(border[4], mode == GridSampleMode::kLinear ? 2.5 : 3);
   }
+  const GridSampleOptions cubic{.mode = GridSampleMode::kCubic,
+                                .padding = GridSamplePadding::kBorder};
+  EXPECT_EQ(GridSample(x, grid, {.mode = cubic.mode}).ToVector<double>(),
+            std::vector<double>(5, 0));
+  const std::vector<double> border = GridSample(x, grid, cubic).ToVector<double>();
+  for (const size_t none : {0u, 1u, 2u, 4u}) EXPECT_TRUE(std::isnan(border[none])) << none;
+  EXPECT_EQ(border[3], 4);
 }
 
 }  // namespace

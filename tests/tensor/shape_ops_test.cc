@@ -198,7 +198,7 @@ TEST(AssignTest, BroadcastsAndConvertsInPlace) {
   x.T().Fill(4);
   EXPECT_EQ(alias.ToVector<float>(), (std::vector<float>(6, 4)));
   EXPECT_EQ(ErrorOf([&] { x.CopyFrom(Zeros({2})); }),
-            "assign: source [2] does not broadcast to target [2, 3]");
+            "copy_from: source [2] does not broadcast to target [2, 3]");
   EXPECT_THROW(Expand(Zeros({1}), {3}).Fill(1), Error);
 }
 

@@ -174,6 +174,20 @@ TEST(IstftTest, FillsWhatNoWindowCoversWithZeros) {
   for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i] == 0, i % 4 >= 2 || i >= 20) << i;
 }
 
+TEST(WindowsTest, AreTheirMirrorImages) {
+  for (const int64_t n : {2, 3, 64, 1001}) {
+    const auto periodic = BlackmanWindow(n, {.dtype = DType::kF64}).ToVector<double>();
+    const auto symmetric =
+        HannWindow(n, {.periodic = false, .dtype = DType::kF64}).ToVector<double>();
+    ASSERT_EQ(periodic.size(), static_cast<size_t>(n));
+    ASSERT_EQ(symmetric.size(), static_cast<size_t>(n));
+    for (size_t i = 1; i < periodic.size(); ++i) {
+      EXPECT_EQ(periodic[i], periodic[periodic.size() - i]) << n << " " << i;
+      EXPECT_EQ(symmetric[i - 1], symmetric[symmetric.size() - i]) << n << " " << i;
+    }
+  }
+}
+
 TEST(WindowsTest, AddUpToOneWhereTheyOverlap) {
   const Tensor hann = HannWindow(64, {.dtype = DType::kF64});
   EXPECT_LT(Largest(Slice(hann, 0, 0, 32) + Slice(hann, 0, 32) - 1.0), 1e-15);

@@ -34,7 +34,7 @@ PROFILE = {"otherData": {"build_id": "a"}, "traceEvents": [
     event("CppCompile", 2400000, "local action execution"),
     event("Compiling nn/linear.cc", 1500000, args={"target": "//nn:linear"}),
     event("Compiling nn/conv.cc", 500000, args={"target": "//nn:conv"}),  # another configuration
-    event("Compiling io/csv.cc", 3250000),
+    event("Compiling io/csv/csv.cc", 3250000),
     event("Linking examples/mnist", 750000),
     event("Symlinking virtual headers for //nn:conv", 250000),
 ]}
@@ -63,7 +63,7 @@ class BuildTimesTest(unittest.TestCase):
 
     def test_sources_are_summed_and_the_slowest_stands_first(self):
         self.assertEqual(self.sums("source"), [
-            (3.25, 1, "io/csv.cc"), (3.0, 2, "nn/conv.cc"), (1.5, 1, "nn/linear.cc"),
+            (3.25, 1, "io/csv/csv.cc"), (3.0, 2, "nn/conv.cc"), (1.5, 1, "nn/linear.cc"),
             (0.75, 1, "(link)"), (0.25, 1, "(other)")])
 
     def test_so_are_folders_and_targets(self):
@@ -87,7 +87,7 @@ class BuildTimesTest(unittest.TestCase):
     def test_the_longest_lines_are_printed_below_the_sum(self):
         self.assertEqual(self.run_tool("--top", "1"), [
             "7.8 s compiling 4 sources, 1.0 s for all else",
-            "     3.25 s     1  io/csv.cc"])
+            "     3.25 s     1  io/csv/csv.cc"])
         self.assertEqual(len(self.run_tool("--top", "0")), 6)
 
     def test_headers_are_the_include_lines_with_their_conditions(self):
@@ -97,7 +97,7 @@ class BuildTimesTest(unittest.TestCase):
 
     def test_the_share_of_headers_is_measured(self):
         os.makedirs(os.path.join(self.root, "io"))
-        with open(os.path.join(self.root, "io/csv.cc"), "w", encoding="utf-8") as file:
+        with open(os.path.join(self.root, "io/csv/csv.cc"), "w", encoding="utf-8") as file:
             file.write('#include "csv.h"\nint x = 1;\n')
         compiler = os.path.join(self.root, "compiler")  # takes time for a whole source alone
         with open(compiler, "w", encoding="utf-8") as file:
@@ -109,7 +109,7 @@ class BuildTimesTest(unittest.TestCase):
         share = int(said.split()[1].rstrip("%"))
         self.assertLess(share, 50)
         self.assertEqual(self.run_tool("--headers", "1", "--compiler", "false")[-1].split(),
-                         ["headers", "?", "io/csv.cc"])
+                         ["headers", "?", "io/csv/csv.cc"])
 
 
 if __name__ == "__main__":

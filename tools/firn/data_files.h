@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "firn/io/rows.h"
+#include "firn/io/data/rows.h"
 
 namespace firn::cli {
 

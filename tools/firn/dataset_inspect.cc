@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/text_table.h"
-#include "firn/io/progress.h"
+#include "firn/io/progress/progress.h"
 #include "tools/firn/command.h"
 #include "tools/firn/data_files.h"
 #include "tools/firn/statistics.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/hdf5.h"
+#include "firn/io/hdf5/hdf5.h"
 #include "firn/tensor/error.h"
 
 namespace firn::cli {
@@ -79,13 +79,17 @@ FileContents ReadFile(const std::string& path, const io::LoadLimits& limits) {
   return {};
 }
 
-StateDict ReadTensors(const std::string& path) {
+FileContents ReadFileOfTensors(const std::string& path) {
   FileContents contents = ReadFile(path);
   if (contents.tensors.empty() && !contents.columns.empty()) {
     RaiseStatus(InvalidArgument(path, ": expected a file of tensors, got ", contents.format),
                 "file");
   }
-  return std::move(contents.tensors);
+  return contents;
+}
+
+StateDict ReadTensors(const std::string& path) {
+  return std::move(ReadFileOfTensors(path).tensors);
 }
 
 }  // namespace firn::cli

@@ -19,7 +19,7 @@
 #include "firn/autograd/graph/graph.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/graph_file.h"
+#include "firn/io/graph/graph_file.h"
 #include "firn/io/monitors/record_writer.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/transforms/resize.h"
+#include "firn/io/data/transforms/resize.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "firn/io/graph_info.h"
+#include "firn/io/graph/graph_info.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::cli {

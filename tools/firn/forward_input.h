@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "firn/io/dataset.h"
-#include "firn/io/graph_info.h"
+#include "firn/io/data/dataset.h"
+#include "firn/io/graph/graph_info.h"
 #include "firn/tensor/tensor.h"
 #include "tools/firn/forward_convert.h"
 

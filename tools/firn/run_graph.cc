@@ -13,8 +13,8 @@
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/profile.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/graph_file.h"
-#include "firn/io/graph_file_contents.h"
+#include "firn/io/graph/graph_file.h"
+#include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/format.h"
@@ -27,12 +27,18 @@ namespace {
 
 [[noreturn]] void Refuse(const std::string& what) { RaiseStatus(InvalidArgument(what), "input"); }
 
+struct Found {
+  Tensor tensor;
+  bool picture = false;
+};
+
 // "FILE:NAME", a tensor of a file, or "FILE", its only one.
-Tensor FindTensor(const std::string& text) {
+Found FindTensor(const std::string& text) {
   std::error_code error;
   if (std::filesystem::is_regular_file(text, error)) {
-    const StateDict tensors = ReadTensors(text);
-    if (tensors.size() == 1) return tensors.begin()->second;
+    const FileContents file = ReadFileOfTensors(text);
+    const StateDict& tensors = file.tensors;
+    if (tensors.size() == 1) return {tensors.begin()->second, file.format == "image"};
     Refuse(absl::StrCat(text, " has ", tensors.size(), " tensors: say which by FILE:NAME"));
   }
   const size_t colon = text.rfind(':');
@@ -43,7 +49,21 @@ Tensor FindTensor(const std::string& text) {
   const StateDict tensors = ReadTensors(path);
   const Tensor* const t = tensors.Find(name);
   if (t == nullptr) Refuse(absl::StrCat(path, " has no tensor ", name));
-  return *t;
+  return {*t};
+}
+
+// A picture is never the batch that a graph takes.
+void RequireShape(const std::string& text, const Found& found, const TensorSpec& spec) {
+  if (found.tensor.shape() == spec.shape) return;
+  std::string advice = "give FILE:NAME, a tensor of that shape";
+  if (found.picture && spec.shape.rank() == 4) {
+    advice = absl::StrCat("firn forward GRAPH ", text,
+                          " makes a batch of it, with --resize of that"
+                          " size and with --scale, --mean and --std as it was for training");
+  }
+  Refuse(absl::StrCat(text, " is ", found.picture ? "a picture, " : "",
+                      found.tensor.spec().ToString(), "; the graph wants ", spec.ToString(), ": ",
+                      advice));
 }
 
 // Numbers of the other kind mean something else: pixels from 0 to 255 are not what a network of
@@ -65,18 +85,16 @@ void RequireSameKind(const std::string& text, const Tensor& t, const TensorSpec&
 // "0.5", "random" or a tensor of a file, as an input of that spec.
 Tensor InputFrom(const std::string& text, const TensorSpec& spec) {
   double number = 0;
-  if (absl::SimpleAtod(text, &number)) return Full(spec.shape, number, spec.dtype);
+  if (absl::SimpleAtod(text, &number)) {
+    return InNameOf("input", [&] { return Full(spec.shape, number, spec.dtype); });
+  }
   if (text == "random") {
     return IsFloating(spec.dtype) ? Randn(spec.shape, spec.dtype) : Zeros(spec.shape, spec.dtype);
   }
-  const Tensor found = FindTensor(text);
-  const Tensor* const t = &found;
-  if (t->shape() != spec.shape) {
-    Refuse(
-        absl::StrCat(text, " is ", t->shape().ToString(), ", the graph wants ", spec.ToString()));
-  }
-  RequireSameKind(text, *t, spec);
-  return t->To(spec.dtype).Detach();
+  const Found found = FindTensor(text);
+  RequireShape(text, found, spec);
+  RequireSameKind(text, found.tensor, spec);
+  return found.tensor.To(spec.dtype).Detach();
 }
 
 // What the graph takes, an input a line.

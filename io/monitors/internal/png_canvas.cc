@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "firn/io/image.h"
+#include "firn/io/image/image.h"
 #include "firn/io/monitors/internal/canvas.h"
 #include "firn/io/monitors/internal/series_names.h"
 #include "firn/io/monitors/internal/stroke_font.h"

@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "firn/device/message.h"
 #include "firn/io/load_limits.h"
-#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/wire/internal/wire.h"
 #include "firn/io/onnx/internal/onnx_model.h"
 
 namespace firn::io::internal {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "firn/device/status_macros.h"
-#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/wire/internal/wire.h"
 
 namespace firn::io::internal {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/wire/internal/wire.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
 
 namespace firn::io::internal {

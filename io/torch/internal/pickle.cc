@@ -25,8 +25,7 @@ class Machine {
 
   absl::StatusOr<Pickle> Run() {
     while (!done_) {
-      // A mark, a place in the memo.
-      FIRN_RETURN_IF_ERROR(Spend(8));
+      FIRN_RETURN_IF_ERROR(Spend(8));  // a mark, a place on the stack
       operation_at_ = at_;
       FIRN_ASSIGN_OR_RETURN(const uint64_t code, Number(1));
       FIRN_RETURN_IF_ERROR(Step(static_cast<unsigned char>(code)));
@@ -128,8 +127,9 @@ class Machine {
 
   absl::Status Keep(uint64_t place) {
     FIRN_RETURN_IF(Above() == 0, Wrong("expected a value to keep, got none"));
-    memo_[place] = stack_.back();
-    return absl::OkStatus();
+    constexpr size_t kPlace = 56;  // of a table that is half full, while it grows
+    const auto [kept, is_new] = memo_.insert_or_assign(place, stack_.back());
+    return is_new ? Spend(kPlace) : absl::OkStatus();
   }
   absl::Status Recall(uint64_t place) {
     const auto found = memo_.find(place);

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/zip.h"
 #include "firn/io/torch/internal/pickle.h"
 #include "firn/io/torch/internal/torch_tensors.h"
+#include "firn/io/zip/internal/zip.h"
 
 namespace firn::io::internal {
 namespace {

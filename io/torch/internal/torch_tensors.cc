@@ -195,16 +195,13 @@ class Walk {
         options_(options),
         storages_(file, options.load.limits, options.widen),
         reader_(pickle, &storages_),
-        // Sharing makes a file look larger than it is; no honest one so often.
-        visits_left_(4 * pickle.values.size() + 1024) {}
+        left_(options.load.limits.max_metadata_bytes) {}
 
   absl::StatusOr<StateDict> Run() {
     waiting_.push_back({pickle_.root, 0, "", nullptr});
     while (!waiting_.empty()) {
       Waiting next = std::move(waiting_.back());
       waiting_.pop_back();
-      FIRN_RETURN_IF(visits_left_-- == 0,
-                     ResourceExhausted(file_.name(), ": values that share more than is read"));
       const absl::Status status = Visit(next);
       if (status.ok()) continue;
       const std::string words(status.message());  // which name the file where its bytes are wrong
@@ -223,6 +220,16 @@ class Walk {
     const PickleValue& top = pickle_.top();
     if (top.kind != Kind::kObject) return "another value";
     return absl::StrCat("an object of ", JsonString(top.text), "; save its state dict");
+  }
+
+  // Values may share others, and a few of them then look like millions: what is gone through, and
+  // what is kept of it meanwhile, is counted each time.
+  absl::Status Spend(size_t bytes) {
+    left_ -= static_cast<int64_t>(bytes);
+    FIRN_RETURN_IF(left_ < 0, ResourceExhausted("values and paths to them of more than the ",
+                                                options_.load.limits.max_metadata_bytes,
+                                                " bytes allowed (limits.max_metadata_bytes)"));
+    return absl::OkStatus();
   }
 
   absl::Status Visit(const Waiting& next) {
@@ -282,6 +289,7 @@ class Walk {
     FIRN_RETURN_IF(static_cast<int64_t>(path.size()) > limits.max_name_bytes,
                    ResourceExhausted("a name of more than the ", limits.max_name_bytes,
                                      " bytes allowed (limits.max_name_bytes)"));
+    FIRN_RETURN_IF_ERROR(Spend(sizeof(Waiting) + path.size()));
     waiting_.push_back({value, above.depth + 1, std::move(path), within});
     return absl::OkStatus();
   }
@@ -299,6 +307,7 @@ class Walk {
 
   absl::Status VisitItems(const Waiting& next, const std::vector<uint32_t>& items,
                           const std::string* within) {
+    FIRN_RETURN_IF_ERROR(Spend(items.size() * sizeof(items[0])));
     for (size_t i = items.size(); i-- > 0;) {
       if (!Holds(items[i])) continue;
       FIRN_RETURN_IF_ERROR(Wait(next, items[i], Under(next.path, absl::StrCat(i)), within));
@@ -310,6 +319,8 @@ class Walk {
     absl::flat_hash_set<std::string> names;
     for (size_t i = 0; i < items.size(); i += 2) {
       FIRN_ASSIGN_OR_RETURN(const std::string name, KeyOf(items[i]));
+      FIRN_RETURN_IF_ERROR(
+          Spend(sizeof(name) + name.size() + pickle_[items[i]].items.size() * sizeof(items[0])));
       FIRN_RETURN_IF(!names.insert(name).second,
                      DataLoss("expected different keys, got ", JsonString(name), " twice"));
     }
@@ -343,7 +354,7 @@ class Walk {
   const TorchOptions& options_;
   TorchStorages storages_;
   TensorReader reader_;
-  size_t visits_left_;
+  int64_t left_;
   std::vector<Waiting> waiting_;
   StateDict state_;
 };

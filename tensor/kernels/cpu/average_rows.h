@@ -1,8 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_AVERAGE_ROWS_H_
 #define FIRN_TENSOR_KERNELS_CPU_AVERAGE_ROWS_H_
 
-// Averages on the CPU, whole rows of outputs at a time: what windows hold of each column is added
-// first, and then the columns of each window.
+// Averages on the CPU, whole rows of outputs at a time, or pieces of rows that are too long for the
+// first-level cache: what windows hold of each column is added first, and then the columns of each
+// window.
 
 #include <algorithm>
 
@@ -18,14 +19,15 @@ namespace firn::cpu {
 template <int kBlock, class T>
 class AverageRows {
  public:
-  // Whether there is room for rows of these images.
-  static bool Fits(const AvgPoolWindows& s) { return std::max(s.w.in, s.w.out) * kBlock <= kRoom; }
+  // Whether there is room for the columns of a window of these images.
+  static bool Fits(const AvgPoolWindows& s) { return IsShort(s.w) || Piece(s.w) > 0; }
 
   // Requires: Fits(s), which must outlive it.
   explicit AverageRows(const AvgPoolWindows& s) : s_(s) {
     const PoolAxis& w = s.w;
+    if (!IsShort(w)) piece_ = Piece(w);
     if (w.adaptive != 0) return;
-    tiled_ = w.padding == 0 && w.kernel == w.stride && w.in == w.out * w.stride;
+    tiled_ = IsShort(w) && w.padding == 0 && w.kernel == w.stride && w.in == w.out * w.stride;
     if (tiled_) return;
     const int64_t room = w.in + w.padding - w.kernel;
     end_ = room < 0 ? 0 : std::min(w.out, room / w.stride + 1);
@@ -41,26 +43,56 @@ class AverageRows {
       const int64_t height = s_.Divisor(slices, lines, PoolSpan{0, 1, 1});
       if (rows_ > 0 && (height != height_ || !HasRoom())) y = Finish(y);
       height_ = height;
-      AddColumns(x, slices, lines, columns_ + rows_ * s_.w.in * kBlock);
+      if (piece_ > 0) {
+        y = Pieces(x, slices, lines, y);
+        continue;
+      }
+      AddColumns(x, slices, lines, 0, s_.w.in, columns_ + rows_ * s_.w.in * kBlock);
       ++rows_;
     }
-    Finish(y);
+    if (rows_ > 0) Finish(y);
   }
 
  private:
   using Acc = AccumulatorOf<T>;
   static constexpr int64_t kRoom = 8192 / sizeof(Acc);
 
+  // Whether there is room for a row as a whole.
+  static bool IsShort(const PoolAxis& w) { return std::max(w.in, w.out) * kBlock <= kRoom; }
+
+  // Of how many windows of a row there is room for all columns; adaptive ones begin and end at the
+  // nearest columns outside of what they divide.
+  static int64_t Piece(const PoolAxis& w) {
+    constexpr int64_t kColumns = kRoom / kBlock;
+    if (w.adaptive != 0)
+      return std::min(kColumns, std::max<int64_t>(0, kColumns - 2) * w.out / w.in);
+    return w.kernel > kColumns ? 0 : std::min(kColumns, (kColumns - w.kernel) / w.stride + 1);
+  }
+
+  // A row whose columns there is no room for together.
+  T* Pieces(const T* x, const PoolSpan& slices, const PoolSpan& lines, T* y) {
+    for (int64_t j = 0; j < s_.w.out; j += piece_) {
+      const int64_t end = std::min(s_.w.out, j + piece_);
+      const int64_t from = s_.Span(s_.w, j).begin, to = s_.Span(s_.w, end - 1).end;
+      AddColumns(x, slices, lines, from, to, columns_);
+      Average(j, end, from);
+      StoreFrom(averages_, (end - j) * kBlock, y);
+      y += (end - j) * kBlock;
+    }
+    return y;
+  }
+
   // For one more row: they are put together where windows share out all columns.
   bool HasRoom() const { return tiled_ && (rows_ + 1) * s_.w.in * kBlock <= kRoom; }
 
-  // The sums of all columns over these slices and lines.
-  void AddColumns(const T* x, const PoolSpan& slices, const PoolSpan& lines, Acc* to) {
-    const int64_t n = s_.w.in * kBlock;
+  // The sums of columns [begin, end) over these slices and lines.
+  void AddColumns(const T* x, const PoolSpan& slices, const PoolSpan& lines, int64_t begin,
+                  int64_t end, Acc* to) {
+    const int64_t n = (end - begin) * kBlock;
     bool first = true;
     for (int64_t d = slices.begin; d < slices.end; ++d) {
       for (int64_t i = lines.begin; i < lines.end; ++i) {
-        const T* const line = x + (d * s_.h.in + i) * n;
+        const T* const line = x + ((d * s_.h.in + i) * s_.w.in + begin) * kBlock;
         if (first) {
           LoadAs(line, n, to);
         } else {
@@ -80,16 +112,22 @@ class AverageRows {
     if (tiled_) {  // their windows lie one behind the other
       Whole(columns_, rows_ * s_.w.out, averages_);
     } else {
-      for (int64_t j = 0; j < begin_; ++j) One(j);
-      if (begin_ < end_) {
-        const int64_t from = begin_ * s_.w.stride - s_.w.padding;
-        Whole(columns_ + from * kBlock, end_ - begin_, averages_ + begin_ * kBlock);
-      }
-      for (int64_t j = end_; j < s_.w.out; ++j) One(j);
+      Average(0, s_.w.out, 0);
     }
     StoreFrom(averages_, n, y);
     rows_ = 0;
     return y + n;
+  }
+
+  // Windows [first, last) of a row whose columns from `column` on are there.
+  void Average(int64_t first, int64_t last, int64_t column) {
+    const int64_t begin = std::clamp(begin_, first, last), end = std::clamp(end_, begin, last);
+    for (int64_t j = first; j < begin; ++j) One(j, first, column);
+    if (begin < end) {
+      const int64_t from = begin * s_.w.stride - s_.w.padding - column;
+      Whole(columns_ + from * kBlock, end - begin, averages_ + (begin - first) * kBlock);
+    }
+    for (int64_t j = end; j < last; ++j) One(j, first, column);
   }
 
   // Of windows of so many columns in the rows at hand.
@@ -126,19 +164,20 @@ class AverageRows {
     for (int64_t j = 0; j < n * kBlock; ++j) to[j] = (to[j] + Acc{0}) / divisor;  // no negative 0
   }
 
-  // Window j of a row, whichever of its columns there are.
-  void One(int64_t j) {
+  // Window j of those from `first` on, whichever of its columns there are.
+  void One(int64_t j, int64_t first, int64_t column) {
     const PoolSpan cols = s_.Span(s_.w, j);
     const Acc divisor = Divisor(s_.count_include_pad ? cols.padded : cols.end - cols.begin);
     Acc sum[kBlock] = {};
     for (int64_t c = cols.begin; c < cols.end; ++c) {
-      for (int b = 0; b < kBlock; ++b) sum[b] += columns_[c * kBlock + b];
+      for (int b = 0; b < kBlock; ++b) sum[b] += columns_[(c - column) * kBlock + b];
     }
-    for (int b = 0; b < kBlock; ++b) averages_[j * kBlock + b] = sum[b] / divisor;
+    for (int b = 0; b < kBlock; ++b) averages_[(j - first) * kBlock + b] = sum[b] / divisor;
   }
 
   const AvgPoolWindows& s_;
   int64_t begin_ = 0, end_ = 0;    // the windows of a row that have all their columns
+  int64_t piece_ = 0;              // windows that are averaged together; 0: all of a row
   bool tiled_ = false;             // the windows of a row share out its columns
   int64_t rows_ = 0, height_ = 0;  // those at hand, and the elements of a window's column in them
   alignas(64) Acc columns_[kRoom];

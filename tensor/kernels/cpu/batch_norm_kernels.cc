@@ -216,18 +216,18 @@ FIRN_ALWAYS_INLINE Acc FarGradient(Acc dz, Acc x, const Acc (&lanes)[5][kLanes],
   return lanes[1][j] * dz + lanes[2][j] * ((x - lanes[0][j]) * lanes[4][j]) + lanes[3][j];
 }
 
-// Writes the gradients of channel c, whose sums of dz and of dz (x - mean) over `count` elements
-// these are, and says how to get dx. Whether Acc holds b.
+// Writes the gradients of channel c and says how to get dx. Whether Acc holds b.
 template <class Acc>
-bool TakeGradients(KernelContext& k, int64_t channel, double count, double sum_dz, double sum_dz_x,
-                   Acc* a, Acc* b, Acc* c, Acc* d) {
+bool TakeGradients(KernelContext& k, int64_t channel, const GradSums& sums, Acc* a, Acc* b, Acc* c,
+                   Acc* d) {
   const double invstd = static_cast<double>(k.in<Acc>(GradIn::kInvstd)[channel]);
-  const double w = ChannelNumber<Acc>(k, GradIn::kWeight, channel, 1);
-  *a = static_cast<Acc>(w * invstd);
-  *b = static_cast<Acc>(-w * invstd * invstd * invstd * sum_dz_x / count);
-  *c = static_cast<Acc>(-w * invstd * sum_dz / count);
-  *d = static_cast<Acc>(-w * invstd * invstd * sum_dz_x / count);
-  const Acc to_weight = static_cast<Acc>(sum_dz_x * invstd), to_bias = static_cast<Acc>(sum_dz);
+  const double scale = ChannelNumber<Acc>(k, GradIn::kWeight, channel, 1) * invstd;
+  const double mean = sums.dz_xhat / sums.count;
+  *a = static_cast<Acc>(scale);
+  *b = static_cast<Acc>(-scale * mean * invstd);
+  *c = static_cast<Acc>(-scale * (sums.dz / sums.count));
+  *d = static_cast<Acc>(-scale * mean);
+  const Acc to_weight = static_cast<Acc>(sums.dz_xhat), to_bias = static_cast<Acc>(sums.dz);
   RowsOut<Acc>(k, GradOut::kDweight).Store(channel, 1, &to_weight);
   RowsOut<Acc>(k, GradOut::kDbias).Store(channel, 1, &to_bias);
   using Limits = std::numeric_limits<Acc>;
@@ -251,8 +251,20 @@ void GroupGradient(KernelContext& k, const ChannelGroups& v, int64_t g) {
   Acc a[kLanes], b[kLanes], c[kLanes], d[kLanes];
   bool held = true;
   for (int64_t i = 0; i < v.block; ++i) {
-    held &= TakeGradients(k, g * v.block + i, static_cast<double>(v.per_channel()), sums.first(i),
-                          sums.second(i), a + i, b + i, c + i, d + i);
+    const int64_t channel = g * v.block + i;
+    const auto for_each = [&](const auto& f) {
+      v.ForEachPiece(g, [&](const LanePiece& piece) {
+        p.Go(piece);
+        piece.ForEachInOrder([&](int64_t e, int64_t j) {
+          if ((j & (v.block - 1)) != i) return;
+          f(static_cast<double>(FlowAt<kActivation>(p.dy, p.y, e)), static_cast<double>(p.x[e]));
+        });
+      });
+    };
+    const auto of = GradSumsOf<Acc>(v.per_channel(), sums.first(i), sums.second(i),
+                                    k.in<Acc>(GradIn::kMean)[channel],
+                                    k.in<Acc>(GradIn::kInvstd)[channel], for_each);
+    held &= TakeGradients(k, channel, of, a + i, b + i, c + i, d + i);
   }
   SpreadLanes(a, 0, v.block, Acc{0}, lanes[1]);
   SpreadLanes(b, 0, v.block, Acc{0}, lanes[2]);
@@ -308,8 +320,16 @@ void RowsGradient(KernelContext& k, const ChannelRows& v) {
   std::atomic<bool> held = true;
   scratch.ForEachChannel([&](int64_t i, double sum_dz, double sum_dz_x) {
     invstd[i] = k.in<Acc>(GradIn::kInvstd)[i];
-    if (!TakeGradients(k, i, static_cast<double>(v.rows), sum_dz, sum_dz_x, a + i, b + i, c + i,
-                       d + i)) {
+    const auto for_each = [&](const auto& f) {
+      const RowsIn<Acc> dy(k, GradIn::kDy), x(k, GradIn::kX), y(k, GradIn::kY);
+      for (int64_t at = i; at < v.rows * v.channels; at += v.channels) {
+        const Acc flow = dy[at], result = y.given() ? y[at] : Acc{0};
+        f(static_cast<double>(ActivationGrad<kActivation>(flow, result)),
+          static_cast<double>(x[at]));
+      }
+    };
+    const auto of = GradSumsOf<Acc>(v.rows, sum_dz, sum_dz_x, mean[i], invstd[i], for_each);
+    if (!TakeGradients(k, i, of, a + i, b + i, c + i, d + i)) {
       held.store(false, std::memory_order_relaxed);
     }
   });

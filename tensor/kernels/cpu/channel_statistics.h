@@ -44,6 +44,31 @@ struct ChannelStatistics {
   }
 };
 
+// The sums of dz and of dz xhat over the `count` elements of a channel.
+struct GradSums {
+  double count, dz, dz_xhat;
+};
+
+// From the sums of dz and dz (x - mean); where products left the range of Acc, from the numbers
+// dz and x that `for_each(f)` gives f.
+template <class Acc, class ForEach>
+GradSums GradSumsOf(int64_t count, double dz, double dz_x, Acc mean, Acc invstd,
+                    const ForEach& for_each) {
+  const auto n = static_cast<double>(count), m = static_cast<double>(mean),
+             scale = static_cast<double>(invstd);
+  // Sums that are 0 are usual, of channels that nothing flows into.
+  constexpr double kSteep = 0x1p40;
+  const bool lost = scale > kSteep && std::abs(dz_x) < kLeastSum<Acc>;
+  if (std::isfinite(dz) && std::isfinite(dz_x) && !lost) [[likely]]
+    return {n, dz, dz_x * scale};
+  GradSums sums{n, 0, 0};
+  for_each([&](double flow, double x) {
+    sums.dz += flow;
+    sums.dz_xhat += flow * ((x - m) * scale);
+  });
+  return sums;
+}
+
 }  // namespace firn::cpu
 
 #endif  // FIRN_TENSOR_KERNELS_CPU_CHANNEL_STATISTICS_H_

@@ -4,9 +4,11 @@
 // What losses on class indices share: targets with weights, and means over them.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "firn/tensor/kernels/cpu/reduce.h"
+#include "firn/tensor/kernels/cpu/reduced_elements.h"
 #include "firn/tensor/kernels/reducers.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/problems/reduction_mode.h"
@@ -61,7 +63,14 @@ Acc ReduceLosses(const Acc* losses, int64_t count, double divisor) {
   for (int64_t i = 0; i < count; i += internal::kLeaf) {
     total.Add(internal::CombineRun(r, losses + i, std::min(internal::kLeaf, count - i), 1));
   }
-  return static_cast<Acc>(static_cast<double>(total.Total()) / divisor);
+  const double sum = static_cast<double>(total.Total());
+  if (std::isfinite(sum) || divisor <= 1) [[likely]]
+    return static_cast<Acc>(sum / divisor);
+  return static_cast<Acc>(FarMeanOf(
+      [&](const auto& f) {
+        for (int64_t i = 0; i < count; ++i) f(static_cast<double>(losses[i]));
+      },
+      divisor));
 }
 
 }  // namespace firn::cpu

@@ -5,12 +5,14 @@
 // the losses are summed as they are computed and never stored.
 
 #include <algorithm>
+#include <cmath>
 
 #include "firn/device/parallel.h"
 #include "firn/tensor/kernels/cpu/class_loss.h"
 #include "firn/tensor/kernels/cpu/elementwise.h"
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/cpu/reduce.h"
+#include "firn/tensor/kernels/cpu/reduced_elements.h"
 #include "firn/tensor/kernels/reducers.h"
 #include "firn/tensor/order.h"
 #include "firn/tensor/problems/reduction_mode.h"
@@ -35,6 +37,18 @@ ComputeOf<T> SumLosses(const T* x, const T* y, int64_t n, const F& f) {
     total += CombineRun(r, piece, m, 1);
   }
   return total;
+}
+
+// Their mean where sums of them left the range of their type: in double.
+template <class T, class F>
+double FarMeanLoss(const T* x, const T* y, int64_t n, const F& f, double divisor) {
+  using Acc = ComputeOf<T>;
+  const auto wide = [](T v) { return static_cast<double>(static_cast<Acc>(v)); };
+  return FarMeanOf(
+      [&](const auto& add) {
+        for (int64_t i = 0; i < n; ++i) add(f(wide(x[i]), wide(y[i])));
+      },
+      divisor);
 }
 
 }  // namespace internal
@@ -74,7 +88,12 @@ absl::Status RunElementwiseLoss(KernelContext& k) {
         sums[b] = internal::SumLosses(x + from, y + from, count, f);
       }
     });
-    *k.out<T>() = static_cast<T>(ReduceLosses(sums, blocks, LossDivisor(spec.shape, reduction)));
+    const double divisor = LossDivisor(spec.shape, reduction);
+    Acc loss = ReduceLosses(sums, blocks, divisor);
+    if (divisor > 1 && !std::isfinite(loss)) [[unlikely]] {
+      loss = static_cast<Acc>(internal::FarMeanLoss(x, y, n, f, divisor));
+    }
+    *k.out<T>() = static_cast<T>(loss);
   });
   return absl::OkStatus();
 }

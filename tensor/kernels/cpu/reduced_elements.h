@@ -71,6 +71,21 @@ class ExactSum {
   double sum_ = 0, lost_ = 0;
 };
 
+// The sum of those that `for_each(f)` gives f over `divisor`, also where the sum is no double: a
+// power of two less than half a double's range is taken out of each number.
+template <class ForEach>
+double FarMeanOf(const ForEach& for_each, double divisor) {
+  constexpr double kUnit = 0x1p-64;  // of numbers this large it takes no digits that count
+  ExactSum sum;
+  double plain = 0;  // right where a number is none, which an exact sum turns to NaN
+  for_each([&](double v) {
+    sum.Add(v * kUnit);
+    plain += v * kUnit;
+  });
+  const double total = sum.total();
+  return (std::isfinite(total) ? total : plain) / divisor / kUnit;
+}
+
 // The largest |v| of those that `for_each(f)` gives f, infinite if there is a NaN.
 template <class ForEach>
 double LargestOf(const ForEach& for_each) {

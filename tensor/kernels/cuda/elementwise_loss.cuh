@@ -10,10 +10,12 @@
 
 namespace firn::cuda {
 
-// The sum of f(x, y), divided. See reduce.cuh for what a fold is.
+// The sum of f(x, y), divided. See reduce.cuh for what a fold is. Sums are double, which holds
+// those of f32 whose mean f32 holds.
 template <class F, class T>
 struct LossFold {
-  using Acc = ComputeOf<T>;
+  using Of = ComputeOf<T>;
+  using Acc = double;
   using State = Acc;
 
   F f;
@@ -22,12 +24,12 @@ struct LossFold {
 
   FIRN_HOST_DEVICE State start() const { return 0; }
   FIRN_HOST_DEVICE void add(State& s, int64_t, int64_t, T x, T y) const {
-    s += f(static_cast<Acc>(x), static_cast<Acc>(y));
+    s += static_cast<double>(f(static_cast<Of>(x), static_cast<Of>(y)));
   }
   FIRN_HOST_DEVICE Acc total(const State& s) const { return s; }
   FIRN_HOST_DEVICE Acc combine(const Acc& a, const Acc& b) const { return a + b; }
   FIRN_HOST_DEVICE void store(int64_t, const Acc& a) const {
-    *out = static_cast<T>(static_cast<Acc>(static_cast<double>(a) / divisor));
+    *out = static_cast<T>(static_cast<Of>(a / divisor));
   }
 };
 

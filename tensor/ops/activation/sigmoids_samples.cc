@@ -183,6 +183,7 @@ FIRN_REGISTER_COMPOSITE(glu) {
   s.Add("rows", {Normal({3, 4})}, DimAttrs{});
   s.Add("channels", {Normal({2, 16, 3, 2})}, DimAttrs{1});
   s.Add("nothing", {Normal({0, 4})}, DimAttrs{});
+  s.AddLarge("2048x2048", {Normal({2048, 2048})}, DimAttrs{}, 5 * 2.1e6, 25e6);
   s.AddError("odd", {Normal({3, 5})}, DimAttrs{1}, "x [3, 5] must have an even size in dim 1");
   s.AddError("dim", {Normal({4})}, DimAttrs{1}, "dim 1 is outside");
 }

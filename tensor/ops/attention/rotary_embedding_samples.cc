@@ -62,6 +62,7 @@ FIRN_REGISTER_COMPOSITE(rotary_embedding) {
   s.Add("positions of each", {Normal({2, 3, 4}), Indices({5, 0, 3, 1, 2, 9}, {2, 3})},
         RotaryAttrs{.interleaved = true});
   s.Add("nothing", {Normal({0, 4}), none}, RotaryAttrs{});
+  s.AddLarge("8x12x512x64", {Normal({8, 12, 512, 64}), none}, RotaryAttrs{}, 3 * 3.1e6, 25e6);
   s.AddError("odd", {Normal({3, 5}), none}, RotaryAttrs{},
              "dims 5 must be even and at most the 5 features of x [3, 5]");
   s.AddError("positions", {Normal({3, 4}), Indices({1, 2, 3, 4, 5, 6}, {2, 3})}, RotaryAttrs{},

@@ -26,7 +26,7 @@ void CheckTolerance(double tolerance, const char* name) {
 Tensor Isclose(const Tensor& x, const Tensor& y, const IscloseOptions& o) {
   CheckTolerance(o.rtol, "rtol");
   CheckTolerance(o.atol, "atol");
-  const Promoted p = PromoteOperands(x, y, "isclose");
+  const Promoted p = PromoteCompared(x, y, "isclose");
   Tensor close = Eq(p.x(), p.y());
   if (o.equal_nan) close = LogicalOr(close, LogicalAnd(Isnan(p.x()), Isnan(p.y())));
   if (o.rtol == 0 && o.atol == 0) return close;

@@ -18,12 +18,14 @@
 #include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {
 
 absl::Status Infer(InferContext& c) {
   const FullAttrs& a = c.attrs<FullAttrs>();
+  FIRN_RETURN_IF_ERROR(CheckHolds(a.value, a.dtype));
   FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(a.shape.span()));
   c.device = Device{a.device_type, a.device_index};
   c.set_out(0, a.dtype, shape);
@@ -72,6 +74,7 @@ Tensor Ones(const Shape& shape, DType dtype, Device device) {
 
 Tensor FullLike(const Tensor& x, Element value) {
   if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), "full_like");
+  RaiseIfError(CheckHolds(value, x.dtype()), "full_like");
   return Full(x.shape(), value, x.dtype(), x.device());
 }
 Tensor ZerosLike(const Tensor& x) { return FullLike(x, 0); }

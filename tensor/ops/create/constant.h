@@ -8,7 +8,8 @@
 namespace firn {
 
 // A tensor of one value everywhere. Integer dtypes take the value truncated towards zero; integers
-// are exact.
+// are exact. Throws on NaN and on what lies outside of an integer dtype's range, as do all
+// functions that write a number as it is; bool takes any.
 Tensor Full(const Shape& shape, inner::Element value, DType dtype = kDefaultFloat,
             Device device = {});
 Tensor Zeros(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});

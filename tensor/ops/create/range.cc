@@ -18,12 +18,24 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/rounding.h"
 #include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {
 
+// That an integer dtype holds the first and the last element, between which lie all others.
+absl::Status CheckElements(const ArangeAttrs& a) {
+  if (a.size <= 0) return absl::OkStatus();
+  const auto last = static_cast<__int128>(a.first) + static_cast<__int128>(a.size - 1) * a.stride;
+  const auto near = static_cast<int64_t>(std::clamp<__int128>(last, INT64_MIN, INT64_MAX));
+  FIRN_RETURN_IF_ERROR(CheckHolds(a.first, a.dtype, "the first element"));
+  if (near == last) return CheckHolds(near, a.dtype, "the last element");
+  return CheckHolds(static_cast<double>(last), a.dtype, "the last element");
+}
+
 absl::Status InferArange(InferContext& c) {
   const ArangeAttrs& a = c.attrs<ArangeAttrs>();
+  FIRN_RETURN_IF_ERROR(CheckElements(a));
   FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make({&a.size, 1}));
   c.device = Device{a.device_type, a.device_index};
   c.set_out(0, a.dtype, shape);
@@ -37,7 +49,7 @@ absl::Status RunArange(KernelContext& k) {
     ParallelFor(a.size, 1 << 16, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         if constexpr (std::is_integral_v<T>) {
-          // Unsigned: wraps where the declared size makes it.
+          // Unsigned: i * stride alone may be beyond i64.
           const uint64_t v = static_cast<uint64_t>(a.first) +
                              static_cast<uint64_t>(i) * static_cast<uint64_t>(a.stride);
           out[i] = static_cast<T>(v);
@@ -68,8 +80,16 @@ void CheckStep(T start, T end, T step) {
   }
 }
 
+// Of one element the end is none. An end of i64 may have been rounded to 2^63.
+absl::Status CheckEnds(const Number& start, const Number& end, int64_t steps, DType dtype) {
+  if (steps > 0) FIRN_RETURN_IF_ERROR(CheckHolds(start, dtype, "start"));
+  return steps > 1 ? CheckHolds(end, dtype, "end") : absl::OkStatus();
+}
+Number Unrounded(double v) { return v == 0x1p63 ? Number(INT64_MAX) : Number(v); }
+
 absl::Status InferLinspace(InferContext& c) {
   const LinspaceAttrs& a = c.attrs<LinspaceAttrs>();
+  FIRN_RETURN_IF_ERROR(CheckEnds(Unrounded(a.start), Unrounded(a.end), a.steps, a.dtype));
   FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make({&a.steps, 1}));
   c.device = Device{a.device_type, a.device_index};
   c.set_out(0, a.dtype, shape);
@@ -115,12 +135,14 @@ Tensor ArangeNumbers(double start, double end, double step, const ArangeOptions&
     RaiseStatus(InvalidArgument("from ", start, " to ", end, " by ", step, " is no finite range"),
                 op.name);
   }
+  const DType dtype = options.dtype.value_or(kDefaultFloat);
+  if (size > 0) RaiseIfError(CheckHolds(start, dtype, "start"), op.name);
   const ArangeAttrs attrs{.size = static_cast<int64_t>(size),
                           .start = start,
                           .step = step,
                           .first = ConvertTo<int64_t>(start),
                           .stride = ConvertTo<int64_t>(step),
-                          .dtype = options.dtype.value_or(kDefaultFloat),
+                          .dtype = dtype,
                           .device_type = options.device.type,
                           .device_index = options.device.index};
   return Apply1(op, {}, attrs);
@@ -148,6 +170,7 @@ Tensor ArangeIntegers(int64_t start, int64_t end, int64_t step, const ArangeOpti
 }  // namespace inner::internal
 
 Tensor Linspace(Number start, Number end, Integer steps, DType dtype, Device device) {
+  RaiseIfError(CheckEnds(start, end, steps, dtype), "linspace");
   if (dtype == DType::kI64 && !(start.is_double() && end.is_double())) {
     // Ends that a double rounds: the way from the first one to the last, which mostly is shorter,
     // rounded so that the sums are towards zero.

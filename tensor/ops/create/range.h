@@ -44,7 +44,8 @@ Tensor ArangeNumbers(double start, double end, double step, const ArangeOptions&
 }  // namespace inner::internal
 
 // start, start + step, ... before `end`: ceil((end - start) / step) elements. Throws when step is 0
-// or leads away from `end`. Flags are no numbers.
+// or leads away from `end`, and when an integer dtype does not hold all elements. Flags are no
+// numbers.
 template <inner::internal::PlainNumber A, inner::internal::PlainNumber B,
           inner::internal::PlainNumber C = int>
 Tensor Arange(A start, B end, C step = 1, const ArangeOptions& options = {}) {
@@ -82,7 +83,8 @@ struct LinspaceAttrs {
 }  // namespace inner
 
 // `steps` evenly spaced numbers from `start` to `end`, both included and exact; one step gives
-// `start`. Integer dtypes take the numbers truncated towards zero. Throws when steps is negative.
+// `start`. Integer dtypes take the numbers truncated towards zero. Throws when steps is negative,
+// and when an integer dtype does not hold them.
 Tensor Linspace(inner::Number start, inner::Number end, inner::Integer steps,
                 DType dtype = kDefaultFloat, Device device = {});
 

@@ -9,6 +9,9 @@
 //
 // div: x / y, and the two roundings. Integer operands are searched for zeros before anything is
 // divided, for a division by zero would end the process.
+//
+// addcmul, addcdiv: in one pass where all three are of one floating dtype; of others, which promote
+// one after the other, they are composed.
 
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 
@@ -23,6 +26,7 @@
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic_fn.h"
 #include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/promotion.h"
 
 namespace firn {
@@ -188,6 +192,61 @@ FIRN_REGISTER_OP(div) {
   return op;
 }
 
+// value times what flows back.
+Tensor ScaledFlow(GradContext& g) {
+  const double value = g.attrs<AddcmulAttrs>().value;
+  return value == 1 ? g.grad_output() : Mul(g.grad_output(), value);
+}
+
+// w = x + value y z: dy = value dw z, dz = value dw y.
+void GradAddcmul(GradContext& g) {
+  g.set_grad_input(0, g.grad_output());
+  if (!g.needs(1) && !g.needs(2)) return;
+  const Tensor flow = ScaledFlow(g);
+  if (g.needs(1)) g.set_grad_input(1, Mul(flow, g.input(2)));
+  if (g.needs(2)) g.set_grad_input(2, Mul(flow, g.input(1)));
+}
+
+// w = x + value y / z: dy = value dw / z, dz = -dy (y / z).
+void GradAddcdiv(GradContext& g) {
+  g.set_grad_input(0, g.grad_output());
+  if (!g.needs(1) && !g.needs(2)) return;
+  const Tensor dy = Div(ScaledFlow(g), g.input(2));
+  g.set_grad_input(1, dy);
+  if (g.needs(2)) g.set_grad_input(2, Neg(Mul(dy, Div(g.input(1), g.input(2)))));
+}
+
+template <class F>
+OpDef TernaryOp(std::string_view doc, GradFn grad) {
+  return {
+      .doc = doc,
+      .inputs = {{.name = "x", .dtypes = kFloating},
+                 {.name = "y", .same_dtype_as = "x"},
+                 {.name = "z", .same_dtype_as = "x"}},
+      .outputs = {{.name = "w"}},
+      .attrs = AttrsOf<AddcmulAttrs>(),
+      .infer = InferBroadcast,
+      .grad = grad,
+      .saves = {Saved::Input(1), Saved::Input(2)},
+      .may_reuse = {{0, 0}, {0, 1}, {0, 2}},
+      .kernels = {cpu::ElementwiseKernel(cpu::RunFloat<F, 3>)},
+      .elementwise = cpu::ElementwiseOf<F>(),
+  };
+}
+
+FIRN_REGISTER_OP(addcmul) {
+  return TernaryOp<AddcmulFn>("x + value * y * z, broadcast.", GradAddcmul);
+}
+
+FIRN_REGISTER_OP(addcdiv) {
+  return TernaryOp<AddcdivFn>("x + value * y / z, broadcast.", GradAddcdiv);
+}
+
+bool OfOneFloatingDType(const Tensor& x, const Tensor& y, const Tensor& z) {
+  return x.defined() && y.defined() && z.defined() && IsFloating(x.dtype()) &&
+         y.dtype() == x.dtype() && z.dtype() == x.dtype();
+}
+
 }  // namespace
 
 Tensor Add(const Tensor& x, const Tensor& y, Number alpha) {
@@ -220,12 +279,22 @@ Tensor Div(const Tensor& x, const Tensor& y, DivRounding rounding) {
   return ApplyPromoted(TheOp<"div">(), x, y, DivAttrs{rounding}, rounding == DivRounding::kNone);
 }
 
+Tensor inner::MulInFloat(const Tensor& x, const Tensor& y) {
+  return Cast(Mul(Cast(x, ComputeDType(x.dtype())), y), x.dtype());
+}
+
+Tensor inner::DivInFloat(const Tensor& x, const Tensor& y) {
+  return Cast(Div(Cast(x, ComputeDType(x.dtype())), y), x.dtype());
+}
+
 Tensor Addcmul(const Tensor& x, const Tensor& y, const Tensor& z, Number value) {
-  return Add(x, Mul(y, z), value);
+  if (!OfOneFloatingDType(x, y, z)) return Add(x, Mul(y, z), value);
+  return Apply1(TheOp<"addcmul">(), {x, y, z}, AddcmulAttrs{value.value()});
 }
 
 Tensor Addcdiv(const Tensor& x, const Tensor& y, const Tensor& z, Number value) {
-  return Add(x, Div(y, z), value);
+  if (!OfOneFloatingDType(x, y, z)) return Add(x, Div(y, z), value);
+  return Apply1(TheOp<"addcdiv">(), {x, y, z}, AddcmulAttrs{value.value()});
 }
 
 }  // namespace firn

@@ -31,4 +31,8 @@ FIRN_REGISTER_KERNELS(mul) { return cuda::AnyKernels<MulFn, 2>(); }
 
 FIRN_REGISTER_KERNELS(div) { return cuda::NumericKernels<DivAnyFn, 2>(); }
 
+FIRN_REGISTER_KERNELS(addcmul) { return cuda::FloatKernels<AddcmulFn, 3>(); }
+
+FIRN_REGISTER_KERNELS(addcdiv) { return cuda::FloatKernels<AddcdivFn, 3>(); }
+
 }  // namespace firn::arithmetic_cuda

@@ -69,6 +69,22 @@ struct DivAttrs {
 // gradient is 0. Throws on an integer division by 0; floats give inf or NaN. Operator `/`.
 Tensor Div(const Tensor& x, const Tensor& y, DivRounding rounding = DivRounding::kNone);
 
+namespace inner {
+// The same of floating tensors, in x's dtype and for half types computed in f32: a factor or a
+// divisor that x's dtype would round, or does not hold at all, counts as it is.
+Tensor MulInFloat(const Tensor& x, const Tensor& y);
+Tensor DivInFloat(const Tensor& x, const Tensor& y);
+
+// Of addcmul and addcdiv.
+struct AddcmulAttrs {
+  double value = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("value", value);
+  }
+};
+}  // namespace inner
+
 // x + value * y * z, broadcast; dtypes promote as PyTorch's.
 Tensor Addcmul(const Tensor& x, const Tensor& y, const Tensor& z, inner::Number value = 1);
 // x + value * y / z, broadcast; dtypes promote as PyTorch's, and integers are divided as f32.

@@ -132,6 +132,24 @@ struct DivFloorFn {
   }
 };
 
+struct AddcmulFn : AddcmulAttrs {
+  using Brief = void;
+  using Attrs = AddcmulAttrs;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y, T z) const {
+    return x + static_cast<T>(value) * (y * z);
+  }
+};
+
+struct AddcdivFn : AddcmulAttrs {
+  using Brief = void;
+  using Attrs = AddcmulAttrs;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y, T z) const {
+    return x + static_cast<T>(value) * (y / z);
+  }
+};
+
 // For devices, where the rounding is a number of the call. Nobody looks for zeros among integers,
 // for the host would have to wait: an integer divided by 0 is 0.
 struct DivAnyFn {

@@ -129,42 +129,30 @@ FIRN_REGISTER_SAMPLES(div) {
              "integers are divided with rounding trunc or floor");
 }
 
-struct ValueAttrs {
-  double value = 1;
-  template <class V>
-  void Visit(V& v) {
-    v.Field("value", value);
-  }
-};
-
 void AddTernary(Samples& s) {
-  s.Declare({{.name = "x", .dtypes = kFloating},
-             {.name = "y", .same_dtype_as = "x"},
-             {.name = "z", .same_dtype_as = "x"}},
-            {{.name = "w", .same_dtype_as = "x"}});
-  s.Add("vectors", {Normal({7}, 1), Grid({7}, 2), Positive({7}, 3)}, ValueAttrs{});
+  s.Add("vectors", {Normal({7}, 1), Grid({7}, 2), Positive({7}, 3)}, AddcmulAttrs{});
   s.Add("value, broadcast", {Normal({3, 1}, 1), Grid({4}, 2), Positive({2, 1, 1}, 3)},
-        ValueAttrs{-0.5});
+        AddcmulAttrs{-0.5});
   s.Add("channels", {Normal({2, 8, 3}, 1), Grid({2, 8, 3}, 2), Positive({2, 8, 3}, 3)},
-        ValueAttrs{2});
-  s.Add("nothing", {Normal({0, 3}), Normal({3}), Normal({3})}, ValueAttrs{});
+        AddcmulAttrs{2});
+  s.Add("nothing", {Normal({0, 3}), Normal({3}), Normal({3})}, AddcmulAttrs{});
   s.AddLarge("4M", {Normal({2048, 2048}, 1), Normal({2048, 2048}, 2), Positive({2048, 2048}, 3)},
-             ValueAttrs{2}, 3 * 4.2e6, 67.1e6);
-  s.AddError("shapes", {Normal({3}), Normal({3}), Normal({4})}, ValueAttrs{}, "do not broadcast");
+             AddcmulAttrs{2}, 3 * 4.2e6, 67.1e6);
+  s.AddError("shapes", {Normal({3}), Normal({3}), Normal({4})}, AddcmulAttrs{}, "do not broadcast");
 }
 
-FIRN_REGISTER_COMPOSITE(addcmul) {
-  s.Function([](In in, const ValueAttrs& a) { return Addcmul(in[0], in[1], in[2], a.value); });
+FIRN_REGISTER_SAMPLES(addcmul) {
+  s.Function([](In in, const AddcmulAttrs& a) { return Addcmul(in[0], in[1], in[2], a.value); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
-    return in[0] + attrs.get<ValueAttrs>().value * in[1] * in[2];
+    return in[0] + attrs.get<AddcmulAttrs>().value * in[1] * in[2];
   });
   AddTernary(s);
 }
 
-FIRN_REGISTER_COMPOSITE(addcdiv) {
-  s.Function([](In in, const ValueAttrs& a) { return Addcdiv(in[0], in[1], in[2], a.value); });
+FIRN_REGISTER_SAMPLES(addcdiv) {
+  s.Function([](In in, const AddcmulAttrs& a) { return Addcdiv(in[0], in[1], in[2], a.value); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
-    return in[0] + attrs.get<ValueAttrs>().value * in[1] / in[2];
+    return in[0] + attrs.get<AddcmulAttrs>().value * in[1] / in[2];
   });
   AddTernary(s);
 }

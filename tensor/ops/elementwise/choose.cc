@@ -101,17 +101,30 @@ double LargestOf(DType dtype) {
 Tensor Where(const Tensor& condition, const Tensor& x, const Tensor& y) {
   const OpDef& op = TheOp<"where">();
   const Promoted p = PromoteOperands(x, y, op.name);
+  // Integers that do not fit would be cut to size, as operands of arithmetic are.
+  if (x.dtype() != y.dtype() && IsIntegral(p.x().dtype())) {
+    for (const Tensor* t : {&x, &y}) {
+      if (!t->impl()->weak_number) continue;
+      RaiseIfError(CheckHolds(NumberOf(*t), p.x().dtype(), t == &x ? "x" : "y"), op.name);
+    }
+  }
   return Apply1(op, {condition, p.x(), p.y()});
 }
 
 Tensor MaskedFill(const Tensor& x, const Tensor& mask, const Tensor& value) {
-  if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), "masked_fill");
+  constexpr const char* kName = "masked_fill";
+  CheckDefined(x, kName);
+  CheckDefined(mask, kName, "mask");
+  if (mask.dtype() != DType::kBool) {
+    RaiseStatus(InvalidArgument("mask must be bool, got ", mask.spec().ToString()), kName);
+  }
   if (!value.defined() || value.rank() != 0) {
     RaiseStatus(InvalidArgument("value must be a number or a 0-d tensor, got ",
                                 value.defined() ? value.spec().ToString() : "an undefined tensor"),
-                "masked_fill");
+                kName);
   }
-  return Where(mask, AsDType(value, x.dtype(), x.device()), x);
+  const Tensor element = AsElement(value, x.dtype(), x.device(), kName);
+  return InNameOf(kName, [&] { return Where(mask, element, x); });
 }
 
 Tensor NanToNum(const Tensor& x, const NanToNumOptions& options) {

@@ -8,12 +8,13 @@
 namespace firn {
 
 // x where the condition holds, else y; all three broadcast, x and y may be numbers and promote as
-// PyTorch's. The condition is bool. The gradient of what was not chosen is exactly 0, whatever its
-// value.
+// PyTorch's. Throws on an integer number that the other's integer dtype does not hold. The
+// condition is bool. The gradient of what was not chosen is exactly 0, whatever its value.
 Tensor Where(const Tensor& condition, const Tensor& x, const Tensor& y);
 
-// x with `value` where the mask (bool, broadcast with x) holds. The value is a number or a 0-d
-// tensor and takes x's dtype. No gradient passes where the mask holds.
+// x with `value` where the mask (bool, broadcast with x) holds. The value is a number, an
+// error where x's dtype does not hold it (Full), or a 0-d tensor, and takes x's dtype. No gradient
+// passes where the mask holds.
 Tensor MaskedFill(const Tensor& x, const Tensor& mask, const Tensor& value);
 
 namespace inner {

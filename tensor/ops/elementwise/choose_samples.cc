@@ -88,7 +88,7 @@ FIRN_REGISTER_COMPOSITE(masked_fill) {
   s.Add("nothing", {Normal({0, 3}), Booleans({3}), Normal({}, 2)});
   s.Add("integers", {Integers({7}, -9, 9), Booleans({7}), Indices({5}, {})});
   s.Add("bool", {Booleans({7}), Booleans({7}, 2), Booleans({}, 3)});
-  s.AddError("mask", {Normal({3}), Normal({3}), Normal({})}, {}, "condition must be bool");
+  s.AddError("mask", {Normal({3}), Normal({3}), Normal({})}, {}, "mask must be bool");
   s.AddError("value", {Normal({3}), Booleans({3}), Normal({3})}, {},
              "value must be a number or a 0-d tensor, got f64 [3]");
 }

@@ -6,6 +6,14 @@
 
 #include "firn/tensor/promotion.h"
 
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
@@ -29,7 +37,7 @@ T NumberTo(V v) {
   }
 }
 
-// A number as a 0-d tensor of `dtype`, which is of the same or a higher kind.
+// A number as a 0-d tensor of `dtype`, which is of the same or a higher kind or holds it.
 Tensor NumberAs(const Tensor& number, DType dtype) {
   absl::StatusOr<Tensor> t =
       AllocateTensor(TensorSpec::Contiguous(dtype, Shape(), number.device()));
@@ -57,6 +65,15 @@ Tensor NumberOn(const Tensor& number, Device device) {
   });
 }
 
+// Integers with all their digits, others with as many as tell them from their neighbours.
+std::string TextOf(const Number& v) {
+  const double value = v.value(), most = 0x1p63;
+  const bool whole = value >= -most && value < most && value == std::trunc(value);
+  if (whole) return absl::StrCat(v.is_double() ? static_cast<int64_t>(value) : v.integer());
+  char text[32];
+  return {text, std::to_chars(text, std::end(text), value).ptr};
+}
+
 // True if `t` is an integer that elements of `dtype`, an integer type, cannot hold.
 bool OverflowsInteger(const Tensor& t, DType dtype) {
   if (!t.impl()->weak_number || t.dtype() != DType::kI64 || !IsIntegral(dtype)) return false;
@@ -75,6 +92,31 @@ DType ResultType(const Tensor& x, const Tensor& y) {
   const DType first = gx < gy ? x.dtype() : y.dtype();
   const DType second = gx < gy ? y.dtype() : x.dtype();
   return KindOf(second) > KindOf(first) ? Promote(first, second) : first;
+}
+
+absl::Status CheckHolds(const Number& v, DType dtype, std::string_view name) {
+  // A number that is no dtype, as a damaged file may have, is told of by what makes a tensor of it.
+  if (static_cast<int>(dtype) >= kNumDTypes || !IsIntegral(dtype)) return absl::OkStatus();
+  const auto [least, largest] = VisitNumeric(dtype, []<class T>(TypeTag<T>) {
+    if constexpr (!std::is_integral_v<T>)
+      return std::pair<int64_t, int64_t>();
+    else
+      return std::pair<int64_t, int64_t>(std::numeric_limits<T>::min(),
+                                         std::numeric_limits<T>::max());
+  });
+  if (Number(least) <= v && v <= Number(largest)) [[likely]]
+    return absl::OkStatus();
+  return InvalidArgument(name, " is ", TextOf(v), " (want ", least, " to ", largest,
+                         ", the range of ", DTypeName(dtype), ")");
+}
+
+Tensor AsElement(const Tensor& value, DType dtype, Device device, std::string_view op,
+                 const char* name) {
+  CheckDefined(value, op, name);
+  if (!value.impl()->weak_number) return AsDType(value, dtype, device);
+  RaiseIfError(CheckHolds(NumberOf(value), dtype, name), op);
+  const Tensor y = value.dtype() == dtype ? value : NumberAs(value, dtype);
+  return y.device() == device ? y : NumberOn(y, device);
 }
 
 Tensor AsDType(const Tensor& x, DType dtype) {
@@ -100,6 +142,11 @@ double NumberValue(const Tensor& t) {
   }
 }
 
+Number NumberOf(const Tensor& t) {
+  if (t.dtype() == DType::kI64) return *reinterpret_cast<const int64_t*>(t.impl()->data);
+  return NumberValue(t);
+}
+
 Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op, bool to_float) {
   if (!x.defined() || !y.defined()) {
     RaiseStatus(InvalidArgument(x.defined() ? "y" : "x", " is an undefined tensor"), op);
@@ -119,6 +166,16 @@ Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op, 
   return p;
 }
 
+Promoted PromoteCompared(const Tensor& x, const Tensor& y, std::string_view op) {
+  const bool wide = x.defined() && y.defined() && x.dtype() != y.dtype() &&
+                    (OverflowsInteger(x, y.dtype()) || OverflowsInteger(y, x.dtype()));
+  if (!wide) return PromoteOperands(x, y, op);
+  Promoted p(x, y);
+  p.converted_x_ = AsDType(x, DType::kI64, y.device());
+  p.converted_y_ = AsDType(y, DType::kI64, x.device());
+  return p;
+}
+
 Tensor ApplyConverted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs,
                       bool to_float) {
   const Promoted p = PromoteOperands(x, y, op.name, to_float);
@@ -126,11 +183,9 @@ Tensor ApplyConverted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRe
 }
 
 Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y) {
-  if (x.defined() && y.defined() && x.dtype() != y.dtype() &&
-      (OverflowsInteger(x, y.dtype()) || OverflowsInteger(y, x.dtype()))) {
-    return Apply1(op, {AsDType(x, DType::kI64, y.device()), AsDType(y, DType::kI64, x.device())});
-  }
-  return ApplyPromoted(op, x, y);
+  if (x.defined() && y.defined() && x.dtype() == y.dtype()) return ApplyPromoted(op, x, y);
+  const Promoted p = PromoteCompared(x, y, op.name);
+  return Apply1(op, {p.x(), p.y()});
 }
 
 Tensor ApplyFloating(const OpDef& op, const Tensor& x, AttrsRef attrs) {

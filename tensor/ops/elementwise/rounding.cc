@@ -7,14 +7,13 @@
 //
 // trunc: flat between the steps.
 //
-// frac: what trunc takes away.
+// frac: what trunc takes away. Whole numbers are constant between their steps, so dx is dy itself.
 
 #include "firn/tensor/ops/elementwise/rounding.h"
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/ops/create/constant.h"
-#include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/rounding_fn.h"
 
 namespace firn {
@@ -51,6 +50,10 @@ void GradTrunc(GradContext& g) { g.set_grad_input(0, ZerosLike(g.grad_output()))
 
 FIRN_REGISTER_OP(trunc) { return cpu::NumericOp<TruncFn>("x without its fraction.", GradTrunc); }
 
+void GradFrac(GradContext& g) { g.set_grad_input(0, g.grad_output()); }
+
+FIRN_REGISTER_OP(frac) { return cpu::NumericOp<FracFn>("The fraction of x.", GradFrac); }
+
 }  // namespace
 
 Tensor Ceil(const Tensor& x) { return Apply1(TheOp<"ceil">(), {x}); }
@@ -63,10 +66,6 @@ Tensor Round(const Tensor& x, const RoundAttrs& options) {
 
 Tensor Trunc(const Tensor& x) { return Apply1(TheOp<"trunc">(), {x}); }
 
-// Whole numbers are constant between their steps: without a record of them, dx is dy itself.
-Tensor Frac(const Tensor& x) {
-  CheckDefined(x, "frac");
-  return Sub(x, Trunc(x.Detach()));
-}
+Tensor Frac(const Tensor& x) { return Apply1(TheOp<"frac">(), {x}); }
 
 }  // namespace firn

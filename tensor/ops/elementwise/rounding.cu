@@ -11,4 +11,6 @@ FIRN_REGISTER_KERNELS(round) { return cuda::NumericKernels<RoundFn>(); }
 
 FIRN_REGISTER_KERNELS(trunc) { return cuda::NumericKernels<TruncFn>(); }
 
+FIRN_REGISTER_KERNELS(frac) { return cuda::NumericKernels<FracFn>(); }
+
 }  // namespace firn::rounding_cuda

@@ -77,6 +77,14 @@ struct TruncFn {
   }
 };
 
+struct FracFn {
+  using Brief = void;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return static_cast<T>(x - TruncFn()(x));
+  }
+};
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ELEMENTWISE_ROUNDING_FN_H_

@@ -60,12 +60,13 @@ FIRN_REGISTER_SAMPLES(trunc) {
   s.AddError("bool", {Booleans({3})}, {}, "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
 }
 
-FIRN_REGISTER_COMPOSITE(frac) {
-  s.Declare({{.name = "x", .dtypes = kFloating}});
+FIRN_REGISTER_SAMPLES(frac) {
   s.Function<Frac>();
   s.Reference([](double x) { return x - std::trunc(x); });
   AddUnary(s, Grid);
+  s.Add("integers", {Integers({9}, -9, 9)});
   s.Add("edges", {Values({0.0, -2.5, 7, INFINITY, NAN})}).check_gradient = false;
+  s.AddError("bool", {Booleans({3})}, {}, "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ FIRN_REGISTER_SAMPLES(clip_grad_by_value) {
   s.Add("each channel", {Normal({2, 8, 3}), Normal({8, 1}, 2), Normal({1}, 3)}).check_gradient =
       false;
   s.Add("wide", {Normal({3, 5}), Values({-1e4}, {}), Values({1e4}, {})}).constant_inputs = {1, 2};
+  s.AddLarge("4M", {Normal({2048, 2048}), Values({-1}, {}), Values({1}, {})}, {}, 0, 33.6e6)
+      .constant_inputs = {1, 2};
   s.AddError("min", {Normal({3}), Normal({2}), Normal({1})}, {},
              "min [2] does not broadcast to x [3]");
   s.AddError("ints", {Integers({3}, 0, 5), Integers({1}, 0, 5), Integers({1}, 0, 5)}, {},
@@ -31,6 +33,7 @@ FIRN_REGISTER_SAMPLES(clip_grad_by_norm) {
       .check_gradient = false;
   s.Add("nothing", {Normal({0, 3})}, ClipGradByNormAttrs{}).check_gradient = false;
   s.Add("a large norm", {Normal({3, 5})}, ClipGradByNormAttrs{1e4});
+  s.AddLarge("4M", {Normal({2048, 2048})}, ClipGradByNormAttrs{}, 0, 33.6e6);
   s.AddError("norm", {Normal({3})}, ClipGradByNormAttrs{-1}, "norm must be 0 or more, got -1");
   s.AddError("dim", {Normal({3})}, ClipGradByNormAttrs{1, {1}}, "clip_grad_by_norm");
 }
@@ -45,6 +48,7 @@ FIRN_REGISTER_SAMPLES(top_k_grad) {
   s.Add("of all, by size", {Normal({2, 8, 3})}, TopKGradAttrs{7, true, 0}).check_gradient = false;
   s.Add("nothing", {Normal({0, 3})}, TopKGradAttrs{1}).check_gradient = false;
   s.Add("as many as there are", {Normal({3, 5})}, TopKGradAttrs{5});
+  s.AddLarge("100 in 1024 rows", {Normal({1024, 1024})}, TopKGradAttrs{100}, 0, 8.4e6);
   s.AddError("k", {Normal({3, 5})}, TopKGradAttrs{6},
              "k must be between 0 and the 5 elements of a sample of x [3, 5], got 6");
   s.AddError("base_dim", {Normal({3, 5})}, TopKGradAttrs{1, false, 3},

@@ -204,13 +204,14 @@ Tensor inner::IndexAt(const Tensor& x, const IndexArrays& indices) {
 }
 
 Tensor Index(const Tensor& x, const std::vector<Tensor>& indices) {
-  return IndexAt(x, ResolveIndices(x, indices, "index"));
+  const IndexArrays arrays = ResolveIndices(x, indices, "index");
+  return InNameOf("index", [&] { return IndexAt(x, arrays); });
 }
 
 Tensor inner::IndexPutAt(const Tensor& x, const IndexArrays& indices, const Tensor& values,
                          bool accumulate) {
   const OpDef& op = TheOp<"index_put">();
-  const std::vector<Tensor> inputs = WriteInputs(x, indices, values, op.name);
+  const std::vector<Tensor> inputs = WriteInputs(x, indices, values, op.name, accumulate);
   return Apply1(op, absl::InlinedVector<TensorRef, 8>(inputs.begin(), inputs.end()),
                 IndexPutAttrs{indices.dims, accumulate});
 }

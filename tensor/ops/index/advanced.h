@@ -45,9 +45,9 @@ struct IndexPutAttrs {
 }  // namespace inner
 
 // A copy of x whose elements at `indices` (as for Index) are replaced by `values`, which broadcast
-// to the shape of Index(x, indices) and are converted to x's dtype. With `accumulate` they are
-// added instead. Of several values for one place the last stays (its gradient then goes to all of
-// them).
+// to the shape of Index(x, indices) and are converted to x's dtype, which has to hold a number
+// (Full). With `accumulate` they are added instead. Of several values for one place the last stays
+// (its gradient then goes to all of them).
 Tensor IndexPut(const Tensor& x, const std::vector<Tensor>& indices, const Tensor& values,
                 inner::Flag accumulate = false);
 

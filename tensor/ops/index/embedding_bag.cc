@@ -112,11 +112,10 @@ void GradRows(GradContext& g) {
   const Tensor &indices = g.input(0), &dy = g.grad_output();
   Tensor flow = dy;
   if (a.mean && a.padding_idx == kNoIndex) {
-    flow = Div(dy, std::max<int64_t>(indices.size(1), 1));
+    flow = DivInFloat(dy, std::max<int64_t>(indices.size(1), 1));
   } else if (a.mean) {
     const Tensor counted = Cast(Ne(indices, a.padding_idx), ComputeDType(dy.dtype()));
-    const Tensor counts = Maximum(Sum(counted, 1, true), 1);
-    flow = Cast(Div(Cast(dy, counts.dtype()), counts), dy.dtype());
+    flow = DivInFloat(dy, Maximum(Sum(counted, 1, true), 1));
   }
   const Tensor rows = Expand(Unsqueeze(flow, 1), {indices.size(0), indices.size(1), dy.size(1)});
   g.set_grad_input(1, IndexAddWith(ExpandedZeros(w.shape, w.dtype, w.device), indices, rows,
@@ -212,10 +211,7 @@ class Bags {
   int64_t count_ = 0;
 };
 
-}  // namespace
-
-Tensor EmbeddingBag(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& o) {
-  CheckOptions(indices, weight, o);
+Tensor Bagged(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& o) {
   if (indices.rank() == 2 && !o.per_sample_weights.defined() && o.mode != EmbeddingBagMode::kMax) {
     int64_t padding = o.padding_idx.value_or(kNoIndex);
     if (padding < 0 && padding != kNoIndex) padding += weight.size(0);
@@ -241,6 +237,13 @@ Tensor EmbeddingBag(const Tensor& indices, const Tensor& weight, const Embedding
   // A half type need not hold the sums.
   const Tensor sums = bags.Sums(Cast(rows, counts.dtype()));
   return Cast(Div(sums, Maximum(counts, 1)), weight.dtype());
+}
+
+}  // namespace
+
+Tensor EmbeddingBag(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& o) {
+  CheckOptions(indices, weight, o);
+  return InNameOf("embedding_bag", [&] { return Bagged(indices, weight, o); });
 }
 
 }  // namespace firn

@@ -5,9 +5,9 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/index/masks.h"
-#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 
@@ -49,7 +49,7 @@ IndexArrays ResolveIndices(const Tensor& x, const std::vector<Tensor>& indices,
 }
 
 std::vector<Tensor> WriteInputs(const Tensor& x, const IndexArrays& indices, const Tensor& values,
-                                std::string_view op) {
+                                std::string_view op, bool added) {
   CheckDefined(x, op);
   CheckDefined(values, op, "values");
   std::vector<const Shape*> shapes;
@@ -62,7 +62,9 @@ std::vector<Tensor> WriteInputs(const Tensor& x, const IndexArrays& indices, con
                         a->result.ToString(), ", what the indices say of x ", x.shape().ToString()),
         op);
   }
-  std::vector<Tensor> inputs = {x, Expand(Cast(values, x.dtype()), a->result)};
+  const Tensor elements =
+      added ? AsDType(values, x.dtype(), x.device()) : AsElement(values, x.dtype(), x.device(), op);
+  std::vector<Tensor> inputs = {x, Expand(elements, a->result)};
   inputs.insert(inputs.end(), indices.arrays.begin(), indices.arrays.end());
   return inputs;
 }

@@ -31,9 +31,9 @@ IndexArrays ResolveIndices(const Tensor& x, const std::vector<Tensor>& indices,
                            std::string_view op);
 
 // The inputs of index_put and index_write: x, values (converted, and broadcast to the shape of what
-// they replace), index tensors.
+// they replace), index tensors. A number is an operand where values are added.
 std::vector<Tensor> WriteInputs(const Tensor& x, const IndexArrays& indices, const Tensor& values,
-                                std::string_view op);
+                                std::string_view op, bool added = false);
 
 }  // namespace firn
 

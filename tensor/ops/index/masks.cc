@@ -3,8 +3,9 @@
 //
 // masked_select: composed of nonzero and index_select on the flattened tensors.
 //
-// masked_scatter: the number of each place among those that are filled is a running sum of the
-// mask, so that nothing is read on the host.
+// masked_unpack, all of masked_scatter but for broadcasting, and masked_pack, its adjoint: places
+// are counted chunk by chunk, so that each chunk knows where in the source it begins, and walked
+// without jumps, which would be guessed wrongly.
 
 #include "firn/tensor/ops/index/masks.h"
 
@@ -17,6 +18,7 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/parts.h"
+#include "firn/tensor/kernels/width.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
@@ -26,6 +28,7 @@
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/view.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/reorder.h"
 
@@ -132,6 +135,136 @@ absl::Status Run(KernelContext& k) {
   });
 }
 
+// --- Elements of a mask's places, in order
+// --------------------------------------------------------
+
+absl::Status RefuseMask(const Shape& x, const Shape& mask) {
+  FIRN_RETURN_IF(mask != x, InvalidArgument("mask ", mask.ToString(), " must have the shape of x ",
+                                            x.ToString()));
+  return absl::OkStatus();
+}
+
+// Where among the places of the mask the parts of x begin. Fails if there are more than `most`.
+absl::Status CountPlaces(KernelContext& k, int64_t most, int64_t* total) {
+  const int64_t n = k.in_spec(0).num_elements();
+  int64_t* const before = k.workspace<int64_t>();
+  cpu::ForEachPart(n, kGrain, [&](int64_t part, int64_t begin, int64_t end) {
+    before[part] = CountNonzero(k.in<uint8_t>(1), begin, end);
+  });
+  *total = 0;
+  for (int64_t p = 0; p < cpu::NumParts(n, kGrain); ++p) {
+    *total += std::exchange(before[p], *total);
+  }
+  FIRN_RETURN_IF(*total > most, InvalidArgument("mask has ", *total, " places, but there are ",
+                                                most, " elements for them"));
+  return absl::OkStatus();
+}
+
+absl::Status InferMaskedUnpack(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(RefuseMask(c.shape(0), c.shape(1)));
+  c.set_out_like(0, 0);
+  return absl::OkStatus();
+}
+
+absl::Status RunMaskedUnpack(KernelContext& k) {
+  const int64_t n = k.in_spec(0).num_elements(), last = k.in_spec(2).num_elements() - 1;
+  int64_t total;
+  FIRN_RETURN_IF_ERROR(CountPlaces(k, last + 1, &total));
+  VisitWidth(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const T *const x = k.in<T>(0), *const source = k.in<T>(2);
+    const uint8_t* const mask = k.in<uint8_t>(1);
+    T* const y = k.out<T>();
+    if (total == 0) {
+      std::copy_n(x, n, y);
+      return;
+    }
+    cpu::ForEachPart(n, kGrain, [&](int64_t part, int64_t begin, int64_t end) {
+      int64_t next = k.workspace<int64_t>()[part];
+      for (int64_t i = begin; i < end; ++i) {
+        const T taken = source[std::min(next, last)];  // read whether it is wanted or not
+        const T all = static_cast<T>(T{0} - static_cast<T>(mask[i] != 0));  // bits, or none
+        y[i] = static_cast<T>((taken & all) | (x[i] & ~all));
+        next += mask[i] != 0 ? 1 : 0;
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+void GradMaskedUnpack(GradContext& g) {
+  const Tensor& dy = g.grad_output();
+  if (g.needs(0)) g.set_grad_input(0, Where(g.input(1), 0, dy));
+  if (!g.needs(2)) return;
+  const NonzeroAttrs count{g.input_spec(2).num_elements()};
+  g.set_grad_input(2, Apply1(TheOp<"masked_pack">(), {dy, g.input(1)}, count));
+}
+
+FIRN_REGISTER_OP(masked_unpack) {
+  return {
+      .doc = "A copy of x with elements of source where the mask is true, in order.",
+      .inputs = {{.name = "x"},
+                 {.name = "mask", .dtypes = kBoolean},
+                 {.name = "source", .same_dtype_as = "x", .min_rank = 1, .max_rank = 1}},
+      .outputs = {{.name = "y"}},
+      .infer = InferMaskedUnpack,
+      .grad = GradMaskedUnpack,
+      .saves = {Saved::Input(1)},
+      .kernels = {{.name = "loop", .workspace = Workspace, .run = RunMaskedUnpack}},
+  };
+}
+
+absl::Status InferMaskedPack(InferContext& c) {
+  const int64_t count = c.attrs<NonzeroAttrs>().count;
+  FIRN_RETURN_IF_ERROR(RefuseMask(c.shape(0), c.shape(1)));
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make({&count, 1}));
+  c.set_out(0, c.dtype(0), shape);
+  return absl::OkStatus();
+}
+
+absl::Status RunMaskedPack(KernelContext& k) {
+  constexpr int64_t kPiece = 256;
+  const int64_t n = k.in_spec(0).num_elements(), count = k.attrs<NonzeroAttrs>().count;
+  int64_t total;
+  FIRN_RETURN_IF_ERROR(CountPlaces(k, count, &total));
+  VisitWidth(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const T* const x = k.in<T>(0);
+    const uint8_t* const mask = k.in<uint8_t>(1);
+    cpu::ForEachPart(n, kGrain, [&](int64_t part, int64_t begin, int64_t end) {
+      T* to = k.out<T>() + k.workspace<int64_t>()[part];
+      for (int64_t first = begin; first < end; first += kPiece) {
+        T found[kPiece];
+        int64_t size = 0;
+        for (int64_t i = first; i < std::min(end, first + kPiece); ++i) {
+          found[size] = x[i];
+          size += mask[i] != 0 ? 1 : 0;
+        }
+        to = std::copy_n(found, size, to);
+      }
+    });
+    std::fill(k.out<T>() + total, k.out<T>() + count, T{0});
+  });
+  return absl::OkStatus();
+}
+
+void GradMaskedPack(GradContext& g) {
+  const TensorSpec& x = g.input_spec(0);
+  g.set_grad_input(0, Apply1(TheOp<"masked_unpack">(), {ExpandedZeros(x.shape, x.dtype, x.device),
+                                                        g.input(1), g.grad_output()}));
+}
+
+FIRN_REGISTER_OP(masked_pack) {
+  return {
+      .doc = "The elements of x where the mask is true, in order, and zeros behind them.",
+      .inputs = {{.name = "x"}, {.name = "mask", .dtypes = kBoolean}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<NonzeroAttrs>(),
+      .infer = InferMaskedPack,
+      .grad = GradMaskedPack,
+      .saves = {Saved::Input(1)},
+      .kernels = {{.name = "loop", .workspace = Workspace, .run = RunMaskedPack}},
+  };
+}
+
 FIRN_REGISTER_OP(nonzero) {
   return {
       .doc = "The indices of the elements that are not zero. Not differentiable.",
@@ -197,13 +330,29 @@ Tensor MaskedScatter(const Tensor& x, const Tensor& mask, const Tensor& source) 
                                 DTypeName(source.dtype()), ": convert one with To(...)"),
                 kName);
   }
+  const Tensor where = Expand(mask, x.shape());
+  if (x.device().is_cpu()) {
+    return inner::InNameOf(kName, [&] {
+      return Apply1(TheOp<"masked_unpack">(), {x, where, Flatten(source)});
+    });
+  }
+  // The number of each place among those that are filled is a running sum of the mask, so that
+  // nothing is read on the host.
   constexpr int64_t kNone = -1;
-  const Tensor where = Expand(mask, x.shape()), flat = Flatten(where);
+  const Tensor flat = Flatten(where);
   const Tensor number = Sub(Cumsum(Cast(flat, DType::kI64), 0), 1);
-  const Tensor taken =
-      Apply1(TheOp<"index_select">(), {Flatten(source), Where(flat, number, kNone)},
-             IndexSelectAttrs{.ignored = kNone});
-  return Where(where, Reshape(taken, x.shape()), x);
+  const auto take = [&] {
+    return Apply1(TheOp<"index_select">(), {Flatten(source), Where(flat, number, kNone)},
+                  IndexSelectAttrs{.ignored = kNone});
+  };
+  try {
+    return Where(where, Reshape(take(), x.shape()), x);
+  } catch (const Error& error) {
+    if (error.code() != absl::StatusCode::kOutOfRange) throw;
+    RaiseStatus(OutOfRange("mask has more places than there are elements for them, ",
+                           source.num_elements()),
+                kName);
+  }
 }
 
 }  // namespace firn

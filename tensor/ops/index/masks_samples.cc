@@ -58,6 +58,57 @@ FIRN_REGISTER_COMPOSITE(masked_select) {
   s.AddError("shapes", {Normal({3}), Booleans({2})}, {}, "shapes [3] and [2] do not broadcast");
 }
 
+FIRN_REGISTER_SAMPLES(masked_pack) {
+  s.Internal("the adjoint of masked_unpack");
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    RefTensor y(Shape({attrs.get<NonzeroAttrs>().count}));
+    for (int64_t i = 0, next = 0; i < in[0].size(); ++i) {
+      if (in[1][i] != 0) y[next++] = in[0][i];
+    }
+    return std::vector<RefTensor>{y};
+  });
+  s.Add("vector", {Normal({7}), Booleans({7})}, NonzeroAttrs{9});
+  s.Add("channels", {Normal({2, 8, 3}), Booleans({2, 8, 3})}, NonzeroAttrs{48});
+  s.Add("several pieces", {Normal({700}), Booleans({700})}, NonzeroAttrs{700});
+  s.Add("none", {Normal({3}), Values({0, 0, 0}).To(DType::kBool)}, NonzeroAttrs{0});
+  s.Add("scalar", {Normal({}), Values({1}, {}).To(DType::kBool)}, NonzeroAttrs{1});
+  s.Add("nothing", {Normal({0, 3}), Booleans({0, 3})}, NonzeroAttrs{2});
+  s.Add("integers", {Integers({7}, 0, 9), Booleans({7})}, NonzeroAttrs{7});
+  s.Add("bool", {Booleans({7}), Booleans({7}, 2)}, NonzeroAttrs{7});
+  s.AddLarge("4M", {Normal({2048, 2048}), Booleans({2048, 2048})}, NonzeroAttrs{1 << 22}, 0, 38e6);
+  s.AddError("too few", {Normal({3}), Values({1, 0, 1}).To(DType::kBool)}, NonzeroAttrs{1},
+             "mask has 2 places, but there are 1 elements for them");
+  s.AddError("count", {Normal({3}), Booleans({3})}, NonzeroAttrs{-1}, "-1");
+  s.AddError("mask", {Normal({3}), Booleans({2})}, NonzeroAttrs{3},
+             "mask [2] must have the shape of x [3]");
+}
+
+FIRN_REGISTER_SAMPLES(masked_unpack) {
+  s.Internal("masked_scatter of a mask and a source that fit");
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
+    RefTensor y = in[0];
+    for (int64_t i = 0, next = 0; i < y.size(); ++i) {
+      if (in[1][i] != 0) y[i] = in[2][next++];
+    }
+    return std::vector<RefTensor>{y};
+  });
+  s.Add("vector", {Normal({7}), Booleans({7}), Normal({9}, 2)});
+  s.Add("channels", {Normal({2, 8, 3}), Booleans({2, 8, 3}), Normal({48}, 2)});
+  s.Add("several pieces", {Normal({70, 10}), Booleans({70, 10}), Normal({700}, 2)});
+  s.Add("exactly", {Normal({4}), Values({0, 1, 1, 0}).To(DType::kBool), Normal({2}, 2)});
+  s.Add("none", {Normal({3}), Values({0, 0, 0}).To(DType::kBool), Normal({0})});
+  s.Add("scalar", {Normal({}), Values({1}, {}).To(DType::kBool), Normal({1}, 2)});
+  s.Add("nothing", {Normal({0, 3}), Booleans({0, 3}), Normal({2})});
+  s.Add("integers", {Integers({7}, 0, 9), Booleans({7}), Integers({7}, 0, 9, 2)});
+  s.Add("bool", {Booleans({7}), Booleans({7}, 2), Booleans({7}, 3)});
+  s.AddLarge("4M", {Normal({2048, 2048}), Booleans({2048, 2048}), Normal({1 << 22}, 2)}, {}, 0,
+             71e6);
+  s.AddError("too few", {Normal({3}), Values({1, 0, 1}).To(DType::kBool), Normal({1})}, {},
+             "mask has 2 places, but there are 1 elements for them");
+  s.AddError("mask", {Normal({3}), Booleans({2}), Normal({3})}, {},
+             "mask [2] must have the shape of x [3]");
+}
+
 FIRN_REGISTER_COMPOSITE(masked_scatter) {
   s.Declare({{.name = "x"},
              {.name = "mask", .dtypes = kBoolean},
@@ -86,7 +137,7 @@ FIRN_REGISTER_COMPOSITE(masked_scatter) {
   s.AddLarge("4M", {Normal({2048, 2048}), Booleans({2048, 2048}), Normal({2048, 2048}, 2)}, {}, 0,
              71e6);
   s.AddError("too few", {Normal({3}), Values({1, 0, 1}).To(DType::kBool), Normal({1})}, {},
-             "1 at index 2 is outside");
+             "mask has 2 places, but there are 1 elements for them");
   s.AddError("mask", {Normal({3}), Booleans({2}), Normal({3})}, {},
              "mask must be bool and broadcast to x [3], got bool [2]");
 }

@@ -86,7 +86,7 @@ Tensor GatherNd(const Tensor& x, const Tensor& indices, Integer batch_dims) {
     all.push_back(Reshape(numbers, along.span()));
   }
   for (Tensor& column : Columns(indices, k)) all.push_back(std::move(column));
-  return Index(x, all);
+  return InNameOf("gather_nd", [&] { return Index(x, all); });
 }
 
 Tensor ScatterNd(const Tensor& x, const Tensor& indices, const Tensor& updates,
@@ -101,16 +101,19 @@ Tensor ScatterNd(const Tensor& x, const Tensor& indices, const Tensor& updates,
                 kName);
   }
   const std::vector<Tensor> columns = Columns(indices, k);
-  if (!reduce) return IndexPut(x, columns, updates);
-  if (*reduce == ScatterReduction::kSum) return IndexPut(x, columns, updates, true);
-  int64_t rows = 1, rest = 1;
-  for (int i = 0; i < x.rank(); ++i) (i < k ? rows : rest) *= x.size(i);
-  const Tensor of_rows = RowsOf(x, columns);
-  const int64_t count = of_rows.num_elements();
-  const Tensor places = Expand(Reshape(of_rows, {count, 1}), {count, rest});
-  const Tensor y =
-      ScatterReduce(Reshape(x, {rows, rest}), 0, places, Reshape(updates, {count, rest}), *reduce);
-  return Reshape(y, x.shape());
+  return InNameOf(kName, [&] {
+    if (!reduce || *reduce == ScatterReduction::kSum) {
+      return IndexPut(x, columns, updates, reduce.has_value());
+    }
+    int64_t rows = 1, rest = 1;
+    for (int i = 0; i < x.rank(); ++i) (i < k ? rows : rest) *= x.size(i);
+    const Tensor of_rows = RowsOf(x, columns);
+    const int64_t count = of_rows.num_elements();
+    const Tensor places = Expand(Reshape(of_rows, {count, 1}), {count, rest});
+    const Tensor y = ScatterReduce(Reshape(x, {rows, rest}), 0, places,
+                                   Reshape(updates, {count, rest}), *reduce);
+    return Reshape(y, x.shape());
+  });
 }
 
 }  // namespace firn

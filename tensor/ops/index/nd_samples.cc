@@ -117,8 +117,13 @@ FIRN_REGISTER_COMPOSITE(scatter_nd) {
         ScatterNdAttrs{0});
   s.Add("integers", {Integers({3}, 0, 9), Indices({1, 1}, {2, 1}), Integers({2}, 0, 9)},
         ScatterNdAttrs{3});
+  s.AddLarge("1M elements, added",
+             {Normal({1024, 1024}), Integers({1024, 1024, 2}, 0, 1024), Normal({1024, 1024}, 2)},
+             ScatterNdAttrs{0}, 1.05e6, 29.4e6);
   s.AddError("updates", {Normal({3, 2}), Indices({1}, {1, 1}), Normal({2})}, ScatterNdAttrs{},
              "updates must be f64 [1, 2], got");
+  s.AddError("bool", {Booleans({3}), Indices({1}, {1, 1}), Booleans({1})}, ScatterNdAttrs{3},
+             "scatter_nd: x must be of numbers, got bool");
   s.WithoutVectors("PyTorch does not have it");
 }
 

@@ -94,10 +94,12 @@ absl::Status InferScatterReduce(InferContext& c) {
 void GradOfExtreme(GradContext& g, int64_t dim) {
   const Tensor &x = g.input(0), &indices = g.input(1), &source = g.input(2), &y = g.output(0);
   const Tensor &dy = g.grad_output(), reached = Gather(y, dim, indices);
-  const Tensor own = Cast(Eq(x, y), y.dtype()), theirs = Cast(Eq(source, reached), y.dtype());
-  const Tensor share = Div(dy, Maximum(ScatterAdd(own, dim, indices, theirs), 1));
-  if (g.needs(0)) g.set_grad_input(0, Mul(own, share));
-  if (g.needs(2)) g.set_grad_input(2, Mul(theirs, Gather(share, dim, indices)));
+  const Tensor own = Eq(x, y), theirs = Eq(source, reached);
+  const DType counted = ComputeDType(y.dtype());
+  const Tensor count = ScatterAdd(Cast(own, counted), dim, indices, Cast(theirs, counted));
+  const Tensor share = DivInFloat(dy, Maximum(count, 1));
+  if (g.needs(0)) g.set_grad_input(0, Where(own, share, 0.0));
+  if (g.needs(2)) g.set_grad_input(2, Where(theirs, Gather(share, dim, indices), 0.0));
 }
 
 void GradOfProduct(GradContext& g, const ScatterReduceAttrs& a) {
@@ -136,14 +138,17 @@ FIRN_REGISTER_OP(scatter_reduce) {
   return op;
 }
 
-// The part of source that goes with the indices; a number as often as there are indices.
+// The part of source that goes with the indices; a number as often as there are indices, for sums
+// and products (`operand`) as an operand of them.
 Tensor PartOf(const Tensor& source, const Tensor& x, const Tensor& indices, int64_t dim,
-              std::string_view op) {
+              std::string_view op, bool operand = false) {
   CheckDefined(x, op);
   CheckDefined(indices, op, "indices");
   CheckDefined(source, op, "source");
   if (source.impl()->weak_number) {
-    return Expand(AsDType(source, x.dtype(), x.device()), indices.shape());
+    const Tensor number = operand ? AsDType(source, x.dtype(), x.device())
+                                  : AsElement(source, x.dtype(), x.device(), op, "source");
+    return Expand(number, indices.shape());
   }
   const absl::StatusOr<int> at =
       ResolveElementIndex(dim, indices.shape(), {{"x", &x.shape()}, {"source", &source.shape()}});
@@ -191,7 +196,8 @@ Tensor Scatter(const Tensor& x, Integer dim, const Tensor& indices, const Tensor
 Tensor ScatterReduce(const Tensor& x, Integer dim, const Tensor& indices, const Tensor& source,
                      ScatterReduction reduce, Flag include_self) {
   const OpDef& op = TheOp<"scatter_reduce">();
-  const Tensor part = PartOf(source, x, indices, dim, op.name);
+  const bool operand = reduce == ScatterReduction::kSum || reduce == ScatterReduction::kProd;
+  const Tensor part = PartOf(source, x, indices, dim, op.name, operand);
   if (x.dtype() == DType::kBool) {
     RaiseStatus(InvalidArgument("x must be of numbers, got ", x.spec().ToString()), op.name);
   }

@@ -42,8 +42,9 @@ struct ScatterReduceAttrs {
 
 // A copy y of x in which source is written where indices say:
 //   y[a.., indices[a.., i, b..], b..] = source[a.., i, b..], `i` standing at dimension `dim`.
-// `source` may be a number. Of several elements for one place the last stays, and the gradient goes
-// to all of them; x gets none where something was written. Any dtype.
+// `source` may be a number, which x's dtype has to hold (Full). Of several elements for one place
+// the last stays, and the gradient goes to all of them; x gets none where something was written.
+// Any dtype.
 Tensor Scatter(const Tensor& x, inner::Integer dim, const Tensor& indices, const Tensor& source);
 
 // As Scatter, but all elements for one place are brought together, and with x's own unless

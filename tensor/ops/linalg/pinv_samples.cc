@@ -90,6 +90,8 @@ FIRN_REGISTER_COMPOSITE(lstsq) {
   s.Add("tall", {FarApart({4, 2}), Normal({4, 3}, 2)});
   s.Add("wide", {FarApart({2, 4}), Normal({2, 1}, 2)});
   s.Add("a batch", {FarApart({2, 4, 3}), Normal({2, 4, 2}, 2)});
+  s.AddLarge("256x128 of 16", {FarApart({256, 128}), Normal({256, 16}, 2)}, {},
+             30.0 * 128 * 128 * 256, 0);
   s.AddError("rows", {FarApart({4, 2}), Normal({3, 3}, 2)}, {},
              "expected matrices of one dtype with as many rows");
 }

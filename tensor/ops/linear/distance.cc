@@ -1,6 +1,6 @@
 // cdist: of f32 and f64; half types are computed in f32, which their distances need. With the
 // difference d of two rows and their distance D, dD / dd_k = sign(d_k) (|d_k| / D)^(p - 1), and 0
-// for D = 0. The gradient to y is that to x of the transposed distances.
+// for D = 0. The gradient to y is that to x of distances that lie the other way round.
 //
 // cdist_grad: has no gradient of its own. Where one is wanted, the rule of cdist computes with all
 // differences [..., n, m, d] as tensors.
@@ -26,7 +26,6 @@
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
-#include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
@@ -61,8 +60,9 @@ absl::Status InferCdist(InferContext& c) {
 }
 
 absl::Status InferCdistGrad(InferContext& c) {
-  FIRN_ASSIGN_OR_RETURN(const Shape shape,
-                        DistancesShape(c.shape(1), c.shape(2), c.attrs<CdistAttrs>().p));
+  const CdistGradAttrs& a = c.attrs<CdistGradAttrs>();
+  const int first = a.turned ? 2 : 1;
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, DistancesShape(c.shape(first), c.shape(3 - first), a.p));
   for (int i : {0, 3}) {
     FIRN_RETURN_IF(c.shape(i) != shape,
                    InvalidArgument(i == 0 ? "dy" : "distances", " must have shape ",
@@ -89,9 +89,8 @@ void Grad(GradContext& g) {
   const double p = g.attrs<CdistAttrs>().p;
   const Tensor &x = g.input(0), &y = g.input(1), &distances = g.output(0), &dy = g.grad_output();
   if (!GradEnabled() || p == 0) {
-    if (g.needs(0)) g.set_grad_input(0, CdistGrad(dy, x, y, distances, p));
-    if (!g.needs(1)) return;
-    g.set_grad_input(1, CdistGrad(Transpose(dy, -2, -1), y, x, Transpose(distances, -2, -1), p));
+    if (g.needs(0)) g.set_grad_input(0, CdistGrad(dy, x, y, distances, {p}));
+    if (g.needs(1)) g.set_grad_input(1, CdistGrad(dy, y, x, distances, {p, true}));
     return;
   }
   const Tensor difference = Sub(Unsqueeze(x, -2), Unsqueeze(y, -3));
@@ -135,7 +134,7 @@ FIRN_REGISTER_OP(cdist) {
 }
 
 absl::Status SupportsRegisters(const KernelQuery& q) {
-  const double p = q.attrs<CdistAttrs>().p;
+  const double p = q.attrs<CdistGradAttrs>().p;
   FIRN_RETURN_IF(p != 1 && p != 2 && !std::isinf(p), Unimplemented("another power"));
   return absl::OkStatus();
 }
@@ -162,7 +161,7 @@ FIRN_REGISTER_OP(cdist_grad) {
                  like("y"),
                  like("distances")},
       .outputs = {{.name = "dx"}},
-      .attrs = AttrsOf<CdistAttrs>(),
+      .attrs = AttrsOf<CdistGradAttrs>(),
       .infer = InferCdistGrad,
       .kernels = cpu::Portable<CdistGradKernel>(
           {.name = "loop"},
@@ -190,8 +189,8 @@ Shape BatchOf(const Tensor& x, const char* name) {
 }  // namespace
 
 Tensor inner::CdistGrad(const Tensor& dy, const Tensor& x, const Tensor& y, const Tensor& distances,
-                        double p) {
-  return Apply1(TheOp<"cdist_grad">(), {dy, x, y, distances}, CdistAttrs{p});
+                        const CdistGradAttrs& attrs) {
+  return Apply1(TheOp<"cdist_grad">(), {dy, x, y, distances}, attrs);
 }
 
 Tensor Cdist(const Tensor& x, const Tensor& y, Real p) {

@@ -13,6 +13,15 @@ struct CdistAttrs {
     v.Field("p", p);
   }
 };
+struct CdistGradAttrs {
+  double p = 2;
+  bool turned = false;  // dy and the distances are [..., m, n]
+  template <class V>
+  void Visit(V& v) {
+    v.Field("p", p);
+    v.Field("turned", turned);
+  }
+};
 }  // namespace inner
 
 // The p-norms of the differences of all rows of x and all rows of y, as torch.cdist:
@@ -25,9 +34,10 @@ struct CdistAttrs {
 Tensor Cdist(const Tensor& x, const Tensor& y, inner::Real p = 2);
 
 namespace inner {
-// The gradient to x, of f32 or f64 like all tensors here, from that to the distances.
+// The gradient to x [..., n, d], of f32 or f64 like all tensors here, from that to the distances
+// [..., n, m]. That to y is the gradient to x with x and y exchanged, and `turned`.
 Tensor CdistGrad(const Tensor& dy, const Tensor& x, const Tensor& y, const Tensor& distances,
-                 double p);
+                 const CdistGradAttrs& attrs);
 }  // namespace inner
 
 }  // namespace firn

@@ -140,6 +140,14 @@ struct CdistGradBody {
   const T *dy, *x, *y, *distances;
   T* dx;
   Slope slope;
+  bool turned;
+
+  // Where the distance of row `row` of all x and of row j of its y lies, and dy of it.
+  FIRN_HOST_DEVICE int64_t of_pair(int64_t row, int64_t j) const {
+    if (!turned) return row * pairs.m + j;
+    const int64_t at = Quotient(row, pairs.n);
+    return (at * pairs.m + j) * pairs.n + row - at * pairs.n;
+  }
 
   FIRN_HOST_DEVICE void operator()(int64_t row) const {
     const int64_t d = pairs.d;
@@ -147,9 +155,10 @@ struct CdistGradBody {
     T* const out = dx + row * d;
     for (int64_t k = 0; k < d; ++k) out[k] = 0;
     for (int64_t j = 0; j < pairs.m; ++j) {
-      const T distance = distances[row * pairs.m + j];
+      const int64_t pair = of_pair(row, j);
+      const T distance = distances[pair];
       if (distance == 0) continue;
-      const T of_distance = dy[row * pairs.m + j], flow = slope.of(of_distance, distance);
+      const T of_distance = dy[pair], flow = slope.of(of_distance, distance);
       const T* const b = y + pairs.of_y(row, j);
       if (IsFar<Slope>(of_distance, distance, flow)) {
         Add(SlopeOfFarRoot<T>(), of_distance, distance, a, b, out);
@@ -205,11 +214,12 @@ absl::Status VisitCdist(KernelContext& k, const F& f) {
 template <class F>
 absl::Status VisitCdistGrad(KernelContext& k, const F& f) {
   const RowPairs pairs(k.in_spec(1).shape, k.in_spec(2).shape);
-  const double p = k.attrs<CdistAttrs>().p;
+  const double p = k.attrs<CdistGradAttrs>().p;
+  const bool turned = k.attrs<CdistGradAttrs>().turned;
   return VisitSingleOrDouble(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const auto with = [&]<class Slope>(const Slope& slope) {
       return f(CdistGradBody<T, Slope>{pairs, k.in<T>(0), k.in<T>(1), k.in<T>(2), k.in<T>(3),
-                                       k.out<T>(), slope});
+                                       k.out<T>(), slope, turned});
     };
     if (p == 2) return with(SlopeOfRoot<T>());
     if (p == 1) return with(SlopeOfSum<T>());
@@ -228,7 +238,7 @@ struct CdistKernel {
 struct CdistGradKernel {
   template <class On>
   static absl::Status Run(const On& on, KernelContext& k) {
-    if (k.attrs<CdistAttrs>().p == 0) return FillZeros(on, k.out_spec(), k.out<void>());
+    if (k.attrs<CdistGradAttrs>().p == 0) return FillZeros(on, k.out_spec(), k.out<void>());
     const Shape& x = k.in_spec(1).shape;
     const int64_t rows = x.num_elements() / std::max<int64_t>(x.dim(-1), 1);
     return VisitCdistGrad(k, [&](const auto& body) { return on.ForEach(rows, body); });

@@ -80,20 +80,27 @@ double Slope(double d, double distance, double p) {
 FIRN_REGISTER_SAMPLES(cdist_grad) {
   s.Internal("the gradient of cdist to x");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const double p = attrs.get<CdistAttrs>().p;
+    const CdistGradAttrs& a = attrs.get<CdistGradAttrs>();
     RefTensor dx(in[1].shape);
     const int64_t d = in[1].shape.dim(-1);
-    ForEachPairOfRows(in[1], in[2], [&](int64_t i, int64_t j, int64_t at) {
+    const auto add = [&](int64_t i, int64_t j, int64_t at) {
       for (int64_t k = 0; k < d; ++k) {
-        dx[i * d + k] += in[0][at] * Slope(in[1][i * d + k] - in[2][j * d + k], in[3][at], p);
+        dx[i * d + k] += in[0][at] * Slope(in[1][i * d + k] - in[2][j * d + k], in[3][at], a.p);
       }
-    });
+    };
+    if (a.turned) {
+      ForEachPairOfRows(in[2], in[1], [&](int64_t j, int64_t i, int64_t at) { add(i, j, at); });
+    } else {
+      ForEachPairOfRows(in[1], in[2], add);
+    }
     return std::vector<RefTensor>{dx};
   });
-  const auto add = [&](const char* name, Tensor x, Tensor y, double p) {
-    const Tensor distances = Cdist(x, y, p);
-    s.Add(name, {Normal(distances.shape(), 3), std::move(x), std::move(y), distances},
-          CdistAttrs{p});
+  const auto add = [&](const std::string& name, const Tensor& x, const Tensor& y, double p) {
+    for (const bool turned : {false, true}) {
+      const Tensor distances = turned ? Cdist(y, x, p) : Cdist(x, y, p);
+      s.Add(turned ? name + ", turned" : name, {Normal(distances.shape(), 3), x, y, distances},
+            CdistGradAttrs{p, turned});
+    }
   };
   add("2", Normal({2, 3, 4}, 1), Normal({2, 2, 4}, 2), 2);
   add("1", Distinct({3, 4}, 0.1), Distinct({2, 4}, 0.17), 1);
@@ -102,6 +109,7 @@ FIRN_REGISTER_SAMPLES(cdist_grad) {
   add("infinity", Values({1, 2, 3, 4}, {2, 2}), Values({4, 3, 0, 0, 1, 0}, {3, 2}), INFINITY);
   add("70 rows of 67, 1", Normal({3, 67}, 1), Normal({70, 67}, 2), 1);
   add("70 rows of 67, 2", Normal({3, 67}, 1), Normal({70, 67}, 2), 2);
+  add("batches of 35 rows", Normal({2, 35, 9}, 1), Normal({2, 70, 9}, 2), 2);
   add("70 rows of 67, infinity", Cast(Integers({3, 67}, 0, 90, 1), DType::kF64),
       Cast(Integers({70, 67}, 0, 90, 2), DType::kF64), INFINITY);
   add("equal rows", Values({1, 2, 3, 4}, {2, 2}), Values({3, 4, 1, 2}, {2, 2}), 2);
@@ -109,9 +117,9 @@ FIRN_REGISTER_SAMPLES(cdist_grad) {
   s.AddLarge("1024x64",
              {Normal({1024, 1024}, 3), Normal({1024, 64}, 1), Normal({1024, 64}, 2),
               Uniform({1024, 1024}, 5, 15, 4)},
-             CdistAttrs{}, 3 * 67.1e6, 9e6);
-  s.AddError("dy", {Normal({2, 2}), Normal({3, 4}), Normal({2, 4}), Normal({3, 2})}, CdistAttrs{},
-             "dy must have shape [3, 2], got [2, 2]");
+             CdistGradAttrs{}, 3 * 67.1e6, 9e6);
+  s.AddError("dy", {Normal({2, 2}), Normal({3, 4}), Normal({2, 4}), Normal({3, 2})},
+             CdistGradAttrs{}, "dy must have shape [3, 2], got [2, 2]");
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 // to be gathered from lanes; a few rows of x share what is read of it. Of long rows a stretch at a
 // time is added up, and the sums of stretches wait in the result.
 //
-// cdist_grad: lanes run along rows, of which a stretch of dx stays in registers while all rows of y
-// go by, in order as in the portable kernel.
+// cdist_grad: lanes run along rows. A block of pairs at a time is read from dy and the distances,
+// block by block along the lines of these, whichever way they lie; then a stretch of dx stays in
+// registers while the block's rows of y, which stay in the nearest cache, go by in order as in the
+// portable kernel.
 
 #include <algorithm>
 #include <cmath>
@@ -171,80 +173,120 @@ class DistanceTiles {
 
 template <class T, class Slope>
 struct DistanceGradRows {
-  static constexpr int64_t kLanes = kSimdLanes<T>, kRows = 2, kVecs = 4, kFlows = 64;
+  static constexpr int64_t kLanes = kSimdLanes<T>, kVecs = 4, kTogether = 2;
+  static constexpr int64_t kLines = 16, kAlong = 64;  // of dy in a block
   const CdistGradBody<T, Slope> body;
 
   // Rows [begin, end) of dx.
   void operator()(int64_t begin, int64_t end) const {
     ForEachRowOf(begin, end, body.pairs.n, [&](int64_t at, int64_t first, int64_t last) {
-      int64_t i = at * body.pairs.n + first;
-      const int64_t stop = at * body.pairs.n + last;
-      for (; i + kRows <= stop; i += kRows) Rows<kRows>(i, at);
-      for (; i < stop; ++i) Rows<1>(i, at);
+      Rows(at * body.pairs.n + first, last - first, body.y + at * body.pairs.m * body.pairs.d);
     });
   }
   int64_t cost() const { return std::max<int64_t>(1, body.cost() / 8); }
 
  private:
-  template <int64_t kCount>
-  void Rows(int64_t row, int64_t at) const {
-    const int64_t d = body.pairs.d;
-    for (int64_t k = 0; k < d; k += kVecs * kLanes) {
-      const int64_t n = std::min(kVecs * kLanes, d - k);
-      Stretch<kCount>(row, body.y + at * body.pairs.m * d + k, k, n);
-    }
+  // What flows from pairs of rows, 0 where nothing does, and their distances.
+  struct Pairs {
+    T flows[kLines * kAlong], distances[kLines * kAlong];
+  };
+  // Of number i of a block's rows of x, and number j of those of y.
+  int64_t Place(int64_t i, int64_t j) const {
+    return body.turned ? j * kAlong + i : i * kAlong + j;
   }
 
-  // Elements [k, k + n) of so many rows. Flows are made for many rows of y at a time.
+  // Rows [row, row + rows) of dx, which have the same y.
+  void Rows(int64_t row, int64_t rows, const T* y) const {
+    std::fill_n(body.dx + row * body.pairs.d, rows * body.pairs.d, T(0));
+    const int64_t lines = body.turned ? body.pairs.m : rows;
+    const int64_t along = body.turned ? rows : body.pairs.m;
+    bool far = false;
+    for (int64_t line = 0; line < lines; line += kLines) {
+      const int64_t height = std::min(kLines, lines - line);
+      for (int64_t e = 0; e < along; e += kAlong) {
+        const int64_t width = std::min(kAlong, along - e);
+        far |= body.turned ? Block(row + e, width, line, height, y)
+                           : Block(row + line, height, e, width, y);
+      }
+    }
+    for (int64_t i = 0; far && i < rows; ++i) AddFar(row + i);
+  }
+
+  // What rows [j, j + others) of y give to these rows. Whether there are pairs that have another
+  // slope than the rest, and are left out.
+  bool Block(int64_t row, int64_t rows, int64_t j, int64_t others, const T* y) const {
+    const int64_t d = body.pairs.d;
+    Pairs pairs;
+    const bool far = ReadPairs(row, rows, j, others, pairs);
+    for (int64_t k = 0; k < d; k += kVecs * kLanes) {
+      const int64_t n = std::min(kVecs * kLanes, d - k);
+      int64_t i = 0;
+      for (; i + kTogether <= rows; i += kTogether) {
+        Stretch<kTogether>(pairs, i, row, others, y + j * d + k, k, n);
+      }
+      for (; i < rows; ++i) Stretch<1>(pairs, i, row, others, y + j * d + k, k, n);
+    }
+    return far;
+  }
+
+  bool ReadPairs(int64_t row, int64_t rows, int64_t j, int64_t others, Pairs& to) const {
+    const int64_t lines = body.turned ? others : rows, n = body.turned ? rows : others;
+    int far = 0;
+    for (int64_t line = 0; line < lines; ++line) {
+      const int64_t from = body.turned ? body.of_pair(row, j + line) : body.of_pair(row + line, j);
+      for (int64_t e = 0; e < n; ++e) {
+        const T distance = body.distances[from + e], dy = body.dy[from + e];
+        const T flow = body.slope.of(dy, distance);
+        const bool none = distance == 0, is_far = !none & IsFar<Slope>(dy, distance, flow);
+        to.flows[line * kAlong + e] = none | is_far ? T(0) : flow;
+        to.distances[line * kAlong + e] = distance;
+        far |= is_far ? 1 : 0;
+      }
+    }
+    return far != 0;
+  }
+
+  // Elements [k, k + n) of rows [row + first, row + first + kCount).
   template <int64_t kCount>
-  void Stretch(int64_t row, const T* y, int64_t k, int64_t n) const {
-    const int64_t d = body.pairs.d, m = body.pairs.m;
+  void Stretch(const Pairs& pairs, int64_t first, int64_t row, int64_t others, const T* y,
+               int64_t k, int64_t n) const {
+    const int64_t d = body.pairs.d, start = (row + first) * d + k;
     Vec<T> x[kCount][kVecs] = {}, sums[kCount][kVecs] = {};
 #pragma GCC unroll 2
-    for (int64_t i = 0; i < kCount; ++i) Load(body.x + (row + i) * d + k, n, x[i]);
-    T flows[kCount][kFlows];
-    int far = 0;
-    for (int64_t j = 0; j < m; j += kFlows) {
-      const int64_t count = std::min(kFlows, m - j);
-      for (int64_t i = 0; i < kCount; ++i) {
-        const T* const distances = body.distances + (row + i) * m + j;
-        const T* const dy = body.dy + (row + i) * m + j;
-        for (int64_t e = 0; e < count; ++e) {
-          const T flow = body.slope.of(dy[e], distances[e]);
-          const bool none = distances[e] == 0;
-          const bool is_far = !none & IsFar<Slope>(dy[e], distances[e], flow);
-          flows[i][e] = none | is_far ? T(0) : flow;
-          far |= is_far ? 1 : 0;
-        }
-      }
-      for (int64_t e = 0; e < count; ++e) {
-        Vec<T> b[kVecs];
-        Load(y + (j + e) * d, n, b);
+    for (int64_t i = 0; i < kCount; ++i) {
+      Load(body.x + start + i * d, n, x[i]);
+      Load(body.dx + start + i * d, n, sums[i]);
+    }
+    for (int64_t j = 0; j < others; ++j) {
+      Vec<T> b[kVecs];
+      Load(y + j * d, n, b);
 #pragma GCC unroll 2
-        for (int64_t i = 0; i < kCount; ++i) {
-          const T distance = body.distances[(row + i) * m + j + e];
-          if (distance == 0) continue;
+      for (int64_t i = 0; i < kCount; ++i) {
+        const int64_t place = Place(first + i, j);
+        const T distance = pairs.distances[place];
+        if (distance == 0) continue;
 #pragma GCC unroll 4
-          for (int64_t v = 0; v < kVecs; ++v) {
-            sums[i][v] += Flow(flows[i][e], x[i][v] - b[v], distance);
-          }
+        for (int64_t v = 0; v < kVecs; ++v) {
+          sums[i][v] += Flow(pairs.flows[place], x[i][v] - b[v], distance);
         }
       }
     }
 #pragma GCC unroll 2
-    for (int64_t i = 0; i < kCount; ++i) Store(sums[i], n, body.dx + (row + i) * d + k);
-    for (int64_t i = 0; i < kCount && far != 0; ++i) AddFar(row + i, y, k, n);
+    for (int64_t i = 0; i < kCount; ++i) Store(sums[i], n, body.dx + start + i * d);
   }
+
   // What has another slope than the rest.
-  FIRN_NOINLINE void AddFar(int64_t row, const T* y, int64_t k, int64_t n) const {
-    const int64_t d = body.pairs.d, m = body.pairs.m;
-    const T* const x = body.x + row * d + k;
-    T* const dx = body.dx + row * d + k;
-    for (int64_t j = 0; j < m; ++j) {
-      const T distance = body.distances[row * m + j], dy = body.dy[row * m + j];
+  FIRN_NOINLINE void AddFar(int64_t row) const {
+    const int64_t d = body.pairs.d;
+    const T* const x = body.x + row * d;
+    T* const dx = body.dx + row * d;
+    for (int64_t j = 0; j < body.pairs.m; ++j) {
+      const int64_t pair = body.of_pair(row, j);
+      const T distance = body.distances[pair], dy = body.dy[pair];
       if (distance == 0 || !IsFar<Slope>(dy, distance, body.slope.of(dy, distance))) continue;
-      for (int64_t e = 0; e < n; ++e) {
-        dx[e] += SlopeOfFarRoot<T>()(dy, x[e] - y[j * d + e], distance);
+      const T* const y = body.y + body.pairs.of_y(row, j);
+      for (int64_t e = 0; e < d; ++e) {
+        dx[e] += SlopeOfFarRoot<T>()(dy, x[e] - y[e], distance);
       }
     }
   }

@@ -77,6 +77,10 @@ FIRN_REGISTER_COMPOSITE(einsum) {
   add("ij,jk,kl->il", {Normal({2, 3}), Normal({3, 2}, 2), Normal({2, 3}, 3)});
   add("bchw,c->bhw", {Normal({2, 8, 2, 3}), Normal({8}, 2)});
   add("ij,jk->ki", {Integers({3, 4}, 0, 5), Integers({4, 2}, 0, 5, 2)});
+  s.AddLarge("16 products of 256x256", {Normal({16, 256, 256}), Normal({16, 256, 256}, 2)},
+             EinsumAttrs{"bij,bjk->bik"}, 16 * 2.0 * 256 * 256 * 256, 0);
+  s.AddLarge("heads", {Normal({8, 128, 12, 64}), Normal({8, 128, 12, 64}, 2)},
+             EinsumAttrs{"bqhd,bkhd->bhqk"}, 2.0 * 8 * 12 * 128 * 128 * 64, 0);
   s.AddError("sizes", {Normal({3, 4}), Normal({3, 2}, 2)}, EinsumAttrs{"ij,jk->ik"}, "j");
   s.AddError("terms", {Normal({3, 4})}, EinsumAttrs{"ij,jk->ik"}, "");
 }

@@ -72,7 +72,7 @@ OpDef ElementwiseLossOp(std::string_view doc, std::string_view x, std::string_vi
 
 Tensor LossFlow(GradContext& g, Reduction reduction) {
   const double divisor = LossDivisor(g.input_shape(g.needs(0) ? 0 : 1), reduction);
-  return divisor == 1 ? g.grad_output() : Mul(g.grad_output(), 1 / divisor);
+  return divisor == 1 ? g.grad_output() : MulInFloat(g.grad_output(), 1 / divisor);
 }
 
 Tensor ReduceLoss(const Tensor& losses, const Tensor& weight, Reduction reduction,

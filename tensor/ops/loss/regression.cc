@@ -81,12 +81,19 @@ absl::Status InferSmoothL1Loss(InferContext& c) {
   return InferElementwiseLoss(c, a.reduction);
 }
 
+// Whether numbers in the middle of a range can be multiplied and divided by it without a thought.
+bool IsNearOne(double beta) { return beta > 0x1p-24 && beta < 0x1p24; }
+
 void GradSmoothL1Loss(GradContext& g) {
   const SmoothL1LossAttrs& a = g.attrs<SmoothL1LossAttrs>();
   const Tensor flow = LossFlow(g, a.reduction);
   const Tensor d = Sub(g.input(0), g.input(1));
-  const Tensor dx =
-      a.beta == 0 ? Mul(Sign(d), flow) : Mul(Clamp(d, -a.beta, a.beta), Mul(flow, 1 / a.beta));
+  const auto slope = [&] {
+    const Tensor cut = Clamp(d, -a.beta, a.beta);
+    // One pass; with another beta flow over it may be no number where the slope is.
+    return IsNearOne(a.beta) ? Mul(cut, Mul(flow, 1 / a.beta)) : Mul(Div(cut, a.beta), flow);
+  };
+  const Tensor dx = a.beta == 0 ? Mul(Sign(d), flow) : slope();
   if (g.needs(0)) g.set_grad_input(0, dx);
   if (g.needs(1)) g.set_grad_input(1, Mul(dx, -1));
 }
@@ -169,6 +176,12 @@ Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& optio
   options.Check("huber_loss");
   CheckAlike({{"x", x}, {"y", y}}, "huber_loss");
   const double delta = options.delta;
+  if (!IsNearOne(delta)) {
+    // Without delta^2 and its reciprocal, of which one may be no number: with c the difference cut
+    // off at delta, c (d - c / 2).
+    const Tensor d = Sub(x, y), cut = Clamp(d, -delta, delta);
+    return ReduceLoss(Mul(cut, Sub(d, Mul(cut, 0.5))), {}, options.reduction, "huber_loss");
+  }
   const Tensor loss = SmoothL1Loss(x, y, {.reduction = options.reduction, .beta = delta});
   return delta == 1 ? loss : Mul(loss, delta);
 }

@@ -9,6 +9,8 @@
 
 #include "firn/tensor/ops/loss/similarity.h"
 
+#include <algorithm>
+
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
@@ -18,6 +20,7 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/ops/norm/normalize.h"
 #include "firn/tensor/ops/reduce/norm.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
@@ -25,10 +28,6 @@
 
 namespace firn {
 namespace {
-
-Tensor Unit(const Tensor& x, int64_t dim, double eps) {
-  return Div(x, Clamp(Norm(x, 2, dim, true), eps));
-}
 
 // Throws unless the shapes broadcast to one that has dimensions.
 Shape CommonShape(const Tensor& x1, const Tensor& x2, std::string_view op) {
@@ -63,7 +62,7 @@ Tensor CosineSimilarity(const Tensor& x1, const Tensor& x2, Integer dim, Real ep
   RaiseIfError(along.status(), kName);
   const DType wide = ComputeDType(x1.dtype());
   const auto unit = [&](const Tensor& x) {
-    return Unit(Cast(Expand(x, shape), wide), *along, eps);
+    return Normalize(Cast(Expand(x, shape), wide), 2, *along, std::max(0.0, double{eps}));
   };
   return Cast(Sum(Mul(unit(x1), unit(x2)), *along), x1.dtype());
 }

@@ -20,6 +20,8 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
 
@@ -112,18 +114,23 @@ void RecordedGrad(GradContext& g, const BatchNormAttrs& a) {
   const Tensor dz =
       activated ? ThroughActivation(dy, Cast(g.output(Out::kY), dtype), a.activation) : dy;
   const auto mean = [&](const Tensor& t) { return Mul(ChannelSum(t), 1 / count); };
-  const Tensor centred = ChannelAffine(x, {}, Mul(mean(x), -1));
+  DimList others;  // all dimensions but the channels'
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i != 1) others.push_back(i);
+  }
+  const Tensor centred = ChannelAffine(x, {}, Neg(Mean(x, others)));
   const Tensor unit = Detach(g.output(Out::kInvstd));
   const Tensor deviation = ChannelAffine(centred, unit, {});
   const Tensor eps = Mul(Mul(unit, a.eps), unit);  // unit^2 alone may be no number
-  const Tensor scaled = Rsqrt(Add(mean(Square(deviation)), eps)), invstd = Mul(scaled, unit);
+  const Tensor scaled = Rsqrt(Add(mean(Square(deviation)), eps));
   const Tensor xhat = ChannelAffine(deviation, scaled, {});
   SetGradient(g, In::kBias, ChannelSum(dz));
   SetGradient(g, In::kWeight, ChannelSum(Mul(dz, xhat)));
   if (!g.needs(In::kX)) return;
-  const Tensor inner =
-      Sub(ChannelAffine(dz, {}, Mul(mean(dz), -1)), ChannelAffine(xhat, mean(Mul(dz, xhat)), {}));
-  SetGradient(g, In::kX, ChannelAffine(inner, weight.defined() ? Mul(weight, invstd) : invstd, {}));
+  // What flows back meets the unit before anything as large as itself does.
+  const Tensor flow = ChannelAffine(dz, unit, Mul(mean(dz), Neg(unit)));
+  const Tensor inner = Sub(flow, ChannelAffine(xhat, Mul(mean(Mul(dz, xhat)), unit), {}));
+  SetGradient(g, In::kX, ChannelAffine(inner, weight.defined() ? Mul(weight, scaled) : scaled, {}));
 }
 
 void Grad(GradContext& g) {

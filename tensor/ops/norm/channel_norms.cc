@@ -10,7 +10,7 @@
 #include "firn/tensor/ops/conv/channels.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/power.h"
-#include "firn/tensor/ops/norm/layer_norm.h"
+#include "firn/tensor/ops/norm/group_norm.h"
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/ops/pool/avg_pool.h"
 #include "firn/tensor/ops/reduce/sum.h"

@@ -96,5 +96,57 @@ FIRN_REGISTER_COMPOSITE(local_response_norm) {
              "x must have at least 3 dimensions, got f64 [2, 3]");
 }
 
+struct MeanSubtractionAttrs {
+  int64_t base_dim = 1;
+  bool training = true;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("base_dim", base_dim);
+    v.Field("training", training);
+  }
+};
+
+// What training leaves in the mean and in the count, then x less that mean.
+std::vector<RefTensor> LessMean(absl::Span<const RefTensor> in, AttrsRef attrs) {
+  RefTensor mean = in[1], count = in[2], y = in[0];
+  const int64_t n = mean.size();
+  if (attrs.get<MeanSubtractionAttrs>().training && y.size() > 0) {
+    count[0] += 1;
+    for (int64_t i = 0; i < n; ++i) {
+      double sum = 0;
+      for (int64_t at = i; at < y.size(); at += n) sum += in[0][at];
+      mean[i] +=
+          (sum * static_cast<double>(n) / static_cast<double>(y.size()) - mean[i]) / count[0];
+    }
+  }
+  for (int64_t i = 0; i < y.size(); ++i) y[i] -= mean[i % n];
+  return {mean, count, y};
+}
+
+FIRN_REGISTER_COMPOSITE(mean_subtraction) {
+  s.Declare({{.name = "x", .dtypes = kFloating},
+             {.name = "running_mean", .same_dtype_as = "x", .inout = true},
+             {.name = "count", .dtypes = SetOf(DType::kI64), .inout = true}});
+  s.Function([](In in, const MeanSubtractionAttrs& a) {
+    return MeanSubtraction(in[0], in[1], in[2], {.base_dim = a.base_dim, .training = a.training});
+  });
+  s.WithoutVectors("PyTorch does not have it");
+  s.Reference(LessMean);
+  const Tensor first = Indices({0}), later = Indices({3}, {});
+  s.Add("the first batch", {Normal({4, 3}), Normal({3}, 2), first}, MeanSubtractionAttrs{});
+  s.Add("images", {Normal({2, 8, 3, 2}), Normal({8, 3, 2}, 2), later}, MeanSubtractionAttrs{});
+  s.Add("two batch dimensions", {Normal({2, 3, 4}), Normal({4}, 2), later},
+        MeanSubtractionAttrs{2});
+  s.Add("no batch", {Normal({3}), Normal({3}, 2), later}, MeanSubtractionAttrs{0});
+  s.Add("evaluation", {Normal({4, 3}), Normal({3}, 2), later}, MeanSubtractionAttrs{1, false});
+  s.Add("nothing", {Normal({0, 3}), Normal({3}, 2), later}, MeanSubtractionAttrs{});
+  s.AddLarge("32x64x32x32", {Normal({32, 64, 32, 32}), Normal({64, 32, 32}, 2), later},
+             MeanSubtractionAttrs{}, 2 * 2.1e6, 16.8e6);
+  s.AddError("mean", {Normal({4, 3}), Normal({4}), later}, MeanSubtractionAttrs{},
+             "running_mean [4] does not fit x [4, 3] from dimension 1 on");
+  s.AddError("count", {Normal({4, 3}), Normal({3}), Indices({1, 2})}, MeanSubtractionAttrs{},
+             "count be i64 of one element");
+}
+
 }  // namespace
 }  // namespace firn::testing

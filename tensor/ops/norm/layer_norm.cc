@@ -1,12 +1,9 @@
 // layer_norm on rows (kernels/cpu/normalize_rows.h): x as [rows, columns], statistics per row. The
 // fused gradient makes dx row by row and the column sums dweight and dbias in a fixed number of
 // parts, added in order, so the result does not depend on the number of threads. Recorded gradients
-// (create_graph) are written with operations:
-//   dx = invstd (dxhat - mean(dxhat) - xhat mean(dxhat xhat)),  dxhat = dy weight
+// (create_graph) are written with operations (recorded_rows.h).
 //
 // rms_norm: the same with a mean of 0 (kCentred is false), so without mean(dxhat) and a bias.
-//
-// group_norm: a layer normalisation of [n * groups, rest] and a per-channel affine map.
 
 #include "firn/tensor/ops/norm/layer_norm.h"
 
@@ -24,12 +21,9 @@
 #include "firn/tensor/kernels/cpu/parts.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/conv/channels.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
-#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/norm/recorded_rows.h"
 #include "firn/tensor/ops/reduce/sum.h"
-#include "firn/tensor/ops/shape/convert.h"
-#include "firn/tensor/ops/shape/copies.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/problems/norm_options.h"
 
@@ -109,26 +103,18 @@ absl::Status RunGrad(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// Deviations are taken in units of their own size, so that squares and higher derivatives stay in
-// the range of any x.
 template <bool kCentred>
 void RecordedGrad(GradContext& g) {
-  const Tensor &x = g.input(0), &weight = g.input(1), &dy = g.grad_output(0);
-  const auto cols = static_cast<double>(x.size(1));
-  const auto mean = [&](const Tensor& t) { return Mul(Sum(t, 1, true), 1 / cols); };
-  const auto centred = [&](const Tensor& t) { return kCentred ? Sub(t, mean(t)) : t; };
-  const Tensor unit = Unsqueeze(Cast(Detach(g.output(kCentred ? 2 : 1)), x.dtype()), 1);
-  const Tensor deviation = Mul(centred(x), unit);
-  // The square of unit alone may be no number.
-  const Tensor eps = Mul(Mul(unit, g.attrs<LayerNormAttrs>().eps), unit);
-  const Tensor scaled = Rsqrt(Add(mean(Square(deviation)), eps)), invstd = Mul(scaled, unit);
-  const Tensor xhat = Mul(deviation, scaled);
-  if (g.needs(1)) g.set_grad_input(1, Sum(Mul(dy, xhat), 0));
-  if (kCentred && g.needs(2)) g.set_grad_input(2, Sum(dy, 0));
-  if (!g.needs(0)) return;
-  const Tensor dxhat = weight.defined() ? Mul(dy, weight) : dy;
-  const Tensor inner = Sub(centred(dxhat), Mul(xhat, mean(Mul(dxhat, xhat))));
-  g.set_grad_input(0, Mul(inner, invstd));
+  const DType dtype = StatisticsType(g.input(0).dtype());
+  const Tensor &weight = g.input(1), dy = Cast(g.grad_output(0), dtype);
+  const inner::RecordedRows<kCentred> rows(g.input(0), g.output(kCentred ? 2 : 1),
+                                           g.attrs<LayerNormAttrs>().eps);
+  const auto set = [&](int i, const Tensor& d) {
+    g.set_grad_input(i, Cast(d, g.input_spec(i).dtype));
+  };
+  if (g.needs(1)) set(1, Sum(Mul(dy, rows.xhat()), 0));
+  if (kCentred && g.needs(2)) set(2, Sum(dy, 0));
+  if (g.needs(0)) set(0, rows.Dx(weight.defined() ? Mul(dy, Cast(weight, dtype)) : dy));
 }
 
 void SetGradients(GradContext& g, TensorList d) {
@@ -275,31 +261,6 @@ Tensor RmsNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& wei
   const TensorList y =
       Apply(op, {flat.x, flat(weight)}, LayerNormAttrs{eps.value_or(MachineEpsilon(x.dtype()))});
   return Reshape(y[0], x.shape());
-}
-
-Tensor GroupNorm(const Tensor& x, Integer num_groups, const Tensor& weight, const Tensor& bias,
-                 Real eps) {
-  if (!x.defined() || x.rank() < 2) {
-    RaiseStatus(InvalidArgument("x must have at least 2 dimensions, got ",
-                                x.defined() ? x.spec().ToString() : "an undefined tensor"),
-                "group_norm");
-  }
-  if (num_groups < 1 || x.size(1) % num_groups != 0) {
-    RaiseStatus(InvalidArgument("num_groups ", num_groups, " must divide the ", x.size(1),
-                                " channels of x ", x.shape().ToString()),
-                "group_norm");
-  }
-  if (x.num_elements() == 0) return ChannelAffine(x, weight, bias);
-  const int64_t rows = x.size(0) * num_groups;
-  const Shape row{x.num_elements() / rows};
-  const Tensor y = LayerNorm(Reshape(x, {rows, row[0]}), row, {}, {}, eps);
-  // Autocast has brought y to f32, and channel_affine, which it leaves alone, takes no half
-  // numbers.
-  const bool autocast = ThisThread().autocast != nullptr;
-  const auto as_y = [&](const Tensor& t) {
-    return autocast && t.defined() ? Cast(t, y.dtype()) : t;
-  };
-  return ChannelAffine(Reshape(y, x.shape()), as_y(weight), as_y(bias));
 }
 
 }  // namespace firn

@@ -11,6 +11,8 @@ namespace firn {
 // `normalized_shape`:
 //   y = (x - mean) / sqrt(var + eps) * weight + bias        (biased variance)
 // x: [..., normalized_shape]      weight, bias: normalized_shape, or undefined for 1 and 0
+// Right for x of any size whose distance from its mean the dtype holds, here and in the other
+// normalisations: elements beyond half the largest number may give infinities or NaN.
 Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                  const Tensor& bias = {}, inner::Real eps = 1e-5);
 
@@ -21,12 +23,6 @@ Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& w
 // Without `eps` it is the machine epsilon of x's dtype: 2^-23 for f32.
 Tensor RmsNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                std::optional<double> eps = {});
-
-// Group normalisation (Wu & He, 2018; PyTorch's group_norm): statistics per sample over each of
-// `num_groups` equal groups of channels, then a scale and shift per channel.
-// x: [n, c, ...]      weight, bias: [c], or undefined for 1 and 0
-Tensor GroupNorm(const Tensor& x, inner::Integer num_groups, const Tensor& weight = {},
-                 const Tensor& bias = {}, inner::Real eps = 1e-5);
 
 }  // namespace firn
 

@@ -150,53 +150,6 @@ FIRN_REGISTER_SAMPLES(rms_norm_grad) {
              "dy, weight, invrms do not fit x");
 }
 
-struct GroupNormAttrs {
-  int64_t num_groups = 1;
-  double eps = 1e-5;
-  template <class V>
-  void Visit(V& v) {
-    v.Field("num_groups", num_groups);
-    v.Field("eps", eps);
-  }
-};
-
-FIRN_REGISTER_COMPOSITE(group_norm) {
-  s.Declare({{.name = "x", .dtypes = kFloating, .min_rank = 2},
-             {.name = "weight", .same_dtype_as = "x", .optional = true},
-             {.name = "bias", .same_dtype_as = "x", .optional = true}});
-  s.Function([](In in, const GroupNormAttrs& a) {
-    return GroupNorm(in[0], a.num_groups, in[1], in[2], a.eps);
-  });
-  // Groups of channels lie together: rows of the layer norm.
-  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const GroupNormAttrs& a = attrs.get<GroupNormAttrs>();
-    RefTensor rows = in[0], absent;
-    absent.defined_ = false;
-    const int64_t count = in[0].shape[0] * a.num_groups;
-    rows.shape = Shape({count, count == 0 ? 0 : in[0].size() / count});
-    const LayerNormAttrs plain{a.eps};
-    RefTensor y = Normalized({{rows, absent, absent}}, plain)[0];
-    y.shape = in[0].shape;
-    ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
-      const double weight = in[1].defined() ? in[1][at[1]] : 1;
-      y.at(at) = y.at(at) * weight + (in[2].defined() ? in[2][at[1]] : 0);
-    });
-    return std::vector<RefTensor>{y};
-  });
-  const Tensor none;
-  s.Add("two groups", {Normal({2, 4, 3}), Normal({4}, 2), Normal({4}, 3)}, GroupNormAttrs{2});
-  s.Add("one group", {Normal({2, 3, 2, 2}), Normal({3}, 2), none}, GroupNormAttrs{1, 1e-2});
-  s.Add("each channel", {Normal({2, 3, 5}), none, Normal({3}, 3)}, GroupNormAttrs{3});
-  s.Add("rows", {Normal({3, 8}), none, none}, GroupNormAttrs{2});
-  s.Add("blocked channels", {Normal({2, 16, 3, 3}), Normal({16}, 2), Normal({16}, 3)},
-        GroupNormAttrs{4});
-  s.Add("nothing", {Normal({0, 4, 3}), Normal({4}, 2), none}, GroupNormAttrs{2});
-  s.AddError("groups", {Normal({2, 4, 3}), none, none}, GroupNormAttrs{3},
-             "num_groups 3 must divide the 4 channels of x [2, 4, 3]");
-  s.AddError("rank", {Normal({4}), none, none}, GroupNormAttrs{2},
-             "x must have at least 2 dimensions, got f64 [4]");
-}
-
 FIRN_REGISTER_GOLDEN(layer_norm) {
   const std::vector<int64_t> shape = args.Ints("normalized_shape");
   return LayerNorm(args["x"], Shape(absl::MakeConstSpan(shape)), args["weight"], args["bias"],

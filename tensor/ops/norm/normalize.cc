@@ -1,5 +1,7 @@
-// Composites over norms and moments. Standardize brings its dimensions to the end, where a layer
-// norm without an affine map is what it asks for, and takes the order back by a view.
+// Composites over norms and moments. Norms are scaled, for those of elements in the range of a
+// dtype may leave it. Standardize brings its dimensions to the end, where a layer norm without an
+// affine map is what it asks for, and takes the order back by a view. Where lengths are of rows
+// that lie side by side, Normalize and WeightNorm are one operation.
 
 #include "firn/tensor/ops/norm/normalize.h"
 
@@ -13,8 +15,10 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/ratio.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/norm/layer_norm.h"
+#include "firn/tensor/ops/norm/unit_rows.h"
 #include "firn/tensor/ops/reduce/norm.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
@@ -47,14 +51,33 @@ DimList AllBut(int rank, int dim) {
   return others;
 }
 
+// Elements of a row, if `dims` of x are the last ones, some but not all; else 0.
+int64_t RowOf(const Tensor& x, const Dims& dims) {
+  const int64_t first = x.rank() - dims.rank;
+  int64_t size = first > 0 && dims.rank > 0 ? 1 : 0;
+  for (int i = 0; i < dims.rank; ++i) size *= dims.d[i] >= first ? x.shape()[dims.d[i]] : 0;
+  return size;
+}
+
 }  // namespace
 
 Tensor Normalize(const Tensor& x, Real p, const DimList& dims, Real eps) {
   CheckDefined(x, "normalize");
   CheckEps(eps, "normalize");
+  // Zeros are over eps, by whose reciprocal unit_rows multiplies.
+  const bool held = std::isfinite(1 / double{eps});
+  if (p == 2.0 && held && !dims.empty() && IsFloating(x.dtype())) {
+    const int64_t row = RowOf(x, DimsOf(x, dims, "normalize"));
+    if (TakesUnitRows(x.device(), row)) {
+      const Tensor rows = Reshape(x, {x.num_elements() / row, row});
+      return Reshape(UnitRows(rows, {}, {.least = eps}), x.shape());
+    }
+  }
   // f16 holds neither the default eps, nor some norms, nor what becomes of small ones' gradients.
   const Tensor wide = Cast(x, ComputeDType(x.dtype()));
-  return Cast(Div(wide, Clamp(Norm(wide, p, dims, true), double{eps})), x.dtype());
+  const auto [norms, scale] = ScaledNorm(wide, p, dims);
+  const Tensor lengths = Clamp(norms, double{eps} * scale);
+  return Cast(MulRatio(wide, FullLike(lengths, scale), lengths), x.dtype());
 }
 
 Tensor Standardize(const Tensor& x, const DimList& dims, Real eps) {
@@ -98,14 +121,23 @@ Tensor WeightNorm(const Tensor& v, const Tensor& g, const WeightNormOptions& opt
                                 all ? " or one element" : " or one element for each index of dim"),
                 "weight_norm");
   }
+  const int64_t row = dim == 0 && v.shape()[0] > 0 ? v.num_elements() / v.shape()[0] : 0;
+  if (TakesUnitRows(v.device(), row) && IsFloating(v.dtype()) && g.dtype() == v.dtype()) {
+    const Tensor y =
+        UnitRows(Reshape(v, {v.shape()[0], row}), Reshape(g, {v.shape()[0]}), {.eps = options.eps});
+    return Reshape(y, v.shape());
+  }
   const DimList others = AllBut(v.rank(), dim);
   // f16 holds neither the usual eps nor the square of 300.
   const Tensor wide = Cast(v, ComputeDType(v.dtype()));
-  Tensor norm = others.empty() && !all ? Abs(wide) : Norm(wide, 2, others, true);
-  if (options.eps > 0) norm = Hypot(norm, FullLike(norm, std::sqrt(options.eps)));
-  const Tensor length = Reshape(g, lengths);
-  if (wide.dtype() == v.dtype() || g.dtype() != v.dtype()) return Mul(v, Div(length, norm));
-  return Cast(Mul(wide, Div(Cast(length, wide.dtype()), norm)), v.dtype());
+  const bool single = others.empty() && !all;
+  auto [norms, scale] = single ? ScaledNorms{Abs(wide), 1} : ScaledNorm(wide, 2, others);
+  if (options.eps > 0) norms = Hypot(norms, FullLike(norms, std::sqrt(options.eps) * scale));
+  Tensor length = Reshape(g, lengths);
+  if (wide.dtype() != v.dtype() && g.dtype() == v.dtype()) length = Cast(length, wide.dtype());
+  const Tensor ratio = Div(scale == 1 ? length : Mul(length, scale), norms);
+  if (wide.dtype() == v.dtype() || g.dtype() != v.dtype()) return Mul(v, ratio);
+  return Cast(Mul(wide, ratio), v.dtype());
 }
 
 }  // namespace firn

@@ -10,8 +10,9 @@
 namespace firn {
 
 // x / max(norm, eps), with the p-norm over `dims` (empty: all), as PyTorch's normalize. Where the
-// norm is 0, so is the result (NaN for an eps of 0). x: floating; half types compute in f32. The
-// norm's rules and errors are those of Norm; throws unless eps is 0 or more.
+// norm is 0, so is the result. A norm that the dtype does not hold is right, too (PyTorch 2.15: 0
+// for {3e38, -3e38}), and so are the gradients. x: floating; half types compute in f32. The norm's
+// rules and errors are those of Norm; throws unless eps is 0 or more.
 Tensor Normalize(const Tensor& x, inner::Real p = 2, const DimList& dims = 1,
                  inner::Real eps = 1e-12);
 
@@ -28,7 +29,9 @@ struct WeightNormOptions {
 // g v / |v|, the Euclidean norm being over all dimensions but `dim`: a weight of direction v and
 // length g (Salimans & Kingma, 2016; PyTorch's parametrizations.weight_norm).
 // v: floating      g: of v's dtype, [v.size(dim)] or of v's rank with all other sizes 1; one
-// element without a `dim`. Throws on other shapes. Without eps a norm of 0 gives NaN.
+// element without a `dim`. Throws on other shapes. Without eps a norm of 0 gives NaN. Weights may
+// be of any size (PyTorch 2.15 gives 0 for 1e20 and infinity for 1e-30); gradients are right as
+// long as the dtype holds the sum of dy v and the digits of g / |v|.
 Tensor WeightNorm(const Tensor& v, const Tensor& g, const WeightNormOptions& options = {});
 
 }  // namespace firn

@@ -57,11 +57,15 @@ FIRN_REGISTER_COMPOSITE(normalize) {
   });
   s.Add("rows", {Normal({3, 5})}, NormalizeAttrs{});
   s.Add("channels of images", {Normal({2, 8, 3, 2})}, NormalizeAttrs{});
+  s.Add("rows of some length", {Normal({3, 140})}, NormalizeAttrs{});
+  s.Add("rows of two dimensions", {Normal({2, 12, 12})}, NormalizeAttrs{.dims = {-1, -2}});
   s.Add("all", {Normal({2, 3})}, NormalizeAttrs{.dims = {}});
   s.Add("two dimensions, p 3", {Distinct({2, 3, 4})}, NormalizeAttrs{3, {0, -1}});
   s.Add("p 1", {Distinct({3, 4})}, NormalizeAttrs{1, -1});
   s.Add("below eps", {Normal({2, 3})}, NormalizeAttrs{.eps = 100});
   s.Add("zeros", {Values({0, 0, 3, 4}, {2, 2})}, NormalizeAttrs{}).check_gradient = false;
+  s.Add("zeros of some length", {Values(std::vector<double>(280), {2, 140})}, NormalizeAttrs{})
+      .check_gradient = false;
   s.Add("a norm that f16 lacks", {Values({60000, 60000, 0, 0, 60000, 60000}, {1, 6})},
         NormalizeAttrs{})
       .check_gradient = false;
@@ -152,6 +156,8 @@ FIRN_REGISTER_COMPOSITE(weight_norm) {
     return std::vector<RefTensor>{y};
   });
   s.Add("rows", {Normal({3, 5}), Normal({3}, 2)}, WeightNormAttrs{});
+  s.Add("rows of some length", {Normal({3, 140}), Normal({3}, 2)}, WeightNormAttrs{});
+  s.Add("filters, eps", {Normal({2, 16, 3, 3}), Normal({2, 1, 1, 1}, 2)}, WeightNormAttrs{0, 0.5});
   s.Add("kept sizes", {Normal({3, 2, 2}), Normal({3, 1, 1}, 2)}, WeightNormAttrs{});
   s.Add("columns, eps", {Normal({3, 5}), Normal({1, 5}, 2)}, WeightNormAttrs{-1, 0.5});
   s.Add("the whole", {Normal({3, 5}), Normal({1, 1}, 2)}, WeightNormAttrs{.dim = -100});

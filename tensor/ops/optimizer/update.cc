@@ -12,8 +12,8 @@
 #include "firn/tensor/kernels/cpu/elementwise.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/elementwise/arithmetic_fn.h"
-#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/promotion.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn {
@@ -88,7 +88,8 @@ void inner::Assign(const Tensor& target, const Tensor& source) {
                                 " does not broadcast to target ", target.shape().ToString()),
                 op.name);
   }
-  Apply(op, {target, Expand(Cast(source, target.dtype()), target.shape())});
+  const Tensor elements = AsElement(source, target.dtype(), target.device(), op.name, "source");
+  Apply(op, {target, Expand(elements, target.shape())});
 }
 
 void inner::Accumulate(const Tensor& target, const Tensor& source) {

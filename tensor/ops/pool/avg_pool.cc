@@ -253,7 +253,7 @@ void AveragePlanes(const T* x, int64_t planes, int64_t image, int64_t divisor, T
   });
 }
 
-// By whole rows where they fit into the first-level cache, else window by window.
+// By rows where windows fit into the first-level cache, else window by window.
 absl::Status RunRows(KernelContext& k) {
   const AvgPoolWindows s(k.in_spec(0), k.out_spec(), k.attrs<PoolAttrs>());
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {

@@ -49,6 +49,7 @@ FIRN_REGISTER_COMPOSITE(lp_pool1d) {
   s.Add("2", {Uniform({2, 3, 8}, 0.5, 2)}, LpPoolAttrs{});
   s.Add("overlapping, p = 3, ceil mode", {Uniform({1, 2, 8}, 0.5, 2)},
         LpPoolAttrs{.p = 3, .kernel = 3, .ceil_mode = true});
+  s.AddLarge("32x64x512", {Uniform({32, 64, 512}, 0.5, 2)}, LpPoolAttrs{}, 4 * 1.05e6, 6.3e6);
   s.AddError("p", {Uniform({1, 2, 8}, 0.5, 2)}, LpPoolAttrs{.p = 0},
              "p is 0 (want a positive number)");
   s.AddError("kernel", {Uniform({1, 2, 8}, 0.5, 2)}, LpPoolAttrs{.kernel = {2, 2}},
@@ -63,6 +64,7 @@ FIRN_REGISTER_COMPOSITE(lp_pool2d) {
   s.Add("unequal sides, p = 3", {Uniform({1, 2, 7, 5}, 0.5, 2)},
         LpPoolAttrs{.p = 3, .kernel = {3, 2}, .stride = {2, 1}});
   s.Add("even p of negative numbers", {Distinct({1, 2, 4, 4}, 0.25)}, LpPoolAttrs{});
+  s.AddLarge("32x64x32x32", {Uniform({32, 64, 32, 32}, 0.5, 2)}, LpPoolAttrs{}, 4 * 2.1e6, 10.5e6);
   s.AddError("p", {Uniform({1, 2, 4, 4}, 0.5, 2)}, LpPoolAttrs{.p = -1},
              "p is -1 (want a positive number)");
 }

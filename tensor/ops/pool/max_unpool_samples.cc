@@ -146,6 +146,9 @@ FIRN_REGISTER_SAMPLES(max_unpool2d) {
         UnpoolAttrs{2})
       .check_gradient = false;
   s.Add("no images", {Normal({0, 2, 2, 2}), Integers({0, 2, 2, 2}, 0, 4)}, UnpoolAttrs{4});
+  s.AddLarge("16x64x32x32 to 64x64",
+             {Normal({16, 64, 32, 32}), Integers({16, 64, 32, 32}, 0, 64 * 64)}, UnpoolAttrs{64}, 0,
+             25e6);
   s.AddError("index", {Normal({1, 1, 1, 1}), Indices({20}, {1, 1, 1, 1})}, UnpoolAttrs{{4, 5}},
              "indices 20 at index 0 is outside [0, 20)");
   s.AddError("shapes", {Normal({1, 1, 2, 2}), Indices({0}, {1, 1, 1, 1})}, UnpoolAttrs{4},

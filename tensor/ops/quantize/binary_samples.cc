@@ -83,6 +83,7 @@ FIRN_REGISTER_COMPOSITE(binarize) {
   s.Add("one dimension", {Normal({5})}, BinarizeAttrs{1, 0});
   s.Add("zeros", {Values({0, -0.0, 2, -3, NAN})}, BinarizeAttrs{0.5});
   s.Add("nothing", {Normal({0, 3})}, BinarizeAttrs{});
+  s.AddLarge("2048x2048", {Normal({2048, 2048})}, BinarizeAttrs{1, 0}, 3 * 4.2e6, 33.6e6);
   s.AddError("dim", {Normal({3})}, BinarizeAttrs{1, 1}, "binarize");
   s.AddError("integers", {Integers({3}, 0, 9)}, BinarizeAttrs{}, "must be f32, f64, f16 or bf16");
 }

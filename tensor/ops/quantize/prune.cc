@@ -11,7 +11,6 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/from.h"
 #include "firn/tensor/ops/activation/straight_through.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"
@@ -25,7 +24,6 @@
 #include "firn/tensor/ops/random/draws.h"
 #include "firn/tensor/ops/reduce/extreme.h"
 #include "firn/tensor/ops/reduce/sum.h"
-#include "firn/tensor/ops/reduce/truth.h"
 #include "firn/tensor/ops/scan/sort.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/slices.h"
@@ -53,14 +51,17 @@ Tensor LargestFree(const Tensor& w, const Tensor& fixed) {
 
 // What is fixed from this step on.
 Tensor FixedNow(const Tensor& w, const Tensor& fixed, const Tensor& step, const InqOptions& o) {
-  const Tensor at = Reshape(step, {1});
-  const Tensor listed = Any(Eq(FromVector(o.iterations).To(w.device()), at));
+  const Tensor at = Reshape(step, {});
+  Tensor last, listed;  // each step a constant of its operation: a graph holds no list of them
+  for (const int64_t iteration : o.iterations) {
+    last = Eq(at, iteration);
+    listed = listed.defined() ? LogicalOr(listed, last) : last;
+  }
   const Tensor chosen =
       o.selection == InqSelection::kLargestAbs
           ? LargestFree(w, fixed)
           : Lt(Rand(w.shape(), 0, 1, DType::kF32, {.device = w.device(), .generator = o.generator}),
                0.5);
-  const Tensor last = Eq(Reshape(step, {}), o.iterations.back());
   return LogicalOr(LogicalOr(fixed, last), LogicalAnd(listed, chosen));
 }
 

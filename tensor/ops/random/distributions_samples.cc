@@ -196,5 +196,22 @@ FIRN_REGISTER_SAMPLES(rand_gamma_grad) {
              "shapes [3], [3] and [2] differ");
 }
 
+// Gradients are rand_gamma's.
+FIRN_REGISTER_COMPOSITE(rand_beta) {
+  s.gradient_is_derivative = false;
+  AddDrawing<NoAttrs>(
+      s, {{.name = "x", .dtypes = kFloating}, {.name = "b", .same_dtype_as = "x"}},
+      [](In in, const NoAttrs&, RandomGenerator* g) { return RandBeta(in[0], in[1], g); });
+  s.Add("matrix", {Uniform({5, 7}, 0.5, 20), Uniform({5, 7}, 0.5, 20, 2), State()}, NoAttrs{});
+  s.Add("broadcast", {Uniform({2, 8, 3}, 0.5, 2), Values({3}), State()}, NoAttrs{});
+  s.Add("small", {Values({0.01, 0.1}), Values({0.02, 5}), State()}, NoAttrs{});
+  s.Add("a number", {Values({3}, {}), Values({2}, {}), State()}, NoAttrs{});
+  s.Add("nothing", {Uniform({0, 3}, 1, 2), Uniform({0, 3}, 1, 2), State()}, NoAttrs{});
+  s.AddLarge("1M", {Uniform({1 << 20}, 0.5, 5), Uniform({1 << 20}, 0.5, 5, 2), State()}, NoAttrs{},
+             0, 12.6e6);
+  s.AddError("negative", {Values({1, -1}), Values({1, 1}), State()}, NoAttrs{},
+             "shape_parameter -1 at index 1 is not positive");
+}
+
 }  // namespace
 }  // namespace firn::testing

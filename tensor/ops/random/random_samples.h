@@ -3,6 +3,9 @@
 
 // What the samples of random operations share. Test code only.
 
+#include <utility>
+#include <vector>
+
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/rng.h"
@@ -11,17 +14,38 @@
 namespace firn::testing {
 
 // draw(generator) of a generator at the position that `state` holds, which is moved on in the end:
-// an operation takes the position, a function the generator.
+// an operation takes the position, a function the generator. In a graph too, whose runs start at
+// the position that they find.
 template <class F>
 Tensor DrawFrom(const Tensor& state, F draw) {
-  const std::vector<int64_t> position = state.ToVector<int64_t>();
   RandomGenerator generator;
-  generator.SetPosition(
-      {static_cast<uint64_t>(position.at(0)), static_cast<uint64_t>(position.at(1))});
+  generator.SetState(state);
   const Tensor y = draw(&generator);
   NoGradScope no_grad;
   Assign(state, generator.state());
   return y;
+}
+
+inline Tensor State() { return Indices({7, 100}); }
+
+// Of one without options.
+struct NoAttrs {
+  template <class V>
+  void Visit(V&) {}
+};
+
+// A composite that draws: f(in, attrs, generator). A generator's position, State(), follows the
+// inputs that are declared here. What is drawn, a test of its own says.
+template <class Attrs, class F>
+void AddDrawing(Samples& s, std::vector<ArgDecl> inputs, F f) {
+  const size_t last = inputs.size();
+  inputs.push_back({.name = "state", .dtypes = SetOf(DType::kI64), .inout = true});
+  s.random = true;
+  s.WithoutVectors("random");
+  s.Declare(std::move(inputs));
+  s.Function([f, last](In in, const Attrs& a) {
+    return DrawFrom(in[last], [&](RandomGenerator* g) { return f(in, a, g); });
+  });
 }
 
 }  // namespace firn::testing

@@ -101,5 +101,45 @@ FIRN_REGISTER_SAMPLES(multinomial) {
              "row 0 has 5 categories to draw 6 from");
 }
 
+struct ChoiceAttrs {
+  std::vector<int64_t> shape = {};
+  bool replacement = true;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("shape", shape);
+    v.Field("replacement", replacement);
+  }
+};
+
+// Whether weights decide how often: tests/tensor/dropouts_test.cc.
+FIRN_REGISTER_COMPOSITE(random_choice) {
+  AddDrawing<ChoiceAttrs>(s,
+                          {{.name = "x", .min_rank = 1}, {.name = "weights", .dtypes = kFloating}},
+                          [](In in, const ChoiceAttrs& a, RandomGenerator* g) {
+                            return RandomChoice(in[0], in[1], Shape(a.shape),
+                                                {.replacement = a.replacement, .generator = g});
+                          });
+  const Tensor rows = Values({1, 0, 2, 4, 1, 1, 0, 0, 3, 0.5, 0.25, 1}, {3, 4}), state = State();
+  // Weights have no gradient.
+  const auto add = [&](const char* name, const Tensor& x, const Tensor& weights,
+                       const ChoiceAttrs& a) {
+    s.Add(name, {x, weights, state}, a).constant_inputs = {1};
+  };
+  add("with replacement", Normal({3, 4}), rows, ChoiceAttrs{{2, 3}});
+  add("without replacement", Normal({3, 4}), rows, ChoiceAttrs{{2}, false});
+  add("a number", Normal({4}), Values({1, 2, 3, 4}), ChoiceAttrs{});
+  add("images", Normal({2, 8, 3, 2}), Uniform({2, 8, 3, 2}, 1, 2), ChoiceAttrs{{3}});
+  add("integers", Integers({3, 4}, 0, 9), rows, ChoiceAttrs{{2}});
+  add("bool", Booleans({3, 4}), rows, ChoiceAttrs{{2}});
+  add("nothing", Normal({3, 4}), rows, ChoiceAttrs{{0}});
+  s.AddLarge("64 of 4096 in 1024 rows", {Normal({1024, 4096}), Uniform({1024, 4096}, 0, 1), state},
+             ChoiceAttrs{{64}}, 0, 16.8e6)
+      .constant_inputs = {1};
+  s.AddError("weights", {Normal({3}), Values({1, 2}), state}, ChoiceAttrs{},
+             "x and weights must be [..., n] of one shape, got [3] and [2]");
+  s.AddError("too many", {Normal({2}), Values({1, 2}), state}, ChoiceAttrs{{3}, false},
+             "cannot draw 3 of 2 categories");
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -36,6 +36,7 @@ FIRN_REGISTER_COMPOSITE(vat_noise) {
   s.Add("no noise", {Values({0, 0, 3, 4}, {2, 2})}, VatNoiseAttrs{10}).check_gradient = false;
   s.Add("short noise", {Values({3e-20, 4e-20}, {1, 2})}, VatNoiseAttrs{}).check_gradient = false;
   s.Add("nothing", {Normal({0, 3})}, VatNoiseAttrs{});
+  s.AddLarge("64x3x128x128", {Normal({64, 3, 128, 128})}, VatNoiseAttrs{}, 3 * 3.1e6, 25e6);
   s.AddError("vector", {Normal({3})}, VatNoiseAttrs{}, "noise must be [n, ...] of f32");
   s.AddError("ints", {Integers({3, 2}, 0, 5)}, VatNoiseAttrs{}, "noise must be [n, ...] of f32");
   s.AddError("xi", {Normal({3, 2})}, VatNoiseAttrs{INFINITY}, "xi must be finite, got inf");

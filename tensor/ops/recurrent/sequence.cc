@@ -22,6 +22,7 @@
 #include "firn/tensor/ops/shape/pad.h"
 #include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {
@@ -155,6 +156,7 @@ Tensor PadAll(const std::vector<Tensor>& sequences, const PadSequenceOptions& o,
     if (t.rank() < 1) {
       RaiseStatus(InvalidArgument("sequences must be [steps, ...], got ", t.spec().ToString()), op);
     }
+    RaiseIfError(CheckHolds(o.padding_value, t.dtype(), "padding_value"), op);
     longest = std::max(longest, t.size(0));
   }
   std::vector<Tensor> padded;
@@ -225,6 +227,7 @@ void CheckPacked(const PackedSequence& p, std::string_view op) {
 PaddedSequences PadPackedSequence(const PackedSequence& packed, const PadPackedOptions& o) {
   constexpr std::string_view kOp = "pad_packed_sequence";
   CheckPacked(packed, kOp);
+  RaiseIfError(CheckHolds(o.padding_value, packed.data.dtype(), "padding_value"), kOp);
   const auto longest = static_cast<int64_t>(packed.batch_sizes.size());
   const int64_t steps = o.total_length.value_or(longest), batch = packed.batch_sizes[0];
   if (steps < longest) {

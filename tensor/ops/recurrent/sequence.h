@@ -61,7 +61,7 @@ struct PaddedSequences {
 
 struct PadPackedOptions {
   bool batch_first = false;  // the result is [batch, steps, ...] instead of [steps, batch, ...]
-  inner::Number padding_value = 0;
+  inner::Number padding_value = 0;           // which the dtype has to hold (Full)
   std::optional<int64_t> total_length = {};  // steps of the result; otherwise of the longest
 };
 
@@ -73,7 +73,7 @@ PaddedSequences PadPackedSequence(const PackedSequence& packed,
 
 struct PadSequenceOptions {
   bool batch_first = false;  // the result is [batch, steps, ...] instead of [steps, batch, ...]
-  inner::Number padding_value = 0;
+  inner::Number padding_value = 0;  // which the dtype has to hold (Full)
 };
 
 // Sequences [its steps, ...] of different lengths, padded at their end and side by side:

@@ -1,7 +1,7 @@
 // count_nonzero, nanmean: sums of what is chosen by a comparison.
 //
 // bincount, histc: ones or weights added at the numbers, by scatter_add, whose sums do not depend
-// on threads. What histc leaves out goes to one more part, which is cut off.
+// on threads. What histc leaves out goes to one more part, the last, which is cut off.
 
 #include "firn/tensor/ops/reduce/count.h"
 
@@ -12,6 +12,8 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/op.h"
 #include "firn/tensor/ops/compare/classify.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"
@@ -20,11 +22,13 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/index/gather.h"
+#include "firn/tensor/ops/reduce/count_fn.h"
 #include "firn/tensor/ops/reduce/extreme.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {
@@ -69,7 +73,28 @@ Range RangeOf(const Tensor& v, const HistcOptions& o) {
   return {Amin(Where(finite, v, INFINITY)), Amax(Where(finite, v, -INFINITY))};
 }
 
+constexpr int64_t kFloatBins = 1 << 24;  // whose numbers are floats
+
+FIRN_REGISTER_OP(histc_part) {
+  return {
+      .doc = "The part of [low, high] that x lies in, or -1; broadcast. Not differentiable.",
+      .inputs = {{.name = "x", .dtypes = SetOf(DType::kF32) | SetOf(DType::kF64)},
+                 {.name = "low", .same_dtype_as = "x"},
+                 {.name = "high", .same_dtype_as = "x"}},
+      .outputs = {{.name = "part"}},
+      .attrs = AttrsOf<HistcPartAttrs>(),
+      .infer = InferBroadcast,
+      .kernels = {cpu::ElementwiseKernel(cpu::RunFloat<HistcPartFn, 3>)},
+      .elementwise = cpu::ElementwiseOf<HistcPartFn>(),
+  };
+}
+
 }  // namespace
+
+Tensor inner::HistcPart(const Tensor& x, const Tensor& low, const Tensor& high,
+                        const HistcPartAttrs& attrs) {
+  return Apply1(TheOp<"histc_part">(), {x, low, high}, attrs);
+}
 
 Tensor CountNonzero(const Tensor& x, const DimList& dims) { return Sum(Ne(x, 0), dims); }
 
@@ -115,22 +140,16 @@ Tensor Histc(const Tensor& x, const HistcOptions& o) {
   }
   if (x.num_elements() == 0) return Zeros(*shape, x.dtype(), x.device());
   NoGradScope no_grad;
-  const Tensor v = Flatten(Cast(x, ComputeDType(x.dtype())));
+  const DType wide = o.bins > kFloatBins ? DType::kF64 : ComputeDType(x.dtype());
+  const Tensor v = Flatten(Cast(x, wide));
   auto [low, high] = RangeOf(v, o);
   const Tensor point = Eq(low, high);
   low = Where(point, Sub(low, 1), low);
   high = Where(point, Add(high, 1), high);
-  // Multiplied before it is divided, so that whole numbers are borders of parts of whole lengths;
-  // a power of two keeps products of large numbers in range.
-  const Tensor span = Sub(high, low), unit = Where(Gt(span, 0x1p60), 0x1p-64, OnesLike(span));
-  const Tensor times = Mul(unit, static_cast<double>(o.bins));
-  const Tensor part = Div(Mul(Sub(v, low), times), Mul(span, unit));
-  const Tensor inside = LogicalAnd(LogicalAnd(Ge(v, low), Le(v, high)), LogicalNot(Isnan(part)));
-  // NaN and what is too large for an integer is cast by nobody.
-  const Tensor place = Minimum(Cast(Where(inside, part, 0.0), DType::kI64), o.bins - 1);
-  const Tensor counts =
-      ScatterAdd(Zeros({o.bins + 1}, DType::kI64, x.device()), 0, Where(inside, place, o.bins),
-                 Ones(v.shape(), DType::kI64, x.device()));
+  const Tensor places =
+      Cast(HistcPart(v, low, high, {o.bins}), o.bins < INT32_MAX ? DType::kI32 : DType::kI64);
+  const Tensor counts = ScatterAdd(Zeros({o.bins + 1}, DType::kI64, x.device()), 0, places,
+                                   Ones(v.shape(), DType::kI64, x.device()));
   return Cast(Slice(counts, 0, 0, o.bins), x.dtype());
 }
 

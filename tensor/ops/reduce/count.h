@@ -33,6 +33,20 @@ struct HistcOptions {
 // Throws on bins below 1, and unless min and max are finite and min <= max.
 Tensor Histc(const Tensor& x, const HistcOptions& options = {});
 
+namespace inner {
+struct HistcPartAttrs {
+  int64_t bins = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("bins", bins);
+  }
+};
+// In which of `bins` equal parts of [low, high] x lies, from 0 to bins - 1 once it is truncated to
+// an integer; -1 outside and for NaN. Broadcast; of f32, with at most 2^24 bins, or f64.
+Tensor HistcPart(const Tensor& x, const Tensor& low, const Tensor& high,
+                 const HistcPartAttrs& attrs);
+}  // namespace inner
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_REDUCE_COUNT_H_

@@ -126,5 +126,31 @@ FIRN_REGISTER_COMPOSITE(histc) {
   s.AddError("range", {x}, HistcAttrs{3, 2, 1}, "min 2 must not be above max 1");
 }
 
+FIRN_REGISTER_SAMPLES(histc_part) {
+  s.Internal("what histc counts");
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const auto bins = static_cast<double>(attrs.get<HistcPartAttrs>().bins);
+    RefTensor y = in[0];
+    const double low = in[1][0], high = in[2][0];
+    for (double& v : y.values) {
+      const bool inside = v >= low && v <= high;
+      v = inside ? std::min((v - low) / (high - low) * bins, bins - 1) : -1;
+    }
+    return std::vector<RefTensor>{y};
+  });
+  const auto add = [&](const char* name, const Tensor& x, double low, double high, int64_t bins) {
+    s.Add(name, {x, Values({low}, {}), Values({high}, {})}, HistcPartAttrs{bins});
+  };
+  add("a vector", Values({0, 0.25, 1, 3.75, 4, 4.25, -0.25, NAN, INFINITY, -INFINITY}), 0, 4, 8);
+  add("channels", Values({-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {1, 8, 2}), -1, 7,
+      4);
+  add("a scalar", Values({3}, {}), 1, 5, 3);
+  add("nothing", Normal({0, 3}), 0, 1, 2);
+  s.AddLarge("4M", {Normal({2048, 2048}), Values({-3}, {}), Values({3}, {})}, HistcPartAttrs{100},
+             8 * 4.2e6, 33.6e6);
+  s.AddError("integers", {Integers({3}, 0, 9), Integers({}, 0, 1), Integers({}, 8, 9)},
+             HistcPartAttrs{2}, "x must be f32 or f64, got");
+}
+
 }  // namespace
 }  // namespace firn::testing

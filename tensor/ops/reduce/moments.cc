@@ -102,7 +102,7 @@ void SetGradient(GradContext& g, Tensor dx) {
   const Shape& x = g.input_shape(0);
   if (g.has_grad_output(1) || !dx.defined()) {
     const double share = 1 / static_cast<double>(ReducedCount(x, a.over));
-    const Tensor from_mean = SpreadReduced(Mul(g.grad_output(1), share), a.over, x);
+    const Tensor from_mean = SpreadReduced(MulInFloat(g.grad_output(1), share), a.over, x);
     dx = dx.defined() ? Add(dx, from_mean) : from_mean;
   }
   g.set_grad_input(0, std::move(dx));
@@ -137,7 +137,7 @@ void GradVar(GradContext& g) {
   const VarAttrs& a = g.attrs<VarAttrs>();
   Tensor dx;
   if (g.has_grad_output(0)) {
-    dx = ScaledCentered(g, Mul(g.grad_output(0), 2 / Divisor(g.input_shape(0), a)));
+    dx = ScaledCentered(g, MulInFloat(g.grad_output(0), 2 / Divisor(g.input_shape(0), a)));
   }
   SetGradient(g, std::move(dx));
 }
@@ -148,7 +148,7 @@ void GradStd(GradContext& g) {
   if (g.has_grad_output(0)) {
     const double share = 1 / Divisor(g.input_shape(0), a);
     // Deviations over std are never far from 1; dy over std may be no number.
-    dx = ScaledCentered(g, Mul(g.grad_output(0), share), g.output(0));
+    dx = ScaledCentered(g, MulInFloat(g.grad_output(0), share), g.output(0));
   }
   SetGradient(g, std::move(dx));
 }

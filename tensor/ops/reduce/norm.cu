@@ -13,7 +13,7 @@ struct NormReducer {
   using Element = T;
   using Acc = T;
   static constexpr Reduces kReduces = Reduces::kFloats;
-  double p;
+  double p, scale;
 
   FIRN_HOST_DEVICE Acc identity() const {
     return VisitNorm<T>(p, [](const auto& r) { return r.identity(); });
@@ -25,7 +25,7 @@ struct NormReducer {
     return VisitNorm<T>(p, [a, b](const auto& r) { return r.combine(a, b); });
   }
   FIRN_HOST_DEVICE T finish(Acc a, int64_t n) const {
-    return VisitNorm<T>(p, [a, n](const auto& r) { return r.finish(a, n); });
+    return scale * VisitNorm<T>(p, [a, n](const auto& r) { return r.finish(a, n); });
   }
 };
 
@@ -42,7 +42,7 @@ absl::Status Run(KernelContext& k) {
   const cuda::ReduceWork work = Plan(k.in_spec(0), a);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Reducer = NormReducer<double>;
-    const cuda::ReducerFold<Reducer, T> fold = {Reducer{a.p}, k.out<T>(), work.length};
+    const cuda::ReducerFold<Reducer, T> fold = {Reducer{a.p, a.scale}, k.out<T>(), work.length};
     return cuda::ReduceWith(k, fold, work, k.workspace(), k.in<T>(0));
   });
 }

@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_NORM_H_
 #define FIRN_TENSOR_OPS_REDUCE_NORM_H_
 
+#include "firn/tensor/dim_list.h"
 #include "firn/tensor/problems/reduce_attrs.h"
 #include "firn/tensor/tensor.h"
 
@@ -10,12 +11,22 @@ namespace inner {
 struct NormAttrs {
   double p = 2;
   ReduceAttrs over;
+  double scale = 1;  // what the norm is multiplied by before its dtype has to hold it
   template <class V>
   void Visit(V& v) {
     v.Field("p", p);
     over.Visit(v);
+    v.Field("scale", scale);
   }
 };
+
+// The norms of x over `dims`, of size 1 then, times `scale`: a power of two that all of them fit
+// the dtype with. Small norms keep their digits but for the smallest numbers of the dtype.
+struct ScaledNorms {
+  Tensor norms;
+  double scale;
+};
+ScaledNorms ScaledNorm(const Tensor& x, double p, const DimList& dims);
 }  // namespace inner
 
 // The p-norm (sum |x|^p)^(1/p) of the elements over `dims` (empty: all), as
@@ -23,8 +34,8 @@ struct NormAttrs {
 // and -infinity the smallest |x|. Norm(x, 2, {-2, -1}) is the Frobenius norm of matrices. The
 // gradient is 0 where the norm is 0; elements that tie for an infinite norm share it. A norm that
 // its dtype holds is right also where the powers leave its range (on CUDA, that of double), and so
-// is its gradient for p = 2. Half types accumulate in float. Throws on integers, a negative finite
-// p, NaN, and no elements with an infinite p.
+// are its gradients for p = 2. Half types accumulate in float. Throws on integers, a negative
+// finite p, NaN, and no elements with an infinite p.
 Tensor Norm(const Tensor& x, inner::Real p = 2, const DimList& dims = {},
             inner::Flag keepdim = false);
 

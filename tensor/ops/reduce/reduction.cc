@@ -28,8 +28,8 @@ Tensor SpreadReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shap
 
 Tensor SpreadToEqual(const Tensor& dy, const Tensor& x, const Tensor& y, const ReduceAttrs& attrs) {
   const Tensor hit = Eq(x, KeepReduced(y, attrs, x.shape()));
-  const Tensor count = Sum(Cast(hit, x.dtype()), attrs.dims, true);
-  return Where(hit, Div(KeepReduced(dy, attrs, x.shape()), count), 0);
+  const Tensor count = Sum(Cast(hit, ComputeDType(x.dtype())), attrs.dims, true);
+  return Where(hit, DivInFloat(KeepReduced(dy, attrs, x.shape()), count), 0);
 }
 
 void GradOfExtreme(GradContext& g) {

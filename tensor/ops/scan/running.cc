@@ -1,4 +1,4 @@
-// running_extreme: where the extremes are; cummax and cummin gather them.
+// running_extreme: cummax and cummin. Its gradient is scatter_add.
 //
 // logcumsumexp: dx_i = sum over j >= i of dy_j e^(x_i - y_j). Large y_j lack the digits for that:
 // with running maxima t and s_j = sum over k <= j of e^(x_k - t_j), it is e^(x_i - t_i) A_i, where
@@ -33,7 +33,7 @@
 #include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/slices.h"
-#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/ops/shape/view.h"
 #include "firn/tensor/promotion.h"
 
 namespace firn {
@@ -41,17 +41,29 @@ namespace {
 
 absl::Status InferRunningExtreme(InferContext& c) {
   FIRN_RETURN_IF_ERROR(NormalizeDim(c.attrs<RunningExtremeAttrs>().dim, c.shape(0)).status());
-  c.set_out(0, DType::kI64, c.shape(0));
+  c.set_out(0, c.dtype(0), c.shape(0));
+  c.set_out(1, DType::kI64, c.shape(0));
   return absl::OkStatus();
+}
+
+void GradRunningExtreme(GradContext& g) {
+  const TensorSpec& x = g.input_spec(0);
+  const Tensor& dy = g.grad_output(0);
+  const Tensor zeros = ExpandedZeros(x.shape, x.dtype, x.device);
+  const bool one = x.shape.rank() == 0;
+  g.set_grad_input(
+      0, one ? dy : ScatterAdd(zeros, g.attrs<RunningExtremeAttrs>().dim, g.output(1), dy));
 }
 
 FIRN_REGISTER_OP(running_extreme) {
   return {
-      .doc = "Where the largest or smallest element so far is. Not differentiable.",
+      .doc = "The largest or smallest element so far, and where it is.",
       .inputs = {{.name = "x"}},
-      .outputs = {{.name = "indices"}},
+      .outputs = {{.name = "values"}, {.name = "indices", .constant = true}},
       .attrs = AttrsOf<RunningExtremeAttrs>(),
       .infer = InferRunningExtreme,
+      .grad = GradRunningExtreme,
+      .saves = {Saved::Output(1)},
       .kernels = cpu::Portable<RunningExtremeKernel>(),
   };
 }
@@ -105,21 +117,16 @@ FIRN_REGISTER_OP(logcumsumexp) {
   };
 }
 
-ValuesAndIndices Running(const Tensor& x, int64_t dim, bool largest) {
-  const Tensor indices = RunningExtreme(x, {dim, largest});
-  if (x.rank() > 0) return {Gather(x, dim, indices), indices};
-  return {Squeeze(Gather(Unsqueeze(x, 0), 0, Unsqueeze(indices, 0)), 0), indices};
-}
-
 }  // namespace
 
-Tensor inner::RunningExtreme(const Tensor& x, const RunningExtremeAttrs& attrs) {
-  return Apply1(TheOp<"running_extreme">(), {x}, attrs);
+ValuesAndIndices inner::RunningExtreme(const Tensor& x, const RunningExtremeAttrs& attrs) {
+  TensorList out = Apply(TheOp<"running_extreme">(), {x}, attrs);
+  return {out[0], out[1]};
 }
 
-ValuesAndIndices Cummax(const Tensor& x, Integer dim) { return Running(x, dim, true); }
+ValuesAndIndices Cummax(const Tensor& x, Integer dim) { return RunningExtreme(x, {dim, true}); }
 
-ValuesAndIndices Cummin(const Tensor& x, Integer dim) { return Running(x, dim, false); }
+ValuesAndIndices Cummin(const Tensor& x, Integer dim) { return RunningExtreme(x, {dim, false}); }
 
 Tensor Logcumsumexp(const Tensor& x, Integer dim) {
   return ApplyFloating(TheOp<"logcumsumexp">(), x, LogcumsumexpAttrs{dim});

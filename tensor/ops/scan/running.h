@@ -52,8 +52,8 @@ struct DiffOptions {
 Tensor Diff(const Tensor& x, const DiffOptions& options = {});
 
 namespace inner {
-// Where the running extremes are: i64 of x's shape.
-Tensor RunningExtreme(const Tensor& x, const RunningExtremeAttrs& attrs);
+// The running extremes, and where they are.
+ValuesAndIndices RunningExtreme(const Tensor& x, const RunningExtremeAttrs& attrs);
 }  // namespace inner
 
 }  // namespace firn

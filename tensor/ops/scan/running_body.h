@@ -17,6 +17,7 @@ template <class T>
 struct RunningExtremeBody {
   using C = ComparedAs<T>;
   const T* x;
+  T* values;
   int64_t* indices;
   LineShape lines;
   bool largest;
@@ -24,15 +25,20 @@ struct RunningExtremeBody {
   FIRN_HOST_DEVICE void operator()(int64_t line) const {
     const int64_t start = lines.offset(line);
     int64_t best = 0;
-    C extreme = static_cast<C>(x[start]);
-    for (int64_t i = 0; i < lines.length; ++i) {
-      const C v = static_cast<C>(x[start + i * lines.stride]);
-      const bool nan = v != v;
-      if (nan || (extreme == extreme && (largest ? v >= extreme : v <= extreme))) {
+    T top = x[start];
+    C extreme = static_cast<C>(top);
+    for (int64_t i = 0, at = start; i < lines.length; ++i, at += lines.stride) {
+      const C v = static_cast<C>(x[at]);
+      const bool takes = largest ? v >= extreme : v <= extreme;
+      const bool keeps = largest ? v < extreme : v > extreme;
+      // Asked last: for a half, g++ 12 calls a function to find out whether it is NaN.
+      if (takes || (!keeps && v != v)) {
+        top = x[at];
         extreme = v;
         best = i;
       }
-      indices[start + i * lines.stride] = best;
+      values[at] = top;
+      indices[at] = best;
     }
   }
   int64_t cost() const { return 2 * lines.length; }
@@ -46,9 +52,9 @@ struct RunningExtremeKernel {
     if (shape.num_elements() == 0) return absl::OkStatus();
     const Lines lines = LinesAlong(shape, a.dim);
     return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-      return on.ForEach(
-          lines.outer * lines.inner,
-          RunningExtremeBody<T>{k.in<T>(0), k.out<int64_t>(), LineShape(lines), a.largest});
+      return on.ForEach(lines.outer * lines.inner,
+                        RunningExtremeBody<T>{k.in<T>(0), k.out<T>(0), k.out<int64_t>(1),
+                                              LineShape(lines), a.largest});
     });
   }
 };

@@ -51,11 +51,13 @@ FIRN_REGISTER_OP(searchsorted) {
 }  // namespace
 
 Tensor Searchsorted(const Tensor& sorted, const Tensor& values, Flag right) {
-  return ApplyPromoted(TheOp<"searchsorted">(), sorted, values, SearchsortedAttrs{right});
+  const OpDef& op = TheOp<"searchsorted">();
+  const Promoted p = PromoteCompared(sorted, values, op.name);
+  return Apply1(op, {p.x(), p.y()}, SearchsortedAttrs{right});
 }
 
 Tensor Isin(const Tensor& x, const Tensor& test) {
-  const Promoted p = PromoteOperands(x, test, "isin");
+  const Promoted p = PromoteCompared(x, test, "isin");
   const int64_t n = p.y().num_elements();
   if (n == 0) return Full(p.x().shape(), false, DType::kBool, p.x().device());
   NoGradScope no_grad;

@@ -11,12 +11,15 @@
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/shape/pad_body.h"
 #include "firn/tensor/ops/shape/padding.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {
 
 absl::Status InferPad(InferContext& c) {
-  FIRN_ASSIGN_OR_RETURN(const PadDims dims, ResolvePadding(c.shape(0), c.attrs<PadAttrs>()));
+  const PadAttrs& a = c.attrs<PadAttrs>();
+  if (a.mode == PadMode::kConstant) FIRN_RETURN_IF_ERROR(CheckHolds(a.value, c.dtype(0)));
+  FIRN_ASSIGN_OR_RETURN(const PadDims dims, ResolvePadding(c.shape(0), a));
   Dims sizes;
   for (const PadDim& d : dims) sizes.push_back(d.padded());
   FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(sizes.span()));

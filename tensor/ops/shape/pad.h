@@ -41,7 +41,7 @@ struct PadAttrs {
 
 struct PadOptions {
   PadMode mode = PadMode::kConstant;
-  inner::Number value = 0;  // what kConstant adds
+  inner::Number value = 0;  // what kConstant adds; an error where x's dtype does not hold it (Full)
 };
 
 // x with elements added around it. `pad` holds pairs (before, after), that of the LAST dimension

@@ -1,5 +1,6 @@
 // Windows and filter banks are made of operations in f64 and rounded at the end: in f32 a cosine's
-// argument loses digits as the window gets longer.
+// argument loses digits as the window gets longer. Half of a window is computed, and the rest is
+// its mirror image.
 
 #include "firn/tensor/ops/signal/windows.h"
 
@@ -15,6 +16,8 @@
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/elementwise/trigonometry.h"
 #include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/join.h"
+#include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 
@@ -35,16 +38,19 @@ Tensor WindowNamed(std::string_view op, const std::vector<double>& coefficients,
   if (coefficients.empty()) RaiseStatus(InvalidArgument("there are no coefficients"), op);
   CheckFloating(options.dtype, op);
   if (n <= 1) return Ones({n}, options.dtype, options.device);
-  const int64_t period = options.periodic ? n : n - 1;
-  const Tensor t =
-      Arange(0.0, static_cast<double>(n), 1, {.dtype = DType::kF64, .device = options.device});
-  Tensor window = Full({n}, coefficients[0], DType::kF64, options.device);
+  if (coefficients.size() == 1) return Full({n}, coefficients[0], options.dtype, options.device);
+  const int64_t period = options.periodic ? n : n - 1, half = period / 2 + 1;
+  Tensor window;
   for (size_t i = 1; i < coefficients.size(); ++i) {
     const double angle = 2 * kPi * static_cast<double>(i) / static_cast<double>(period);
     const double factor = i % 2 == 0 ? coefficients[i] : -coefficients[i];
-    window = Add(window, Mul(Cos(Mul(t, angle)), factor));
+    const Tensor angles = Arange(0.0, (static_cast<double>(half) - 0.5) * angle, angle,
+                                 {.dtype = DType::kF64, .device = options.device});
+    const Tensor term = Mul(Cos(angles), factor);
+    window = i == 1 ? Add(term, coefficients[0]) : Add(window, term);
   }
-  return Cast(window, options.dtype);
+  const Tensor first = Cast(window, options.dtype);  // element t is element period - t
+  return Concat({first, Flip(Slice(first, 0, period - n + 1, period - half + 1), 0)}, 0);
 }
 
 double Mel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }

@@ -112,6 +112,7 @@ FIRN_REGISTER_COMPOSITE(mel_filter_bank) {
   s.Add("speech", {}, MelAttrs{8, 64, 16000, 0, 8000});
   s.Add("a part", {}, MelAttrs{5, 33, 8000, 300, 3400});
   s.Add("one filter", {}, MelAttrs{1, 16, 100, 10, 40});
+  s.AddLarge("128 of 2048", {}, MelAttrs{128, 2048, 16000, 0, 8000}, 0, 0.5e6);
   s.AddError("bins", {}, MelAttrs{0, 16, 100, 10, 40},
              "bins, n_fft and sample_rate must be positive, got 0, 16 and 100");
   s.AddError("frequencies", {}, MelAttrs{4, 16, 100, 40, 10},

@@ -33,6 +33,7 @@
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/vision/grid_sample.h"
 #include "firn/tensor/ops/vision/in_float.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {
@@ -154,6 +155,7 @@ Tensor RandomShift(const Tensor& x, const std::vector<int64_t>& shifts,
       !fits, kOp,
       InvalidArgument("expected at most ", x.rank() - o.base_dim, " shifts of 0 or more for x ",
                       x.shape().ToString(), ", got [", absl::StrJoin(shifts, ", "), "]"));
+  if (o.border == ShiftBorder::kConstant) RaiseIfError(CheckHolds(o.value, x.dtype()), kOp);
   const InSamples samples(x, o.base_dim);
   Tensor y = samples.flat;
   Tensor outside;

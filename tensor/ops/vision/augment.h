@@ -14,7 +14,7 @@ namespace firn {
 
 // Random changes of samples that are tensors already, on any device and in graphs, whose runs draw
 // anew. What stands before dimension `base_dim` of x are samples, each changed by itself. (Images
-// on their way into a batch: io/transforms.) Numbers are drawn from `generator`, or from the
+// on their way into a batch: io/data/transforms.) Numbers are drawn from `generator`, or from the
 // default generator of x's device.
 
 // A part of each sample of `shape`, the sizes of x's last dimensions; NNabla's random_crop. Every

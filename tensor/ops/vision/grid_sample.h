@@ -37,7 +37,8 @@ struct GridSampleOptions {
 
 // x at the places of `grid`, as PyTorch's grid_sample: of each place its x, y (and z) from -1 at
 // the left, upper edge to 1 at the right, lower one. Cubic is for images alone, with a = -0.75.
-// A place of NaN lies outside, or at the first element where `padding` leaves nothing outside.
+// A place of NaN lies outside, or at the first element where `padding` leaves nothing outside;
+// there kCubic gives NaN, also of an infinite place, as PyTorch's does.
 // Half types compute in f32. Not differentiable twice.
 // x: [n, c, h, w] or [n, c, d, h, w], floating, of one size or more in each dimension
 // grid: [n, oh, ow, 2] or [n, od, oh, ow, 3], of x's dtype      y: [n, c, oh, ow] ...

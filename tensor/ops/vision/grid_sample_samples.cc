@@ -257,6 +257,8 @@ FIRN_REGISTER_COMPOSITE(warp_by_flow) {
   s.Add("volumes", {Normal({1, 2, 2, 3, 3}), Uniform({1, 3, 2, 3, 3}, -1, 1, 6)});
   // Places of half types would lie elements away; those of f32 below 256 by 2^-17 of one at most.
   s.Add("wide", {Normal({1, 1, 1, 250}), Uniform({1, 2, 1, 250}, -2, 2, 5)}).check_gradient = false;
+  s.AddLarge("8x32x64x64", {Normal({8, 32, 64, 64}), Uniform({8, 2, 64, 64}, -4, 4)}, {}, 8.4e6,
+             8.7e6);
   s.AddError("flow", {Normal({2, 3, 4, 5}), Normal({2, 3, 4, 5})}, {},
              "expected x [n, c, h, w] and flow [n, 2, h, w]");
 }

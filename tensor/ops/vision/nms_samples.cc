@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/views.h"
@@ -59,6 +60,11 @@ RefTensor ListOf(const std::vector<size_t>& list) {
 // Of which the second and third overlap the first by 0.6 and 0.36, the fourth overlaps none.
 Tensor Boxes() {
   return Values({0, 0, 4, 4, 1, 0, 5, 4, 0, 2, 4.5, 6, 8, 8, 9, 10, 0.5, 0.5, 4, 4.5}, {5, 4});
+}
+// With sides of 8 to 64, of which many overlap.
+Tensor ManyBoxes(int64_t n) {
+  const Tensor corners = Uniform({n, 2}, 0, 512);
+  return Concat({corners, Add(corners, Uniform({n, 2}, 8, 64, 2))}, 1);
 }
 Tensor Scores() { return Values({0.75, 0.875, 0.5, 0.25, 0.625}); }
 
@@ -129,6 +135,7 @@ FIRN_REGISTER_COMPOSITE(nms) {
   s.Add("upside down", {Values({0, 0, 4, 4, 4, 4, 0, 0, 3, 1, 1, 3}, {3, 4}), Values({1, 2, 3})},
         NmsAttrs{});
   s.Add("none", {Normal({0, 4}), Normal({0})}, NmsAttrs{});
+  s.AddLarge("4000 boxes", {ManyBoxes(4000), Uniform({4000}, 0, 1)}, NmsAttrs{}, 0, 0.1e6);
   s.AddError(
       "scores", {Boxes(), Normal({4})}, NmsAttrs{},
       "expected floating boxes [n, 4] and scores [n], got f64 [5, 4] on cpu and f64 [4] on cpu");
@@ -149,6 +156,9 @@ FIRN_REGISTER_COMPOSITE(batched_nms) {
   s.Reference(NmsReference);
   s.Add("classes", {Boxes(), Scores(), Indices({0, 0, 1, 1, 1})}, NmsAttrs{0.1});
   s.Add("any numbers", {Boxes(), Scores(), Indices({-7, 900, -7, 5, 900})}, NmsAttrs{0.1});
+  s.AddLarge("4000 boxes of 80 classes",
+             {ManyBoxes(4000), Uniform({4000}, 0, 1), Integers({4000}, 0, 80)}, NmsAttrs{}, 0,
+             0.1e6);
   s.AddError("classes", {Boxes(), Scores(), Indices({0, 1})}, NmsAttrs{},
              "expected classes i64 [n], as many as scores, got i64 [2]");
 }
@@ -222,6 +232,9 @@ FIRN_REGISTER_COMPOSITE(non_max_suppression) {
         SuppressionAttrs{});
   s.Add("images", {Concat({boxes, boxes}), Concat({scores, scores})}, SuppressionAttrs{2, 0.1});
   s.Add("no boxes", {Normal({2, 0, 4}), Normal({2, 3, 0})}, SuppressionAttrs{});
+  s.AddLarge("1000 boxes, 20 classes",
+             {Reshape(ManyBoxes(1000), {1, 1000, 4}), Uniform({1, 20, 1000}, 0, 1)},
+             SuppressionAttrs{100}, 0, 0.1e6);
   s.AddError("scores", {boxes, Normal({1, 2, 4})}, SuppressionAttrs{},
              "expected floating boxes [images, n, 4] and scores [images, classes, n]");
   s.AddError("count", {boxes, scores}, SuppressionAttrs{-1},
@@ -308,6 +321,7 @@ FIRN_REGISTER_COMPOSITE(nms_detection2d) {
   s.Add("none", {Normal({2, 0, 7})}, DetectionAttrs{});
   s.Add("no numbers", {Values({2, 2, 4, 4, NAN, 1, 2, 2, 4, 4, 1, NAN}, {1, 2, 6})},
         DetectionAttrs{});
+  s.AddLarge("4x845 boxes, 20 classes", {Uniform({4, 845, 25}, 0, 1)}, DetectionAttrs{}, 0, 0.7e6);
   s.AddError("columns", {Normal({1, 3, 5})}, DetectionAttrs{},
              "expected floating x [images, n, 5 + classes], got f64 [1, 3, 5]");
   s.AddError("threshold", {x}, DetectionAttrs{-1}, "threshold -1 is outside [0, 1]");

@@ -69,6 +69,20 @@ TEST(PlanTest, ManyPiecesOfWhichFewLiveTogetherStayNearTheBound) {
   EXPECT_LE(plan.arena_bytes, plan.lower_bound_bytes * 13 / 10);
 }
 
+// Some live long among many that do not, where the order of time alone leaves gaps.
+TEST(PlanTest, ManyPiecesOfWhichSomeLiveLongStayNearTheBound) {
+  std::mt19937 random(7);
+  std::vector<Lifetime> pieces;
+  for (int64_t i = 0; i < 3000; ++i) {
+    const auto bytes = static_cast<int64_t>(random() % 100'000);
+    const auto steps = static_cast<int64_t>(random() % 10 == 0 ? random() % 3000 : random() % 8);
+    pieces.push_back({bytes, i, i + steps});
+  }
+  const MemoryPlan plan = PlanMemory(pieces);
+  ExpectNoOverlap(pieces, plan);
+  EXPECT_LE(plan.arena_bytes, plan.lower_bound_bytes * 21 / 20);
+}
+
 TEST(PlanTest, VeryManyPiecesArePlacedQuickly) {
   std::mt19937 random(2);
   std::vector<Lifetime> pieces;

@@ -10,9 +10,9 @@
 
 #include "firn/io/monitors/event_reader_status.h"
 #include "firn/io/monitors/internal/records.h"
-#include "firn/io/monitors/internal/wire.h"
 #include "firn/io/monitors/record_reader_status.h"
 #include "firn/io/monitors/series_status.h"
+#include "firn/io/wire/internal/wire.h"
 #include "gtest/gtest.h"
 
 namespace {

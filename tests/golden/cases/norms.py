@@ -2,6 +2,7 @@
 
 import torch
 from torch.nn import functional as F
+from torch.nn.utils import parametrizations
 
 
 def add_composed_normalisation(v):
@@ -41,4 +42,26 @@ def add_composed_normalisation(v):
     v.case("weight_norm", "kernels", weight_norm, v=v.values(3, 2, 2), g=v.values(3))
 
 
-PARTS = (add_composed_normalisation,)
+class PowerMethod(parametrizations._SpectralNorm):
+    """PyTorch's, with given vectors and without the steps that it begins with."""
+
+    def __init__(self, u, v, dim, iterations, eps, training):
+        torch.nn.Module.__init__(self)
+        self.dim, self.n_power_iterations, self.eps, self.training = dim, iterations, eps, training
+        self._u, self._v = u.detach().clone(), v.detach().clone()
+
+
+def add_spectral_norm(v):
+    def spectral_norm(w, u, v, dim=0, iterations=1, eps=1e-12, training=True):
+        method = PowerMethod(u, v, dim, iterations, eps, training)
+        return {"y": method(w), "u": method._u, "v": method._v}
+
+    for name, shape, rows, attrs in (
+            ("rows", (3, 5), 3, {}), ("steps", (3, 2, 2), 3, {"iterations": 4}),
+            ("columns", (3, 5), 5, {"dim": 1}), ("evaluation", (3, 5), 3, {"training": False})):
+        w = v.values(*shape)
+        v.case("spectral_norm", name, spectral_norm, attrs, ["w"], w=w, u=v.values(rows),
+               v=v.values(w.numel() // rows))
+
+
+PARTS = (add_composed_normalisation, add_spectral_norm)

@@ -5,7 +5,7 @@
 
 #include "firn/io/monitors/event_reader_status.h"
 #include "firn/io/monitors/internal/records.h"
-#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/wire/internal/wire.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/error_of.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "firn/io/image.h"
+#include "firn/io/image/image.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"

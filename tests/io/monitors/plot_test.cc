@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "firn/io/image.h"
+#include "firn/io/image/image.h"
 #include "firn/io/monitors/internal/axis.h"
 #include "firn/io/monitors/internal/canvas.h"
 #include "firn/io/monitors/internal/stroke_font.h"

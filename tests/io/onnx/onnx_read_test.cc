@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/wire/internal/wire.h"
 #include "firn/io/onnx/internal/onnx_write.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

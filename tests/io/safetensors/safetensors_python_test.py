@@ -57,7 +57,7 @@ def whole_files():
         built([("\u00e9\n\"", "U8", [1, 3], b"abc"), ("odd", "F64", [1], numbers[:8]), ("none", "F16", [0, 4], b"")],
               order=True, pad=False),
         built([("s", "I16", [2], b"\xff\xff\1\0"), ("u", "U16", [1], b"\xff\xff"), ("v", "U32", [1], b"\xff" * 4),
-               ("w", "U64", [1], b"\1" + b"\0" * 7), ("x", "I8", [2], b"\x80\x7f")]),
+               ("w", "U64", [1], b"\1" + b"\0" * 6 + b"\x7f"), ("x", "I8", [2], b"\x80\x7f")]),
         built([]),
     ]
 

@@ -148,9 +148,14 @@ TEST(SafetensorsTest, WidensWhatItIsAskedTo) {
   EXPECT_THAT(Widened("U16", std::string("\xff\xff", 2), 2), ElementsAre(65535));
   EXPECT_THAT(Widened("U32", std::string("\xff\xff\xff\xff", 4), 4), ElementsAre(4294967295.0));
   EXPECT_THAT(Widened("U64", std::string("\1\0\0\0\0\0\0\0", 8), 8), ElementsAre(1));
+  // Aligned in the file, and so not copied where it is mapped.
   const std::string most =
-      File(R"({"a":{"dtype":"U64","shape":[1],"data_offsets":[0,8]}})", std::string(8, '\xff'));
+      File(R"({"a":{"dtype":"U64","shape":[1],"data_offsets":[0,8]}}  )", std::string(8, '\xff'));
   EXPECT_THAT(ErrorIn(most, {.widen = true}), HasSubstr("UNIMPLEMENTED"));
+  const std::string path = TempPath("most.safetensors");
+  WriteFile(path, most);
+  EXPECT_THAT(ErrorOf([&] { LoadSafetensors(path, {.widen = true}); }),
+              HasSubstr("beyond the largest i64"));
 }
 
 // Of the OCP's specification and of Noune et al. 2022: the greatest, the least normal, the least.

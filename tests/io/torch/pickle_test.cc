@@ -127,6 +127,12 @@ TEST(PickleTest, KeepsToItsLimits) {
   const std::string many(100'000, 'N'), marks(100'000, '(');
   EXPECT_THAT(Read(many, {.max_metadata_bytes = 1'000'000}), HasSubstr("RESOURCE_EXHAUSTED"));
   EXPECT_THAT(Read(marks, {.max_metadata_bytes = 100'000}), HasSubstr("RESOURCE_EXHAUSTED"));
+  std::string places = "N";
+  for (int i = 0; i < 10'000; ++i) {
+    places += {'r', static_cast<char>(i & 255), static_cast<char>(i >> 8), 0, 0};
+  }
+  EXPECT_THAT(Read(places + ".", {.max_metadata_bytes = 300'000}), HasSubstr("RESOURCE_EXHAUSTED"));
+  EXPECT_EQ(Read(places + "."), "None");
 }
 
 // Nothing is owned by another, so nothing is freed inside of another.

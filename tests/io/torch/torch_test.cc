@@ -123,6 +123,30 @@ TEST(TorchTest, KeepsToItsLimits) {
       HasSubstr("limits.max_depth"));
 }
 
+// A file of before PyTorch 1.6, without storages, that holds `object`.
+std::string Stream(const std::string& object) {
+  return std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.") +
+         "M\xe9\x03.}U\x0dlittle_endian\x88s." + object + ".].";
+}
+
+// Lists and dicts that stand in others many times are small in a file, and large to go through.
+TEST(TorchTest, CountsWhatIsSharedEachTime) {
+  const LoadLimits limits = {.max_metadata_bytes = 1'000'000};
+  const auto read = [&](const std::string& object) {
+    return TryParseTorch(Stream(object), "x", {.load = {.limits = limits}}).status();
+  };
+  std::string recalls, pairs;
+  for (int i = 0; i < 5000; ++i) recalls += "h\1";
+  for (char c = 0; c < 100; ++c) pairs += {'K', c, 'N'};
+  EXPECT_TRUE(read("}U\1a](]q\1" + recalls + "es").ok()) << read("}U\1a](]q\1" + recalls + "es");
+  // Each has a path of its own.
+  const absl::Status paths = read("}U\xff" + std::string(255, 'k') + "](]q\1" + recalls + "es");
+  EXPECT_THAT(paths.ToString(), HasSubstr("values and paths to them of more"));
+  // Each has its keys compared.
+  const absl::Status keys = read("}U\1a](}q\1(" + pairs + "u" + recalls + "es");
+  EXPECT_THAT(keys.ToString(), HasSubstr("limits.max_metadata_bytes"));
+}
+
 TEST(TorchTest, ReadsWhatItWrites) {
   const std::string path = TempPath("mixed.pt");
   const StateDict written = {

@@ -8,7 +8,8 @@
 #include <string>
 
 #include "firn/autograd/graph/static_graph.h"
-#include "firn/io/graph_file.h"
+#include "firn/io/graph/graph_file.h"
+#include "firn/io/image/image.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
@@ -227,8 +228,25 @@ TEST(CommandsTest, InferRefusesWhatTheGraphWasNotMadeFor) {
     io::Save(Path("integers.h5"), numbers);
     return Firn({"infer", Path("integers.firn"), "--input", Path("integers.h5")});
   };
+  EXPECT_THAT(Firn({"infer", Path("integers.firn"), "--input", "1e12"}).err,
+              HasSubstr("input: value is 1000000000000 (want -2147483648 to 2147483647"));
   EXPECT_EQ(with(7).status, 0);
   EXPECT_THAT(with(int64_t{1} << 40).err, HasSubstr("which does not hold all of its numbers"));
+}
+
+TEST(CommandsTest, InferSaysWhereAPictureGoes) {
+  const std::string picture = Path("p.png");
+  io::WriteImage(picture, Zeros({3, 5, 4}, DType::kU8));
+  EXPECT_THAT(
+      Firn({"infer", Graph(), "--input", picture}).err,
+      HasSubstr(picture + " is a picture, u8 [3, 5, 4] on cpu; the graph wants f32 [3, 2] on "
+                          "cpu: give FILE:NAME, a tensor of that shape"));
+  const StaticGraph halves =
+      Freeze([](const Tensor& x) { return Mul(x, 0.5); }, Zeros({1, 3, 5, 4}));
+  io::SaveGraph(Path("pictures.firn"), halves, {});
+  EXPECT_THAT(Firn({"infer", Path("pictures.firn"), "--input", picture}).err,
+              HasSubstr("; the graph wants f32 [1, 3, 5, 4] on cpu: firn forward GRAPH " + picture +
+                        " makes a batch of it, with --resize of that size"));
 }
 
 TEST(CommandsTest, MistypedNamesAreToldFromMissingOnes) {

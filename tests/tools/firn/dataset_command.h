@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "firn/io/image.h"
+#include "firn/io/image/image.h"
 #include "firn/tensor/ops.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

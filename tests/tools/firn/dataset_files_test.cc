@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "firn/io/csv_rows.h"
-#include "firn/io/image.h"
-#include "firn/io/npy.h"
-#include "firn/io/rows.h"
+#include "firn/io/data/csv_rows.h"
+#include "firn/io/data/rows.h"
+#include "firn/io/image/image.h"
+#include "firn/io/npy/npy.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/state_dict.h"

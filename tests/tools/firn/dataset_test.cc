@@ -1,5 +1,5 @@
 // firn dataset: from folders of images to tables, caches and back.
-#include "firn/io/dataset.h"
+#include "firn/io/data/dataset.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "firn/io/csv_rows.h"
-#include "firn/io/image.h"
-#include "firn/io/nnabla_cache.h"
+#include "firn/io/data/csv_rows.h"
+#include "firn/io/data/rows.h"
+#include "firn/io/image/image.h"
+#include "firn/io/nnabla/nnabla_cache.h"
 #include "firn/io/parameters.h"
-#include "firn/io/rows.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "tests/io/full_disk.h"

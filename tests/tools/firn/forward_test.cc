@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "firn/autograd/graph/static_graph.h"
-#include "firn/io/graph_file.h"
-#include "firn/io/image.h"
-#include "firn/io/npy.h"
+#include "firn/io/graph/graph_file.h"
+#include "firn/io/image/image.h"
+#include "firn/io/npy/npy.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"

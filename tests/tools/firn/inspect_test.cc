@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "firn/io/checkpoint.h"
-#include "firn/io/image.h"
+#include "firn/io/checkpoints/checkpoint.h"
+#include "firn/io/image/image.h"
 #include "firn/io/monitors/event_writer.h"
 #include "firn/io/monitors/monitor.h"
 #include "firn/io/monitors/record_writer.h"
-#include "firn/io/npy.h"
+#include "firn/io/npy/npy.h"
 #include "firn/io/parameters.h"
-#include "firn/io/wav.h"
+#include "firn/io/wav/wav.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "tests/io/test_files.h"

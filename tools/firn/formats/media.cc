@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include "firn/io/image.h"
-#include "firn/io/wav.h"
+#include "firn/io/image/image.h"
+#include "firn/io/wav/wav.h"
 #include "tools/firn/files.h"
 
 namespace firn::cli {

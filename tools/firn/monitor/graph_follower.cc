@@ -15,7 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "firn/autograd/graph/visit.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/graph_file_contents.h"
+#include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/internal/random_access.h"
 #include "tools/firn/monitor/follower.h"
 

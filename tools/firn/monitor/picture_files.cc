@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "firn/device/status_macros.h"
-#include "firn/io/image.h"
-#include "firn/io/image_status.h"
+#include "firn/io/image/image.h"
+#include "firn/io/image/image_status.h"
 #include "firn/io/internal/random_access.h"
 
 namespace firn::cli {

@@ -8,13 +8,13 @@
 #include <memory>
 #include <utility>
 
-#include "firn/io/cifar.h"
-#include "firn/io/digits.h"
-#include "firn/io/image.h"
-#include "firn/io/image_folder.h"
-#include "firn/io/mnist.h"
-#include "firn/io/transforms/normalize.h"
-#include "firn/io/transforms/resize.h"
+#include "firn/io/data/cifar.h"
+#include "firn/io/data/digits.h"
+#include "firn/io/data/image_folder.h"
+#include "firn/io/data/mnist.h"
+#include "firn/io/data/transforms/normalize.h"
+#include "firn/io/data/transforms/resize.h"
+#include "firn/io/image/image.h"
 #include "tools/firn/train/data_kinds.h"
 
 namespace firn::cli {

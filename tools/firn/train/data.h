@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "firn/io/dataset.h"
-#include "firn/io/graph_info.h"
+#include "firn/io/data/dataset.h"
+#include "firn/io/graph/graph_info.h"
 #include "tools/firn/train/config.h"
 
 namespace firn::cli {

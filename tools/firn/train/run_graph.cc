@@ -8,7 +8,7 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/firn.h"
-#include "firn/io/graph_file_contents.h"
+#include "firn/io/graph/graph_file_contents.h"
 #include "tools/firn/train/run.h"
 
 namespace firn::cli {

@@ -204,7 +204,9 @@ class optional {
 
 namespace firn {
 class RandomGenerator;
-class Tensor;
+// Empty, for arguments that need not be given.
+class Tensor {};
+class DimList {};
 namespace inner {
 class KernelContext;
 }

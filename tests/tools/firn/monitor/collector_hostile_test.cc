@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "firn/autograd/graph/static_graph.h"
-#include "firn/io/graph_file.h"
-#include "firn/io/image.h"
+#include "firn/io/graph/graph_file.h"
+#include "firn/io/image/image.h"
 #include "firn/io/monitors/event_writer.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "firn/autograd/graph/static_graph.h"
-#include "firn/io/graph_file.h"
-#include "firn/io/image.h"
+#include "firn/io/graph/graph_file.h"
+#include "firn/io/image/image.h"
 #include "firn/io/monitors/event_writer.h"
 #include "firn/io/monitors/monitor.h"
 #include "firn/io/monitors/monitor_image.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "firn/io/image.h"
-#include "firn/io/npy.h"
+#include "firn/io/image/image.h"
+#include "firn/io/npy/npy.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"

@@ -1,0 +1,55 @@
+#ifndef FIRN_IO_CSV_CSV_STATUS_H_
+#define FIRN_IO_CSV_CSV_STATUS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "firn/io/csv/csv.h"
+#include "firn/tensor/state_dict.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn::io {
+
+// What messages call the options and advise. A tool whose users write a file in place of a program
+// has words of its own.
+struct CsvWording {
+  std::string columns = "CsvOptions::columns";
+  std::string categories = "CsvOptions::categories";
+  std::string one_hot = "CsvOptions::one_hot";
+  std::string dtypes = "CsvOptions::dtypes";
+  std::string words = "LoadCsvWords";  // who asks for the words of a column
+  // Where no number stands where one is wanted, a cell is empty, and a number would be rounded.
+  std::string no_number = "CsvOptions::categories reads words, ::columns leaves columns out";
+  std::string missing = "CsvOptions::missing says what missing cells become";
+  std::string inexact = "CsvOptions::dtype takes wider types, ::round the nearest number";
+};
+
+// LoadCsv with a status.
+absl::StatusOr<Tensor> ReadCsv(const std::string& path, const CsvOptions& options = {},
+                               const CsvWording& wording = {});
+
+// LoadCsvColumns with a status.
+absl::StatusOr<StateDict> ReadCsvColumns(const std::string& path, const CsvOptions& options = {});
+
+// LoadCsvWords with a status.
+absl::StatusOr<std::vector<std::string>> ReadCsvWords(const std::string& path,
+                                                      const CsvColumn& column,
+                                                      const CsvOptions& options = {},
+                                                      const CsvWording& wording = {});
+
+// LoadCsvNames with a status.
+absl::StatusOr<std::vector<std::string>> ReadCsvNames(const std::string& path,
+                                                      const CsvOptions& options = {});
+
+// ReadCsv of text in memory; `name` stands for the path in messages.
+absl::StatusOr<Tensor> ParseCsv(const std::string& text, const std::string& name,
+                                const CsvOptions& options = {}, const CsvWording& wording = {});
+
+// ReadCsvColumns of text in memory.
+absl::StatusOr<StateDict> ParseCsvColumns(const std::string& text, const std::string& name,
+                                          const CsvOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_CSV_CSV_STATUS_H_

@@ -1,0 +1,52 @@
+#ifndef FIRN_IO_CSV_INTERNAL_CSV_LINE_H_
+#define FIRN_IO_CSV_INTERNAL_CSV_LINE_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace firn::io::internal {
+
+// Some programs begin every text with it; it is not of the first field.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// Unimplemented for a text that begins with a byte order mark of UTF-16 or UTF-32; `name` is its in
+// messages.
+absl::Status CheckEncoding(std::string_view start, const std::string& name);
+
+struct Field {
+  std::string_view text;  // without the quotes around it
+  bool quoted = false;
+};
+
+bool IsBlank(char c);
+std::string_view Trim(std::string_view s);
+
+// Cuts the text up to `end` off the front of `rest`, without the end character.
+std::string_view TakeUpTo(std::string_view* rest, char end);
+
+// The fields of a record, which they point into, without the end of its line. DataLoss, naming the
+// column, for quotes that are not closed or have something behind them.
+absl::Status SplitRecord(std::string_view line, char separator, std::vector<Field>* fields);
+
+// Reads all of `text`, blanks around it aside, as a number. invalid_argument where it is none;
+// result_out_of_range where it is too large. One that is too small is 0.
+std::errc ParseNumber(std::string_view text, float* value);
+std::errc ParseNumber(std::string_view text, double* value);
+
+// What a field says: two quotes in quotes are one.
+std::string WordOf(const Field& field);
+
+// The beginning of a field in quotes, fit to be printed whatever it is.
+std::string Shown(std::string_view text);
+
+// "column 3 (counted from 0): ", or, where it has a name, "column 3 ("price"): ".
+std::string InColumn(size_t column, std::string_view name = {});
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_CSV_INTERNAL_CSV_LINE_H_

@@ -1,0 +1,43 @@
+#ifndef FIRN_IO_DATA_CACHE_H_
+#define FIRN_IO_DATA_CACHE_H_
+
+// Samples that are made once: where making one (decoding, reading over a network) costs more than
+// reading it back.
+//
+//   io::DatasetPtr train = io::MemoryCache(io::Pick(io::CsvRows("train.csv")));
+
+#include <cstdint>
+#include <string>
+
+#include "firn/io/data/dataset.h"
+#include "firn/io/nnabla/nnabla_cache.h"
+
+namespace firn::io {
+
+struct MemoryCacheOptions {
+  // Bytes of elements that are kept at most; samples beyond are made anew each time.
+  int64_t max_bytes = int64_t{1} << 30;
+};
+
+// The same samples, kept in memory once they were asked for. What is augmented must come above it,
+// by Map or DataLoaderOptions::map. Throws where the dataset is null or max_bytes negative.
+DatasetPtr MemoryCache(DatasetPtr dataset, const MemoryCacheOptions& options = {});
+
+struct FileCacheOptions {
+  // Take the cache that is in the folder, if it has as many rows: for a program that is started
+  // again. Whether its samples are those of the dataset is not looked at.
+  bool reuse = false;
+  NnablaCacheFormat format = NnablaCacheFormat::kNpy;
+  int threads = 1;  // that make samples while the cache is written
+};
+
+// The same samples, written into a folder at once and read from there (io/nnabla/nnabla_cache.h),
+// with the variables x and y; in .npy files bf16 becomes f32. Without `reuse` a cache that is there
+// is replaced. The folder stays. Throws firn::Error: FailedPrecondition where a cache of another
+// size is to be reused, what the dataset throws, and what WriteNnablaCache and OpenNnablaCache do.
+DatasetPtr FileCache(DatasetPtr dataset, const std::string& folder,
+                     const FileCacheOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_DATA_CACHE_H_

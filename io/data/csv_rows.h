@@ -1,0 +1,94 @@
+#ifndef FIRN_IO_DATA_CSV_ROWS_H_
+#define FIRN_IO_DATA_CSV_ROWS_H_
+
+// NNabla's CSV data sets: a line an example, whose cells are numbers or name files.
+//
+//   x:image,y:label
+//   cat/1.png,0
+//   dog/7.png,1
+//
+//   io::CsvRowsOptions options = {.one_hot = {"color"}, .missing = io::CsvMissing::kMean};
+//   options.dtypes["y"] = DType::kI64;
+//   io::RowsPtr rows = io::CsvRows("houses.csv", options);
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "firn/io/csv/csv.h"
+#include "firn/io/data/rows.h"
+#include "firn/io/image/image.h"
+#include "firn/io/load_limits.h"
+
+namespace firn::io {
+
+struct CsvRowsOptions {
+  // The variables to read, in this order; empty: all that the file has. Cells of others may hold
+  // any text.
+  std::vector<std::string> variables = {};
+  // The words that may stand in a column, each of which becomes its place in the list, as in
+  // CsvOptions. Here and below, the name of a variable stands for all its columns; others are named
+  // as they are in the first line, or by their places.
+  CsvByColumn<std::vector<std::string>> categories = {};
+  // Columns of words that become as many numbers as there are words, 1 for the cell's word and 0
+  // for the others. Where `categories` lists none they are those of this file, sorted
+  // (LoadCsvWords), which means that another file of the same data may have others.
+  std::vector<CsvColumn> one_hot = {};
+  // Of cells that are numbers: f32, f64, i64, i32 or u8. A whole number without an exponent that it
+  // cannot hold exactly is an error, 16777217 in f32 for one; integers take no other.
+  DType dtype = DType::kF32;
+  // Of columns that have another one than that. All columns of a variable have the same.
+  CsvByColumn<DType> dtypes = {};
+  bool round = false;  // whole numbers too, in f32 and f64
+  // What becomes of cells that hold one of `missing_words`, blanks and quotes around it aside, or
+  // NaN, which is a number of f32 and f64 where they are errors. kDropRow leaves rows out in which
+  // a variable that is read is missing something: size() is that of the others. kMean and kDropRow
+  // have the text gone through once more when the file is opened, which then says what is wrong
+  // with any of its cells but not with files that they name.
+  CsvMissing missing = CsvMissing::kError;
+  // What stands for a number in such cells; held to what numbers in cells are. Something alone
+  // means kValue; none there means NaN.
+  std::optional<double> missing_value = {};
+  std::vector<std::string> missing_words = CsvOptions().missing_words;
+  // Images become f32 from 0 to 1 (u8 / 255, 16 bits / 65535); otherwise they are u8, or i32 where
+  // the file has 16 bits a sample.
+  bool normalize = true;
+  DecodeImageOptions image = {.keep_16_bits = true};
+  // Cells may name files outside of the CSV's folder, by a path that begins with "/" or has a ".."
+  // in it. Leave it false for files that come from anywhere: they could name any file there is.
+  bool allow_outside = false;
+  // Called with the path for cells that end in these, with the dot and in small letters (".mat"),
+  // before the formats below. By several threads at once.
+  std::unordered_map<std::string, std::function<Tensor(const std::string& path)>> readers = {};
+  LoadLimits limits = {};
+};
+
+// The rows of a CSV file. Only where its lines begin is kept, 8 bytes a row (16 with kDropRow); a
+// row is read when it is asked for. What numbers and words become is what LoadCsv makes of them.
+//
+// The first line has a name for each column, `variable[__index][:label]`. Labels are for people. A
+// column without an index is a variable of its own, a number in it [1] of the options' dtype;
+// columns x__0, x__1, ... make one variable x, [columns], in the order in which they stand. Columns
+// whose name begins with # are passed over.
+//
+// A cell that is no number, in a column that holds no words, is the path of a file, from the folder
+// of the CSV, / or \ between its parts, which the end of its name tells how to read: .bmp, .gif,
+// .jpg, .jpeg, .png, .tif or .tiff to [channels, height, width] (see the options); .csv to [rows,
+// columns] of `dtype`; .npy with the type it has; .wav to f32 [channels, frames] from -1 to 1.
+// Links are followed. Files on the web (http, https, s3) are refused. Lines, quotes and the byte
+// order mark are as in LoadCsv; there is no gzip.
+//
+// Throws firn::Error: DataLoss as "<file>: line <from 1>, column <from 0>: ..."; Unimplemented for
+// what is refused; PermissionDenied for files outside of the folder; ResourceExhausted beyond the
+// limits, of which max_metadata_bytes is for one line, and for the words that are found, and
+// max_total_bytes for the tensors of the files that a line names (twice where they are copied into
+// one) and what its words become; InvalidArgument for options that make no sense, and columns that
+// the file does not have, with the nearest name that it has; NotFound and the like for a path.
+// Rows throw the same when they are asked for, with what is wrong with the file that a cell names.
+RowsPtr CsvRows(const std::string& path, const CsvRowsOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_DATA_CSV_ROWS_H_

@@ -1,0 +1,176 @@
+#ifndef FIRN_IO_DATA_DATA_LOADER_H_
+#define FIRN_IO_DATA_DATA_LOADER_H_
+
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "firn/device/device.h"
+#include "firn/io/data/dataset.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/state_dict.h"
+
+namespace firn::io {
+
+// What becomes of the samples at the end of an epoch that do not fill a batch.
+enum class LastBatch {
+  kKeep,  // they make a smaller one
+  kDrop,  // they are left out
+  // The first samples of the next epoch fill it up, and that epoch begins after them: all batches
+  // are full, and no sample is left out. An epoch's batches are those whose first sample is of it.
+  kWrap,
+};
+
+// The samples that an epoch goes through, in this order: as many indices as the dataset has
+// samples, which the epoch's number alone decides. An index may be repeated.
+using EpochOrder = std::function<std::vector<int64_t>(int64_t epoch)>;
+
+// An order for samples that lie in blocks of these sizes, the files of a cache for one: the blocks
+// in a new order each epoch, and the samples in each, so that who keeps the present block reads
+// each once an epoch. Throws where a size is negative.
+EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, inner::Integer seed = 0);
+
+struct DataLoaderOptions {
+  int64_t batch = 1;
+  bool shuffle = false;   // a new order each epoch
+  uint64_t seed = 0;      // of the orders and of the generators below
+  EpochOrder order = {};  // in place of `shuffle`
+  LastBatch last = LastBatch::kKeep;
+  // Worker threads, which make batches ahead; 0 makes each when it is asked for (see `device`).
+  // Data in memory (Mnist, Digits) is gathered in microseconds and gains nothing from threads;
+  // decoding and augmenting do.
+  int prefetch = 0;
+  int64_t ahead = 4;  // most batches that wait, made and not yet asked for
+  // Applied to each sample, on the thread that makes its batch: an io::Transform
+  // (io/data/transforms), or the program's own. The generator is the sample's own: what it draws
+  // depends on seed, epoch and the sample's index in the dataset, not on threads, batches, or where
+  // a run was resumed. A firn::Error gets the sample's name (Dataset::NameOf) in front. Samples are
+  // then taken one by one (Dataset::Get).
+  std::function<Sample(Sample sample, RandomGenerator& random)> transform = {};
+  // Applied to each batch, on the thread that makes it. The generator is the batch's own: what it
+  // draws depends on seed, epoch and the batch's number, not on threads.
+  std::function<Sample(Sample batch, RandomGenerator& random)> map = {};
+  // Where batches arrive. For a CUDA device each is made, and its copy queued on a stream of its
+  // own, when the loop gets the one before: it travels while that is computed with, and neither
+  // waits on the host. Up to three batches lie on the device beside those that the program keeps.
+  Device device = Device::Cpu();
+  // Called with the epoch's number by the thread that loops: before its first batch is made, and
+  // after the last one was used. Not at the end where a loop is left early.
+  std::function<void(int64_t epoch)> on_epoch_begin = {}, on_epoch_end = {};
+};
+
+// Goes through a dataset in batches, once per loop:
+//
+//   io::DataLoader train(io::Mnist(directory), {.batch = 64, .shuffle = true});
+//   for (int epoch = 0; epoch < 5; ++epoch) {
+//     for (auto [images, labels] : train) ...
+//   }
+//
+// Each loop is one epoch: every sample occurs in it once (but see `last`), in an order that
+// depends on the seed and the number of the epoch only. A loop may end early, loops may be nested.
+// What the dataset, transform or map throws ahead of the loop is thrown by the loop at that batch.
+// A loader that was moved from has no batches; to loop through it is an error. Thread-compatible.
+class DataLoader {
+ public:
+  class Iterator;
+  // The batch that a run goes on with: number `batch` of epoch `epoch`, both counted from 0.
+  struct Position {
+    int64_t epoch = 0;
+    int64_t batch = 0;
+    friend bool operator==(const Position&, const Position&) = default;
+  };
+
+  // Throws when the dataset is null, an option makes no sense, or the device is not there.
+  explicit DataLoader(DatasetPtr dataset, DataLoaderOptions options = {});
+
+  // Batches of the epoch that the next loop goes through; only with kWrap they differ.
+  int64_t size() const { return BatchesOf(next_.epoch); }
+  // Throws when the loader was moved from.
+  const Dataset& dataset() const;
+  const DataLoaderOptions& options() const { return options_; }
+  // The epoch that the next loop goes through, counted from 0. Setting it resumes a training run.
+  int64_t epoch() const { return next_.epoch; }
+  void SetEpoch(inner::Integer epoch) { SetPosition({.epoch = epoch}); }
+
+  // What comes after the batches that were given out, of which the present one of a loop is one.
+  // While several loops run, the one counts that began last; a loop that was left is over.
+  Position position() const;
+  // The next loop goes through the rest of that epoch, in the order that the whole has; the loops
+  // after it are whole. A loop that runs goes its own way: its batches count no more, unless this
+  // is the very position that it has, to which a failed LoadCheckpoint puts the loader back. Throws
+  // unless there is such a batch, or it is the first one, and for epochs beyond 2^62.
+  void SetPosition(const Position& position);
+
+  // "epoch" and "batch" of position(), and what the order follows from: "batch_size", "seed",
+  // "shuffle" (2: `order`), "drop_last" (2: kWrap), "samples"; all i64, 0-d. In a loop, the run
+  // that loads this goes on with the batch after the present one, and sees what this one would see.
+  StateDict state_dict() const;
+  // Throws, and changes nothing, unless exactly these are there and make sense; in the middle of an
+  // epoch also when options or the dataset's size differ, so that the rest would be another one.
+  void LoadStateDict(const StateDict& state);
+
+  // Makes the first batch. Throws, and the epoch is still to come, where that cannot be made.
+  Iterator begin();
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  // What a loop tells its loader, which may be gone before it.
+  struct Progress {
+    Position next;      // after the batches that were given out; the number of batches at the end
+    bool over = false;  // left, or at its end
+    bool held = false;  // SetPosition gave this position, and no batch has come since
+  };
+
+  int64_t BatchesOf(int64_t epoch) const;
+  // How many of an epoch's samples are in batches of the epochs before; their number modulo a
+  // batch: where they are more than the epoch has, it has no batch.
+  int64_t Wrapped(int64_t epoch) const;
+  std::vector<int64_t> OrderOf(int64_t epoch) const;
+  // The samples of all batches of an epoch.
+  std::vector<int64_t> SamplesOf(int64_t epoch) const;
+
+  DatasetPtr dataset_;
+  DataLoaderOptions options_;
+  int64_t samples_ = 0;
+  Position next_;                   // where the next loop begins, unless last_ is held
+  std::shared_ptr<Progress> last_;  // of the loop that began last; null before the first
+  bool counts_ = false;             // whether the position is that of last_, while it runs
+};
+
+// One pass; moves but does not copy, and one that was moved from is at the end. Outlives neither a
+// change of the loader nor needs the loader.
+class DataLoader::Iterator {
+ public:
+  using iterator_concept = std::input_iterator_tag;
+  using difference_type = std::ptrdiff_t;
+  using value_type = Sample;
+
+  ~Iterator();
+  Iterator(Iterator&&) noexcept;
+  Iterator& operator=(Iterator&&) noexcept;
+
+  // The number of the present batch in its epoch, which is not 0 at the beginning of a loop that
+  // goes on with the rest of one; DataLoader::size() at the end, 0 once it was moved from.
+  int64_t batch() const;
+  // The batch; it may be moved from. Throws at the end, and for a batch that could not be made.
+  Sample& operator*() const;
+  Sample* operator->() const { return &**this; }
+  // Throws at the end, and what making the next batch throws; another ++ goes on after that one.
+  Iterator& operator++();
+  void operator++(int) { ++*this; }
+  friend bool operator==(const Iterator& i, std::default_sentinel_t) { return i.AtEnd(); }
+
+ private:
+  friend class DataLoader;
+  class Pass;
+  explicit Iterator(std::unique_ptr<Pass> pass);
+  bool AtEnd() const;
+  void RefuseEnd() const;
+  std::unique_ptr<Pass> pass_;
+};
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_DATA_DATA_LOADER_H_

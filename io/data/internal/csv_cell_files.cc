@@ -1,0 +1,126 @@
+// The end of a name says which reader a file is for; where it may lie is decided from the name too,
+// before anything is opened.
+#include "firn/io/data/internal/csv_cell_files.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/csv/csv.h"
+#include "firn/io/csv/internal/csv_line.h"
+#include "firn/io/image/image.h"
+#include "firn/io/npy/npy.h"
+#include "firn/io/wav/wav.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+
+namespace firn::io::internal {
+namespace {
+
+// Whether a path stays in the folder that it starts from, links aside.
+bool StaysInside(std::string_view path) {
+  if (path.starts_with('/')) return false;
+  while (!path.empty()) {
+    if (TakeUpTo(&path, '/') == "..") return false;
+  }
+  return true;
+}
+
+Tensor Image(const std::string& path, DType /*dtype*/, const CsvRowsOptions& options) {
+  Tensor image = ReadImage(path, options.image);
+  if (!options.normalize) return image;
+  return image.To(DType::kF32) / (image.dtype() == DType::kU8 ? 255 : 65535);
+}
+
+using Reader = Tensor (*)(const std::string& path, DType dtype, const CsvRowsOptions& options);
+struct Format {
+  std::string_view end;
+  Reader read;
+};
+constexpr Format kFormats[] = {
+    {".bmp", Image},
+    {".gif", Image},
+    {".jpeg", Image},
+    {".jpg", Image},
+    {".png", Image},
+    {".tif", Image},
+    {".tiff", Image},
+    {".csv",
+     [](const std::string& path, DType dtype, const CsvRowsOptions& o) {
+       return LoadCsv(path, {.dtype = dtype, .round = o.round, .limits = o.limits});
+     }},
+    {".npy", [](const std::string& path, DType,
+                const CsvRowsOptions& o) { return ReadNpy(path, {.limits = o.limits}); }},
+    {".wav", [](const std::string& path, DType,
+                const CsvRowsOptions& o) { return ReadWav(path, o.limits).samples; }},
+};
+
+// The end of a name that says what is in the file, in small letters.
+std::string EndOf(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? "" : absl::AsciiStrToLower(std::string(name.substr(dot)));
+}
+
+const Format* FormatOf(std::string_view end) {
+  const auto* const format = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                          [&](const Format& f) { return f.end == end; });
+  return format == std::end(kFormats) ? nullptr : format;
+}
+
+std::string WithSlashes(std::string name) {
+  std::replace(name.begin(), name.end(), '\\', '/');
+  return name;
+}
+
+}  // namespace
+
+std::string_view SchemeOf(std::string_view text) {
+  const size_t at = text.find("://");
+  if (at == std::string_view::npos) return {};
+  const std::string_view scheme = text.substr(0, at);
+  const bool is_one = std::all_of(scheme.begin(), scheme.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0;
+  });
+  return is_one ? scheme : std::string_view();
+}
+
+absl::Status CheckCellPath(const std::string& name, const CsvRowsOptions& options,
+                           const std::string& outside) {
+  FIRN_RETURN_IF(!SchemeOf(name).empty(),
+                 Unimplemented("expected a number or a file of this machine, got ", Shown(name),
+                               ": ", SchemeOf(name), " is not read"));
+  const std::string end = EndOf(name);
+  FIRN_RETURN_IF(!options.readers.contains(end) && FormatOf(end) == nullptr,
+                 DataLoss("expected a number or the path of a .bmp, .csv, .gif, .jpeg, .jpg, .npy, "
+                          ".png, .tif, .tiff or .wav file, got ",
+                          Shown(name)));
+  FIRN_RETURN_IF(name.find('\0') != std::string::npos,
+                 DataLoss("expected a path, got ", Shown(name), " with a zero byte in it"));
+  FIRN_RETURN_IF(!options.allow_outside && !StaysInside(WithSlashes(name)),
+                 absl::PermissionDeniedError(
+                     absl::StrCat("expected a path inside the folder of this file, got ",
+                                  Shown(name), " (", outside, ")")));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> ReadCellFile(const std::string& folder, std::string name, DType dtype,
+                                    const CsvRowsOptions& options, const std::string& outside) {
+  FIRN_RETURN_IF_ERROR(CheckCellPath(name, options, outside));
+  const std::string end = EndOf(name);
+  const auto own = options.readers.find(end);
+  name = WithSlashes(std::move(name));
+  const std::string path = name.starts_with('/') ? name : folder + name;
+  try {
+    return own != options.readers.end() ? own->second(path)
+                                        : FormatOf(end)->read(path, dtype, options);
+  } catch (const Error& e) {
+    return e.status();
+  }
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,72 @@
+#ifndef FIRN_IO_DATA_INTERNAL_DEVICE_BATCHES_H_
+#define FIRN_IO_DATA_INTERNAL_DEVICE_BATCHES_H_
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "firn/device/context.h"
+#include "firn/io/data/dataset.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn::io::internal {
+
+// Copies batches to a CUDA device on a stream of its own, beside the computation on the device's
+// stream. Neither side waits on the host; events order the two on the device.
+//
+// The memory of batches that are gone is used for later ones, up to three of a size in turn, as
+// soon as what was queued when a batch went is done. One thread calls; tensors may go on any
+// thread.
+class DeviceBatches : public std::enable_shared_from_this<DeviceBatches> {
+ public:
+  // Errors: Unavailable when the device is not there.
+  static absl::StatusOr<std::shared_ptr<DeviceBatches>> Make(Device device);
+  ~DeviceBatches();
+  DeviceBatches(const DeviceBatches&) = delete;
+  DeviceBatches& operator=(const DeviceBatches&) = delete;
+
+  // Queues the copy of what lies on the CPU; the rest is moved by Tensor::To. Work may use the
+  // results after HandOut. Throws firn::Error.
+  Sample Upload(const Sample& batch);
+
+  // Makes the device's stream wait for the copies queued so far. Throws firn::Error.
+  void HandOut();
+
+  // Where copies are queued.
+  Stream& stream() { return *stream_; }
+
+ private:
+  struct Piece {
+    Block block;
+    size_t bytes;                 // asked for
+    std::unique_ptr<Event> used;  // behind all work that uses it, once it is free
+    bool free = false;
+  };
+  static constexpr int kAlike = 3;        // pieces of one size before one is waited for
+  static constexpr size_t kMostFree = 8;  // where sizes change all the time
+
+  DeviceBatches(DeviceContext& context, std::unique_ptr<Stream> stream,
+                std::unique_ptr<Event> copied)
+      : context_(context), stream_(std::move(stream)), copied_(std::move(copied)) {}
+
+  absl::StatusOr<Tensor> Copy(const Tensor& t);
+  // A piece of this size that the copy stream may write.
+  absl::StatusOr<Piece*> Take(size_t bytes);
+  absl::StatusOr<Piece*> TakeFree(size_t bytes);
+  absl::StatusOr<Piece*> Add(size_t bytes);
+  void GiveBack(Piece& piece) noexcept;
+  void Drop(std::list<Piece>::iterator piece) noexcept;
+
+  DeviceContext& context_;
+  const std::unique_ptr<Stream> stream_;
+  const std::unique_ptr<Event> copied_;  // behind the copies queued so far
+  std::mutex mutex_;
+  std::list<Piece> pieces_;  // guarded by mutex_; those that were given back last are at the end
+};
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_DATA_INTERNAL_DEVICE_BATCHES_H_

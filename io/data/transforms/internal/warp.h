@@ -1,0 +1,31 @@
+#ifndef FIRN_IO_DATA_TRANSFORMS_INTERNAL_WARP_H_
+#define FIRN_IO_DATA_TRANSFORMS_INTERNAL_WARP_H_
+
+#include <array>
+#include <cstdint>
+
+#include "firn/io/data/transforms/affine.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn::io::internal {
+
+// Where the place (x, y) of a result lies in the image: (m[0] x + m[1] y + m[2], m[3] x + m[4] y +
+// m[5]).
+using AffineMatrix = std::array<double, 6>;
+
+// The image seen through the matrix, height x width pixels, `fill` where it looks beside the image.
+// Requires: a checked image, for which `fill` is a pixel; sides of at least 1; a finite matrix.
+Tensor Warp(const Tensor& image, int64_t height, int64_t width, const AffineMatrix& matrix,
+            Interpolation interpolation, double fill, const char* who);
+
+// torchvision's _get_inverse_affine_matrix; translations in pixels.
+AffineMatrix InverseAffine(const AffineOptions& options, const Point& center);
+
+// Affine without the checks of its options. Requires: a checked image.
+Tensor WarpAffine(const Tensor& image, const AffineOptions& options, const char* who);
+// Rotate, likewise.
+Tensor WarpRotation(const Tensor& image, const RotateOptions& options, const char* who);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_DATA_TRANSFORMS_INTERNAL_WARP_H_

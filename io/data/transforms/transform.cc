@@ -1,0 +1,40 @@
+// A transform is a function; what is added here is how it is asked without a generator, and for a
+// sample.
+#include "firn/io/data/transforms/transform.h"
+
+#include "firn/device/status_macros.h"
+#include "firn/io/data/transforms/internal/draw.h"
+#include "firn/io/data/transforms/internal/image.h"
+#include "firn/tensor/error.h"
+
+namespace firn::io {
+
+Sample Transform::operator()(Sample sample, RandomGenerator& random) const {
+  return {f_(std::move(sample.input), random), std::move(sample.target)};
+}
+
+Tensor Transform::operator()(Tensor image) const {
+  RandomGenerator random;
+  Tensor made = f_(std::move(image), random);
+  if (random.position().offset != 0) {
+    RaiseStatus(FailedPrecondition("it draws random numbers: call it with a generator"),
+                "transform");
+  }
+  return made;
+}
+
+Transform Compose(std::vector<Transform> transforms) {
+  return [transforms = std::move(transforms)](Tensor image, RandomGenerator& random) {
+    for (const Transform& transform : transforms) image = transform(std::move(image), random);
+    return image;
+  };
+}
+
+Transform RandomApply(Transform transform, const RandomApplyOptions& options) {
+  internal::RequireProbability(options.p, "random_apply");
+  return [transform = std::move(transform), p = options.p](Tensor image, RandomGenerator& random) {
+    return internal::Chance(random, p) ? transform(std::move(image), random) : image;
+  };
+}
+
+}  // namespace firn::io

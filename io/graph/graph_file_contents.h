@@ -1,0 +1,33 @@
+#ifndef FIRN_IO_GRAPH_GRAPH_FILE_CONTENTS_H_
+#define FIRN_IO_GRAPH_GRAPH_FILE_CONTENTS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/io/graph/graph_file.h"
+#include "firn/tensor/state_dict.h"
+
+namespace firn::io {
+
+namespace internal {
+class RandomAccess;
+}
+
+// A graph, its states by name, in the order of the file, and what it says of its numbers.
+struct GraphFile {
+  Graph graph;
+  StateDict states;
+  GraphInfo info;
+};
+
+// The graph before it is compiled, to be looked at or changed, and its states.
+// Errors as ReadStaticGraph.
+absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options = {});
+// The same of a file that is open already.
+absl::StatusOr<GraphFile> ReadGraph(const internal::RandomAccess& file,
+                                    const LoadGraphOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_GRAPH_GRAPH_FILE_CONTENTS_H_

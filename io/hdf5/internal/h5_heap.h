@@ -1,0 +1,26 @@
+#ifndef FIRN_IO_HDF5_INTERNAL_H5_HEAP_H_
+#define FIRN_IO_HDF5_INTERNAL_H5_HEAP_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "firn/io/hdf5/internal/h5_file.h"
+
+namespace firn::io::internal {
+
+// What a version 2 B-tree lists by name, by the type of its records.
+enum class H5HeapIndex : uint64_t { kLinks = 5, kAttributes = 8 };
+
+// Calls `f` with each object of the fractal heap at `heap` that the tree at `index_address` lists
+// under one of `names` (empty: with each that it lists), until it returns an error. Of those that
+// have other names few are given too, and the rest is not looked at.
+absl::Status ForEachHeapObject(H5File& file, uint64_t heap, uint64_t index_address,
+                               H5HeapIndex index, absl::Span<const std::string_view> names,
+                               absl::FunctionRef<absl::Status(H5Cursor)> f);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_HDF5_INTERNAL_H5_HEAP_H_

@@ -1,0 +1,72 @@
+#ifndef FIRN_IO_IMAGE_INTERNAL_RASTER_H_
+#define FIRN_IO_IMAGE_INTERNAL_RASTER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "firn/io/image/image.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn::io::internal {
+
+constexpr int64_t kFreeBytes = int64_t{1} << 20;  // that any file may expand to
+
+// An image file in memory and what is wanted of it. Views: all outlive the decoding.
+struct EncodedImage {
+  std::string_view bytes;
+  const std::string& name;
+  const DecodeImageOptions& options;
+
+  const unsigned char* data() const { return reinterpret_cast<const unsigned char*>(bytes.data()); }
+  int64_t size() const { return static_cast<int64_t>(bytes.size()); }
+};
+
+// Decoded pixels as libraries give them: rows from the top, samples of a pixel side by side, either
+// bytes or 16 bits in the machine's order. Thread-compatible.
+struct Raster {
+  int64_t width = 0, height = 0;
+  int channels = 0;     // 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA
+  bool wide = false;    // 16 bits a sample
+  int orientation = 1;  // of EXIF, 1 to 8: how to turn it to be looked at
+  Tensor samples = {};  // u8, uninitialised until a decoder fills it
+
+  int64_t row_bytes() const { return width * channels * (wide ? 2 : 1); }
+  unsigned char* row(int64_t y) const;
+};
+
+// Takes the memory for an image of width x height pixels, of which the file has `stored_bits` each.
+// Errors: DataLoss when a side is not positive or the file is too short to hold it,
+// ResourceExhausted beyond the limits.
+absl::StatusOr<Raster> MakeRaster(const EncodedImage& file, int64_t width, int64_t height,
+                                  int channels, bool wide, int64_t stored_bits);
+
+// The raster as [channels, height, width], in the wanted colour and orientation.
+absl::StatusOr<Tensor> RasterToTensor(const Raster& raster, const DecodeImageOptions& options);
+
+// What black ink leaves of a colour; both are light, 0 to 255. CMYK of every format becomes RGB so.
+constexpr unsigned char Light(int color, int black) {
+  return static_cast<unsigned char>((color * black + 127) / 255);
+}
+
+// One decoder a format. Errors: those of DecodeImage, with the file's name.
+absl::StatusOr<Raster> DecodePng(const EncodedImage& file);
+absl::StatusOr<Raster> DecodeJpeg(const EncodedImage& file);
+absl::StatusOr<Raster> DecodeGif(const EncodedImage& file);
+absl::StatusOr<Raster> DecodeTiff(const EncodedImage& file);
+absl::StatusOr<Raster> DecodeBmp(const EncodedImage& file);
+absl::StatusOr<Raster> DecodePnm(const EncodedImage& file);
+
+// "<name>: <format>: <what>" as DataLoss: what a library says of a file.
+absl::Status DamagedImage(const EncodedImage& file, const char* format, std::string_view what);
+// "<name>: <format>: <what> is not supported" as Unimplemented: what is legal and not read.
+absl::Status UnreadImage(const EncodedImage& file, const char* format, std::string_view what);
+
+// The orientation in the EXIF block of a JPEG's APP1 segment; 1 where it has none or is damaged,
+// for it is no part of the picture.
+int ExifOrientation(std::string_view segment);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_IMAGE_INTERNAL_RASTER_H_

@@ -1,0 +1,81 @@
+#ifndef FIRN_IO_NNABLA_NNABLA_CACHE_H_
+#define FIRN_IO_NNABLA_NNABLA_CACHE_H_
+
+// NNabla's caches: folders in which the rows of a data set lie ready, some hundred in a file.
+//
+//   io::WriteNnablaCache("cache", io::CsvRows("train.csv"), {.shuffle = true});
+//   auto cache = io::OpenNnablaCache("cache");
+//   io::DataLoader train(io::Pick(cache), {.batch = 64,
+//                                          .order = io::ShuffleBlocks(cache->file_rows())});
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "firn/io/data/rows.h"
+#include "firn/io/load_limits.h"
+
+namespace firn::io {
+
+enum class NnablaCacheFormat {
+  kNpy,   // of a row only its own bytes are read
+  kHdf5,  // a file is read whole and kept while others are not asked for
+};
+
+struct OpenNnablaCacheOptions {
+  std::vector<std::string> variables = {};  // to read, in this order; empty: all
+  // u8 becomes f32 from 0 to 1, as by NNabla's option of this name; f64, which NNabla writes for
+  // pictures that were normalised before, becomes f32. Otherwise rows have the types of the files.
+  bool normalize = true;
+  LoadLimits limits = {};
+};
+
+// The rows of such a folder, read when they are asked for. Thread-safe.
+class NnablaCache : public Rows {
+ public:
+  // How many rows each file has, in their order: what ShuffleBlocks takes to go through them as
+  // NNabla shuffles a cache.
+  virtual const std::vector<int64_t>& file_rows() const = 0;
+};
+
+// Opens a folder with cache_index.csv (lines of a file's name and its number of rows). With
+// cache_info.csv (a variable's name a line) the files are .npy: an array of rows for each variable,
+// one behind the other; without it .h5: a dataset of rows for each variable.
+// The folder may come from anywhere: names of files are names in it and nothing else, numbers of
+// rows are checked against the files. Throws firn::Error: NotFound and the like for a path,
+// DataLoss for what is in a file, naming it; ResourceExhausted beyond the limits. Rows throw the
+// same when they are asked for. HDF5 files are looked into only then, but for the first.
+std::shared_ptr<const NnablaCache> OpenNnablaCache(const std::string& folder,
+                                                   const OpenNnablaCacheOptions& options = {});
+
+struct WriteNnablaCacheOptions {
+  NnablaCacheFormat format = NnablaCacheFormat::kNpy;
+  int64_t rows_per_file = 100;
+  bool shuffle = false;  // write the rows in an order that `seed` decides
+  uint64_t seed = 0;
+  int threads = 1;  // that read rows and write files; the result does not depend on it
+  // The CSV file that the rows are of; a copy of it becomes original.csv. "": none.
+  std::string original = "";
+  bool replace = false;  // a cache that is there
+  // Called by the thread that called WriteNnablaCache, with how many rows are written.
+  std::function<void(int64_t rows)> progress = {};
+};
+
+// Writes a folder as NNabla's CreateCache does: cache_<first>_<last>.npy or .h5, cache_index.csv,
+// cache_info.csv (.npy only), order.csv (lines of a row's number here and in `rows`) and, if given,
+// original.csv. Rows keep their types, but for bf16, which .npy does not have. Of one variable all
+// rows in a file must have one shape and type.
+// The index comes last, so that a folder whose writing ended early is no cache. What such a writing
+// left is removed first, as is the cache that is to be replaced, which `rows` must not be read
+// from: the files of these names, and no others. Throws firn::Error: FailedPrecondition where a
+// cache is there and is not to be replaced, or files of these names belong to none; InvalidArgument
+// where `original` would be removed or the name of a variable is no line of UTF-8; and what the
+// rows throw: a cache that was to be replaced is then gone.
+void WriteNnablaCache(const std::string& folder, const RowsPtr& rows,
+                      const WriteNnablaCacheOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_NNABLA_NNABLA_CACHE_H_

@@ -1,0 +1,52 @@
+#ifndef FIRN_IO_NNABLA_NNABLA_SOLVER_H_
+#define FIRN_IO_NNABLA_NNABLA_SOLVER_H_
+
+// Files of NNabla's solver.save_states ("states.h5"), from and to state dicts of optimizers:
+//
+//   optim::Adam adam(net.named_parameters(), {.semantics = optim::Semantics::kNNabla});
+//   adam.LoadStateDict(io::LoadNnablaSolver("states.h5", adam.state_dict(), {.solver = "Adam"}));
+//   io::SaveNnablaSolver("states.h5", adam.state_dict(), {.solver = "Adam"});
+//
+// Such a file has a group for each parameter, with an attribute `index`, and in it the count of
+// steps `t` (i64, 0-d) and the solver's states (f32): /conv1/conv/W/{t,mean,var}.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "firn/io/load_limits.h"
+#include "firn/tensor/state_dict.h"
+
+namespace firn::io {
+
+struct NnablaSolverOptions {
+  // The solver's class there: Sgd, SgdW, Momentum, Nesterov, Adam, AdamW, Adamax, AMSGRAD,
+  // AdaBound, AMSBound, AdaBelief, Adagrad, Adadelta, RMSprop, RMSpropGraves, Lamb, Lars, Lion.
+  std::string solver;
+  // Of a parameter's name, the slashes of NNabla's being dots: what it becomes on the way, from the
+  // file's to the optimizer's in loading, the other way in saving. Empty: it stays.
+  std::function<std::string(std::string_view name)> rename = {};
+  LoadLimits limits = {};  // in loading
+};
+
+// Writes the states and counts of steps of an optimizer's state dict, as WriteHdf5 writes files.
+// Options are not written: such files have none. States change their names (exp_avg is mean, ...),
+// and a velocity its scale where NNabla's has the learning rate in it and the optimizer's has not;
+// NNabla's Nesterov and RMSpropGraves keep it with the other sign. AdaBelief's s_max is there with
+// amsgrad alone. Throws firn::Error: kInvalidArgument for an
+// unknown solver, for states that it does not have or that are missing, and for a velocity when
+// groups of the optimizer differ in the rate; what WriteHdf5 says.
+void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
+                      const NnablaSolverOptions& options);
+
+// The state dict that goes on from the file: the options ("groups.0.lr", ...) of `optimizer`, the
+// state dict that it has now, and the states of the file. Elements stay as they are: who transposes
+// a parameter of NNabla's for a layer does the same to its states. Throws firn::Error: kDataLoss,
+// naming file and dataset, for a damaged file or one that holds something else than this solver's
+// states; as SaveNnablaSolver; what ReadHdf5 says.
+StateDict LoadNnablaSolver(const std::string& path, const StateDict& optimizer,
+                           const NnablaSolverOptions& options);
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_NNABLA_NNABLA_SOLVER_H_
