@@ -14,6 +14,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
@@ -53,6 +54,46 @@ class File final : public RandomAccess {
   const int fd_;
 };
 
+// Closes what it holds.
+struct Descriptor {
+  explicit Descriptor(int n) : number(n) {}
+  ~Descriptor() {
+    const int error = errno;
+    if (number >= 0) close(number);
+    errno = error;
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  mutable int number;
+};
+
+constexpr int kOpenFile = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // not to wait for a FIFO
+
+// The file that was opened just now, or what errno says.
+absl::StatusOr<std::unique_ptr<RandomAccess>> FileOf(const Descriptor& opened,
+                                                     const std::string& path) {
+  struct stat info;
+  if (opened.number < 0 || fstat(opened.number, &info) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
+  }
+  FIRN_RETURN_IF(!S_ISREG(info.st_mode), InvalidArgument(path, " is not a regular file"));
+  return std::make_unique<File>(path, int64_t{info.st_size}, std::exchange(opened.number, -1));
+}
+
+absl::Status CheckBelow(const std::string& path) {
+  FIRN_RETURN_IF(path.find_first_of(std::string_view("\\\0", 2)) != path.npos,
+                 InvalidArgument("path \"", absl::CHexEscape(path),
+                                 "\": expected neither backslashes nor zero bytes"));
+  for (const absl::string_view part : absl::StrSplit(path, '/')) {
+    FIRN_RETURN_IF(part.empty() || part == "." || part == "..",
+                   InvalidArgument("path \"", absl::CHexEscape(path),
+                                   "\": expected one below the folder, without \"..\", \".\" and "
+                                   "empty components"));
+  }
+  return absl::OkStatus();
+}
+
 class Memory final : public RandomAccess {
  public:
   Memory(std::string name, absl::Span<const unsigned char> bytes)
@@ -73,22 +114,40 @@ class Memory final : public RandomAccess {
 absl::StatusOr<std::unique_ptr<RandomAccess>> RandomAccess::Open(const std::string& path,
                                                                  Links links) {
   const int no_link = links == Links::kRefuse ? O_NOFOLLOW : 0;
-  // O_NONBLOCK: not to wait for a FIFO.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | no_link);
-  FIRN_RETURN_IF(fd < 0 && errno == ELOOP && no_link != 0,
+  const Descriptor file(open(path.c_str(), kOpenFile | no_link));
+  FIRN_RETURN_IF(file.number < 0 && errno == ELOOP && no_link != 0,
                  InvalidArgument(path, " is a symbolic link, expected a regular file"));
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
+  return FileOf(file, path);
+}
+
+// One component after the other, none of them a link: openat2 would do it in one call, but is not
+// in every kernel, and containers forbid it.
+absl::StatusOr<std::unique_ptr<RandomAccess>> RandomAccess::OpenBelow(const std::string& folder,
+                                                                      const std::string& path) {
+  constexpr int kFolder = O_RDONLY | O_CLOEXEC | O_DIRECTORY;
+  const std::string whole = absl::StrCat(folder, "/", path);
+  FIRN_RETURN_IF_ERROR(CheckBelow(path));
+  Descriptor at(open(folder.empty() ? "." : folder.c_str(), kFolder));
+  if (at.number < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", folder));
+  size_t begin = 0;
+  for (size_t slash; (slash = path.find('/', begin)) != path.npos; begin = slash + 1) {
+    const std::string part = path.substr(begin, slash - begin);
+    Descriptor next(openat(at.number, part.c_str(), kFolder | O_NOFOLLOW));
+    if (next.number < 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", whole, ": ", part,
+                                                     ", expected a folder and no link to one"));
+    }
+    std::swap(at.number, next.number);
+  }
+  const Descriptor file(openat(at.number, path.c_str() + begin, kOpenFile | O_NOFOLLOW));
+  FIRN_RETURN_IF(file.number < 0 && errno == ELOOP,
+                 InvalidArgument(whole, " is a symbolic link, expected a regular file"));
   struct stat info;
-  if (fstat(fd, &info) != 0) {
-    const int error = errno;
-    close(fd);
-    return absl::ErrnoToStatus(error, absl::StrCat("cannot open ", path));
-  }
-  if (!S_ISREG(info.st_mode)) {
-    close(fd);
-    return InvalidArgument(path, " is not a regular file");
-  }
-  return std::make_unique<File>(path, int64_t{info.st_size}, fd);
+  FIRN_RETURN_IF(file.number >= 0 && fstat(file.number, &info) == 0 && S_ISREG(info.st_mode) &&
+                     info.st_nlink > 1,
+                 InvalidArgument(whole, ": expected a file of one name, got one of ", info.st_nlink,
+                                 " (hard links), which may be anybody's: copy it"));
+  return FileOf(file, whole);
 }
 
 std::unique_ptr<RandomAccess> RandomAccess::FromMemory(const std::string& name,

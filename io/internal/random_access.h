@@ -23,6 +23,12 @@ class RandomAccess {
   // regular file, or a link that is refused.
   static absl::StatusOr<std::unique_ptr<RandomAccess>> Open(const std::string& path,
                                                             Links links = Links::kFollow);
+  // The file that a stranger's file names, by a path below `folder`: components with "/" between
+  // them, none of which may be empty, "." or "..", have a backslash or a zero byte, or be a
+  // symbolic link. Nothing outside the folder is opened, whoever changes what stands there
+  // meanwhile. A file of a second name (a hard link) may be somebody else's, and is refused.
+  static absl::StatusOr<std::unique_ptr<RandomAccess>> OpenBelow(const std::string& folder,
+                                                                 const std::string& path);
   // `bytes` must outlive the result; `name` stands for the path in messages.
   static std::unique_ptr<RandomAccess> FromMemory(const std::string& name,
                                                   absl::Span<const unsigned char> bytes);

@@ -30,6 +30,26 @@ TEST(RandomAccessTest, RefusesALinkWhereOneIsNotWanted) {
   EXPECT_TRUE(absl::IsNotFound(RandomAccess::Open(link + "/none", Links::kRefuse).status()));
 }
 
+TEST(RandomAccessTest, OpensWhatLiesBelowAFolder) {
+  const std::string folder = TempPath("below");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder + "/sub");
+  WriteFile(folder + "/sub/file", "bytes");
+  EXPECT_EQ((*RandomAccess::OpenBelow(folder, "sub/file"))->size(), 5);
+  std::filesystem::create_symlink("file", folder + "/sub/link");
+  std::filesystem::create_directory_symlink("sub", folder + "/linked");
+  WriteFile(folder + "/two", "bytes");
+  std::filesystem::create_hard_link(folder + "/two", folder + "/names");
+  for (const std::string& path :
+       {std::string("../below/sub/file"), std::string("sub/../two"), folder + "/sub/file",
+        std::string("sub//file"), std::string("./two"), std::string(), std::string("sub\\file"),
+        std::string("sub/file\0", 9), std::string("sub/link"), std::string("two")}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(RandomAccess::OpenBelow(folder, path).status())) << path;
+  }
+  EXPECT_FALSE(RandomAccess::OpenBelow(folder, "linked/file").ok());
+  EXPECT_TRUE(absl::IsNotFound(RandomAccess::OpenBelow(folder, "none/file").status()));
+}
+
 TEST(RandomAccessTest, RefusesWhatIsNoFile) {
   const absl::Status folder = RandomAccess::Open(::testing::TempDir()).status();
   EXPECT_THAT(std::string(folder.message()), HasSubstr("is not a regular file"));

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 namespace firn::io::internal {
@@ -23,6 +25,15 @@ class WireWriter {
   WireWriter& Message(int field, const WireWriter& value) { return Bytes(field, value.bytes()); }
   WireWriter& PackedDoubles(int field, const std::vector<double>& values);
   const std::string& bytes() const { return bytes_; }
+  std::string Take() && { return std::move(bytes_); }
+
+  // Room for what will be written, so that large messages are not moved while they grow.
+  void Reserve(size_t bytes) { bytes_.reserve(bytes); }
+
+  // A message that is written in its place: everything until End, which takes what Begin gave.
+  // Unlike Message it makes no copy of what is large.
+  size_t Begin(int field);
+  void End(size_t begun);
 
  private:
   void Varint(uint64_t value);
@@ -38,7 +49,7 @@ struct WireField {
   WireType type = WireType::kVarint;
   uint64_t value = 0;      // of all but kBytes
   std::string_view bytes;  // of kBytes: a part of the message
-  size_t offset = 0;       // of the value within the message
+  size_t offset = 0;       // of the value, from where the reader counts
 
   float AsFloat() const;
   double AsDouble() const;
@@ -47,19 +58,30 @@ struct WireField {
 // Goes through the fields of a message, which must outlive it. Thread-compatible.
 class WireReader {
  public:
-  explicit WireReader(std::string_view message) : message_(message) {}
+  // `base` is where the message begins in the file, if offsets are to count from the file's start.
+  explicit WireReader(std::string_view message, size_t base = 0) : message_(message), base_(base) {}
   bool AtEnd() const { return at_ == message_.size(); }
-  // DataLoss for what is no field: "offset 12: expected ..., got ...", counted from the beginning
-  // of the message. Groups, which nobody has written for long, are refused.
+  // DataLoss for what is no field: "offset 12: expected ..., got ...", counted from `base` on.
+  // Groups, which nobody has written for long, are refused, and so are tags and lengths of more
+  // than five bytes, as the libraries do.
   absl::StatusOr<WireField> Next();
 
  private:
-  absl::Status Varint(uint64_t* value);
+  friend absl::Status ForEachNumber(const WireField& field, WireType type,
+                                    absl::FunctionRef<absl::Status(uint64_t)> take);
+
+  absl::Status Varint(uint64_t* value, int most_bytes = 10);
   absl::Status Fixed(int bytes, uint64_t* value);
 
   std::string_view message_;
+  size_t base_;
   size_t at_ = 0;
 };
+
+// Calls `take` with the numbers of a repeated field, each of wire type `type`, whether they are
+// packed or this one stands alone: writers do either, and readers take any mix of both.
+absl::Status ForEachNumber(const WireField& field, WireType type,
+                           absl::FunctionRef<absl::Status(uint64_t)> take);
 
 // All doubles of a packed field, appended, or the one of a field that is not packed.
 absl::Status AppendDoubles(const WireField& field, std::vector<double>* out);

@@ -57,6 +57,54 @@ TEST(WireTest, NamesWhatIsNoField) {
               HasSubstr("expected numbers of 8 bytes, got 7 bytes"));
 }
 
+TEST(WireTest, TakesNumbersPackedAndAlone) {
+  const std::string bytes =
+      WireWriter().Integer(1, 7).Bytes(1, "\x01\x96\x01").Bytes(1, "").Integer(1, -1).bytes();
+  WireReader reader(bytes);
+  std::vector<int64_t> values;
+  const auto take = [&](uint64_t value) {
+    values.push_back(static_cast<int64_t>(value));
+    return absl::OkStatus();
+  };
+  while (!reader.AtEnd()) {
+    ASSERT_TRUE(ForEachNumber(*reader.Next(), WireType::kVarint, take).ok());
+  }
+  EXPECT_THAT(values, ElementsAre(7, 1, 150, -1));
+  const std::string cut = WireWriter().Bytes(1, "\x01\x96").bytes();
+  EXPECT_THAT(ForEachNumber(*WireReader(cut, 100).Next(), WireType::kVarint, take).ToString(),
+              HasSubstr("offset 103: expected an integer, got the end"));
+  const std::string other = WireWriter().Float(1, 1).bytes();
+  EXPECT_THAT(ForEachNumber(*WireReader(other).Next(), WireType::kVarint, take).ToString(),
+              HasSubstr("expected numbers of type 0, got one of 5"));
+}
+
+// As protobuf's own libraries do.
+TEST(WireTest, RefusesTagsAndLengthsOfMoreThanFiveBytes) {
+  const std::string five = std::string("\x88\x80\x80\x80\x00\x07", 6);
+  EXPECT_EQ(WireReader(five).Next()->value, 7u);
+  const std::string tag = std::string("\x88\x80\x80\x80\x80\x00\x07", 7);
+  EXPECT_THAT(WireReader(tag).Next().status().ToString(), HasSubstr("of more than five bytes"));
+  const std::string length = std::string("\x0a\x81\x80\x80\x80\x80\x00x", 8);
+  EXPECT_THAT(WireReader(length).Next().status().ToString(), HasSubstr("of more than five bytes"));
+}
+
+TEST(WireTest, WritesMessagesInTheirPlace) {
+  WireWriter writer;
+  const size_t outer = writer.Begin(3);
+  writer.Integer(1, 150);
+  const size_t inner = writer.Begin(2);
+  writer.Bytes(1, std::string(200, 'x'));
+  writer.End(inner);
+  writer.End(writer.Begin(4));
+  writer.End(outer);
+  WireWriter copied;
+  copied.Message(3, WireWriter()
+                        .Integer(1, 150)
+                        .Message(2, WireWriter().Bytes(1, std::string(200, 'x')))
+                        .Bytes(4, ""));
+  EXPECT_EQ(writer.bytes(), copied.bytes());
+}
+
 // RFC 3720, B.4.
 TEST(Crc32cTest, IsThatOfTheStandard) {
   EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aau);

@@ -1,0 +1,70 @@
+// Models of other frameworks.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "firn/io/wire/internal/wire.h"
+#include "firn/io/onnx/internal/onnx_check.h"
+#include "firn/io/onnx/internal/onnx_read.h"
+#include "firn/io/onnx/internal/onnx_tensor.h"
+#include "firn/io/onnx/internal/onnx_write.h"
+#include "tests/fuzz/reader.h"
+
+namespace firn::io {
+namespace {
+
+using testing::kFuzzLimits;
+
+// What is read is written, and read again as the same.
+FIRN_FUZZ_READER(onnx) {
+  absl::StatusOr<internal::OnnxModel> model = internal::ParseOnnxModel(bytes, "fuzz", kFuzzLimits);
+  if (!model.ok()) return false;
+  internal::OnnxElements elements("fuzz", {}, kFuzzLimits);
+  for (const internal::OnnxTensor& tensor : model->graph.initializers) {
+    elements.Read(tensor, true).IgnoreError();
+  }
+  internal::CheckOnnxModel(&*model).IgnoreError();
+  const absl::StatusOr<std::string> once = internal::FormatOnnxModel(*model);
+  if (!once.ok()) return true;  // a number in a typed field that is no element
+  const auto again = internal::ParseOnnxModel(*once, "fuzz");
+  testing::FuzzCheck(again.ok() && *internal::FormatOnnxModel(*again) == *once,
+                     "a model reads back as it was written");
+  return true;
+}
+
+FIRN_FUZZ_SEEDS(onnx) {
+  using internal::WireWriter;
+  const auto wire = [] { return WireWriter(); };
+  const auto type = wire().Message(
+      1, wire().Integer(1, 1).Message(
+             2, wire().Message(1, wire().Bytes(2, "n")).Message(1, wire().Integer(1, 3))));
+  const auto inner = wire().Message(1, wire().Bytes(1, "x").Bytes(2, "a").Bytes(4, "Relu"));
+  const auto node = wire()
+                        .Bytes(1, "x")
+                        .Bytes(1, "w")
+                        .Bytes(2, "y")
+                        .Bytes(4, "Op")
+                        .Message(5, wire().Bytes(1, "i").Bytes(8, "\1\2").Integer(20, 7))
+                        .Message(5, wire().Bytes(1, "g").Message(6, inner).Integer(20, 5))
+                        .Message(5, wire().Bytes(1, "f").Float(2, 0.5f).Integer(20, 1));
+  const auto typed = wire().Integer(1, 3).Integer(2, 22).Bytes(5, "\x7f\x02").Bytes(8, "v");
+  const auto graph = wire()
+                         .Message(1, node)
+                         .Bytes(2, "g")
+                         .Message(5, wire().Integer(1, 1).Integer(2, 1).Bytes(8, "w").Bytes(
+                                         9, std::string("\0\0\x80\x3f", 4)))
+                         .Message(5, typed)
+                         .Message(11, wire().Bytes(1, "x").Message(2, type))
+                         .Message(12, wire().Bytes(1, "y").Message(2, type));
+  const auto function = wire().Bytes(1, "f").Bytes(4, "p").Bytes(5, "p").Bytes(10, "d");
+  return {wire()
+              .Integer(1, 10)
+              .Bytes(2, "seed")
+              .Message(7, graph)
+              .Message(8, wire().Bytes(1, "").Integer(2, 18))
+              .Message(25, function)
+              .bytes()};
+}
+
+}  // namespace
+}  // namespace firn::io
