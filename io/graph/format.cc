@@ -1,7 +1,6 @@
 // Of a graph's file the states are tensors, in the order of the file.
 #include "firn/io/formats/formats.h"
 #include "firn/io/graph/graph_file_contents.h"
-#include "firn/io/internal/value_or_raise.h"
 
 namespace firn::io {
 
@@ -17,8 +16,7 @@ FIRN_FILE_FORMAT(graph) {
               },
           .read_tensors =
               [](const std::string& path, const LoadOptions& options) {
-                return internal::ValueOrRaise(ReadGraph(path, {.limits = options.limits}), "graph")
-                    .states;
+                return ReadGraph(path, {.limits = options.limits}).states;
               }};
 }
 

@@ -9,7 +9,7 @@
 
 #include "firn/io/csv/csv_status.h"
 #include "firn/io/data/cifar_status.h"
-#include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/graph_file_status.h"
 #include "firn/io/idx/idx.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
@@ -66,9 +66,9 @@ std::string WithRightChecksums(std::string_view bytes) {
 }
 
 FIRN_FUZZ_READER(graph) {
-  const bool read = ReadGraph(InMemory(bytes), {.limits = kFuzzLimits}).ok();
+  const bool read = TryReadGraph(InMemory(bytes), {.limits = kFuzzLimits}).ok();
   const std::string right = WithRightChecksums(bytes);
-  return ReadGraph(InMemory(right), {.limits = kFuzzLimits}).ok() || read;
+  return TryReadGraph(InMemory(right), {.limits = kFuzzLimits}).ok() || read;
 }
 
 }  // namespace

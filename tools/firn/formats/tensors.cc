@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/io/checkpoints/checkpoint.h"
-#include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/graph_file_status.h"
 #include "firn/io/hdf5/hdf5.h"
 #include "firn/io/internal/value_or_raise.h"
 #include "firn/io/safetensors/safetensors.h"
@@ -61,7 +61,7 @@ FIRN_FILE_CONTENTS(hdf5, "HDF5") {
 
 FIRN_FILE_CONTENTS(graph, "Firn graph") {
   return [](const std::string& path, const io::LoadLimits& limits) {
-    io::GraphFile file = ValueOrRaise(io::ReadGraph(path, {.limits = limits}), "graph");
+    io::GraphFile file = ValueOrRaise(io::TryReadGraph(path, {.limits = limits}), "graph");
     FileContents contents;
     contents.tensors = std::move(file.states);
     contents.graph = std::move(file.graph);
