@@ -32,7 +32,7 @@ FIRN_FUZZ_READER(npy) {
 
 FIRN_FUZZ_READER(npz) { return ParseNpz(bytes, "fuzz", {.limits = kFuzzLimits}).ok(); }
 
-FIRN_FUZZ_READER(wav) { return ParseWav(bytes, "fuzz", kFuzzLimits).ok(); }
+FIRN_FUZZ_READER(wav) { return TryParseWav(bytes, "fuzz", kFuzzLimits).ok(); }
 
 FIRN_FUZZ_READER(hdf5) {
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
