@@ -81,7 +81,7 @@ absl::StatusOr<DatasetPtr> ReadFiles(const std::string& directory,
 
 }  // namespace
 
-absl::StatusOr<DatasetPtr> ReadCifar10(const std::string& directory, const CifarOptions& options) {
+absl::StatusOr<DatasetPtr> TryCifar10(const std::string& directory, const CifarOptions& options) {
   FIRN_RETURN_IF(options.coarse_labels,
                  InvalidArgument("coarse_labels: CIFAR-10 has one label an image"));
   std::vector<std::string> names = {"test_batch.bin"};
@@ -92,13 +92,13 @@ absl::StatusOr<DatasetPtr> ReadCifar10(const std::string& directory, const Cifar
   return ReadFiles(directory, names, {.labels = 1, .which = 0, .classes = 10}, options);
 }
 
-absl::StatusOr<DatasetPtr> ReadCifar100(const std::string& directory, const CifarOptions& options) {
+absl::StatusOr<DatasetPtr> TryCifar100(const std::string& directory, const CifarOptions& options) {
   const Records records = options.coarse_labels ? Records{.labels = 2, .which = 0, .classes = 20}
                                                 : Records{.labels = 2, .which = 1, .classes = 100};
   return ReadFiles(directory, {options.train ? "train.bin" : "test.bin"}, records, options);
 }
 
-absl::StatusOr<CifarRecords> ReadCifarRecords(const std::string& path, int labels) {
+absl::StatusOr<CifarRecords> TryReadCifarRecords(const std::string& path, int labels) {
   FIRN_RETURN_IF(labels != 1 && labels != 2,
                  InvalidArgument("labels is ", labels, " (want 1 for CIFAR-10, 2 for CIFAR-100)"));
   Images images;
@@ -110,11 +110,11 @@ absl::StatusOr<CifarRecords> ReadCifarRecords(const std::string& path, int label
 }
 
 DatasetPtr Cifar10(const std::string& directory, const CifarOptions& options) {
-  return internal::ValueOrRaise(ReadCifar10(directory, options), "cifar");
+  return internal::ValueOrRaise(TryCifar10(directory, options), "cifar");
 }
 
 DatasetPtr Cifar100(const std::string& directory, const CifarOptions& options) {
-  return internal::ValueOrRaise(ReadCifar100(directory, options), "cifar");
+  return internal::ValueOrRaise(TryCifar100(directory, options), "cifar");
 }
 
 }  // namespace firn::io

@@ -23,7 +23,7 @@ FIRN_FILE_FORMAT(cifar) {
               [](const std::string& path, const LoadOptions&) {
                 const std::string name = path.substr(path.rfind('/') + 1);
                 const CifarRecords records =
-                    internal::ValueOrRaise(ReadCifarRecords(path, CifarLabels(name)), "cifar");
+                    internal::ValueOrRaise(TryReadCifarRecords(path, CifarLabels(name)), "cifar");
                 return StateDict{{"labels", records.labels}, {"images", records.images}};
               }};
 }
