@@ -2,7 +2,8 @@
 // digits:
 //
 //   bazel run //examples:mnist
-//   bazel run //examples:mnist -- --dataset=digits --model=resnet --epochs=10 --save=/tmp/net.safetensors
+//   bazel run //examples:mnist -- --dataset=digits --model=resnet --epochs=10
+//   --save=/tmp/net.safetensors
 //
 // The last line of the output is "test accuracy: 0.XXXX". Two runs with the same flags and the same
 // number of threads print the same losses and save the same file.
@@ -80,8 +81,8 @@ absl::StatusOr<Data> LoadData(const std::string& name, const std::string& folder
   FIRN_RETURN_IF(name != "fashion",
                  InvalidArgument("there is no data set '", name, "' (want fashion or digits)"));
   Data data;
-  FIRN_ASSIGN_OR_RETURN(data.train, io::ReadMnist(folder, {.train = true}));
-  FIRN_ASSIGN_OR_RETURN(data.test, io::ReadMnist(folder, {.train = false}));
+  FIRN_ASSIGN_OR_RETURN(data.train, io::TryMnist(folder, {.train = true}));
+  FIRN_ASSIGN_OR_RETURN(data.test, io::TryMnist(folder, {.train = false}));
   return data;
 }
 

@@ -53,7 +53,7 @@ absl::StatusOr<Tensor> ReadLabels(const std::string& path, int64_t images) {
 
 }  // namespace
 
-absl::StatusOr<DatasetPtr> ReadMnist(const std::string& directory, const MnistOptions& options) {
+absl::StatusOr<DatasetPtr> TryMnist(const std::string& directory, const MnistOptions& options) {
   const bool train = options.train;
   FIRN_ASSIGN_OR_RETURN(
       const Tensor images,
@@ -67,7 +67,7 @@ absl::StatusOr<DatasetPtr> ReadMnist(const std::string& directory, const MnistOp
 }
 
 DatasetPtr Mnist(const std::string& directory, const MnistOptions& options) {
-  absl::StatusOr<DatasetPtr> dataset = ReadMnist(directory, options);
+  absl::StatusOr<DatasetPtr> dataset = TryMnist(directory, options);
   RaiseIfError(dataset.status(), "mnist");
   return *std::move(dataset);
 }
