@@ -29,7 +29,7 @@ absl::StatusOr<Tensor> ReadTable() {
                         internal::ByteSource::Make(internal::RandomAccess::FromMemory(
                             "digits.csv.gz", {internal::kDigitsData, internal::kDigitsBytes})));
   FIRN_ASSIGN_OR_RETURN(const std::string text, source->ReadAll(LoadLimits().max_metadata_bytes));
-  return ParseCsv(text, "digits.csv.gz");
+  return TryParseCsv(text, "digits.csv.gz");
 }
 
 absl::StatusOr<DatasetPtr> MakeDigits(const DigitsOptions& options) {

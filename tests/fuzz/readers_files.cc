@@ -24,19 +24,19 @@ FIRN_FUZZ_READER(idx) { return ReadIdx(InMemory(bytes), kFuzzLimits).ok(); }
 
 FIRN_FUZZ_READER(csv) {
   const std::string text(bytes);
-  const bool numbers = ParseCsv(text, "fuzz", {.limits = kFuzzLimits}).ok();
+  const bool numbers = TryParseCsv(text, "fuzz", {.limits = kFuzzLimits}).ok();
   CsvOptions words = {.skip_lines = 1, .limits = kFuzzLimits};
   words.categories[1] = {"setosa", "virginica"};
   CsvOptions all = {
       .heading = true, .dtype = DType::kF64, .missing = CsvMissing::kMean, .limits = kFuzzLimits};
   all.categories["species"] = {"setosa", "virginica"};
   all.one_hot = {"species"};
-  const bool mixed = ParseCsv(text, "fuzz", all).ok();
+  const bool mixed = TryParseCsv(text, "fuzz", all).ok();
   all = {.dtype = DType::kI64, .missing = CsvMissing::kDropRow, .limits = kFuzzLimits};
-  const bool whole = ParseCsv(text, "fuzz", all).ok();
+  const bool whole = TryParseCsv(text, "fuzz", all).ok();
   all.dtypes = {{0, DType::kF64}, {1, DType::kU8}};
-  const bool typed = ParseCsvColumns(text, "fuzz", all).ok();
-  return ParseCsv(text, "fuzz", words).ok() || numbers || mixed || whole || typed;
+  const bool typed = TryParseCsvColumns(text, "fuzz", all).ok();
+  return TryParseCsv(text, "fuzz", words).ok() || numbers || mixed || whole || typed;
 }
 
 FIRN_FUZZ_READER(cifar) {
