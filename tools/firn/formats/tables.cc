@@ -97,16 +97,16 @@ absl::Status AddNumber(const char* name, double value, Columns* columns) {
 }
 
 absl::Status AddTimerLine(std::string_view line, Columns* columns) {
-  FIRN_ASSIGN_OR_RETURN(const io::Series total, io::ParseTimer(line, "line"));
+  FIRN_ASSIGN_OR_RETURN(const io::Series total, io::TryParseTimer(line, "line"));
   FIRN_ASSIGN_OR_RETURN(const io::Series step,
-                        io::ParseTimer(line, "line", io::TimerColumn::kPerStep));
+                        io::TryParseTimer(line, "line", io::TimerColumn::kPerStep));
   FIRN_RETURN_IF_ERROR(AddNumber("index", total.x[0], columns));
   FIRN_RETURN_IF_ERROR(AddNumber("seconds a step", step.y[0], columns));
   return AddNumber("seconds in total", total.y[0], columns);
 }
 
 absl::Status AddSeriesLine(std::string_view line, Columns* columns) {
-  FIRN_ASSIGN_OR_RETURN(const io::Series series, io::ParseSeries(line, "line"));
+  FIRN_ASSIGN_OR_RETURN(const io::Series series, io::TryParseSeries(line, "line"));
   FIRN_RETURN_IF_ERROR(AddNumber("index", series.x[0], columns));
   return AddNumber("value", series.y[0], columns);
 }
