@@ -188,7 +188,7 @@ class Writer {
   static absl::Status WriteNpyFile(const std::string& path, const StateDict& arrays) {
     FIRN_ASSIGN_OR_RETURN(AtomicFile out, AtomicFile::Create(path));
     for (const auto& [name, array] : arrays) {
-      FIRN_ASSIGN_OR_RETURN(const std::string bytes, FormatNpy(array));
+      FIRN_ASSIGN_OR_RETURN(const std::string bytes, TryFormatNpy(array));
       FIRN_RETURN_IF_ERROR(out.Write(bytes.data(), bytes.size()));
     }
     return out.Commit();

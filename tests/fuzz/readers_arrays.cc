@@ -25,12 +25,12 @@ using testing::InMemory;
 using testing::kFuzzLimits;
 
 FIRN_FUZZ_READER(npy) {
-  const auto array = ParseNpy(bytes, "fuzz", {.void_is_bf16 = true, .limits = kFuzzLimits});
-  if (array.ok()) FuzzCheck(FormatNpy(*array).ok(), "what was read can be written");
+  const auto array = TryParseNpy(bytes, "fuzz", {.void_is_bf16 = true, .limits = kFuzzLimits});
+  if (array.ok()) FuzzCheck(TryFormatNpy(*array).ok(), "what was read can be written");
   return array.ok();
 }
 
-FIRN_FUZZ_READER(npz) { return ParseNpz(bytes, "fuzz", {.limits = kFuzzLimits}).ok(); }
+FIRN_FUZZ_READER(npz) { return TryParseNpz(bytes, "fuzz", {.limits = kFuzzLimits}).ok(); }
 
 FIRN_FUZZ_READER(wav) { return TryParseWav(bytes, "fuzz", kFuzzLimits).ok(); }
 
