@@ -12,7 +12,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/data/image_dataset.h"
 #include "firn/io/data/mnist_status.h"
-#include "firn/io/idx/idx.h"
+#include "firn/io/idx/idx_status.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/shape/views.h"
@@ -30,7 +30,7 @@ std::string Find(const std::string& directory, const char* name) {
 }
 
 absl::StatusOr<Tensor> ReadBytes(const std::string& path, int rank) {
-  FIRN_ASSIGN_OR_RETURN(Tensor t, ReadIdx(path));
+  FIRN_ASSIGN_OR_RETURN(Tensor t, TryReadIdx(path));
   FIRN_RETURN_IF(t.dtype() != DType::kU8 || t.rank() != rank,
                  InvalidArgument(path, ": expected u8 of rank ", rank, ", got ",
                                  t.spec().ToString(), ": a sound IDX file of another kind"));

@@ -2,7 +2,6 @@
 // and CIFAR's are told by their names, before this one is asked.
 #include "firn/io/formats/formats.h"
 #include "firn/io/idx/idx.h"
-#include "firn/io/internal/value_or_raise.h"
 
 namespace firn::io {
 
@@ -17,8 +16,7 @@ FIRN_FILE_FORMAT(idx) {
               },
           .read_tensors =
               [](const std::string& path, const LoadOptions& options) {
-                return StateDict{
-                    {"elements", internal::ValueOrRaise(ReadIdx(path, options.limits), "idx")}};
+                return StateDict{{"elements", ReadIdx(path, options.limits)}};
               }};
 }
 

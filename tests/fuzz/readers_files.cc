@@ -10,7 +10,7 @@
 #include "firn/io/csv/csv_status.h"
 #include "firn/io/data/cifar_status.h"
 #include "firn/io/graph/graph_file_status.h"
-#include "firn/io/idx/idx.h"
+#include "firn/io/idx/idx_status.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
 
@@ -20,7 +20,7 @@ namespace {
 using testing::InMemory;
 using testing::kFuzzLimits;
 
-FIRN_FUZZ_READER(idx) { return ReadIdx(InMemory(bytes), kFuzzLimits).ok(); }
+FIRN_FUZZ_READER(idx) { return TryReadIdx(InMemory(bytes), kFuzzLimits).ok(); }
 
 FIRN_FUZZ_READER(csv) {
   const std::string text(bytes);
