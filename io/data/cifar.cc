@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/cifar_status.h"
-#include "firn/io/data/image_dataset.h"
+#include "firn/io/data/image_dataset_status.h"
 #include "firn/io/internal/byte_source.h"
 #include "firn/io/internal/value_or_raise.h"
 #include "firn/tensor/from.h"
@@ -74,9 +74,9 @@ absl::StatusOr<DatasetPtr> ReadFiles(const std::string& directory,
     FIRN_RETURN_IF_ERROR(ReadRecords(PathOf(directory, name), records, &images));
   }
   const auto n = static_cast<int64_t>(images.labels.size());
-  return MakeImageDataset(FromVector(std::move(images.pixels), {n, 3, 32, 32}),
-                          FromVector(std::move(images.labels)),
-                          {.scale = 255, .mean = options.mean, .stddev = options.stddev});
+  return TryMakeImageDataset(FromVector(std::move(images.pixels), {n, 3, 32, 32}),
+                             FromVector(std::move(images.labels)),
+                             {.scale = 255, .mean = options.mean, .stddev = options.stddev});
 }
 
 }  // namespace

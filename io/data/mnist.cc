@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/data/image_dataset.h"
+#include "firn/io/data/image_dataset_status.h"
 #include "firn/io/data/mnist_status.h"
 #include "firn/io/idx/idx_status.h"
 #include "firn/tensor/error.h"
@@ -62,8 +62,9 @@ absl::StatusOr<DatasetPtr> TryMnist(const std::string& directory, const MnistOpt
       const Tensor labels,
       ReadLabels(Find(directory, train ? "train-labels-idx1-ubyte" : "t10k-labels-idx1-ubyte"),
                  images.size(0)));
-  return MakeImageDataset(Reshape(images, {images.size(0), 1, images.size(1), images.size(2)}),
-                          labels, {.scale = 255, .mean = options.mean, .stddev = options.stddev});
+  return TryMakeImageDataset(Reshape(images, {images.size(0), 1, images.size(1), images.size(2)}),
+                             labels,
+                             {.scale = 255, .mean = options.mean, .stddev = options.stddev});
 }
 
 DatasetPtr Mnist(const std::string& directory, const MnistOptions& options) {
