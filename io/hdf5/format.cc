@@ -2,8 +2,6 @@
 // as many, ...
 #include "firn/io/formats/formats.h"
 #include "firn/io/hdf5/hdf5.h"
-#include "firn/io/internal/value_or_raise.h"
-#include "firn/tensor/error.h"
 
 namespace firn::io {
 
@@ -20,14 +18,10 @@ FIRN_FILE_FORMAT(hdf5) {
                   if (bytes.size() < kSignature.size()) return false;
                 }
               },
-          .read_tensors =
-              [](const std::string& path, const LoadOptions& options) {
-                return internal::ValueOrRaise(ReadHdf5(path, options), "hdf5");
-              },
-          .write_tensors =
-              [](const std::string& path, const StateDict& state) {
-                RaiseIfError(WriteHdf5(path, state), "hdf5");
-              }};
+          .read_tensors = [](const std::string& path,
+                             const LoadOptions& options) { return LoadHdf5(path, options); },
+          .write_tensors = [](const std::string& path,
+                              const StateDict& state) { SaveHdf5(path, state); }};
 }
 
 }  // namespace firn::io

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/tensor/error.h"
 
 namespace firn::cli {
@@ -54,7 +54,7 @@ FileContents ReadFile(const std::string& path, const io::LoadLimits& limits) {
     }
   }
   // Whatever it is: HDF5's reader says what is wrong with a path, and may find its signature later.
-  absl::StatusOr<StateDict> tensors = io::ReadHdf5(path, {.limits = limits});
+  absl::StatusOr<StateDict> tensors = io::TryLoadHdf5(path, {.limits = limits});
   if (tensors.ok()) return {.format = "HDF5", .tensors = *std::move(tensors)};
   const std::string known = absl::StrCat(" (known are ", absl::StrJoin(FormatNames(), ", "), ")");
   const bool other = absl::IsDataLoss(tensors.status()) || absl::IsUnimplemented(tensors.status());

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/io/checkpoints/checkpoint.h"
 #include "firn/io/graph/graph_file_status.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/internal/value_or_raise.h"
 #include "firn/io/safetensors/safetensors.h"
 #include "firn/tensor/error.h"
@@ -51,7 +51,7 @@ void DescribeCheckpoint(const std::string& path, const io::LoadLimits& limits,
 FIRN_FILE_CONTENTS(hdf5, "HDF5") {
   return [](const std::string& path, const io::LoadLimits& limits) {
     FileContents contents;
-    contents.tensors = ValueOrRaise(io::ReadHdf5(path, {.limits = limits}), "file");
+    contents.tensors = ValueOrRaise(io::TryLoadHdf5(path, {.limits = limits}), "file");
     if (contents.tensors.Contains("firn_checkpoint.header")) {
       DescribeCheckpoint(path, limits, &contents);
     }
