@@ -36,8 +36,8 @@ StateDict LoadTorch(const std::string& path, const TorchOptions& options = {});
 
 // Writes a dict of tensors that torch.load(path, weights_only=True) gives back, in the order of
 // `state`. Replaces the file as a whole; equal dicts give equal files. Throws firn::Error:
-// InvalidArgument for an undefined tensor, names that are no UTF-8 and more than 4 GB; those of the
-// system for the path. The old file is then as it was.
+// InvalidArgument for an undefined tensor, and names that are no UTF-8; those of the system for the
+// path. The old file is then as it was.
 void SaveTorch(const std::string& path, const StateDict& state);
 
 }  // namespace firn::io
