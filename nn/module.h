@@ -5,6 +5,8 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -328,6 +330,8 @@ class Module {
   std::vector<std::unique_ptr<TensorSlot>> slots_;  // references to them are handed out
   std::unique_ptr<Hooks> hooks_;
   mutable const std::string* path_ = nullptr;  // read and written as one word by several threads
+  // The children by their own names: one of thousands is found, and a new name tried, at once.
+  std::unordered_map<std::string_view, Module*> child_of_name_;
 };
 
 // While a layer computes: its path stands in error messages, and the modules that it calls must
