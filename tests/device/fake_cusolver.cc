@@ -228,6 +228,7 @@ constexpr cuda::SolverApi kFactors = {
 void UseCusolver(bool use) {
   static const cuda::SolverApi all = [] {
     cuda::SolverApi api = kFactors;
+    AddQr(api);
     AddDecompositions(api);
     return api;
   }();

@@ -62,7 +62,8 @@ inline bool ScratchIsFine(int64_t n, const void* device, size_t bytes, void* hos
   return true;
 }
 
-// Sets the functions for QR decompositions, eigenvalues, singular values, and products.
+// Sets the functions for QR decompositions; for eigenvalues, singular values, and products.
+void AddQr(cuda::SolverApi& api);
 void AddDecompositions(cuda::SolverApi& api);
 
 }  // namespace firn::fake

@@ -29,6 +29,7 @@ struct Context {
   std::mutex mutex;
   cusolverDnHandle_t solver = nullptr;
   cusolverDnParams_t params = nullptr;
+  syevjInfo_t jacobi = nullptr;  // as it is made: all digits, ascending values
   cublasHandle_t blas = nullptr;
 };
 
@@ -38,6 +39,8 @@ absl::StatusOr<Context*> ContextOf(const SolverApi& api, Device device) {
     FIRN_RETURN_IF_ERROR(SolverStatus(api.create(&context.solver), "cusolverDnCreate"));
     FIRN_RETURN_IF_ERROR(
         SolverStatus(api.create_params(&context.params), "cusolverDnCreateParams"));
+    FIRN_RETURN_IF_ERROR(
+        SolverStatus(api.create_jacobi(&context.jacobi), "cusolverDnCreateSyevjInfo"));
     return BlasStatus(api.create_blas(&context.blas), "cublasCreate");
   };
   return contexts->Get(device, init, api.set_device);
@@ -232,7 +235,45 @@ absl::Status FormQ(const Queue& queue, const QrBatch& b, const SolverScratch& sc
 
 // --- Eigenvalues and singular values -------------------------------------------------------------
 
+// Whether matrices are so small and many that one call computes them all: PyTorch's rule.
+bool ForOneCall(const SolverBatch& b) {
+  return b.n <= 32 && b.count > 1 && b.count <= std::numeric_limits<int>::max();
+}
+
+absl::StatusOr<SolverScratch> ManyEighScratch(Device device, const SolverBatch& b, bool upper) {
+  const int n = static_cast<int>(b.n), count = static_cast<int>(b.count);
+  return ScratchOf(
+      device, "cusolverDn<t>syevjBatched_bufferSize",
+      [&](const SolverApi& api, const Context& c, size_t* bytes, size_t*) {
+        const auto ask = [&](auto size) {
+          int elements = 0;
+          const cusolverStatus_t status = size(c.solver, CUSOLVER_EIG_MODE_VECTOR, Fill(upper), n,
+                                               nullptr, n, nullptr, &elements, c.jacobi, count);
+          *bytes = static_cast<size_t>(elements) * static_cast<size_t>(SizeOf(b.dtype));
+          return status;
+        };
+        return b.dtype == DType::kF64 ? ask(api.dsyevj_size) : ask(api.ssyevj_size);
+      });
+}
+
+absl::Status FactorManyEigh(const Queue& queue, const SolverBatch& b, bool upper,
+                            const SolverScratch& scratch, void* workspace, void* a, void* values,
+                            int32_t* infos) {
+  const int n = static_cast<int>(b.n), count = static_cast<int>(b.count);
+  return ForEachMatrix(queue, 1, [&](const SolverApi& api, const Context& c, int64_t) {
+    const auto find = [&](auto syevj, auto type) {
+      using T = decltype(type);
+      return syevj(c.solver, CUSOLVER_EIG_MODE_VECTOR, Fill(upper), n, static_cast<T*>(a), n,
+                   static_cast<T*>(values), static_cast<T*>(workspace),
+                   static_cast<int>(scratch.bytes / sizeof(T)), infos, c.jacobi, count);
+    };
+    return SolverStatus(b.dtype == DType::kF64 ? find(api.dsyevj, 1.0) : find(api.ssyevj, 1.0f),
+                        "cusolverDn<t>syevjBatched");
+  });
+}
+
 absl::StatusOr<SolverScratch> EighScratch(Device device, const SolverBatch& b, bool upper) {
+  if (ForOneCall(b)) return ManyEighScratch(device, b, upper);
   const cudaDataType type = TypeOf(b.dtype);
   return ScratchOf(device, "cusolverDnXsyevd_bufferSize",
                    [&](const SolverApi& api, const Context& c, size_t* bytes, size_t* host_bytes) {
@@ -245,6 +286,9 @@ absl::StatusOr<SolverScratch> EighScratch(Device device, const SolverBatch& b, b
 absl::Status FactorEigh(const Queue& queue, const SolverBatch& b, bool upper,
                         const SolverScratch& scratch, void* workspace, void* a, void* values,
                         int32_t* infos) {
+  if (ForOneCall(b)) {
+    return FactorManyEigh(queue, b, upper, scratch, workspace, a, values, infos);
+  }
   const cudaDataType type = TypeOf(b.dtype);
   return ForEachMatrix(queue, b.count, [&](const SolverApi& api, const Context& c, int64_t i) {
     return SolverStatus(api.syevd(c.solver, c.params, CUSOLVER_EIG_MODE_VECTOR, Fill(upper), b.n,

@@ -4,9 +4,9 @@
 // Factors of matrices by cuSOLVER, triangular systems and products by cuBLAS.
 //
 // Matrices are column-major, dense and of f32 or f64; those of a batch lie one behind the other and
-// are taken one after the other. cuSOLVER may wait for the device, so that kernels which call it
-// are not graph_capturable. These functions do not look at what a matrix turns out to be: kernels
-// of ours do (matrices.h).
+// are taken one after the other, unless a comment says so. cuSOLVER may wait for the device, so
+// that kernels which call it are not graph_capturable. These functions do not look at what a matrix
+// turns out to be: kernels of ours do (matrices.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -77,7 +77,8 @@ absl::Status FormQ(const Queue& queue, const QrBatch& batch, const SolverScratch
                    void* workspace, void* a, const void* taus, int32_t* info);
 
 // Of symmetric matrices, of which one triangle is read: ascending eigenvalues, and vectors as
-// columns in A's place. A number for each matrix: 0 where they were found.
+// columns in A's place. A number for each matrix: 0 where they were found. Several matrices of up
+// to 32 rows are one call.
 absl::StatusOr<SolverScratch> EighScratch(Device device, const SolverBatch& batch, bool upper);
 absl::Status FactorEigh(const Queue& queue, const SolverBatch& batch, bool upper,
                         const SolverScratch& scratch, void* workspace, void* a, void* values,

@@ -34,6 +34,11 @@ struct SolverApi {
   decltype(&cusolverDnDorgqr) dorgqr = cusolverDnDorgqr;
   decltype(&cusolverDnXsyevd_bufferSize) syevd_size = cusolverDnXsyevd_bufferSize;
   decltype(&cusolverDnXsyevd) syevd = cusolverDnXsyevd;
+  decltype(&cusolverDnCreateSyevjInfo) create_jacobi = cusolverDnCreateSyevjInfo;
+  decltype(&cusolverDnSsyevjBatched_bufferSize) ssyevj_size = cusolverDnSsyevjBatched_bufferSize;
+  decltype(&cusolverDnDsyevjBatched_bufferSize) dsyevj_size = cusolverDnDsyevjBatched_bufferSize;
+  decltype(&cusolverDnSsyevjBatched) ssyevj = cusolverDnSsyevjBatched;
+  decltype(&cusolverDnDsyevjBatched) dsyevj = cusolverDnDsyevjBatched;
   decltype(&cusolverDnXgesvd_bufferSize) gesvd_size = cusolverDnXgesvd_bufferSize;
   decltype(&cusolverDnXgesvd) gesvd = cusolverDnXgesvd;
 };

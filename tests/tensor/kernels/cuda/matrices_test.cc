@@ -108,6 +108,21 @@ TEST_F(CudaMatricesTest, HaveAllVectorsWhereTheyAreWanted) {
   }
 }
 
+// By pinv and svd, of more right sides than matrices.
+TEST_F(CudaMatricesTest, HaveLeastSquaresAsOnTheCpu) {
+  const FakeLibraries libraries(fake_);
+  const Tensor a = FromVector<double>({1, 2, 0, 1, 2, -1}, {3, 2});
+  const Tensor b = FromVector<double>({1, 0, 2, 1, 1, 1}, {3, 2});
+  const LstsqResult want = Lstsq(a, b), got = Lstsq(a.To(device_), b.To(device_));
+  const auto expect_near = [](const Tensor& there, const Tensor& here) {
+    EXPECT_LT(Max(Abs(Sub(there.To(Device::Cpu()), here))).Item<double>(), 1e-14);
+  };
+  expect_near(got.solution, want.solution);
+  expect_near(got.residuals, want.residuals);
+  expect_near(got.singular_values, want.singular_values);
+  EXPECT_EQ(got.rank.To(Device::Cpu()).Item<int64_t>(), 2);
+}
+
 // As DetTest of tests/tensor/linalg_test.cc has it for the CPU.
 TEST_F(CudaMatricesTest, HaveDeterminantsWhereAProductOfSomePivotsIsNone) {
   const FakeLibraries libraries(fake_);
