@@ -23,7 +23,8 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 STAND_IN = "kernels run on the stand-in"  # what a test says that found no GPU
 ON_CPU = "running on the CPU, not on"  # what a program says then
-LIBRARIES = "*matmul*:*linear*:*conv*:*fft*:*cholesky*:*solve*:*inv:*det"  # kernels that are not ours
+LIBRARIES = ("*matmul*:*linear*:*conv*:*fft*:*cholesky*:*solve*:*inv:*det:*.qr:*.eigh:*.svd:"
+             "*lstsq")  # kernels that are not ours
 
 
 @dataclasses.dataclass

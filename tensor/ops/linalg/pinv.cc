@@ -11,7 +11,6 @@
 #include "firn/tensor/ops/linalg/pinv.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
@@ -34,16 +33,6 @@
 
 namespace firn {
 namespace {
-
-double Epsilon(DType d) {
-  return d == DType::kF32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                          : std::numeric_limits<double>::epsilon();
-}
-
-// The rtol that stands for none.
-double DefaultTolerance(const TensorSpec& a) {
-  return static_cast<double>(std::max(a.shape.dim(-1), a.shape.dim(-2))) * Epsilon(a.dtype);
-}
 
 absl::Status Infer(InferContext& c) {
   const PinvAttrs& at = c.attrs<PinvAttrs>();
@@ -95,7 +84,7 @@ absl::Status Run(KernelContext& k) {
   const TensorSpec& a = k.in_spec(0);
   const TallSizes t(a.shape);
   const int64_t size = t.rows * t.columns;
-  const double rtol = at.rtol < 0 ? DefaultTolerance(a) : at.rtol;
+  const double rtol = at.rtol < 0 ? RankTolerance(a) : at.rtol;
   return VisitDecomposed(a.dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
     const T* const from = k.in<T>(0);
     T* const p = k.out<T>();
@@ -132,7 +121,7 @@ void Grad(GradContext& g) {
 
 FIRN_REGISTER_OP(pinv) {
   return {
-      .doc = "The pseudoinverses of matrices. CPU only.",
+      .doc = "The pseudoinverses of matrices.",
       .autocast = Autocast::kFull,
       .inputs = {{.name = "a", .dtypes = kDecomposed, .min_rank = 2}},
       .outputs = {{.name = "p"}},
@@ -176,7 +165,7 @@ LstsqResult Lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond)
   y.residuals = Sum(Mul(missed, missed), {-2});
   NoGradScope no_grad;
   y.singular_values = Svd(a).s;
-  const double rtol = rcond.value_or(DefaultTolerance(a.spec()));
+  const double rtol = rcond.value_or(RankTolerance(a.spec()));
   const Tensor largest = Slice(y.singular_values, -1, 0, 1);
   y.rank = Sum(Gt(y.singular_values, Mul(largest, rtol)), {-1});
   return y;
