@@ -26,8 +26,8 @@
 namespace firn::io {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> Names(const StateDict& state) {
   std::vector<std::string> names;
