@@ -32,6 +32,13 @@ struct LoadOptions {
   // A tensor of another shape is passed over, as where a network has got a new head. Otherwise it
   // is an error, strict or not.
   bool skip_mismatched = false;
+  // What names of the dict may begin with and the module's do not, as "module." of a wrapper: it is
+  // taken off the names that have it.
+  std::string strip_prefix = {};
+  // Which matrices, by the names that the prefix is off, are the other way round in the dict: the
+  // weight of NNabla's affine is [in, out], that of Linear [out, in].
+  //   {.transpose = [](std::string_view name) { return name.ends_with("fc.weight"); }}
+  std::function<bool(std::string_view name)> transpose = {};
   // Names the source in errors: "load net.h5: 2 missing ...".
   std::string source = "state dict";
 };

@@ -26,8 +26,8 @@
 namespace firn::io {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> Names(const StateDict& state) {
   std::vector<std::string> names;
@@ -171,8 +171,8 @@ TEST(Hdf5Test, ReadsNnablaSolverStates) {
   const absl::StatusOr<StateDict> state = TryLoadHdf5("tests/io/hdf5/data/sample_solver_states.h5");
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_THAT(Names(*state),
-              testing::UnorderedElementsAre("affine.affine.W.mean", "affine.affine.W.var",
-                                            "affine.affine.W.t"));
+              ::testing::UnorderedElementsAre("affine.affine.W.mean", "affine.affine.W.var",
+                                              "affine.affine.W.t"));
   const Tensor t = (*state)["affine.affine.W.t"];
   EXPECT_EQ(t.dtype(), DType::kI64);
   EXPECT_EQ(t.shape(), Shape());
@@ -325,7 +325,7 @@ TEST(Hdf5Test, AFullDiskKeepsTheOldFile) {
 
 TEST(Hdf5Test, SaysWhyAFileCannotBeWritten) {
   EXPECT_EQ(TrySaveHdf5("/nowhere/state.h5", {}).code(), absl::StatusCode::kNotFound);
-  EXPECT_FALSE(TrySaveHdf5(testing::TempDir(), {}).ok());
+  EXPECT_FALSE(TrySaveHdf5(::testing::TempDir(), {}).ok());
   EXPECT_FALSE(TrySaveHdf5("", {}).ok());
   const std::string path = TempPath("long.h5");
   const auto named = [&](size_t bytes) {
