@@ -59,7 +59,7 @@ const std::set<std::string_view> kRefused = {
     "unit_rows_grad", "gru_layer", "gru_layer_grad", "lstm_layer", "lstm_layer_grad",
     "rnn_relu_layer", "rnn_relu_layer_grad", "rnn_tanh_layer", "rnn_tanh_layer_grad",
     // Factorisations, whose place there is in front of cuSOLVER.
-    "eigh", "pinv", "qr", "svd"};
+    "eigh", "pinv", "pinv_values", "qr", "svd"};
 
 constexpr Device kDevice = Device::Cuda(0);
 
