@@ -15,7 +15,7 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kFew = 512, kMany = 4096;
+constexpr int64_t kFew = 512, kMany = 2048;
 using Call = std::function<void()>;
 
 // Of the call that prepare(n) gives, for each of n elements.
