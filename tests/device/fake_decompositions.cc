@@ -151,6 +151,52 @@ cusolverStatus_t RunGesvd(cusolverDnHandle_t handle, cusolverDnParams_t params, 
   return QueueFor<Gesvd<double>, Gesvd<float>>(handle, type, w);
 }
 
+// V as it is, and all of U.
+template <class T>
+void Gesvdj(const Work& w) {
+  Gesvd<T>(w);
+  const Columns<T> v{static_cast<T*>(w.c), w.ldc};
+  for (int64_t i = 0; i < w.n; ++i) {
+    for (int64_t j = 0; j < i; ++j) std::swap(v(i, j), v(j, i));
+  }
+}
+
+cusolverStatus_t CreateSvdJacobi(gesvdjInfo_t* info) {
+  *info = reinterpret_cast<gesvdjInfo_t>(new Handle);
+  return CUSOLVER_STATUS_SUCCESS;
+}
+
+template <class T>
+cusolverStatus_t GesvdjSize(cusolverDnHandle_t, cusolverEigMode_t mode, int m, int n, const T*,
+                            int lda, const T*, const T*, int ldu, const T*, int ldv, int* elements,
+                            gesvdjInfo_t params, int count) {
+  if (mode != CUSOLVER_EIG_MODE_VECTOR || n < 1 || m < n || m > 32 || lda < m || ldu < m ||
+      ldv < n || params == nullptr || count < 1) {
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  }
+  *elements = 5 * m * count;
+  return CUSOLVER_STATUS_SUCCESS;
+}
+
+template <class T>
+cusolverStatus_t RunGesvdj(cusolverDnHandle_t handle, cusolverEigMode_t mode, int m, int n, T* a,
+                           int lda, T* s, T* u, int ldu, T* v, int ldv, T* work, int elements,
+                           int* infos, gesvdjInfo_t params, int count) {
+  int least = 0;
+  const cusolverStatus_t status =
+      GesvdjSize<T>(handle, mode, m, n, a, lda, s, u, ldu, v, ldv, &least, params, count);
+  if (status != CUSOLVER_STATUS_SUCCESS) return status;
+  if (work == nullptr || infos == nullptr || elements < least) return CUSOLVER_STATUS_INVALID_VALUE;
+  for (int i = 0; i < count; ++i) {
+    Work w{};
+    w.a = a + i * lda * n, w.lda = lda, w.m = m, w.n = n, w.k = m, w.values = s + i * n;
+    w.b = u + i * ldu * m, w.ldb = ldu, w.c = v + i * ldv * n, w.ldc = ldv, w.info = infos + i;
+    w.device = work, w.bytes = static_cast<size_t>(elements) * sizeof(T);
+    if (!Queue<Gesvdj<T>>(StreamOf(handle)->stream, w)) return CUSOLVER_STATUS_EXECUTION_FAILED;
+  }
+  return CUSOLVER_STATUS_SUCCESS;
+}
+
 // --- Eigenvalues ---------------------------------------------------------------------------------
 
 // By singular values of A + c I, which has no negative eigenvalues.
@@ -292,6 +338,11 @@ void AddDecompositions(cuda::SolverApi& api) {
   api.dsyevj_size = SyevjSize<double>;
   api.ssyevj = RunSyevj<float>;
   api.dsyevj = RunSyevj<double>;
+  api.create_svd_jacobi = CreateSvdJacobi;
+  api.sgesvdj_size = GesvdjSize<float>;
+  api.dgesvdj_size = GesvdjSize<double>;
+  api.sgesvdj = RunGesvdj<float>;
+  api.dgesvdj = RunGesvdj<double>;
   api.gesvd_size = GesvdSize;
   api.gesvd = RunGesvd;
   api.sgemm = RunGemm<float>;

@@ -29,7 +29,8 @@ struct Context {
   std::mutex mutex;
   cusolverDnHandle_t solver = nullptr;
   cusolverDnParams_t params = nullptr;
-  syevjInfo_t jacobi = nullptr;  // as it is made: all digits, ascending values
+  syevjInfo_t jacobi = nullptr;  // both as they are made: all digits, values in order
+  gesvdjInfo_t svd_jacobi = nullptr;
   cublasHandle_t blas = nullptr;
 };
 
@@ -41,6 +42,8 @@ absl::StatusOr<Context*> ContextOf(const SolverApi& api, Device device) {
         SolverStatus(api.create_params(&context.params), "cusolverDnCreateParams"));
     FIRN_RETURN_IF_ERROR(
         SolverStatus(api.create_jacobi(&context.jacobi), "cusolverDnCreateSyevjInfo"));
+    FIRN_RETURN_IF_ERROR(
+        SolverStatus(api.create_svd_jacobi(&context.svd_jacobi), "cusolverDnCreateGesvdjInfo"));
     return BlasStatus(api.create_blas(&context.blas), "cublasCreate");
   };
   return contexts->Get(device, init, api.set_device);
@@ -59,6 +62,19 @@ absl::StatusOr<SolverScratch> ScratchOf(Device device, const char* call, const A
   FIRN_RETURN_IF_ERROR(SolverStatus(ask(api, *context, &s.bytes, &s.host_bytes), call));
   if (s.host_bytes != 0) s.host = std::make_shared<char[]>(s.host_bytes);
   return s;
+}
+
+// The same of functions that count elements.
+template <class Ask>
+absl::StatusOr<SolverScratch> ElementsOf(Device device, const char* call, DType dtype,
+                                         const Ask& ask) {
+  return ScratchOf(device, call,
+                   [&](const SolverApi& api, const Context& c, size_t* bytes, size_t*) {
+                     int elements = 0;
+                     const cusolverStatus_t status = ask(api, c, &elements);
+                     *bytes = static_cast<size_t>(elements) * static_cast<size_t>(SizeOf(dtype));
+                     return status;
+                   });
 }
 
 // Calls f(api, context, i), which queues something on the queue, for every i < count. Nothing is
@@ -186,18 +202,13 @@ absl::StatusOr<SolverScratch> QrScratch(Device device, const QrBatch& b) {
   if (b.q == 0) return scratch;
   const int m = static_cast<int>(b.m), q = static_cast<int>(b.q);
   const int k = static_cast<int>(b.reflectors());
-  FIRN_ASSIGN_OR_RETURN(
-      const SolverScratch of_q,
-      ScratchOf(device, "cusolverDn<t>orgqr_bufferSize",
-                [&](const SolverApi& api, const Context& c, size_t* bytes, size_t*) {
-                  int elements = 0;
-                  const cusolverStatus_t status =
-                      b.dtype == DType::kF64
-                          ? api.dorgqr_size(c.solver, m, q, k, nullptr, m, nullptr, &elements)
-                          : api.sorgqr_size(c.solver, m, q, k, nullptr, m, nullptr, &elements);
-                  *bytes = static_cast<size_t>(elements) * static_cast<size_t>(SizeOf(b.dtype));
-                  return status;
-                }));
+  const auto ask = [&](const SolverApi& api, const Context& c, int* elements) {
+    return b.dtype == DType::kF64
+               ? api.dorgqr_size(c.solver, m, q, k, nullptr, m, nullptr, elements)
+               : api.sorgqr_size(c.solver, m, q, k, nullptr, m, nullptr, elements);
+  };
+  FIRN_ASSIGN_OR_RETURN(const SolverScratch of_q,
+                        ElementsOf(device, "cusolverDn<t>orgqr_bufferSize", b.dtype, ask));
   scratch.bytes = std::max(scratch.bytes, of_q.bytes);
   return scratch;
 }
@@ -235,25 +246,20 @@ absl::Status FormQ(const Queue& queue, const QrBatch& b, const SolverScratch& sc
 
 // --- Eigenvalues and singular values -------------------------------------------------------------
 
-// Whether matrices are so small and many that one call computes them all: PyTorch's rule.
-bool ForOneCall(const SolverBatch& b) {
-  return b.n <= 32 && b.count > 1 && b.count <= std::numeric_limits<int>::max();
+bool FitOneCall(int64_t rows, int64_t count) {
+  return rows <= 32 && count > 1 && count <= std::numeric_limits<int>::max();
 }
 
 absl::StatusOr<SolverScratch> ManyEighScratch(Device device, const SolverBatch& b, bool upper) {
   const int n = static_cast<int>(b.n), count = static_cast<int>(b.count);
-  return ScratchOf(
-      device, "cusolverDn<t>syevjBatched_bufferSize",
-      [&](const SolverApi& api, const Context& c, size_t* bytes, size_t*) {
-        const auto ask = [&](auto size) {
-          int elements = 0;
-          const cusolverStatus_t status = size(c.solver, CUSOLVER_EIG_MODE_VECTOR, Fill(upper), n,
-                                               nullptr, n, nullptr, &elements, c.jacobi, count);
-          *bytes = static_cast<size_t>(elements) * static_cast<size_t>(SizeOf(b.dtype));
-          return status;
-        };
-        return b.dtype == DType::kF64 ? ask(api.dsyevj_size) : ask(api.ssyevj_size);
-      });
+  const auto ask = [&](const SolverApi& api, const Context& c, int* elements) {
+    const auto size = [&](auto function) {
+      return function(c.solver, CUSOLVER_EIG_MODE_VECTOR, Fill(upper), n, nullptr, n, nullptr,
+                      elements, c.jacobi, count);
+    };
+    return b.dtype == DType::kF64 ? size(api.dsyevj_size) : size(api.ssyevj_size);
+  };
+  return ElementsOf(device, "cusolverDn<t>syevjBatched_bufferSize", b.dtype, ask);
 }
 
 absl::Status FactorManyEigh(const Queue& queue, const SolverBatch& b, bool upper,
@@ -273,7 +279,7 @@ absl::Status FactorManyEigh(const Queue& queue, const SolverBatch& b, bool upper
 }
 
 absl::StatusOr<SolverScratch> EighScratch(Device device, const SolverBatch& b, bool upper) {
-  if (ForOneCall(b)) return ManyEighScratch(device, b, upper);
+  if (FitOneCall(b.n, b.count)) return ManyEighScratch(device, b, upper);
   const cudaDataType type = TypeOf(b.dtype);
   return ScratchOf(device, "cusolverDnXsyevd_bufferSize",
                    [&](const SolverApi& api, const Context& c, size_t* bytes, size_t* host_bytes) {
@@ -286,7 +292,7 @@ absl::StatusOr<SolverScratch> EighScratch(Device device, const SolverBatch& b, b
 absl::Status FactorEigh(const Queue& queue, const SolverBatch& b, bool upper,
                         const SolverScratch& scratch, void* workspace, void* a, void* values,
                         int32_t* infos) {
-  if (ForOneCall(b)) {
+  if (FitOneCall(b.n, b.count)) {
     return FactorManyEigh(queue, b, upper, scratch, workspace, a, values, infos);
   }
   const cudaDataType type = TypeOf(b.dtype);
@@ -302,7 +308,36 @@ absl::Status FactorEigh(const Queue& queue, const SolverBatch& b, bool upper,
 // Which vectors are wanted: as many as there are singular values, or all.
 signed char JobOf(const SvdBatch& b) { return b.width == b.n ? 'S' : 'A'; }
 
+absl::StatusOr<SolverScratch> ManySvdScratch(Device device, const SvdBatch& b) {
+  const int m = static_cast<int>(b.m), n = static_cast<int>(b.n), count = static_cast<int>(b.count);
+  const auto ask = [&](const SolverApi& api, const Context& c, int* elements) {
+    const auto size = [&](auto function) {
+      return function(c.solver, CUSOLVER_EIG_MODE_VECTOR, m, n, nullptr, m, nullptr, nullptr, m,
+                      nullptr, n, elements, c.svd_jacobi, count);
+    };
+    return b.dtype == DType::kF64 ? size(api.dgesvdj_size) : size(api.sgesvdj_size);
+  };
+  return ElementsOf(device, "cusolverDn<t>gesvdjBatched_bufferSize", b.dtype, ask);
+}
+
+absl::Status FactorManySvd(const Queue& queue, const SvdBatch& b, const SolverScratch& scratch,
+                           void* workspace, void* a, void* s, void* u, void* v, int32_t* infos) {
+  const int m = static_cast<int>(b.m), n = static_cast<int>(b.n), count = static_cast<int>(b.count);
+  return ForEachMatrix(queue, 1, [&](const SolverApi& api, const Context& c, int64_t) {
+    const auto find = [&](auto gesvdj, auto type) {
+      using T = decltype(type);
+      return gesvdj(c.solver, CUSOLVER_EIG_MODE_VECTOR, m, n, static_cast<T*>(a), m,
+                    static_cast<T*>(s), static_cast<T*>(u), m, static_cast<T*>(v), n,
+                    static_cast<T*>(workspace), static_cast<int>(scratch.bytes / sizeof(T)), infos,
+                    c.svd_jacobi, count);
+    };
+    return SolverStatus(b.dtype == DType::kF64 ? find(api.dgesvdj, 1.0) : find(api.sgesvdj, 1.0f),
+                        "cusolverDn<t>gesvdjBatched");
+  });
+}
+
 absl::StatusOr<SolverScratch> SvdScratch(Device device, const SvdBatch& b) {
+  if (b.one_call) return ManySvdScratch(device, b);
   const cudaDataType type = TypeOf(b.dtype);
   return ScratchOf(device, "cusolverDnXgesvd_bufferSize",
                    [&](const SolverApi& api, const Context& c, size_t* bytes, size_t* host_bytes) {
@@ -314,6 +349,7 @@ absl::StatusOr<SolverScratch> SvdScratch(Device device, const SvdBatch& b) {
 
 absl::Status FactorSvd(const Queue& queue, const SvdBatch& b, const SolverScratch& scratch,
                        void* workspace, void* a, void* s, void* u, void* vt, int32_t* infos) {
+  if (b.one_call) return FactorManySvd(queue, b, scratch, workspace, a, s, u, vt, infos);
   const cudaDataType type = TypeOf(b.dtype);
   return ForEachMatrix(queue, b.count, [&](const SolverApi& api, const Context& c, int64_t i) {
     return SolverStatus(

@@ -76,9 +76,12 @@ absl::Status FactorQr(const Queue& queue, const QrBatch& batch, const SolverScra
 absl::Status FormQ(const Queue& queue, const QrBatch& batch, const SolverScratch& scratch,
                    void* workspace, void* a, const void* taus, int32_t* info);
 
+// Whether so many matrices with so many rows are computed in one call: PyTorch's rule.
+bool FitOneCall(int64_t rows, int64_t count);
+
 // Of symmetric matrices, of which one triangle is read: ascending eigenvalues, and vectors as
-// columns in A's place. A number for each matrix: 0 where they were found. Several matrices of up
-// to 32 rows are one call.
+// columns in A's place. A number for each matrix: 0 where they were found. Matrices
+// that fit one call are computed in one.
 absl::StatusOr<SolverScratch> EighScratch(Device device, const SolverBatch& batch, bool upper);
 absl::Status FactorEigh(const Queue& queue, const SolverBatch& batch, bool upper,
                         const SolverScratch& scratch, void* workspace, void* a, void* values,
@@ -89,6 +92,8 @@ absl::Status FactorEigh(const Queue& queue, const SolverBatch& batch, bool upper
 struct SvdBatch {
   DType dtype;
   int64_t m, n, width, count;
+  // Where they fit it (FitOneCall): U has m columns then, and V comes as it is, not transposed.
+  bool one_call = false;
 };
 absl::StatusOr<SolverScratch> SvdScratch(Device device, const SvdBatch& batch);
 absl::Status FactorSvd(const Queue& queue, const SvdBatch& batch, const SolverScratch& scratch,

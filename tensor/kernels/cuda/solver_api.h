@@ -39,6 +39,11 @@ struct SolverApi {
   decltype(&cusolverDnDsyevjBatched_bufferSize) dsyevj_size = cusolverDnDsyevjBatched_bufferSize;
   decltype(&cusolverDnSsyevjBatched) ssyevj = cusolverDnSsyevjBatched;
   decltype(&cusolverDnDsyevjBatched) dsyevj = cusolverDnDsyevjBatched;
+  decltype(&cusolverDnCreateGesvdjInfo) create_svd_jacobi = cusolverDnCreateGesvdjInfo;
+  decltype(&cusolverDnSgesvdjBatched_bufferSize) sgesvdj_size = cusolverDnSgesvdjBatched_bufferSize;
+  decltype(&cusolverDnDgesvdjBatched_bufferSize) dgesvdj_size = cusolverDnDgesvdjBatched_bufferSize;
+  decltype(&cusolverDnSgesvdjBatched) sgesvdj = cusolverDnSgesvdjBatched;
+  decltype(&cusolverDnDgesvdjBatched) dgesvdj = cusolverDnDgesvdjBatched;
   decltype(&cusolverDnXgesvd_bufferSize) gesvd_size = cusolverDnXgesvd_bufferSize;
   decltype(&cusolverDnXgesvd) gesvd = cusolverDnXgesvd;
 };

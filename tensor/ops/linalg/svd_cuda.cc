@@ -31,6 +31,10 @@ struct Problem {
     const int64_t m = std::max(of_a.rows, of_a.columns), n = std::min(of_a.rows, of_a.columns);
     batch = {a.dtype, m, n, full ? m : n, of_a.count};
   }
+  // Elements of each of cuSOLVER's U.
+  int64_t of_u() const { return batch.m * (batch.one_call ? batch.m : batch.width); }
+  // Whether the factors are what svd gives, but for signs.
+  bool direct() const { return !turned && !batch.one_call; }
   bool empty() const { return batch.n * batch.count == 0; }
   size_t Bytes(int64_t elements) const {
     return static_cast<size_t>(batch.count * elements * SizeOf(batch.dtype));
@@ -47,8 +51,8 @@ struct Pieces {
         infos(w.Take<int32_t>(p.batch.count)),
         a(w.TakeBytes(p.Bytes(p.batch.m * p.batch.n))),
         s(w.TakeBytes(all ? p.Bytes(p.batch.n) : 0)),
-        u(w.TakeBytes(all || p.turned ? p.Bytes(p.batch.m * p.batch.width) : 0)),
-        vt(w.TakeBytes(all || p.turned ? p.Bytes(p.batch.n * p.batch.n) : 0)),
+        u(w.TakeBytes(all || !p.direct() ? p.Bytes(p.of_u()) : 0)),
+        vt(w.TakeBytes(all || !p.direct() ? p.Bytes(p.batch.n * p.batch.n) : 0)),
         bytes(w.bytes()) {}
   void* solver;
   int32_t *bad, *infos;
@@ -56,9 +60,8 @@ struct Pieces {
   size_t bytes;
 };
 
-absl::Status PrepareFor(const KernelQuery& q, bool full, bool all, Prepared& answer) {
+absl::Status PrepareFor(const KernelQuery& q, const Problem& p, bool all, Prepared& answer) {
   FIRN_RETURN_IF_ERROR(cuda::SolverIsThere(q.out().device));
-  const Problem p(q.in(0), full);
   if (p.empty()) return absl::OkStatus();
   FIRN_ASSIGN_OR_RETURN(SolverScratch scratch, cuda::SvdScratch(q.out().device, p.batch));
   answer.workspace = Pieces(p, scratch, all, {}).bytes;
@@ -92,12 +95,18 @@ Kernel Cusolver(absl::Status (*prepare)(const KernelQuery&, Prepared&),
 constexpr MatrixSite kSvdNotFinite = {"svd", "a", "has elements that are not finite"};
 constexpr MatrixSite kSvdNotFound = {"svd", "a", "has singular values that were not found"};
 
+Problem SvdProblem(const TensorSpec& a, const SvdAttrs& attrs) {
+  Problem p(a, attrs.full_matrices);
+  p.batch.one_call = cuda::FitOneCall(p.batch.m, p.batch.count);
+  return p;
+}
+
 absl::Status PrepareSvd(const KernelQuery& q, Prepared& answer) {
-  return PrepareFor(q, q.attrs<SvdAttrs>().full_matrices, /*all=*/false, answer);
+  return PrepareFor(q, SvdProblem(q.in(0), q.attrs<SvdAttrs>()), /*all=*/false, answer);
 }
 
 absl::Status RunSvd(KernelContext& k) {
-  const Problem p(k.in_spec(0), k.attrs<SvdAttrs>().full_matrices);
+  const Problem p = SvdProblem(k.in_spec(0), k.attrs<SvdAttrs>());
   const SvdBatch& b = p.batch;
   void *const u = k.out<void>(0), *const s = k.out<void>(1), *const vh = k.out<void>(2);
   if (p.empty()) {  // all vectors are any
@@ -107,17 +116,19 @@ absl::Status RunSvd(KernelContext& k) {
   }
   Pieces w(p, k.state<SolverScratch>(), false, cuda::WorkspacePieces(k));
   w.s = s;
-  if (!p.turned) w.u = vh, w.vt = u;
+  if (p.direct()) w.u = vh, w.vt = u;
   FIRN_RETURN_IF_ERROR(Factor(k, kSvdNotFinite, p, w));
+  // The vectors of cuSOLVER's U, columns; and those of V, which lie so in one call alone.
+  const int64_t of_v = b.n * b.n;
+  const MatrixSteps of_left = {p.of_u(), b.m, 1};
+  const MatrixSteps of_right = b.one_call ? MatrixSteps{of_v, b.n, 1} : MatrixSteps{of_v, 1, b.n};
   cuda::SignedVectors v = {b.dtype, b.count, b.n, w.bad, w.infos, s, {}, {}};
-  if (p.turned) {  // columns of U, which become those of u, and rows of V^T
-    const int64_t of_u = b.m * b.width, of_vt = b.n * b.n;
-    v.own = {b.width, b.m, {of_u, b.m, 1}, {of_u, 1, b.width}, w.u, u};
-    v.other = {b.n, b.n, {of_vt, 1, b.n}, {of_vt, b.n, 1}, w.vt, vh};
+  if (p.turned) {  // to columns of u and rows of vh
+    v.own = {b.width, b.m, of_left, {b.m * b.width, 1, b.width}, w.u, u};
+    v.other = {b.n, b.n, of_right, {of_v, b.n, 1}, w.vt, vh};
   } else {
-    const MatrixSteps columns = {b.n * b.n, 1, b.n}, rows = {b.width * b.m, b.m, 1};
-    v.own = {b.n, b.n, columns, columns, u, u};
-    v.other = {b.width, b.m, rows, rows, vh, vh};
+    v.own = {b.n, b.n, of_right, {of_v, 1, b.n}, w.vt, u};
+    v.other = {b.width, b.m, of_left, {b.m * b.width, b.m, 1}, w.u, vh};
   }
   return cuda::CopyVectors(k, kSvdNotFound, v);
 }
@@ -130,7 +141,7 @@ constexpr MatrixSite kPinvNotFinite = {"pinv", "a", "has elements that are not f
 constexpr MatrixSite kPinvNotFound = {"pinv", "a", "has singular values that were not found"};
 
 absl::Status PreparePinv(const KernelQuery& q, Prepared& answer) {
-  return PrepareFor(q, /*full=*/false, /*all=*/true, answer);
+  return PrepareFor(q, Problem(q.in(0), /*full=*/false), /*all=*/true, answer);
 }
 
 absl::Status RunPinv(KernelContext& k) {

@@ -22,6 +22,8 @@
 #include "firn/tensor/ops/linalg/svd.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/reduce/extreme.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/views.h"
 #include "tests/device/fake_libraries.h"
 #include "tests/error_of.h"
 #include "tests/on_cuda.h"
@@ -94,17 +96,26 @@ TEST_F(CudaMatricesTest, HaveAllVectorsWhereTheyAreWanted) {
   const auto expect_orthonormal = [](const Tensor& there, bool columns) {
     const Tensor q = there.To(Device::Cpu());
     const Tensor products = columns ? Matmul(q, q, true) : Matmul(q, q, false, true);
-    const int64_t n = products.size(0);
+    const int64_t n = products.shape().dim(-1);
     EXPECT_LT(Max(Abs(Sub(products, Eye(n, n, 0, DType::kF64)))).Item<double>(), 1e-14);
   };
-  for (const Shape& shape : {Shape{4, 2}, Shape{2, 4}, Shape{3, 0}, Shape{0, 3}}) {
-    std::vector<double> values = {1, 2, 3, -1, 0, 2, 1, 1};
+  for (const Shape& shape :
+       {Shape{4, 2}, Shape{2, 4}, Shape{3, 0}, Shape{0, 3}, Shape{2, 4, 2}, Shape{2, 2, 4}}) {
+    SCOPED_TRACE(shape.ToString());
+    const int64_t rows = shape.dim(-2), columns = shape.dim(-1);
+    std::vector<double> values = {1, 2, 3, -1, 0, 2, 1, 1, 2, 2, 0, 1, -3, 1, 0, 0};
     values.resize(static_cast<size_t>(shape.num_elements()));
-    const SvdResult y = Svd(There(values, shape), true);
-    if (shape[0] > 0) expect_orthonormal(y.u, true);
-    if (shape[1] > 0) expect_orthonormal(y.vh, false);
-    const QrResult q = Qr(There(values, shape), QrMode::kComplete);
-    if (shape[0] > 0) expect_orthonormal(q.q, true);
+    const Tensor a = There(values, shape);
+    const SvdResult y = Svd(a, true);
+    if (rows > 0) expect_orthonormal(y.u, true);
+    if (columns > 0) expect_orthonormal(y.vh, false);
+    const QrResult q = Qr(a, QrMode::kComplete);
+    if (rows > 0) expect_orthonormal(q.q, true);
+    if (rows * columns == 0) continue;
+    const Tensor u = Slice(y.u.To(Device::Cpu()), -1, 0, 2), s = y.s.To(Device::Cpu());
+    const Tensor vh = Slice(y.vh.To(Device::Cpu()), -2, 0, 2);
+    const Tensor again = Matmul(Mul(u, Unsqueeze(s, -2)), vh);
+    EXPECT_LT(Max(Abs(Sub(again, FromVector<double>(values, shape)))).Item<double>(), 1e-14);
   }
 }
 
