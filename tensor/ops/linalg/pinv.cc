@@ -24,6 +24,7 @@
 #include "firn/tensor/ops/linalg/batch_body.h"
 #include "firn/tensor/ops/linalg/linalg_rules.h"
 #include "firn/tensor/ops/linalg/solve.h"
+#include "firn/tensor/ops/linalg/svd.h"
 #include "firn/tensor/ops/linalg/svd_body.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/reduce/sum.h"
