@@ -109,13 +109,17 @@ Program Binder::Bind(absl::Span<const Tensor> inputs, absl::Span<const Tensor> p
   return std::move(program_);
 }
 
+// Bodies count too: they may have no nodes.
+void Binder::Count() {
+  if (++nodes_ <= definition_->max_nodes) return;
+  RaiseStatus(ResourceExhausted("more than ", definition_->max_nodes,
+                                " nodes run in one call (max_nodes)"),
+              "network");
+}
+
 void Binder::Start(const NetworkNode& node) {
   try {
-    if (++nodes_ > definition_->max_nodes) {
-      RaiseStatus(ResourceExhausted("more than ", definition_->max_nodes,
-                                    " nodes run in one call (max_nodes)"),
-                  "network");
-    }
+    Count();
     auto call = std::make_unique<NodeCall>(this, &node);
     const Step step = node.lower(*call);
     if (step != nullptr) {
@@ -135,7 +139,7 @@ void Binder::Start(const NetworkNode& node) {
 void Binder::GoOn(std::unique_ptr<NodeCall> call) {
   const NetworkNode& node = call->node();
   try {
-    // A body without nodes has run once it is given.
+    Count();
     const NetworkBody* body = call->control_->Next(*call);
     if (body != nullptr) {
       stack_.push_back({body, std::move(call)});

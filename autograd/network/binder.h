@@ -35,6 +35,7 @@ class Binder {
     size_t next = 0;
   };
 
+  void Count();
   // Runs the node up to its first body, which it puts on the stack.
   void Start(const NetworkNode& node);
   // The next body of the node whose last one was gone through.

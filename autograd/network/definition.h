@@ -34,12 +34,12 @@ inline constexpr int kNoValue = -1;  // an input or output that is absent
 struct NetworkBody;
 
 struct NetworkNode {
-  std::string name;                  // of the scope that operations run in
-  std::string what;                  // in messages: 'node 3 "conv1" (Conv)'
-  std::vector<int> inputs, outputs;  // numbers of values
-  Lowering lower;
+  std::string name;                            // of the scope that operations run in
+  std::string what;                            // in messages: 'node 3 "conv1" (Conv)'
+  std::vector<int> inputs = {}, outputs = {};  // numbers of values
+  Lowering lower = nullptr;
   // What it computes when it runs with other nodes as `If` and `Loop` say. They see all values.
-  std::vector<std::shared_ptr<const NetworkBody>> bodies;
+  std::vector<std::shared_ptr<const NetworkBody>> bodies = {};
   // Whether two runs on equal inputs may differ, so that no result is known before.
   bool draws = false;
 };
@@ -68,6 +68,7 @@ struct NetworkDefinition {
   NetworkBody body;
   std::vector<NetworkPort> inputs, outputs;             // of the body's
   std::vector<std::pair<std::string, int>> parameters;  // their names and values
+  std::vector<std::string> buffers;                     // those that no training changes
   std::vector<std::pair<int, Tensor>> constants;        // on the CPU
   int64_t max_nodes = 1'000'000;  // that one call may run, those of unrolled loops too
 };

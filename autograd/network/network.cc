@@ -83,15 +83,16 @@ Network::Network(std::shared_ptr<const autograd::NetworkDefinition> definition,
   if (!same) RaiseStatus(InvalidArgument("parameters are not those of the definition"), "network");
 }
 
-const std::vector<NetworkPort>& Network::inputs() const {
+const autograd::NetworkDefinition& Network::definition() const {
   if (definition_ == nullptr) RaiseStatus(FailedPrecondition("it is empty"), "network");
-  return definition_->inputs;
+  return *definition_;
 }
 
-const std::vector<NetworkPort>& Network::outputs() const {
-  if (definition_ == nullptr) RaiseStatus(FailedPrecondition("it is empty"), "network");
-  return definition_->outputs;
-}
+const std::vector<NetworkPort>& Network::inputs() const { return definition().inputs; }
+
+const std::vector<NetworkPort>& Network::outputs() const { return definition().outputs; }
+
+const std::vector<std::string>& Network::buffers() const { return definition().buffers; }
 
 void Network::Check(absl::Span<const Tensor> in) const {
   const std::vector<NetworkPort>& ports = inputs();
@@ -123,10 +124,16 @@ TensorList Network::Call(absl::Span<const Tensor> in) const {
   return Call(in, parameters);
 }
 
+Network Network::Bare() const {
+  Network bare;
+  bare.definition_ = definition_;
+  return bare;
+}
+
 TensorList Network::Call(absl::Span<const Tensor> in, absl::Span<const Tensor> parameters) const {
   Check(in);
-  if (parameters.size() != parameters_.size()) {
-    RaiseStatus(InvalidArgument(definition_->source, " has ", parameters_.size(),
+  if (parameters.size() != definition_->parameters.size()) {
+    RaiseStatus(InvalidArgument(definition_->source, " has ", definition_->parameters.size(),
                                 " parameters, got ", parameters.size()),
                 "network");
   }

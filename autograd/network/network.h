@@ -44,6 +44,9 @@ class Network {
   // Under the names of the file. Tensors whose requires_grad is set get gradients.
   const StateDict& parameters() const { return parameters_; }
 
+  // Names of those parameters that no training changes, as running statistics.
+  const std::vector<std::string>& buffers() const;
+
   // For one output.
   template <class... Inputs>
   requires(sizeof...(Inputs) > 0 && (std::convertible_to<const Inputs&, Tensor> && ...)) Tensor
@@ -53,12 +56,16 @@ class Network {
   }
   // For any number. Throws InvalidArgument when inputs are not as inputs() says.
   TensorList Call(absl::Span<const Tensor> inputs) const;
-  // With other tensors in the place of parameters(), in their order and of their shapes.
+  // With other tensors in the place of parameters(), in their order and of their dtypes and shapes.
   TensorList Call(absl::Span<const Tensor> inputs, absl::Span<const Tensor> parameters) const;
+
+  // The same network without parameters of its own, which calls must bring: for who keeps them.
+  Network Bare() const;
 
  private:
   struct Entry;
 
+  const autograd::NetworkDefinition& definition() const;
   Tensor CallForOne(absl::Span<const Tensor> inputs) const;
   void Check(absl::Span<const Tensor> inputs) const;
 

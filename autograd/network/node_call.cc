@@ -4,6 +4,7 @@
 
 #include "firn/autograd/network/binder.h"
 #include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/str_join.h"
+#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 
 namespace firn::io::internal {
@@ -138,7 +138,14 @@ firn::Tensor OnnxCall::Tensor(std::string_view attribute) const {
 
 DType OnnxCall::Element(std::string_view attribute, DType otherwise) const {
   if (!Has(attribute)) return otherwise;
-  return OnnxDType(Int(attribute));
+  return ValueOrRaise(TryOnnxDType(Int(attribute)), "onnx");
+}
+
+const autograd::NetworkBody& OnnxCall::Graph(std::string_view attribute) const {
+  for (size_t i = 0; i < info_.graphs.size(); ++i) {
+    if (info_.graphs[i] == attribute) return node.Body(i);
+  }
+  RefuseNode("attribute \"", attribute, "\" is missing");
 }
 
 std::optional<std::vector<int64_t>> OnnxCall::IntsOf(std::string_view attribute,
@@ -166,17 +173,15 @@ std::vector<int64_t> OnnxCall::Axes(absl::Span<const int64_t> axes, int rank) co
   return result;
 }
 
-DType OnnxDType(int64_t element) {
+absl::StatusOr<DType> TryOnnxDType(int64_t element) {
   const OnnxElement* const known = FindOnnxElement(element);
   if (known != nullptr) {
     for (int i = 0; i < kNumDTypes; ++i) {
       if (OnnxElementOf(static_cast<DType>(i)) == element) return static_cast<DType>(i);
     }
   }
-  RaiseStatus(Unimplemented("element type ", element, known == nullptr ? "" : " (",
-                            known == nullptr ? "" : known->word, known == nullptr ? "" : ")",
-                            " is none that Firn computes with"),
-              "onnx");
+  FIRN_RETURN_IF(known == nullptr, Unimplemented("element type ", element));
+  return Unimplemented("element type ", known->word);
 }
 
 // --- Shapes of operators ------------------------------------------------------------------------

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "firn/autograd/network/node_call.h"
 #include "firn/io/onnx/internal/onnx_model.h"
@@ -36,6 +37,7 @@ struct OnnxNodeInfo {
   int64_t opset = 0;                      // of the node's domain, as the model imports it
   std::vector<OnnxAttribute> attributes;  // no references
   std::vector<Tensor> tensors;            // of attributes of type TENSOR, in their order
+  std::vector<std::string> graphs;        // names of attributes that are the node's bodies
 };
 
 // What a lowering sees: the node's inputs (autograd::NodeCall) and its attributes. Attributes that
@@ -65,6 +67,8 @@ class OnnxCall {
   firn::Tensor Tensor(std::string_view attribute) const;
   // Of an attribute that holds an element type's number. Throws for types that Firn does not have.
   DType Element(std::string_view attribute, DType otherwise) const;
+  // The body that a graph of the node has become.
+  const autograd::NetworkBody& Graph(std::string_view attribute) const;
 
   // Integers of an attribute in older versions, of an input in newer ones; nothing for neither.
   std::optional<std::vector<int64_t>> IntsOf(std::string_view attribute, size_t input) const;
@@ -107,8 +111,8 @@ class OnnxOps {
   OnnxOps(std::string_view name, int64_t since, OnnxLowering lower, OnnxOpOptions options = {});
 };
 
-// The dtype of an element type's number. Throws Unimplemented, naming it, where there is none.
-DType OnnxDType(int64_t element);
+// The dtype of an element type's number. Unimplemented, naming it, where there is none.
+absl::StatusOr<DType> TryOnnxDType(int64_t element);
 
 // Null when there is none: no such operator, or only of later opsets.
 const OnnxOp* FindOnnxOp(std::string_view domain, std::string_view name, int64_t opset);
