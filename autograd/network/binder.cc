@@ -112,9 +112,9 @@ Program Binder::Bind(absl::Span<const Tensor> inputs, absl::Span<const Tensor> p
 // Bodies count too: they may have no nodes.
 void Binder::Count() {
   if (++nodes_ <= definition_->max_nodes) return;
-  RaiseStatus(ResourceExhausted("more than ", definition_->max_nodes,
-                                " nodes run in one call (max_nodes)"),
-              "network");
+  RaiseStatus(
+      ResourceExhausted("more than ", definition_->max_nodes, " nodes run in one call (max_nodes)"),
+      "network");
 }
 
 void Binder::Start(const NetworkNode& node) {
