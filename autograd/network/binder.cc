@@ -7,6 +7,7 @@
 
 #include "firn/autograd/network/binder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/copies.h"
 
 namespace firn::autograd {
 namespace {
@@ -46,9 +48,11 @@ void GiveUpElements(BoundValue* root) {
 
 }  // namespace
 
-Binder::Binder(std::shared_ptr<const NetworkDefinition> definition, Device device)
+Binder::Binder(std::shared_ptr<const NetworkDefinition> definition, Device device, bool may_look)
     : definition_(std::move(definition)),
       device_(device),
+      may_look_(may_look),
+      looked_at_(definition_->inputs.size()),
       values_(static_cast<size_t>(definition_->num_values)) {
   program_.definition = definition_;
   FindLastUses();
@@ -73,15 +77,17 @@ void Binder::FindLastUses() {
 
 Program Binder::Bind(absl::Span<const Tensor> inputs, absl::Span<const Tensor> parameters) {
   const NetworkDefinition& d = *definition_;
-  const auto add = [&](int id, const Tensor& tensor, bool varies) {
+  const auto add = [&](int id, const Tensor& tensor, std::vector<int> from) {
     BoundValue value = NodeCall::Constant(tensor);
     value.known = false;
-    value.varies = varies;
+    value.from = std::move(from);
     value.slot = program_.num_slots++;
     Set(id, std::move(value));
   };
-  for (size_t i = 0; i < inputs.size(); ++i) add(d.body.inputs[i], inputs[i], true);
-  for (size_t i = 0; i < parameters.size(); ++i) add(d.parameters[i].second, parameters[i], false);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    add(d.body.inputs[i], inputs[i], {static_cast<int>(i)});
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) add(d.parameters[i].second, parameters[i], {});
   for (const auto& [id, tensor] : d.constants) Set(id, NodeCall::Constant(tensor));
   stack_.push_back({&d.body, nullptr});
   while (!stack_.empty()) {
@@ -106,7 +112,27 @@ Program Binder::Bind(absl::Span<const Tensor> inputs, absl::Span<const Tensor> p
     program_.outputs.push_back(SlotOf(value));
   }
   Trim();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (looked_at_[i]) program_.elements.emplace_back(i, Clone(ToDevice(inputs[i], Device::Cpu())));
+  }
   return std::move(program_);
+}
+
+void Binder::LookAt(const BoundValue& value, std::string_view what) {
+  if (!value.varies()) return;
+  if (value.drawn) {
+    RaiseStatus(Unimplemented(what, " is drawn at random; expected what does not change"),
+                "network");
+  }
+  if (!may_look_) {
+    RaiseStatus(FailedPrecondition(
+                    what, " depends on elements of input \"",
+                    definition_->inputs[static_cast<size_t>(value.from[0])].name,
+                    "\", which a graph that is captured would hold as they are now; make it a"
+                    " constant of the network, or call the network without a graph"),
+                "network");
+  }
+  for (int input : value.from) looked_at_[static_cast<size_t>(input)] = true;
 }
 
 // Bodies count too: they may have no nodes.
@@ -153,11 +179,16 @@ void Binder::GoOn(std::unique_ptr<NodeCall> call) {
 
 std::vector<BoundValue> Binder::Run(const NetworkNode& node, const Step& step,
                                     absl::Span<const BoundValue> in) {
-  bool known = !node.draws, varies = node.draws;
+  bool known = !node.draws, drawn = node.draws;
+  std::vector<int> from;
   for (const BoundValue& value : in) {
     if (value.is_list()) RefuseNode("a tensor is expected, got a list");
     known &= value.known || !value.is_tensor();
-    varies |= value.varies;
+    drawn |= value.drawn;
+    const auto middle = static_cast<ptrdiff_t>(from.size());
+    from.insert(from.end(), value.from.begin(), value.from.end());
+    std::inplace_merge(from.begin(), from.begin() + middle, from.end());
+    from.erase(std::unique(from.begin(), from.end()), from.end());
   }
   Program::Call made{step, &node.name, &node.what, {}, {}, {}};
   TensorList tensors;
@@ -174,7 +205,8 @@ std::vector<BoundValue> Binder::Run(const NetworkNode& node, const Step& step,
     if (result.defined()) {
       value = NodeCall::Constant(std::move(result));
       value.known = known;
-      value.varies = varies;
+      value.drawn = drawn;
+      value.from = from;
       if (!known) value.slot = program_.num_slots++;
     }
     made.out.push_back(value.slot);
@@ -225,13 +257,14 @@ void Binder::Trim() {
 
 Program Bind(std::shared_ptr<const NetworkDefinition> definition, absl::Span<const Tensor> inputs,
              absl::Span<const Tensor> parameters) {
+  const bool may_look = ThisThread().capture == nullptr;
   // A capture sees what the program does, and not how it came about.
   const NoCaptureScope no_capture;
   const NoGradScope no_grad;
   const Device device = !inputs.empty()       ? inputs[0].device()
                         : !parameters.empty() ? parameters[0].device()
                                               : Device::Cpu();
-  Binder binder(std::move(definition), device);
+  Binder binder(std::move(definition), device, may_look);
   return binder.Bind(inputs, parameters);
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,12 +20,17 @@ namespace firn::autograd {
 // own, however deep they are in each other.
 class Binder {
  public:
-  Binder(std::shared_ptr<const NetworkDefinition> definition, Device device);
+  // `may_look`: whether values may be looked at that the network's inputs determine.
+  Binder(std::shared_ptr<const NetworkDefinition> definition, Device device, bool may_look);
 
   Program Bind(absl::Span<const Tensor> inputs, absl::Span<const Tensor> parameters);
 
   const BoundValue& Get(int value) const { return values_[static_cast<size_t>(value)]; }
   void Set(int value, BoundValue to) { values_[static_cast<size_t>(value)] = std::move(to); }
+  bool may_look() const { return may_look_; }
+  // Notes that the program holds only for inputs with elements that give this value. Throws where
+  // it must not depend on them.
+  void LookAt(const BoundValue& value, std::string_view what);
   std::vector<BoundValue> Run(const NetworkNode& node, const Step& step,
                               absl::Span<const BoundValue> in);
 
@@ -48,6 +54,8 @@ class Binder {
 
   const std::shared_ptr<const NetworkDefinition> definition_;
   const Device device_;
+  const bool may_look_;
+  std::vector<bool> looked_at_;  // by the network's input
   std::vector<BoundValue> values_;
   std::vector<std::vector<int>> last_uses_;  // of each node of the network's own body
   std::vector<Frame> stack_;

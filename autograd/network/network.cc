@@ -138,8 +138,9 @@ TensorList Network::Call(absl::Span<const Tensor> in, absl::Span<const Tensor> p
                 "network");
   }
   std::vector<int64_t> key = KeyOf(in, parameters);
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const auto& entry) { return entry->key == key; });
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return entry->key == key && entry->program.HoldsFor(in);
+  });
   if (found != entries_.end()) {
     std::rotate(entries_.begin(), found, found + 1);
   } else {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "firn/autograd/network/binder.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
@@ -47,15 +48,18 @@ bool NodeCall::IsKnown(size_t input) const { return Input(input).known; }
 Tensor NodeCall::Known(size_t input, std::string_view what) const {
   Spec(input);
   const BoundValue& value = Input(input);
-  if (value.varies) {
-    RaiseStatus(Unimplemented("input ", input, " (", what,
-                              ") depends on elements of the network's inputs; expected one that"
-                              " constants and shapes determine"),
-                "network");
-  }
+  if (!value.varies()) return Known(value, what);
+  return Known(value, absl::StrCat("input ", input, " (", std::string(what), ")"));
+}
+
+Tensor NodeCall::Known(const BoundValue& value, std::string_view what) const {
+  if (!value.is_tensor()) RefuseNode(what, " is expected to be a tensor");
+  binder_->LookAt(value, what);
   const NoGradScope no_grad;
   return Contiguous(ToDevice(value.tensor, Device::Cpu()).Detach());
 }
+
+bool NodeCall::MayLook() const { return binder_->may_look(); }
 
 std::vector<int64_t> NodeCall::KnownInts(size_t input, std::string_view what) const {
   if (IsFloating(DTypeAt(input))) {

@@ -30,12 +30,15 @@ struct BoundValue {
   Tensor tensor;
   TensorSpec spec;
   bool known = false;
-  bool varies = false;  // with the inputs, not with the parameters alone
-  int slot = -1;        // in the program, if it has one
+  bool drawn = false;     // from random numbers
+  std::vector<int> from;  // the network's inputs that it depends on, in order
+  int slot = -1;          // in the program, if it has one
   std::vector<BoundValue> items;
 
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool is_list() const { return kind == Kind::kList; }
+  // Otherwise shapes, constants and parameters alone determine it.
+  bool varies() const { return drawn || !from.empty(); }
 };
 
 BoundValue ListOf(std::vector<BoundValue> items);
@@ -70,9 +73,14 @@ class NodeCall {
 
   // Whether elements are the same in every run with these shapes.
   bool IsKnown(size_t input) const;
-  // These elements, row-major on the CPU. Of an input that parameters alone determine, those of
-  // now. Throws for one that depends on the network's inputs, saying that `what` ("axes") must not.
+  // These elements, row-major on the CPU; `what` ("axes") is for messages. Of an input that
+  // parameters determine, those of now. If the network's inputs do, the program holds for equal
+  // elements of these alone, and is bound again for others. Throws in a capture, which would hold
+  // the elements for ever, and for random ones.
   Tensor Known(size_t input, std::string_view what) const;
+  Tensor Known(const BoundValue& value, std::string_view what) const;
+  // Whether Known can tell of values that the network's inputs determine: not in a capture.
+  bool MayLook() const;
   std::vector<int64_t> KnownInts(size_t input, std::string_view what) const;
   int64_t KnownInt(size_t input, std::string_view what) const;
   double KnownNumber(size_t input, std::string_view what) const;

@@ -1,11 +1,13 @@
 #include "firn/autograd/network/program.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
 
 namespace firn::autograd {
@@ -28,6 +30,16 @@ void SetConstants(const Program& program, std::vector<Tensor>* slots) {
 }
 
 }  // namespace
+
+bool Program::HoldsFor(absl::Span<const Tensor> inputs) const {
+  if (elements.empty()) return true;
+  if (ThisThread().capture != nullptr) return false;
+  const NoGradScope no_grad;
+  for (const auto& [input, wanted] : elements) {
+    if (!ToDevice(inputs[input], Device::Cpu()).Equals(wanted)) return false;
+  }
+  return true;
+}
 
 TensorList Program::Run(absl::Span<const Tensor> inputs,
                         absl::Span<const Tensor> parameters) const {

@@ -25,14 +25,21 @@ struct Program {
   std::vector<Call> calls;
   std::vector<std::pair<int, Tensor>> constants;  // on the device of the run
   std::vector<int> outputs;
+  // Inputs whose elements said what the calls are, by their number, on the CPU: the program holds
+  // for inputs with equal ones.
+  std::vector<std::pair<size_t, Tensor>> elements;
   int num_slots = 0;                                    // first the inputs, then the parameters
   std::shared_ptr<const NetworkDefinition> definition;  // has the names
 
+  // Whether `inputs`, of the right shapes, have these elements; in a capture, which must not look,
+  // only what needs none.
+  bool HoldsFor(absl::Span<const Tensor> inputs) const;
   TensorList Run(absl::Span<const Tensor> inputs, absl::Span<const Tensor> parameters) const;
 };
 
 // Goes through the network once with these inputs. Nothing is recorded, neither for backward nor in
-// a capture. Throws firn::Error, naming the source and the node.
+// a capture, in which no elements of inputs are looked at. Throws firn::Error, naming the source
+// and the node.
 Program Bind(std::shared_ptr<const NetworkDefinition> definition, absl::Span<const Tensor> inputs,
              absl::Span<const Tensor> parameters);
 

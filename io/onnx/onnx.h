@@ -53,8 +53,9 @@ struct OnnxImport {
 // Reads a network: opsets 7 to 28 of ONNX's own operators (docs/onnx.md lists them), functions of
 // the file's own, elements in other files of its folder. Float initializers become parameters,
 // unless they only say what is computed, as the scales of Resize; other initializers and Constant
-// nodes are constants. `If` runs the branch that constants and shapes choose, `Loop` and `Scan` run
-// as often as those say.
+// nodes are constants. `If` runs the branch that its condition chooses, `Loop` and `Scan` are
+// written out; in a graph, loops must be as long as constants and shapes say, and an `If` whose
+// condition is computed runs both branches and chooses from the results.
 //
 // Throws firn::Error: DataLoss, naming the file, the place and the field, what was expected and
 // what was found, for a damaged file or one that is no model; Unimplemented for what Firn does not

@@ -1,5 +1,6 @@
-// Control flow, written out while the network is bound: If has the branch that its condition, if it
-// is known, chooses, and otherwise runs both; loops run as often as shapes and constants say.
+// Control flow, written out while the network is bound: If has the branch that its condition
+// chooses, or in a capture, where that may depend on elements of inputs, runs both; loops run as
+// often as they say.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,14 +25,10 @@ Values OutputsOf(NodeCall& call, const NetworkBody& body) {
   return values;
 }
 
-bool Truth(const BoundValue& value, std::string_view what) {
-  if (!value.is_tensor() || value.varies || value.tensor.num_elements() != 1) {
-    RaiseStatus(Unimplemented(what,
-                              " is expected to be one truth value that constants and shapes"
-                              " determine"),
-                "onnx");
-  }
-  return value.tensor.Item<double>() != 0;
+bool Truth(const NodeCall& call, const BoundValue& value, std::string_view what) {
+  const Tensor known = call.Known(value, what);
+  if (known.num_elements() != 1) RefuseNode(what, " is expected to be one truth value");
+  return known.Item<double>() != 0;
 }
 
 // --- If -----------------------------------------------------------------------------------------
@@ -85,8 +82,9 @@ const OnnxOps kIf("If", 1, [](OnnxCall& call) -> Step {
   if (call.node.Spec(0).num_elements() != 1) {
     RefuseNode("input 0 is expected to be one truth value, it is ", call.node.Spec(0).ToString());
   }
-  if (!call.node.Input(0).varies) {
-    const bool holds = Truth(call.node.Input(0), "input 0");
+  const BoundValue& condition = call.node.Input(0);
+  if (!condition.varies() || (call.node.MayLook() && !condition.drawn)) {
+    const bool holds = Truth(call.node, condition, "input 0 (cond)");
     call.node.Enter(std::make_unique<OneBranch>(holds ? &yes : &no));
   } else {
     call.node.Enter(std::make_unique<BothBranches>(&yes, &no));
@@ -130,7 +128,7 @@ class LoopControl final : public Control {
  private:
   void Collect(NodeCall& call) {
     Values outputs = OutputsOf(call, *body_);
-    goes_on_ = Truth(outputs[0], "output 0 of the body, whether the loop goes on,");
+    goes_on_ = Truth(call, outputs[0], "output 0 of the body, whether the loop goes on,");
     for (size_t i = 0; i < carried_.size(); ++i) carried_[i] = outputs[1 + i];
     for (size_t i = 0; i < scans_.size(); ++i) {
       scans_[i].push_back(outputs[1 + carried_.size() + i]);
@@ -145,24 +143,27 @@ class LoopControl final : public Control {
   int64_t at_ = 0;
 };
 
-const OnnxOps kLoop(
-    "Loop", 1,
-    [](OnnxCall& call) -> Step {
-      const NetworkBody& body = call.Graph("body");
-      const int64_t most =
-          call.node.Has(0) ? call.node.KnownInt(0, "M") : std::numeric_limits<int64_t>::max();
-      const bool goes_on = !call.node.Has(1) || Truth(call.node.Input(1), "input 1 (cond)");
-      Values carried;
-      for (size_t i = 2; i < call.node.num_inputs(); ++i) carried.push_back(call.node.Input(i));
-      if (body.inputs.size() != 2 + carried.size() || body.outputs.size() < 1 + carried.size()) {
-        RefuseNode("the body is expected to have ", 2 + carried.size(), " inputs and at least ",
-                   1 + carried.size(), " outputs, it has ", body.inputs.size(), " and ",
-                   body.outputs.size());
-      }
-      call.node.Enter(std::make_unique<LoopControl>(&body, most, goes_on, std::move(carried)));
-      return {};
-    },
-    {.settings = {0, 1}});
+const OnnxOps kLoop("Loop", 1,
+                    [](OnnxCall& call) -> Step {
+                      const NetworkBody& body = call.Graph("body");
+                      const int64_t most = call.node.Has(0) ? call.node.KnownInt(0, "M")
+                                                            : std::numeric_limits<int64_t>::max();
+                      const bool goes_on = !call.node.Has(1) ||
+                                           Truth(call.node, call.node.Input(1), "input 1 (cond)");
+                      Values carried;
+                      for (size_t i = 2; i < call.node.num_inputs(); ++i)
+                        carried.push_back(call.node.Input(i));
+                      if (body.inputs.size() != 2 + carried.size() ||
+                          body.outputs.size() < 1 + carried.size()) {
+                        RefuseNode("the body is expected to have ", 2 + carried.size(),
+                                   " inputs and at least ", 1 + carried.size(), " outputs, it has ",
+                                   body.inputs.size(), " and ", body.outputs.size());
+                      }
+                      call.node.Enter(
+                          std::make_unique<LoopControl>(&body, most, goes_on, std::move(carried)));
+                      return {};
+                    },
+                    {.settings = {0, 1}});
 
 // --- Scan ---------------------------------------------------------------------------------------
 

@@ -121,7 +121,7 @@ TEST(OnnxImportTest, NamesTheNodeThatDoesNotFit) {
   const OnnxImport net =
       Import(Model(Graph({Node("Flatten", {"x"}, {"y"}, {Int("axis", 5)})}, {"x"}, {"y"}))).value();
   EXPECT_THAT(ErrorOf([&] { net.network(Floats({1}, {1})); }),
-              HasSubstr("net.onnx: node 0 \"\" (Flatten, opset 18): network at Flatten_0: axis 5 is"
+              HasSubstr("net.onnx: node 0 \"\" (Flatten, opset 18): network: axis 5 is"
                         " expected in [-1, 1]"));
 }
 
@@ -187,11 +187,17 @@ OnnxModel IfModel() {
             {"x", "c"}, {"y"}));
 }
 
-TEST(OnnxImportTest, RunsBothBranchesOfAConditionThatItDoesNotKnow) {
+TEST(OnnxImportTest, RunsBothBranchesInAGraph) {
   const OnnxImport net = Import(IfModel()).value();
   const Tensor x = Floats({1, 2}, {2});
-  EXPECT_THAT(net.network(x, Full({}, true, DType::kBool)).ToVector<float>(), ElementsAre(2, 4));
-  EXPECT_THAT(net.network(x, Full({}, false, DType::kBool)).ToVector<float>(), ElementsAre(-1, -2));
+  const Tensor yes = Full({}, true, DType::kBool), no = Full({}, false, DType::kBool);
+  EXPECT_THAT(net.network(x, yes).ToVector<float>(), ElementsAre(2, 4));
+  EXPECT_THAT(net.network(x, no).ToVector<float>(), ElementsAre(-1, -2));
+  const NoGradScope no_grad;
+  StaticGraph graph =
+      Freeze([&](const Tensor& a, const Tensor& b) { return net.network(a, b); }, x, yes);
+  EXPECT_THAT(graph(x, yes).ToVector<float>(), ElementsAre(2, 4));
+  EXPECT_THAT(graph(x, no).ToVector<float>(), ElementsAre(-1, -2));
 }
 
 TEST(OnnxImportTest, RunsOneBranchOfAConditionThatItKnows) {
@@ -226,15 +232,24 @@ TEST(OnnxImportTest, UnrollsLoops) {
   EXPECT_THAT(ErrorOf([&] { bad.network.Call({Floats({1}, {1})}); }), HasSubstr("max_nodes"));
 }
 
-TEST(OnnxImportTest, RefusesALoopWhoseLengthIsComputed) {
+// A length that is an input: another program for each, and none in a graph.
+TEST(OnnxImportTest, LooksAtElementsThatSayWhatIsComputed) {
   OnnxModel model = LoopModel();
   model.graph.initializers.clear();
   model.graph.inputs.push_back(Values({"n"})[0]);
   const OnnxImport net = Import(model).value();
-  EXPECT_THAT(ErrorOf([&] {
-                net.network.Call({Floats({1}, {1}), Number(3)});
-              }),
-              HasSubstr("input 0 (M) depends on elements of the network's inputs"));
+  const auto run = [&](int64_t n) {
+    return net.network.Call({Floats({1}, {1}), Number(n)})[0].ToVector<float>();
+  };
+  EXPECT_THAT(run(3), ElementsAre(8));
+  EXPECT_THAT(run(5), ElementsAre(32));
+  EXPECT_THAT(run(3), ElementsAre(8));
+  const Tensor x = Floats({1}, {1}), n = Number(3);
+  EXPECT_THAT(
+      ErrorOf([&] {
+        Freeze([&](const Tensor& a, const Tensor& b) { return net.network.Call({a, b})[0]; }, x, n);
+      }),
+      HasSubstr("input 0 (M) depends on elements of input \"n\""));
 }
 
 TEST(OnnxImportTest, UnrollsScans) {
