@@ -71,6 +71,11 @@ const OnnxOps kQuantizeLinear("QuantizeLinear", 10, [](OnnxCall& call) -> Step {
 });
 
 const OnnxOps kDequantizeLinear("DequantizeLinear", 10, [](OnnxCall& call) -> Step {
+  if (IsFloating(call.node.DTypeAt(0))) {
+    RaiseStatus(Unimplemented("x is expected to be of integers, it is ",
+                              call.node.Spec(0).ToString(), " of a smaller floating type"),
+                "onnx");
+  }
   const Scales s = ScalesOf(call);
   const DType dtype = call.Int("output_dtype", 0) == 0
                           ? call.node.DTypeAt(1)
