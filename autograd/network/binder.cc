@@ -39,10 +39,13 @@ void GiveUpElements(BoundValue* root) {
   root->items.clear();
 }
 
+// Which node it is, before what its lowering or an operation says.
 [[noreturn]] void RaiseIn(const NetworkDefinition& definition, const NetworkNode& node,
                           const Error& error) {
+  const std::string text = error.what(), own = "network: ";
   RaiseStatus(absl::Status(error.code(),
-                           absl::StrCat(definition.source, ": ", node.what, ": ", error.what())),
+                           absl::StrCat(definition.source, ": ", node.what, ": ",
+                                        text.starts_with(own) ? text.substr(own.size()) : text)),
               "network");
 }
 

@@ -116,6 +116,12 @@ template <class... Parts>
   RaiseStatus(InvalidArgument(parts...), "network");
 }
 
+// Throws Unimplemented: the file is right, and Firn does not do it.
+template <class... Parts>
+[[noreturn]] void RefuseUnsupported(const Parts&... parts) {
+  RaiseStatus(Unimplemented(parts...), "network");
+}
+
 }  // namespace firn::autograd
 
 #endif  // FIRN_AUTOGRAD_NETWORK_NODE_CALL_H_

@@ -33,7 +33,7 @@ NAMED_BY_CALLER = {
     "io/internal/stored_elements.cc": "the reader", "io/monitors/series.cc": "the line",
     "io/json/internal/": "the reader", "io/safetensors/internal/": "the reader", "io/torch/internal/": "the reader",
     "io/nnabla_model/internal/": "the reader", "io/onnx/internal/": "the reader",
-    "io/onnx/ops/": "the node",
+    "io/onnx/ops/": "the network, with the node",
     "io/monitors/internal/event_messages.cc": "the record",
     "io/monitors/internal/record_parsers.cc": "the record", "io/wire/internal/wire.cc": "the record",
     "io/graph/graph_file_check.cc": "the reader", "io/graph/graph_file_restore.cc": "the reader",

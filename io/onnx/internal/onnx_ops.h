@@ -29,6 +29,7 @@ namespace firn::io::internal {
 
 using autograd::BoundValue;
 using autograd::RefuseNode;
+using autograd::RefuseUnsupported;
 using autograd::Step;
 using In = absl::Span<const Tensor>;
 

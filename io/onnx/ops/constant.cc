@@ -24,9 +24,9 @@ const OnnxOps kConstant("Constant", 1, [](OnnxCall& call) -> Step {
   } else if (call.Has("value_ints")) {
     call.node.Return(FromVector(*call.Ints("value_ints")));
   } else {
-    RaiseStatus(Unimplemented("a constant is expected to be a tensor, numbers or a number, not"
-                              " strings or a sparse tensor"),
-                "constant");
+    RefuseUnsupported(
+        "a constant is expected to be a tensor, numbers or a number, not"
+        " strings or a sparse tensor");
   }
   return {};
 });

@@ -59,10 +59,9 @@ class BothBranches final : public Control {
       const BoundValue &yes = results_[0][i], &no = results_[1][i];
       if (!yes.is_tensor() || !no.is_tensor() || !(yes.spec.shape == no.spec.shape) ||
           yes.spec.dtype != no.spec.dtype) {
-        RaiseStatus(Unimplemented("output ", i,
-                                  " has another shape or type in each branch, and"
-                                  " the condition depends on elements of the network's inputs"),
-                    "if");
+        RefuseUnsupported("output ", i,
+                          " has another shape or type in each branch, and"
+                          " the condition depends on elements of the network's inputs");
       }
       const Step choose = One([](In in) { return Where(Reshape(in[0], {}), in[1], in[2]); });
       chosen.push_back(call.Run(choose, {call.Input(0), yes, no})[0]);
@@ -115,8 +114,7 @@ class LoopControl final : public Control {
     Values results = carried_;
     for (const Values& scan : scans_) {
       if (scan.empty()) {
-        RaiseStatus(Unimplemented("a loop that runs no iteration has scan outputs of no shape"),
-                    "loop");
+        RefuseUnsupported("a loop that runs no iteration has scan outputs of no shape");
       }
       const Step stack = One([](In in) { return Stack({in.begin(), in.end()}, 0); });
       results.push_back(call.Run(stack, scan)[0]);
@@ -267,7 +265,7 @@ const OnnxOps kScan("Scan", 9, [](OnnxCall& call) -> Step {
     count = shape[in[i].axis];
   }
   if (count == 0 && !out.empty()) {
-    RaiseStatus(Unimplemented("a scan of no iterations has outputs of no shape"), "scan");
+    RefuseUnsupported("a scan of no iterations has outputs of no shape");
   }
   call.node.Enter(std::make_unique<ScanControl>(&body, std::move(carried), std::move(inputs),
                                                 std::move(in), std::move(out), count));
