@@ -126,15 +126,17 @@ class Panels {
   }
 
   static FIRN_ALWAYS_INLINE void Put(Vec<T> sum, int64_t lanes, const T* old, T* to) {
-    if (lanes == kLanes) {
-      if (old != nullptr) {
-        Vec<T> before;
-        std::memcpy(&before, old, sizeof(before));
-        sum += before;
-      }
-      std::memcpy(to, &sum, sizeof(sum));
-      return;
+    if (lanes < kLanes) return PutLanes(sum, lanes, old, to);
+    if (old != nullptr) {
+      Vec<T> before;
+      std::memcpy(&before, old, sizeof(before));
+      sum += before;
     }
+    std::memcpy(to, &sum, sizeof(sum));
+  }
+  // A function of its own: a vector that is copied to an array is in memory wherever it is used,
+  // and inlined that would be the whole of Tile's loop.
+  static FIRN_NOINLINE void PutLanes(Vec<T> sum, int64_t lanes, const T* old, T* to) {
     T all[kLanes];
     std::memcpy(all, &sum, sizeof(all));
     for (int64_t i = 0; i < lanes; ++i) to[i] = old != nullptr ? old[i] + all[i] : all[i];
