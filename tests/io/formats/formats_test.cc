@@ -55,7 +55,9 @@ TEST(FormatsTest, ContentComesBeforeTheName) {
 
 TEST(FormatsTest, ZipsAreToldByTheirFirstMember) {
   const auto first = [](std::string bytes) {
-    return std::string(FileHead{.bytes = std::move(bytes)}.FirstZipMember());
+    FileHead head;
+    head.bytes = std::move(bytes);
+    return std::string(head.FirstZipMember());
   };
   Save(TempPath("first.npz"), {{"w", Ones({2})}});
   const std::string zip = ReadFile(TempPath("first.npz"));
