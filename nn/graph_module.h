@@ -13,7 +13,7 @@ namespace firn::nn {
 
 // A network of a file as a module, to be trained further, saved, moved, or part of another:
 //
-//   nn::GraphModule net(io::ImportOnnx("resnet18.onnx").network);
+//   nn::GraphModule net(io::ImportOnnx("resnet18.onnx"));
 //   optim::Sgd optimizer(net.parameters(), {.lr = 1e-3});
 //   CrossEntropy(net(images), labels).Backward();
 //

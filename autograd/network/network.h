@@ -22,7 +22,7 @@ struct Program;
 
 // A network that a file described (io/onnx/onnx.h): a function of tensors with parameters.
 //
-//   Network net = io::ImportOnnx("net.onnx").network;
+//   Network net = io::ImportOnnx("net.onnx");
 //   Tensor scores = net(images);
 //
 // A call runs operations as a program written in C++ would: they are recorded for backward, and

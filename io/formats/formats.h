@@ -27,6 +27,10 @@
 #include "firn/tensor/state_dict.h"
 #include "firn/tensor/tensor.h"
 
+namespace firn {
+class Network;  // autograd/network/network.h
+}
+
 namespace firn::io {
 
 struct DecodeImageOptions;  // image/image.h
@@ -55,6 +59,13 @@ struct ReadArrayOptions {
   LoadLimits limits = {};
 };
 
+// How a file becomes a network.
+struct ReadNetworkOptions {
+  LoadLimits limits = {};
+  int64_t batch = 0;     // where the file lets it be any; 0: what the file says, if it says one
+  std::string name = {};  // which of several; "": the first
+};
+
 // A format. Functions that are empty are what it cannot do; they throw firn::Error, and several
 // threads may call them at once.
 struct Format {
@@ -74,6 +85,9 @@ struct Format {
   std::vector<DType> widened = {};
   // What a file holds as one tensor.
   std::function<Tensor(const std::string& path, const ReadArrayOptions& options)> read_array = {};
+  // The network that a file of another framework describes.
+  std::function<Network(const std::string& path, const ReadNetworkOptions& options)> read_network =
+      {};
 };
 
 // Thread-safe. Throws firn::Error, InvalidArgument, for a format without a name, and one whose name

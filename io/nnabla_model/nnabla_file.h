@@ -27,10 +27,11 @@ namespace firn::io {
 nnabla::Model LoadNnabla(const std::string& path, const LoadOptions& options = {});
 
 // Writes an .nnp that NNabla 1.39 loads: network.nntxt, parameter.h5 and, for optimizers with
-// states, the files of those. Replaces the file as a whole; equal models give equal files. Throws
-// firn::Error: InvalidArgument for arguments that a function's type does not have, names that are
-// no UTF-8, parameters whose names NNabla would not find, and more than 4 GB; those of the system
-// for the path. The old file is then as it was.
+// states, the files of those; or an .nntxt, the text alone, without parameters and states. Replaces
+// the file as a whole; equal models give equal files. Throws firn::Error: InvalidArgument for
+// arguments that a function's type does not have, names that are no UTF-8, parameters whose names
+// NNabla would not find, and more than 4 GB; those of the system for the path. The old file is then
+// as it was.
 void SaveNnabla(const std::string& path, const nnabla::Model& model);
 
 }  // namespace firn::io

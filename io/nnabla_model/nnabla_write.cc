@@ -100,11 +100,11 @@ absl::StatusOr<std::string> StatesOf(const nnabla::Solver& solver, Scratch* scra
   return scratch->H5(state, groups);
 }
 
-absl::Status AddMembers(nnabla::Model model, internal::ZipWriter* zip) {
-  FIRN_RETURN_IF_ERROR(CheckNames(model));
+// All but parameters and states.
+absl::StatusOr<std::string> TextOf(nnabla::Model model) {
   FIRN_RETURN_IF_ERROR(internal::MarkArguments(&model));
   NnablaMessage message;
-  static_cast<nnabla::Model&>(message) = model;
+  static_cast<nnabla::Model&>(message) = std::move(model);
   for (nnabla::Optimizer& optimizer : message.optimizers) {
     if (optimizer.solver) optimizer.solver->states.clear();
   }
@@ -113,29 +113,41 @@ absl::Status AddMembers(nnabla::Model model, internal::ZipWriter* zip) {
   const absl::Status readable = internal::ReadProtoText(
       text, "network.nntxt", internal::NnablaTextType(), LoadLimits(), &again);
   FIRN_RETURN_IF(!readable.ok(), InvalidArgument(std::string(readable.message())));
-  FIRN_RETURN_IF_ERROR(zip->Add("nnp_version.txt", "0.1\n", false));
-  FIRN_RETURN_IF_ERROR(zip->Add("network.nntxt", text, false));
+  return text;
+}
+
+absl::Status AddText(const nnabla::Model& model, inner::internal::AtomicFile* out) {
+  FIRN_ASSIGN_OR_RETURN(const std::string text, TextOf(model));
+  return out->Write(text.data(), text.size());
+}
+
+absl::Status AddAll(const nnabla::Model& model, inner::internal::AtomicFile* out) {
+  internal::ZipWriter zip(out);
+  FIRN_RETURN_IF_ERROR(CheckNames(model));
+  FIRN_ASSIGN_OR_RETURN(const std::string text, TextOf(model));
+  FIRN_RETURN_IF_ERROR(zip.Add("nnp_version.txt", "0.1\n", false));
+  FIRN_RETURN_IF_ERROR(zip.Add("network.nntxt", text, false));
   Scratch scratch;
   FIRN_ASSIGN_OR_RETURN(const std::string parameters, scratch.H5(model.parameters, {}));
-  FIRN_RETURN_IF_ERROR(zip->Add("parameter.h5", parameters, false));
+  FIRN_RETURN_IF_ERROR(zip.Add("parameter.h5", parameters, false));
   for (const nnabla::Optimizer& optimizer : model.optimizers) {
     if (!optimizer.solver || optimizer.solver->states.empty()) continue;
     FIRN_ASSIGN_OR_RETURN(const std::string states, StatesOf(*optimizer.solver, &scratch));
-    FIRN_RETURN_IF_ERROR(zip->Add(
+    FIRN_RETURN_IF_ERROR(zip.Add(
         absl::StrCat(optimizer.name, "_", optimizer.solver->type, "_optimizer.h5.optimizer"),
         states, false));
   }
-  return zip->Finish();
+  return zip.Finish();
 }
 
 }  // namespace
 
 absl::Status TrySaveNnabla(const std::string& path, const nnabla::Model& model) {
-  FIRN_RETURN_IF(!path.ends_with(".nnp"),
-                 InvalidArgument(path, ": expected .nnp at the end of the name"));
+  const bool text_alone = path.ends_with(".nntxt");
+  FIRN_RETURN_IF(!text_alone && !path.ends_with(".nnp"),
+                 InvalidArgument(path, ": expected .nnp or .nntxt at the end of the name"));
   FIRN_ASSIGN_OR_RETURN(inner::internal::AtomicFile out, inner::internal::AtomicFile::Create(path));
-  internal::ZipWriter zip(&out);
-  const absl::Status added = AddMembers(model, &zip);
+  const absl::Status added = text_alone ? AddText(model, &out) : AddAll(model, &out);
   if (!added.ok()) {
     return absl::Status(added.code(),
                         absl::StrCat("save ", path, ": ", std::string(added.message())));

@@ -3,8 +3,8 @@
 
 // Networks in ONNX files (onnx.ai), which PyTorch, TensorFlow and others write:
 //
-//   io::OnnxImport net = io::ImportOnnx("resnet18.onnx");
-//   Tensor scores = net.network(images);
+//   Network net = io::ImportOnnx("resnet18.onnx");
+//   Tensor scores = net(images);
 //
 // A network is a function of tensors like any other: `Freeze` compiles it, nn::StaticModule keeps a
 // graph for each shape, `Capture` gives one that is saved, quantized or edited, and nn::GraphModule
@@ -48,6 +48,9 @@ struct OnnxImport {
   // Its parameters and running statistics under their names in the file: network.parameters().
   StateDict state;
   OnnxReport report;
+
+  // nn::GraphModule net(io::ImportOnnx("resnet18.onnx"));
+  operator const Network&() const { return network; }
 };
 
 // Reads a network: opsets 1 to 28 of ONNX's own operators (docs/onnx.md lists them), functions of

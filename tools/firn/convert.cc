@@ -1,4 +1,5 @@
-// firn convert: weights from one format of files to another, all of them or none.
+// firn convert: weights from one format of files to another, all of them or none; networks of other
+// frameworks to graphs.
 
 #include <algorithm>
 #include <filesystem>
@@ -10,15 +11,18 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
+#include "firn/io/graph/graph_file.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/command.h"
+#include "tools/firn/graph_source.h"
 
 namespace firn::cli {
 namespace {
 
 struct Options {
-  std::string from, to;
+  GraphSource from;
+  std::string to;
   bool weights = false, widen = false, force = false;
 };
 
@@ -26,13 +30,13 @@ struct Options {
 
 // What reads it; a graph only where the rest of it may stay behind.
 const io::Format& FormatToRead(const Options& o) {
-  const io::Format* const format = io::FormatOfFile(o.from);
+  const io::Format* const format = io::FormatOfFile(o.from.path);
   if (format == nullptr || !format->read_tensors) {
-    io::Load(o.from);  // which says why not
-    Refuse(InvalidArgument(o.from, ": expected a file of weights"));
+    io::Load(o.from.path);  // which says why not
+    Refuse(InvalidArgument(o.from.path, ": expected a file of weights"));
   }
   if (format->holds == io::FileHolds::kGraph && !o.weights) {
-    Refuse(InvalidArgument(o.from,
+    Refuse(InvalidArgument(o.from.path,
                            " holds a graph, which files of weights do not (--weights takes "
                            "its weights alone)"));
   }
@@ -59,16 +63,31 @@ void CheckTypes(const Options& o, const StateDict& state) {
                          format->name, " has, got ", dtype, " (--widen writes a wider one)"));
 }
 
+// A network becomes a graph of one size of inputs.
+int ConvertNetwork(Terminal& terminal, const Options& o) {
+  const io::GraphFile file = ReadGraph(o.from);
+  io::SaveGraph(o.to, file.graph, {.names = file.states, .info = file.info});
+  const size_t operations = file.graph.instrs.size();
+  terminal.Print(
+      absl::StrCat(o.to, ": ", operations, " operations, ", file.states.size(), " parameters\n"),
+      {{"output", o.to}, {"operations", operations}, {"tensors", file.states.size()}});
+  return 0;
+}
+
 int Convert(Terminal& terminal, const Options& o) {
   std::error_code error;
-  if (std::filesystem::equivalent(o.from, o.to, error)) {
-    throw UsageError(absl::StrCat(o.from, " is what is to be written"));
+  if (std::filesystem::equivalent(o.from.path, o.to, error)) {
+    throw UsageError(absl::StrCat(o.from.path, " is what is to be written"));
   }
   if (!o.force && std::filesystem::exists(o.to, error)) {
     Refuse(FailedPrecondition(o.to, ": expected no file, got one (--force replaces it)"));
   }
+  const io::Format* const to = io::FormatOfName(o.to);
+  if (to != nullptr && to->name == "Firn graph" && IsNetworkFile(o.from.path) && !o.weights) {
+    return ConvertNetwork(terminal, o);
+  }
   const io::Format& from = FormatToRead(o);
-  const StateDict state = from.read_tensors(o.from, {});
+  const StateDict state = from.read_tensors(o.from.path, {});
   CheckTypes(o, state);
   io::Save(o.to, state);
   terminal.Print(absl::StrCat(o.to, ": ", state.size(), " tensors of ", from.name, "\n"),
@@ -78,11 +97,13 @@ int Convert(Terminal& terminal, const Options& o) {
 
 }  // namespace
 
-FIRN_COMMAND(convert, "Writes the weights of a file as a file of another format") {
+FIRN_COMMAND(convert, "Writes weights, or a network of another framework, in another format") {
   auto o = std::make_shared<Options>();
-  app.add_option("IN", o->from, "a file of tensors; what it holds tells the format")->required();
+  app.add_option("IN", o->from.path, "a file of tensors; what it holds tells the format")
+      ->required();
   app.add_option("OUT", o->to, "its suffix tells the format; .safetensors where it has none")
       ->required();
+  AddGraphSizes(app, o->from);
   app.add_flag("--weights", o->weights, "of a graph the weights alone");
   app.add_flag("--widen", o->widen, "elements of types that OUT does not have become wider ones");
   app.add_flag("--force", o->force, "replace what is there");
@@ -90,7 +111,8 @@ FIRN_COMMAND(convert, "Writes the weights of a file as a file of another format"
       "Names and types stay as they are, or nothing is written. Examples:\n"
       "  firn convert model.pt model.safetensors\n"
       "  firn convert net.h5 net.npz\n"
-      "  firn convert net.firn net.pt --weights");
+      "  firn convert net.firn net.pt --weights\n"
+      "  firn convert net.onnx net.firn --batch 8");
   return [o](Terminal& terminal) { return Convert(terminal, *o); };
 }
 

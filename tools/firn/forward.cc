@@ -29,6 +29,7 @@
 #include "tools/firn/forward_convert.h"
 #include "tools/firn/forward_input.h"
 #include "tools/firn/forward_output.h"
+#include "tools/firn/graph_source.h"
 
 namespace firn::cli {
 namespace {
@@ -41,7 +42,8 @@ template <class... What>
 }
 
 struct Options {
-  std::string graph, output, scale;
+  GraphSource graph;
+  std::string output, scale;
   std::vector<double> mean, stddev;
   std::vector<std::string> classes;
   bool numbers = false;
@@ -66,7 +68,8 @@ double ParseScale(const std::string& text) {
 
 // What the file says or, where the command line says something of normalising, that alone.
 io::GraphInfo InfoOf(const Options& o, std::string* from) {
-  io::GraphInfo info = io::LoadGraphInfo(o.graph);
+  io::GraphInfo info;
+  if (!IsNetworkFile(o.graph.path)) info = io::LoadGraphInfo(o.graph.path);
   const bool stored = info.pixel_scale.has_value() || info.scale != 1 || !info.mean.empty();
   *from = stored ? "the graph file" : "";
   if (!o.scale.empty() || !o.mean.empty() || !o.stddev.empty()) {
@@ -170,11 +173,11 @@ bool DrawsNumbers(const Graph& g) {
 class ForwardRun {
  public:
   ForwardRun(const Options& o, Terminal& terminal)
-      : o_(o), terminal_(terminal), graph_(io::LoadGraph(o.graph)) {
+      : o_(o), terminal_(terminal), graph_(LoadGraph(o.graph)) {
     const Graph& g = graph_.captured();
-    spec_ = InputOf(g, o.graph);
+    spec_ = InputOf(g, o.graph.path);
     info_ = InfoOf(o, &from_);
-    classifies_ = GivesClasses(g, info_, o.graph);
+    classifies_ = GivesClasses(g, info_, o.graph.path);
     CheckNormalization();
     input_ = OpenForwardInput(o.input, info_, spec_);
     labelled_ = input_.labelled && classifies_;
@@ -231,7 +234,7 @@ class ForwardRun {
   void CheckNormalization() const {
     if (!IsFloating(spec_.dtype)) {
       if (from_.empty()) return;
-      Refuse(o_.graph, ": takes ", spec_.ToString(), ", whole numbers, which ", from_,
+      Refuse(o_.graph.path, ": takes ", spec_.ToString(), ", whole numbers, which ", from_,
              " would normalise");
     }
     const auto n = static_cast<int64_t>(info_.mean.size());
@@ -311,7 +314,7 @@ class ForwardRun {
 
 FIRN_COMMAND(forward, "Runs a saved graph over pictures, a table or a data set") {
   auto o = std::make_shared<Options>();
-  app.add_option("GRAPH", o->graph, "a file of io::SaveGraph or firn train")->required();
+  AddGraphSource(app, o->graph);
   app.add_option("DATA", o->input.data,
                  "pictures, or one: a folder of pictures or of a folder for each class, a CSV file,"
                  " a cache, .npz, .h5, .npy, MNIST, CIFAR")
@@ -349,11 +352,12 @@ FIRN_COMMAND(forward, "Runs a saved graph over pictures, a table or a data set")
       "Numbers are normalised as the graph file says, which firn train writes; the class with the\n"
       "largest score gets a probability by Softmax. Examples:\n"
       "  firn forward run/model.firn cat.png dog.png --resize\n"
-      "  firn forward run/model.firn test.csv -o results.csv");
+      "  firn forward run/model.firn test.csv -o results.csv\n"
+      "  firn forward resnet50.onnx photos --resize --scale 1/255 --batch 8 -o scores.csv");
   return [o](Terminal& terminal) {
     o->input.convert.any_type = !o->scale.empty();
     std::vector<std::string> read = o->input.data;
-    read.push_back(o->graph);
+    read.push_back(o->graph.path);
     for (const std::string& path : read) {
       std::error_code error;
       if (!std::filesystem::equivalent(path, o->output, error)) continue;

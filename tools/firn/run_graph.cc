@@ -13,14 +13,13 @@
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/profile.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/graph/graph_file.h"
-#include "firn/io/graph/graph_file_status.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/format.h"
 #include "firn/tensor/ops.h"
 #include "tools/firn/command.h"
 #include "tools/firn/files.h"
+#include "tools/firn/graph_source.h"
 
 namespace firn::cli {
 namespace {
@@ -121,14 +120,15 @@ TensorList InputsOf(const StaticGraph& graph, std::vector<std::string> texts) {
 }
 
 struct Options {
-  std::string graph, output;
+  GraphSource graph;
+  std::string output;
   std::vector<std::string> inputs;
   int64_t runs = 10;
   bool by_module = false, by_operation = false;
 };
 
 void AddGraph(CLI::App& app, Options& o, const std::string& without) {
-  app.add_option("GRAPH", o.graph, "a file of io::SaveGraph")->required();
+  AddGraphSource(app, o.graph);
   app.add_option(
          "--input", o.inputs,
          "one for each input of the graph, in order: a number for all elements, `random`"
@@ -144,9 +144,12 @@ FIRN_COMMAND(infer, "Runs a saved graph and prints its results") {
   AddGraph(app, *o, " needed where the graph has inputs");
   app.add_option("--output", o->output,
                  "write the results there (.h5) and print their shapes only");
-  app.footer("Example: firn infer net.firn --input batch.h5:images --output scores.h5");
+  app.footer(
+      "Examples:\n"
+      "  firn infer net.firn --input batch.h5:images --output scores.h5\n"
+      "  firn infer net.onnx --batch 8 --input random");
   return [o](Terminal& terminal) {
-    StaticGraph graph = io::LoadGraph(o->graph);
+    StaticGraph graph = LoadGraph(o->graph);
     if (o->inputs.empty() && !graph.captured().inputs.empty()) {
       Refuse(absl::StrCat("--input is missing; the graph wants (`random` is one):", Wanted(graph)));
     }
@@ -181,7 +184,7 @@ FIRN_COMMAND(profile, "Times the operations of a saved graph") {
   app.add_flag("--by-module", o->by_module, "a tree of modules in place of a list of operations");
   app.footer("Example: firn profile net.firn --runs 100");
   return [o](Terminal& terminal) {
-    StaticGraph graph = io::LoadGraph(o->graph);
+    StaticGraph graph = LoadGraph(o->graph);
     const Profile profile = ProfileGraph(graph, InputsOf(graph, o->inputs), o->runs);
     nlohmann::json rows = nlohmann::json::array();
     for (const Profile::Row& r : profile.rows) {
@@ -203,7 +206,7 @@ FIRN_COMMAND(profile, "Times the operations of a saved graph") {
 
 FIRN_COMMAND(draw_graph, "Draws a saved graph") {
   auto o = std::make_shared<Options>();
-  app.add_option("GRAPH", o->graph, "a file of io::SaveGraph")->required();
+  AddGraphSource(app, o->graph);
   app.add_option("-o,--output", o->output, "the picture: .svg or .png by GraphViz, or its .dot")
       ->required();
   auto* const by_operation = app.add_flag(
@@ -213,9 +216,8 @@ FIRN_COMMAND(draw_graph, "Draws a saved graph") {
       ->excludes(by_operation);
   app.footer("Example: firn draw-graph net.firn -o net.svg");
   return [o](Terminal& terminal) {
-    const absl::StatusOr<io::GraphFile> file = io::TryReadGraph(o->graph);
-    RaiseIfError(file.status(), "graph");
-    WriteGraphPicture(file->graph, o->output, {.names = file->states, .modules = !o->by_operation});
+    const io::GraphFile file = ReadGraph(o->graph);
+    WriteGraphPicture(file.graph, o->output, {.names = file.states, .modules = !o->by_operation});
     terminal.Print(absl::StrCat(o->output, "\n"), {{"output", o->output}});
     return 0;
   };

@@ -95,6 +95,15 @@ TEST(NnablaFileTest, WritesWhatItReads) {
   EXPECT_EQ(ReadFile(path), ReadFile(again));
 }
 
+TEST(NnablaFileTest, WritesTheTextAlone) {
+  const std::string path = TempPath("copy.nntxt");
+  SaveNnabla(path, LoadNnabla(Data("h5.nnp")));
+  const nnabla::Model text = LoadNnabla(path);
+  ExpectTheModel(text);
+  EXPECT_TRUE(text.parameters.empty());
+  EXPECT_TRUE(text.optimizers[0].solver->states.empty());
+}
+
 TEST(NnablaFileTest, RefusesToWriteWhatNnablaWouldNotRead) {
   const auto error = [](auto change) {
     nnabla::Model model = LoadNnabla(Data("h5.nnp"));
@@ -111,8 +120,8 @@ TEST(NnablaFileTest, RefusesToWriteWhatNnablaWouldNotRead) {
       HasSubstr("variable \"c1.conv/W\": expected the name of a parameter to have slashes"));
   EXPECT_THAT(error([](auto* m) { m->optimizers[0].solver->states[0].state[0].shape = {99}; }),
               HasSubstr("expected as many numbers as its shape says"));
-  EXPECT_THAT(std::string(TrySaveNnabla(TempPath("x.nntxt"), {}).message()),
-              HasSubstr("expected .nnp at the end of the name"));
+  EXPECT_THAT(std::string(TrySaveNnabla(TempPath("x.txt"), {}).message()),
+              HasSubstr("expected .nnp or .nntxt at the end of the name"));
 }
 
 TEST(NnablaFileTest, RefusesArchivesOfOtherMembers) {

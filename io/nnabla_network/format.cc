@@ -1,0 +1,60 @@
+// NNabla's model files: a ZIP whose first file is the text or the version beside it, or the text
+// alone, which the name tells.
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/formats/formats.h"
+#include "firn/io/nnabla_model/nnabla_file.h"
+#include "firn/io/nnabla_network/nnabla_network.h"
+#include "firn/tensor/error.h"
+
+namespace firn::io {
+namespace {
+
+StateDict Parameters(const std::string& path, const LoadOptions& options) {
+  return LoadNnabla(path, options).parameters;
+}
+
+// Executors are what a file is to be used by; files without one have networks alone.
+Network NetworkOf(const std::string& path, const ReadNetworkOptions& options) {
+  const NnablaImport model =
+      ImportNnabla(path, {.limits = options.limits, .batch_size = options.batch});
+  std::vector<std::string> names;
+  for (const auto* parts : {&model.executors, &model.networks}) {
+    for (const NnablaPart& part : *parts) {
+      if (options.name.empty() || options.name == part.name) return part.network;
+      names.push_back(inner::internal::JsonString(part.name));
+    }
+  }
+  RaiseStatus(NotFound(path, ": expected an executor or a network called ",
+                       inner::internal::JsonString(options.name), ", got ",
+                       names.empty() ? "none" : absl::StrJoin(names, ", ")),
+              "read_network");
+}
+
+bool IsModel(const FileHead& head) {
+  const std::string_view first = head.FirstZipMember();
+  return first == "nnp_version.txt" || first.ends_with(".nntxt") || first.ends_with(".prototxt");
+}
+
+}  // namespace
+
+FIRN_FILE_FORMAT(nnabla_model) {
+  return {.name = "NNabla model",
+          .holds = FileHolds::kGraph,
+          .read_suffixes = {".nnp", ".nntxt", ".prototxt"},
+          .recognises = IsModel,
+          .read_tensors = Parameters,
+          .read_network = NetworkOf};
+}
+
+FIRN_FILE_FORMAT(nnabla_parameters) {
+  return {.name = "NNabla parameters", .read_suffixes = {".protobuf"}, .read_tensors = Parameters};
+}
+
+}  // namespace firn::io

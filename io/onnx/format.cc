@@ -1,0 +1,46 @@
+// Of an ONNX file the initializers are tensors, in the order of the file. Messages have no first
+// bytes that tell: the name does.
+#include <utility>
+
+#include "firn/device/status_macros.h"
+#include "firn/io/formats/formats.h"
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/onnx/internal/onnx_check.h"
+#include "firn/io/onnx/internal/onnx_read.h"
+#include "firn/io/onnx/internal/onnx_tensor.h"
+#include "firn/io/onnx/onnx.h"
+
+namespace firn::io {
+namespace {
+
+absl::StatusOr<StateDict> Weights(const std::string& path, const LoadOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(internal::OnnxModel model, internal::ReadOnnxModel(path, options.limits));
+  FIRN_RETURN_IF_ERROR(internal::CheckOnnxModel(&model));
+  internal::OnnxElements elements(model.file, model.folder, options.limits);
+  StateDict weights;
+  for (const internal::OnnxTensor& tensor : model.graph.initializers) {
+    if (options.want && !options.want(tensor.name)) continue;
+    FIRN_ASSIGN_OR_RETURN(Tensor read, elements.Read(tensor));
+    weights.Insert(tensor.name, std::move(read));
+  }
+  return weights;
+}
+
+}  // namespace
+
+FIRN_FILE_FORMAT(onnx) {
+  return {.name = "ONNX",
+          .holds = FileHolds::kGraph,
+          .read_suffixes = {".onnx"},
+          .read_tensors =
+              [](const std::string& path, const LoadOptions& options) {
+                return internal::ValueOrRaise(Weights(path, options), "load");
+              },
+          .read_network =
+              [](const std::string& path, const ReadNetworkOptions& options) {
+                // Sizes that the file leaves open come with the inputs.
+                return ImportOnnx(path, {.limits = options.limits}).network;
+              }};
+}
+
+}  // namespace firn::io

@@ -1,0 +1,42 @@
+#ifndef FIRN_TOOLS_FIRN_GRAPH_SOURCE_H_
+#define FIRN_TOOLS_FIRN_GRAPH_SOURCE_H_
+
+// Graphs that commands run, whoever wrote them: a file of io::SaveGraph, which has its sizes, or a
+// network of another framework's file, which becomes a graph for those that the command line says.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/load_limits.h"
+
+namespace firn::cli {
+
+struct GraphSource {
+  std::string path;
+  int64_t batch = 0;              // 0: what the file says, 1 where it says none
+  std::vector<std::string> dims;  // "height=224": other sizes that the file leaves open
+  std::string network;            // which of several; "": the first
+};
+
+// The argument GRAPH, and --batch, --dim and --network.
+void AddGraphSource(CLI::App& app, GraphSource& source);
+// The three alone.
+void AddGraphSizes(CLI::App& app, GraphSource& source);
+
+// Whether a file is of a format of networks, and not of io::SaveGraph.
+bool IsNetworkFile(const std::string& path);
+
+// The graph with its states by their names. Throws firn::Error, InvalidArgument, naming all sizes
+// that the file leaves open and nobody says; what reading the file throws; UsageError for sizes
+// that the file does not leave open.
+io::GraphFile ReadGraph(const GraphSource& source, const io::LoadLimits& limits = {});
+// Compiled.
+StaticGraph LoadGraph(const GraphSource& source);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_GRAPH_SOURCE_H_
