@@ -7,6 +7,7 @@
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
 #include "firn/io/onnx/internal/onnx_write.h"
+#include "firn/io/onnx/onnx_status.h"
 #include "firn/io/wire/internal/wire.h"
 #include "tests/fuzz/reader.h"
 
@@ -15,10 +16,11 @@ namespace {
 
 using testing::kFuzzLimits;
 
-// What is read is written, and read again as the same.
+// What is read is written, and read again as the same. Networks are made of what they can be.
 FIRN_FUZZ_READER(onnx) {
   absl::StatusOr<internal::OnnxModel> model = internal::ParseOnnxModel(bytes, "fuzz", kFuzzLimits);
   if (!model.ok()) return false;
+  TryParseOnnx(bytes, "fuzz", {.limits = kFuzzLimits, .max_nodes = 1000}).status().IgnoreError();
   internal::OnnxElements elements("fuzz", {}, kFuzzLimits);
   for (const internal::OnnxTensor& tensor : model->graph.initializers) {
     elements.Read(tensor, true).IgnoreError();
@@ -57,7 +59,43 @@ FIRN_FUZZ_SEEDS(onnx) {
                          .Message(11, wire().Bytes(1, "x").Message(2, type))
                          .Message(12, wire().Bytes(1, "y").Message(2, type));
   const auto function = wire().Bytes(1, "f").Bytes(4, "p").Bytes(5, "p").Bytes(10, "d");
+  // One of which a network is made: a call of a function, and a branch that a constant chooses.
+  const auto relu = wire().Bytes(1, "p").Bytes(2, "q").Bytes(4, "Relu");
+  const auto rectified = wire()
+                             .Bytes(1, "f")
+                             .Bytes(4, "p")
+                             .Bytes(5, "q")
+                             .Message(7, relu)
+                             .Message(9, wire().Bytes(1, "").Integer(2, 18))
+                             .Bytes(10, "d");
+  const auto branch =
+      wire()
+          .Message(1, wire().Bytes(1, "a").Bytes(1, "w").Bytes(2, "b").Bytes(4, "Add"))
+          .Message(12, wire().Bytes(1, "b"));
+  const auto chosen =
+      wire()
+          .Bytes(1, "c")
+          .Bytes(2, "y")
+          .Bytes(4, "If")
+          .Message(5, wire().Bytes(1, "then_branch").Message(6, branch).Integer(20, 5))
+          .Message(5, wire().Bytes(1, "else_branch").Message(6, branch).Integer(20, 5));
+  const auto network =
+      wire()
+          .Message(1, wire().Bytes(1, "x").Bytes(2, "a").Bytes(4, "f").Bytes(7, "d"))
+          .Message(1, chosen)
+          .Bytes(2, "g")
+          .Message(5, wire().Integer(2, 1).Bytes(8, "w").Bytes(9, std::string("\0\0\x80\x3f", 4)))
+          .Message(5, wire().Integer(2, 9).Bytes(8, "c").Bytes(9, "\1"))
+          .Message(11, wire().Bytes(1, "x").Message(2, type))
+          .Message(12, wire().Bytes(1, "y").Message(2, type));
   return {wire()
+              .Integer(1, 10)
+              .Message(7, network)
+              .Message(8, wire().Bytes(1, "").Integer(2, 18))
+              .Message(8, wire().Bytes(1, "d").Integer(2, 1))
+              .Message(25, rectified)
+              .bytes(),
+          wire()
               .Integer(1, 10)
               .Bytes(2, "seed")
               .Message(7, graph)
