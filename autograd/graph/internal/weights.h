@@ -1,0 +1,31 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_INTERNAL_WEIGHTS_H_
+#define FIRN_AUTOGRAD_GRAPH_INTERNAL_WEIGHTS_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "firn/autograd/graph/graph.h"
+
+namespace firn::inner::internal {
+
+// A convolution or linear operation and the weight that it reads.
+struct WeightUse {
+  size_t at;      // in instrs
+  size_t input;   // of the operation: the weight
+  Tensor weight;  // [out, ...]
+};
+
+// Those of a graph in the order in which they run: weights of f32 or f64 that lie outside the graph
+// or in it and that it does not change. `modules`: of these and all in them; none: of all. Errors:
+// FailedPrecondition for a graph with a backward pass, which would go on with the old weights.
+absl::StatusOr<std::vector<WeightUse>> WeightsOf(const Graph& graph,
+                                                 const std::vector<std::string>& modules);
+
+// "conv2d at net.conv1", or "conv2d" outside of modules.
+std::string PlaceOf(const Instr& instr);
+
+}  // namespace firn::inner::internal
+
+#endif  // FIRN_AUTOGRAD_GRAPH_INTERNAL_WEIGHTS_H_
