@@ -20,6 +20,7 @@
 #include "firn/nn/shape_layers.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/reduce/sum.h"
+#include "tools/firn/train/network_file.h"
 
 namespace firn::cli {
 namespace {
@@ -133,7 +134,7 @@ std::unique_ptr<nn::Layer> Named(const std::string& name, const Layers& layers) 
 }  // namespace
 
 ModelMaker ParseModel(const Config& config) {
-  std::vector<std::string> names = {"mlp", "layers"};
+  std::vector<std::string> names = {"mlp", "layers", "file"};
   for (const Images& model : kImages) names.emplace_back(model.name);
   const std::string name = config.RequiredChoice("name", names);
   if (name == "mlp") {
@@ -145,6 +146,7 @@ ModelMaker ParseModel(const Config& config) {
     return
         [name, hidden](const Shape&, int64_t outputs) { return Named(name, Mlp(hidden, outputs)); };
   }
+  if (name == "file") return ParseNetworkFile(config);
   if (name == "layers") {
     return [layers = OfList(config)](const Shape&, int64_t) { return Named("net", layers); };
   }

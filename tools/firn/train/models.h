@@ -19,10 +19,11 @@ using ModelMaker = std::function<std::unique_ptr<nn::Layer>(const Shape& sample,
 //   mlp       linear layers of the sizes "hidden" ([64]) with relu between them, on any samples
 //   layers    those of the list "layers", each an object with the name of its class, "layer", and
 //             its options: {"layer": "Conv2d", "out": 16, "kernel": [3, 5], "padding": "same"}
+//   file      the network in the file "path", such as an .onnx (network_file.h)
 //   lenet     two blocks of 5x5 convolution, batch norm, relu and max pooling, two linear layers
 //   resnet    a 3x3 convolution, three residual units of 16, 32 and 64 channels, a linear layer
 //   resnet18  ResNet-18 (He et al., 2015) with the stem for images of about 32x32 pixels
-// Those below it take images [channels, height, width] of any number of channels.
+// The last three take images [channels, height, width] of any number of channels.
 ModelMaker ParseModel(const Config& config);
 
 }  // namespace firn::cli

@@ -3,12 +3,18 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "firn/io/onnx/internal/onnx_elements.h"
+#include "firn/io/onnx/internal/onnx_write.h"
 #include "firn/nn/layers.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/error_of.h"
+#include "tests/io/onnx/onnx_builder.h"
+#include "tests/io/test_files.h"
 
 namespace firn::cli {
 namespace {
@@ -80,6 +86,55 @@ TEST(ModelsTest, LayersThatMakeNoSenseAreToldWhenTheFileIsRead) {
   EXPECT_THAT(error(R"({"layer": "MseLoss"})"),
               HasSubstr("train.json: $.layers[0].layer: expected one that takes one tensor, got "
                         "MseLoss"));
+}
+
+// relu(x) W + b of [batch, 4] by W [4, 3], of which nothing but the batch is open.
+std::string OnnxFile(int64_t in = 4, std::string batch = "batch") {
+  namespace onnx = io::internal;
+  onnx::OnnxGraph graph = onnx::Graph(
+      {onnx::Node("Relu", {"x"}, {"r"}), onnx::Node("Gemm", {"r", "fc.weight", "fc.bias"}, {"y"})},
+      {"x"}, {"y"}, {{"fc.weight", Ones({in, 3})}, {"fc.bias", Zeros({3})}});
+  const auto set = [&](onnx::OnnxValueInfo& info, int64_t size) {
+    info.type.kind = onnx::OnnxType::Kind::kTensor;
+    info.type.element = onnx::OnnxElementOf(DType::kF32);
+    info.type.shape.emplace(2);
+    (*info.type.shape)[0].name = batch;
+    if (batch.empty()) (*info.type.shape)[0].value = 8;
+    (*info.type.shape)[1].value = size;
+  };
+  set(graph.inputs[0], in);
+  set(graph.outputs[0], 3);
+  const std::string path = io::TempPath("net.onnx");
+  EXPECT_TRUE(onnx::WriteOnnxModel(path, onnx::Model(std::move(graph))).ok());
+  return path;
+}
+
+std::unique_ptr<nn::Layer> NetOfFile(const std::string& path, const Shape& sample) {
+  const Config config =
+      Config::Parse(R"({"name": "file", "path": ")" + path + R"("})", "train.json");
+  const ModelMaker make = ParseModel(config);
+  config.Finish();
+  return make(sample, 3);
+}
+
+TEST(ModelsTest, TheNetworkOfAFileIsTrainedOn) {
+  const auto net = NetOfFile(OnnxFile(), {4});
+  EXPECT_EQ((*net)(Ones({2, 4})).ToVector<float>(), std::vector<float>(6, 4.0f));
+  EXPECT_EQ(net->parameters().size(), 2u);
+  EXPECT_TRUE(net->state_dict().Contains("fc.weight"));
+}
+
+TEST(ModelsTest, FilesThatDoNotFitAreRefused) {
+  const auto error = [](const std::string& path, const Shape& sample) {
+    return firn::testing::ErrorOf([&] { NetOfFile(path, sample); });
+  };
+  EXPECT_THAT(error(OnnxFile(5), {4}), HasSubstr("takes batches [batch, 5], a sample is [4]"));
+  EXPECT_THAT(
+      error(OnnxFile(4, ""), {4}),
+      HasSubstr("expected a network that takes batches of any size, got one that takes [8, 4]"));
+  const std::string text = io::TempPath("net.txt");
+  io::WriteFile(text, "x");
+  EXPECT_THAT(error(text, {4}), HasSubstr("expected a file of a network, such as .onnx"));
 }
 
 }  // namespace
