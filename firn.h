@@ -58,6 +58,7 @@
 #include "firn/io/monitors/series.h"
 #include "firn/io/nnabla/nnabla_cache.h"
 #include "firn/io/npy/npy.h"
+#include "firn/io/onnx/onnx.h"
 #include "firn/io/parameters.h"
 #include "firn/io/progress/progress.h"
 #include "firn/io/safetensors/safetensors.h"

@@ -13,7 +13,6 @@
 // io/onnx/onnx_status.h has all this with a status.
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,7 +28,7 @@ struct OnnxImportOptions {
   // max_total_bytes is for, wherever they lie.
   LoadLimits limits = {};
   // Sizes of dimensions that the file only names: {{"batch", 8}}. Inputs must then have them.
-  std::map<std::string, int64_t> dims = {};
+  std::vector<std::pair<std::string, int64_t>> dims = {};
   // Nodes that a call may run, once functions and loops are written out.
   int64_t max_nodes = 1'000'000;
 };
@@ -40,7 +39,7 @@ struct OnnxReport {
   int64_t ir_version = 0;
   std::vector<std::pair<std::string, int64_t>> opsets;     // by their domains; "" is ONNX's own
   std::vector<std::pair<std::string, int64_t>> operators;  // and how many nodes each has, by name
-  std::map<std::string, std::string> metadata;
+  std::vector<std::pair<std::string, std::string>> metadata;
 };
 
 struct OnnxImport {

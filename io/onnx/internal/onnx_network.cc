@@ -369,7 +369,7 @@ class Builder {
       report.opsets.emplace_back(opset.domain, opset.version);
     }
     report.operators.assign(operators_.begin(), operators_.end());
-    for (const auto& [name, value] : model_.metadata) report.metadata.emplace(name, value);
+    report.metadata = model_.metadata;
     return {.network = Network(definition_, parts_.state()),
             .state = parts_.state(),
             .report = std::move(report)};

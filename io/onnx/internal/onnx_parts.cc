@@ -46,7 +46,8 @@ NetworkPort OnnxParts::Port(const OnnxValueInfo& info, const char* what) {
   port.dims.emplace();
   for (const OnnxDim& dim : *info.type.shape) {
     NetworkDim made{.size = dim.value, .symbol = dim.name};
-    const auto chosen = options_.dims.find(dim.name);
+    const auto chosen = std::find_if(options_.dims.begin(), options_.dims.end(),
+                                     [&](const auto& named) { return named.first == dim.name; });
     if (!made.size && !dim.name.empty() && chosen != options_.dims.end()) {
       made.size = chosen->second;
     }
