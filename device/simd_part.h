@@ -12,10 +12,23 @@
 #include <immintrin.h>
 #endif
 
-// The first lanes of a register of T, float or double, from and to memory: where rows end.
+// Registers of T from and to memory that may not be aligned: all lanes, or the first ones where
+// rows end. Values are taken and given by themselves, so that a register that one branch stores
+// stays one where others use it (docs/decisions_builds.md).
 namespace firn::inner::internal {
 
-// from[0..n), then zeros. Requires: 0 < n <= kSimdLanes<T>.
+template <class T>
+FIRN_ALWAYS_INLINE Vec<T> LoadAll(const T* from) {
+  Vec<T> v;
+  std::memcpy(&v, from, sizeof(v));
+  return v;
+}
+template <class T>
+FIRN_ALWAYS_INLINE void StoreAll(Vec<T> v, T* to) {
+  std::memcpy(to, &v, sizeof(v));
+}
+
+// from[0..n), then zeros. T is float or double. Requires: 0 < n <= kSimdLanes<T>.
 template <class T>
 FIRN_ALWAYS_INLINE Vec<T> LoadPart(const T* from, int64_t n) {
 #if FIRN_LEVEL >= 4

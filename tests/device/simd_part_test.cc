@@ -1,4 +1,4 @@
-// Parts of registers touch no memory beside them.
+// Registers and parts of them touch no memory beside what is asked for.
 #include "firn/device/simd_part.h"
 
 #include <array>
@@ -24,6 +24,18 @@ TYPED_TEST(SimdPartTest, FirstLanesComeAndGo) {
     for (size_t i = 0; i < kLanes; ++i) EXPECT_EQ(v[i], i < n ? from[i] : T(0)) << n;
     StorePart<T>(v + T(10), static_cast<int64_t>(n), to.data());
     for (size_t i = 0; i <= kLanes; ++i) EXPECT_EQ(to[i], i < n ? from[i] + 10 : T(-1)) << n;
+  }
+}
+
+TYPED_TEST(SimdPartTest, AllLanesComeAndGoFromAnyPlace) {
+  using T = TypeParam;
+  constexpr auto kLanes = static_cast<size_t>(kSimdLanes<T>);
+  std::array<T, kLanes + 2> from, to;
+  for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(i + 1);
+  to.fill(T(-1));
+  StoreAll<T>(LoadAll(from.data() + 1) + T(10), to.data() + 1);
+  for (size_t i = 0; i < to.size(); ++i) {
+    EXPECT_EQ(to[i], i == 0 || i > kLanes ? T(-1) : from[i] + 10) << i;
   }
 }
 

@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "firn/device/simd.h"
+#include "firn/device/simd_part.h"
 
 namespace firn::cpu {
 
@@ -27,7 +27,7 @@ void SumTerms(const T* in, const int64_t* terms, int64_t count, const T* w, int6
     for (int64_t t = 0; t < count; ++t) {
       const T* from = in + terms[t] + i;
       V x[kVectors];
-      for (int v = 0; v < kVectors; ++v) std::memcpy(&x[v], from + v * kLanes, sizeof x[v]);
+      for (int v = 0; v < kVectors; ++v) x[v] = inner::internal::LoadAll(from + v * kLanes);
       for (int j = 0; j < kOut; ++j) {
         const T weight = w[j * w_stride + t];
         for (int v = 0; v < kVectors; ++v) sums[j][v] += x[v] * weight;
@@ -35,8 +35,7 @@ void SumTerms(const T* in, const int64_t* terms, int64_t count, const T* w, int6
     }
     for (int j = 0; j < kOut; ++j) {
       T* const to = out + j * out_stride + i;
-      for (int v = 0; v < kVectors; ++v)
-        std::memcpy(to + v * kLanes, &sums[j][v], sizeof sums[j][v]);
+      for (int v = 0; v < kVectors; ++v) inner::internal::StoreAll<T>(sums[j][v], to + v * kLanes);
     }
   }
 }
@@ -47,13 +46,8 @@ void Products(const T* y, const T* x, const int64_t* terms, int64_t n, T* sums) 
   using V = Vec<T>;
   V acc[kTaps] = {};
   for (int64_t i = 0; i < n; i += kSimdLanes<T>) {
-    V dy;
-    std::memcpy(&dy, y + i, sizeof dy);
-    for (int t = 0; t < kTaps; ++t) {
-      V at;
-      std::memcpy(&at, x + terms[t] + i, sizeof at);
-      acc[t] += dy * at;
-    }
+    const V dy = inner::internal::LoadAll(y + i);
+    for (int t = 0; t < kTaps; ++t) acc[t] += dy * inner::internal::LoadAll(x + terms[t] + i);
   }
   for (int t = 0; t < kTaps; ++t) {
     T sum = 0;

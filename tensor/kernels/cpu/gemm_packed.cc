@@ -14,6 +14,7 @@
 
 #include "firn/device/macros.h"
 #include "firn/device/simd.h"
+#include "firn/device/simd_part.h"
 #include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
@@ -52,21 +53,14 @@ void PackColumns(const double* from, const MatrixStrides& s, int64_t width, int6
   }
 }
 
-// Writes a vector of sums, or adds them to what is there.
-FIRN_ALWAYS_INLINE void Put(Vec<double> sum, double* to, bool accumulate) {
-  if (accumulate) {
-    Vec<double> old;
-    std::memcpy(&old, to, sizeof(old));
-    sum += old;
+// Writes a vector of sums, or adds them to what is there: all of it, or the first lanes.
+FIRN_ALWAYS_INLINE void Put(Vec<double> sum, int64_t lanes, double* to, bool accumulate) {
+  if (lanes == kLanes) {
+    if (accumulate) sum += inner::internal::LoadAll(to);
+    return inner::internal::StoreAll<double>(sum, to);
   }
-  std::memcpy(to, &sum, sizeof(sum));
-}
-// A function of its own: a vector that is copied to an array is in memory wherever it is used, and
-// inlined that would be the whole of Tile's loop.
-FIRN_NOINLINE void PutLanes(Vec<double> sum, int64_t lanes, double* to, bool accumulate) {
-  double all[kLanes];
-  std::memcpy(all, &sum, sizeof(all));
-  for (int64_t i = 0; i < lanes; ++i) to[i] = accumulate ? to[i] + all[i] : all[i];
+  if (accumulate) sum += inner::internal::LoadPart(to, lanes);
+  inner::internal::StorePart<double>(sum, lanes, to);
 }
 
 // A tile of C, of kHeight rows and of `width` columns in kWidth vectors.
@@ -102,13 +96,8 @@ void Tile(const double* a, const double* b, int64_t k, double* c, int64_t c_row,
   for (int i = 0; i < kHeight; ++i) {
     double* const row = c + i * c_row;
 #pragma GCC unroll 3
-    for (int w = 0; w + 1 < kWidth; ++w) Put(sums[i][w], row + w * kLanes, accumulate);
-    double* const last = row + (kWidth - 1) * kLanes;
-    if (lanes == kLanes) {
-      Put(sums[i][kWidth - 1], last, accumulate);
-    } else {
-      PutLanes(sums[i][kWidth - 1], lanes, last, accumulate);
-    }
+    for (int w = 0; w + 1 < kWidth; ++w) Put(sums[i][w], kLanes, row + w * kLanes, accumulate);
+    Put(sums[i][kWidth - 1], lanes, row + (kWidth - 1) * kLanes, accumulate);
   }
 }
 

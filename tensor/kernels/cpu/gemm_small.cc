@@ -5,13 +5,13 @@
 #include "firn/tensor/kernels/cpu/gemm_small.h"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include "firn/device/macros.h"
 #include "firn/device/parallel.h"
 #include "firn/device/simd.h"
+#include "firn/device/simd_part.h"
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/divide.h"
 
@@ -52,15 +52,17 @@ FIRN_ALWAYS_INLINE void SmallRows(const Acc* a, int64_t k, const Acc* b, Acc* su
   V acc[kRows][kWidth] = {};
   for (int64_t p = 0; p < k; ++p) {
     V right[kWidth];
-    for (int w = 0; w < kWidth; ++w)
-      std::memcpy(&right[w], b + p * kSmall + w * kLanes, sizeof(right[w]));
+    for (int w = 0; w < kWidth; ++w) {
+      right[w] = inner::internal::LoadAll(b + p * kSmall + w * kLanes);
+    }
     for (int r = 0; r < kRows; ++r) {
       for (int w = 0; w < kWidth; ++w) acc[r][w] += a[r * k + p] * right[w];
     }
   }
   for (int r = 0; r < kRows; ++r) {
-    for (int w = 0; w < kWidth; ++w)
-      std::memcpy(sums + (r * kWidth + w) * kLanes, &acc[r][w], sizeof(acc[r][w]));
+    for (int w = 0; w < kWidth; ++w) {
+      inner::internal::StoreAll<Acc>(acc[r][w], sums + (r * kWidth + w) * kLanes);
+    }
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "firn/device/macros.h"
 #include "firn/device/simd.h"
+#include "firn/device/simd_part.h"
 #include "firn/tensor/kernels/cpu/recurrent_tiles.h"
 #include "firn/tensor/strided_copy.h"
 
@@ -177,20 +178,12 @@ class Panels {
   }
 
   static FIRN_ALWAYS_INLINE void Put(Vec<T> sum, int64_t lanes, const T* old, T* to) {
-    if (lanes < kLanes) return PutLanes(sum, lanes, old, to);
-    if (old != nullptr) {
-      Vec<T> before;
-      std::memcpy(&before, old, sizeof(before));
-      sum += before;
+    if (lanes == kLanes) {
+      if (old != nullptr) sum += inner::internal::LoadAll(old);
+      return inner::internal::StoreAll<T>(sum, to);
     }
-    std::memcpy(to, &sum, sizeof(sum));
-  }
-  // A function of its own: a vector that is copied to an array is in memory wherever it is used,
-  // and inlined that would be the whole of Tile's loop.
-  static FIRN_NOINLINE void PutLanes(Vec<T> sum, int64_t lanes, const T* old, T* to) {
-    T all[kLanes];
-    std::memcpy(all, &sum, sizeof(all));
-    for (int64_t i = 0; i < lanes; ++i) to[i] = old != nullptr ? old[i] + all[i] : all[i];
+    if (old != nullptr) sum += inner::internal::LoadPart(old, lanes);
+    inner::internal::StorePart<T>(sum, lanes, to);
   }
 
   // Every element is summed along the inner direction in order, whatever the tile's size: results
