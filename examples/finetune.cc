@@ -44,7 +44,7 @@ void Train(Net& net, optim::Optimizer& optimizer, const Images& train, int steps
 }
 
 int main(int argc, char** argv) {
-  const std::string path = argc > 1 ? argv[1] : "/tmp/firn_finetune.h5";
+  const std::string path = argc > 1 ? argv[1] : "/tmp/firn_finetune.safetensors";
   ManualSeed(1);
   {
     Net first;

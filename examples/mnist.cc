@@ -2,7 +2,8 @@
 // digits:
 //
 //   bazel run //examples:mnist
-//   bazel run //examples:mnist -- --dataset=digits --model=resnet --epochs=10 --save=/tmp/net.h5
+//   bazel run //examples:mnist -- --dataset=digits --model=resnet --epochs=10
+//   --save=/tmp/net.safetensors
 //
 // The last line of the output is "test accuracy: 0.XXXX". Two runs with the same flags and the same
 // number of threads print the same losses and save the same file.
@@ -59,8 +60,8 @@ ABSL_FLAG(uint64_t, seed, 0, "of the initial parameters and the order of images"
 ABSL_FLAG(std::string, device, "cpu",
           "cpu, cuda or cuda:N; a build with --config=cuda has the latter");
 ABSL_FLAG(int, threads, 0, "threads to compute with; 0: one for each core");
-ABSL_FLAG(std::string, save, "", "file to write the trained parameters to (.h5)");
-ABSL_FLAG(std::string, load, "", "file to start from (.h5)");
+ABSL_FLAG(std::string, save, "", "file to write the trained parameters to (.safetensors)");
+ABSL_FLAG(std::string, load, "", "file to start from (.safetensors)");
 ABSL_FLAG(bool, quiet, false, "print nothing but the last line");
 
 namespace firn::examples {
@@ -80,8 +81,8 @@ absl::StatusOr<Data> LoadData(const std::string& name, const std::string& folder
   FIRN_RETURN_IF(name != "fashion",
                  InvalidArgument("there is no data set '", name, "' (want fashion or digits)"));
   Data data;
-  FIRN_ASSIGN_OR_RETURN(data.train, io::ReadMnist(folder, {.train = true}));
-  FIRN_ASSIGN_OR_RETURN(data.test, io::ReadMnist(folder, {.train = false}));
+  FIRN_ASSIGN_OR_RETURN(data.train, io::TryMnist(folder, {.train = true}));
+  FIRN_ASSIGN_OR_RETURN(data.test, io::TryMnist(folder, {.train = false}));
   return data;
 }
 
@@ -207,7 +208,7 @@ absl::Status Run() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "trains a network on images of ten classes\n\n"
-      "  mnist --dataset=digits --model=lenet --epochs=5 --save=net.h5");
+      "  mnist --dataset=digits --model=lenet --epochs=5 --save=net.safetensors");
   const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
   if (rest.size() > 1) {
     std::cerr << "mnist: unexpected argument '" << rest[1] << "' (see --help)\n";

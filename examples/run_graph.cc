@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/graph/graph_file.h"
-#include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/graph_file_status.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/format.h"
 #include "firn/tensor/ops.h"
@@ -22,7 +22,7 @@ using namespace firn;  // NOLINT: an example
 
 // Throws firn::Error where tensors are made, as everything eager does.
 static absl::Status Run(const char* path, double number) {
-  absl::StatusOr<io::GraphFile> file = io::ReadGraph(path);
+  absl::StatusOr<io::GraphFile> file = io::TryReadGraph(path);
   if (!file.ok()) return file.status();
   std::cout << file->graph.DebugString();
   for (const auto& [name, tensor] : file->states) {

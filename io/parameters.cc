@@ -1,116 +1,68 @@
 // What is written is chosen by the end of the file's name; what is read by the first bytes where
-// they tell, since files of weights go by many names. A new format is a row of kFormats.
+// they tell, since files of weights go by many names. The formats are those of formats/.
 #include "firn/io/parameters.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/formats/formats.h"
 #include "firn/io/internal/random_access.h"
-#include "firn/io/safetensors/safetensors_status.h"
-#include "firn/io/torch/torch_status.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {
 
-struct Format {
-  std::string_view extensions;  // a blank after each
-  bool (*begins)(std::string_view bytes);
-  absl::Status (*save)(const std::string&, const StateDict&);
-  absl::StatusOr<StateDict> (*load)(const std::string&, const LoadOptions&);
-};
-
-constexpr Format kFormats[] = {
-    {".safetensors .json ",
-     // A length of the header that leaves the highest bytes empty, and the header.
-     [](std::string_view b) {
-       return b.size() > 8 && b.substr(4, 5) == std::string_view("\0\0\0\0{", 5);
-     },
-     [](const std::string& path, const StateDict& state) {
-       return TrySaveSafetensors(path, state);
-     },
-     [](const std::string& path, const LoadOptions& options) {
-       return TryLoadSafetensors(path, {.load = options, .map = false});
-     }},
-    {".pt .pth .bin .ckpt ",
-     [](std::string_view b) { return b.starts_with("PK") || b.starts_with("\x80\x02\x8a\x0a"); },
-     TrySaveTorch,
-     [](const std::string& path, const LoadOptions& options) {
-       return TryLoadTorch(path, {.load = options});
-     }},
-    {".h5 .hdf5 ", [](std::string_view b) { return b.starts_with("\x89HDF"); }, WriteHdf5,
-     ReadHdf5},
-};
-
-// Where what somebody has is read or written.
-const char* InsteadOf(std::string_view extension) {
-  if (extension == ".npz") return "; ReadNpz and WriteNpz of firn/io/npy/npy.h take .npz";
-  if (extension == ".npy") return "; ReadNpy and WriteNpy of firn/io/npy/npy.h take .npy";
-  if (extension == ".firn")
-    return "; LoadGraph and SaveGraph of firn/io/graph/graph_file.h take .firn";
-  return "";
-}
-
-const Format* ByName(std::string_view extension) {
-  const std::string word = absl::StrCat(std::string(extension), " ");
-  const auto* format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& f) {
-    return extension.empty() ? &f == kFormats : f.extensions.find(word) != f.extensions.npos;
-  });
-  return format == std::end(kFormats) ? nullptr : format;
-}
-
-// Null where the file cannot be opened, of which its reader tells, or begins like none.
-const Format* ByContent(const std::string& path) {
-  const auto file = internal::RandomAccess::Open(path);
-  char first[16] = {};
-  if (!file.ok()) return nullptr;
-  const int64_t n = std::min<int64_t>((*file)->size(), sizeof(first));
-  if (!(*file)->ReadAt(0, first, n, "signature").ok()) return nullptr;
-  const auto* format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& f) {
-    return f.begins(std::string_view(first, static_cast<size_t>(n)));
-  });
-  return format == std::end(kFormats) ? nullptr : format;
-}
-
-[[noreturn]] void RaiseNoFormat(const std::string& path, std::string_view extension,
-                                const char* who) {
-  RaiseStatus(
-      InvalidArgument("'", path, "' ends in '", std::string(extension),
-                      "' (want .safetensors, .pt, .pth, .h5 or .hdf5", InsteadOf(extension), ")"),
-      who);
-}
-
 void CheckPath(const std::string& path, const char* who) {
   if (path.empty()) RaiseStatus(InvalidArgument("expected a path, got an empty one"), who);
+}
+
+bool Holds(const Format& format) {
+  return format.holds == FileHolds::kTensors || format.holds == FileHolds::kGraph;
+}
+bool IsRead(const Format& format) { return Holds(format) && format.read_tensors; }
+bool IsWritten(const Format& format) { return Holds(format) && format.write_tensors; }
+
+// Why a file of this name, or with this in it, is none of tensors.
+[[noreturn]] void RaiseNoFormat(const std::string& path, const Format* other,
+                                bool (*which)(const Format&), const char* who) {
+  std::string what = absl::StrCat("'", path, "' ");
+  if (other != nullptr) {
+    absl::StrAppend(&what, "is of the format ", other->name, ", which ",
+                    Holds(*other) ? "holds more than tensors"
+                                  : absl::StrCat("holds ", FileHoldsName(other->holds)));
+  } else {
+    absl::StrAppend(&what, "ends in '", std::filesystem::path(path).extension().string(), "'");
+  }
+  RaiseStatus(InvalidArgument(what, " (want ", SuffixesText(which), ")"), who);
 }
 
 }  // namespace
 
 void Save(const std::string& path, const StateDict& state) {
   CheckPath(path, "save");
-  const std::string extension = std::filesystem::path(path).extension().string();
-  const Format* format = ByName(extension);
-  if (format == nullptr || extension == ".json") RaiseNoFormat(path, extension, "save");
-  RaiseIfError(format->save(path, state), "save");
+  const bool named = std::filesystem::path(path).has_extension();
+  const Format* const format = named ? FormatOfName(path) : FindFormat("safetensors");
+  const bool written = format != nullptr && IsWritten(*format);
+  if (!written || (named && !EndsAsWritten(path, *format))) {
+    RaiseNoFormat(path, written ? nullptr : format, IsWritten, "save");
+  }
+  inner::InNameOf("save", [&] { format->write_tensors(path, state); });
 }
 
 StateDict Load(const std::string& path, const LoadOptions& options) {
   CheckPath(path, "load");
-  const std::string extension = std::filesystem::path(path).extension().string();
-  const Format* format = ByName(extension);
-  // What a name without a meaning says is for the content alone; .npz begins as .pt does.
-  if (InsteadOf(extension)[0] == '\0' && extension != ".json") {
-    const Format* found = ByContent(path);
-    if (found != nullptr) format = found;
+  const Format* const format = FormatOfFile(path);
+  if (format == nullptr) RaiseIfError(internal::RandomAccess::Open(path).status(), "load");
+  if (format == nullptr || !IsRead(*format)) RaiseNoFormat(path, format, IsRead, "load");
+  StateDict state = inner::InNameOf("load", [&] { return format->read_tensors(path, options); });
+  if (!options.want) return state;
+  StateDict wanted;  // some formats leave it to us
+  for (auto& [name, tensor] : state) {
+    if (options.want(name)) wanted.Insert(name, tensor);
   }
-  if (format == nullptr) RaiseNoFormat(path, extension, "load");
-  absl::StatusOr<StateDict> state = format->load(path, options);
-  RaiseIfError(state.status(), "load");
-  return *std::move(state);
+  return wanted;
 }
 
 }  // namespace firn::io

@@ -15,13 +15,15 @@ namespace firn::io {
 
 // Writes the tensors to a file whose format the end of its name tells: .safetensors or none at all
 // (io/safetensors/safetensors.h), .pt and .pth, which PyTorch reads (io/torch/torch.h), .h5 and
-// .hdf5 (io/hdf5/hdf5.h). Throws firn::Error; what was at `path` before is then unharmed.
+// .hdf5 (io/hdf5/hdf5.h), .npz and, for one tensor, .npy (io/npy/npy.h), and those of formats that
+// the program registers (io/formats/formats.h). Throws firn::Error, which lists them; what was at
+// `path` before is then unharmed.
 void Save(const std::string& path, const StateDict& state);
 
-// Reads such a file, and .bin and .ckpt of PyTorch, whatever it is called as long as its first
-// bytes tell the format; also an index of safetensors files (.json). Elements are read at once, in
-// their own types alone: LoadSafetensors and LoadTorch can do otherwise. Throws firn::Error, naming
-// the file.
+// Reads such a file, whatever it is called as long as its first bytes tell the format; also .bin
+// and .ckpt of PyTorch, an index of safetensors files (.json), and the states of a graph (.firn).
+// The array of a .npy file is called "array". Elements are read at once, in their own types alone:
+// LoadSafetensors and LoadTorch can do otherwise. Throws firn::Error, naming the file.
 StateDict Load(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace firn::io

@@ -72,10 +72,28 @@ std::string SuggestName(const std::string& name, const std::vector<std::string>&
   return best;
 }
 
+// "module." where all names have it before names that are missing; "" where not.
+std::string PrefixOf(const std::vector<std::string>& names,
+                     const std::vector<std::string>& missing) {
+  const size_t dot = names.empty() ? std::string::npos : names[0].find('.');
+  if (dot == std::string::npos) return "";
+  const std::string prefix = names[0].substr(0, dot + 1);
+  const std::set<std::string> wanted(missing.begin(), missing.end());
+  const bool all = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name.starts_with(prefix) && wanted.contains(name.substr(prefix.size()));
+  });
+  return all ? prefix : "";
+}
+
 }  // namespace
 
 void LoadReport::Suggest() {
   suggestions.clear();
+  const std::string prefix = PrefixOf(unexpected, missing);
+  if (!prefix.empty()) {
+    suggestions = {absl::StrCat("LoadOptions::strip_prefix = \"", prefix, "\"")};
+    return;
+  }
   const Groups have = GroupByModule(missing);
   const auto add = [&](const std::string& s) {
     if (!s.empty() && std::find(suggestions.begin(), suggestions.end(), s) == suggestions.end()) {
@@ -93,7 +111,12 @@ void LoadReport::Suggest() {
 }
 
 std::string LoadReport::ToString() const {
-  if (ok()) return absl::StrCat("all ", loaded, " loaded");
+  if (ok()) {
+    return absl::StrCat("all ", loaded, " loaded",
+                        converted.empty() ? ""
+                                          : absl::StrCat(", ", converted.size(), " converted (",
+                                                         absl::StrJoin(converted, "; "), ")"));
+  }
   std::vector<std::string> parts;
   if (!missing.empty()) {
     parts.push_back(absl::StrCat(missing.size(), " missing (", absl::StrJoin(missing, ", "), ")"));

@@ -19,13 +19,14 @@ struct LoadReport {
   std::vector<std::string> missing;     // names of the module that the dict has not
   std::vector<std::string> unexpected;  // names of the dict that the module has not
   std::vector<Misshaped> misshaped;
+  std::vector<std::string> converted;    // "fc.weight: f64 to f32", of those loaded
   std::vector<std::string> suggestions;  // "fc.*": what the unexpected names may have meant
 
   bool ok() const { return missing.empty() && unexpected.empty() && misshaped.empty(); }
   // Guesses `suggestions` from the names.
   void Suggest();
   // "2 missing (fc.weight, fc.bias), 2 unexpected (head.weight, head.bias; did you mean fc.*?)", or
-  // "all 62 loaded".
+  // "all 62 loaded", and how many of them were converted.
   std::string ToString() const;
   friend std::ostream& operator<<(std::ostream& os, const LoadReport& r) {
     return os << r.ToString() << "\n";

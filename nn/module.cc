@@ -126,10 +126,8 @@ Module& Module::child(size_t i) const {
 }
 
 Module* Module::FindChild(const std::string& name) const {
-  for (const auto& c : children_) {
-    if (c->name_ == name) return c.get();
-  }
-  return nullptr;
+  const auto found = child_of_name_.find(name);
+  return found == child_of_name_.end() ? nullptr : found->second;
 }
 
 void Module::CheckNewName(const std::string& name, bool taken, const char* what) const {
@@ -156,6 +154,7 @@ Module& Module::AddMade(std::string child_name, const ModuleFactory& factory) {
   if (!training_) child->Train(false);
   child->ForgetPaths();
   children_.push_back(std::move(child));
+  child_of_name_.emplace(children_.back()->name_, children_.back().get());
   NoteChild();
   return *children_.back();
 }

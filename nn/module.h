@@ -5,6 +5,8 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,13 @@ struct LoadOptions {
   // A tensor of another shape is passed over, as where a network has got a new head. Otherwise it
   // is an error, strict or not.
   bool skip_mismatched = false;
+  // What names of the dict may begin with and the module's do not, as "module." of a wrapper: it is
+  // taken off the names that have it.
+  std::string strip_prefix = {};
+  // Which matrices, by the names that the prefix is off, are the other way round in the dict: the
+  // weight of NNabla's affine is [in, out], that of Linear [out, in].
+  //   {.transpose = [](std::string_view name) { return name.ends_with("fc.weight"); }}
+  std::function<bool(std::string_view name)> transpose = {};
   // Names the source in errors: "load net.h5: 2 missing ...".
   std::string source = "state dict";
 };
@@ -328,6 +337,8 @@ class Module {
   std::vector<std::unique_ptr<TensorSlot>> slots_;  // references to them are handed out
   std::unique_ptr<Hooks> hooks_;
   mutable const std::string* path_ = nullptr;  // read and written as one word by several threads
+  // The children by their own names: one of thousands is found, and a new name tried, at once.
+  std::unordered_map<std::string_view, Module*> child_of_name_;
 };
 
 // While a layer computes: its path stands in error messages, and the modules that it calls must

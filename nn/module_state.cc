@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -83,6 +84,9 @@ LoadReport Module::Compare(const StateDict& state, const std::vector<NamedTensor
     }
     if (problem.empty()) {
       fitting->emplace_back(s.slot, value);
+      if (value->dtype() == slot.tensor.dtype()) continue;
+      report.converted.push_back(absl::StrCat(s.name, ": ", DTypeName(value->dtype()), " to ",
+                                              DTypeName(slot.tensor.dtype())));
     } else {
       report.misshaped.push_back(
           {s.name, value->defined() ? value->shape().ToString() : "undefined", problem});
@@ -96,9 +100,29 @@ LoadReport Module::Compare(const StateDict& state, const std::vector<NamedTensor
   return report;
 }
 
-LoadReport Module::LoadStateDict(const StateDict& state, const LoadOptions& options) {
+namespace {
+
+// The dict by the names and in the directions of the module.
+StateDict Prepared(const StateDict& given, const LoadOptions& options) {
+  const std::string& prefix = options.strip_prefix;
+  if (prefix.empty() && !options.transpose) return given;
+  StateDict state;
+  for (const auto& [name, value] : given) {
+    const bool has_it = !prefix.empty() && name.starts_with(prefix);
+    const std::string own = has_it ? name.substr(prefix.size()) : name;
+    const bool turn =
+        options.transpose && value.defined() && value.rank() == 2 && options.transpose(own);
+    state.Insert(own, turn ? value.Detach().Transpose(0, 1) : value);
+  }
+  return state;
+}
+
+}  // namespace
+
+LoadReport Module::LoadStateDict(const StateDict& given, const LoadOptions& options) {
   const std::vector<NamedTensorSlot> slots = Slots();
   std::vector<std::pair<TensorSlot*, const Tensor*>> fitting;
+  const StateDict state = Prepared(given, options);
   const LoadReport report = Compare(state, slots, &fitting);
   const bool names_fit = report.missing.empty() && report.unexpected.empty();
   if ((options.strict && !names_fit) || (!options.skip_mismatched && !report.misshaped.empty())) {

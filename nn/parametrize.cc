@@ -57,6 +57,7 @@ class ComputedSlots {
     return m.AddMade(name, factory);
   }
   static void Drop(Module& child) {
+    child.parent_->child_of_name_.erase(child.name_);
     std::erase_if(child.parent_->children_, [&](const auto& c) { return c.get() == &child; });
   }
   static void Compute(Module& m, ComputedParameters* by) { m.hooks().computed = by; }

@@ -114,11 +114,11 @@ struct SaveCheckpointOptions {
   std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
-// Writes the parts to `path`, in HDF5 whatever its end, as io::WriteHdf5 does: the file holds all
+// Writes the parts to `path`, in HDF5 whatever its end, as io::SaveHdf5 does: the file holds all
 // of them or what it held before, and each dataset has a checksum. A part's entry is the dataset
 // /<part>/<entry>; "/firn_checkpoint" holds "version" and "step" (i64, 0-d) and "header", the rest
 // of CheckpointInfo as bytes. Throws firn::Error: kInvalidArgument for names that are empty, twice
-// there, "firn_checkpoint" or have a dot, and for no parts; what the parts and WriteHdf5 say.
+// there, "firn_checkpoint" or have a dot, and for no parts; what the parts and SaveHdf5 say.
 void SaveCheckpoint(const std::string& path, const CheckpointParts& parts,
                     const SaveCheckpointOptions& options = {});
 

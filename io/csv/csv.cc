@@ -171,31 +171,31 @@ absl::StatusOr<StateDict> ReadColumns(CsvText text, const CsvOptions& options) {
 
 }  // namespace
 
-absl::StatusOr<Tensor> ParseCsv(const std::string& text, const std::string& name,
-                                const CsvOptions& options, const CsvWording& wording) {
+absl::StatusOr<Tensor> TryParseCsv(const std::string& text, const std::string& name,
+                                   const CsvOptions& options, const CsvWording& wording) {
   return ReadText(CsvText(text, name), options, wording);
 }
 
-absl::StatusOr<Tensor> ReadCsv(const std::string& path, const CsvOptions& options,
-                               const CsvWording& wording) {
+absl::StatusOr<Tensor> TryLoadCsv(const std::string& path, const CsvOptions& options,
+                                  const CsvWording& wording) {
   FIRN_ASSIGN_OR_RETURN(CsvText text, CsvText::Open(path, options.limits.max_total_bytes));
   return ReadText(std::move(text), options, wording);
 }
 
-absl::StatusOr<StateDict> ParseCsvColumns(const std::string& text, const std::string& name,
-                                          const CsvOptions& options) {
+absl::StatusOr<StateDict> TryParseCsvColumns(const std::string& text, const std::string& name,
+                                             const CsvOptions& options) {
   return ReadColumns(CsvText(text, name), options);
 }
 
-absl::StatusOr<StateDict> ReadCsvColumns(const std::string& path, const CsvOptions& options) {
+absl::StatusOr<StateDict> TryLoadCsvColumns(const std::string& path, const CsvOptions& options) {
   FIRN_ASSIGN_OR_RETURN(CsvText text, CsvText::Open(path, options.limits.max_total_bytes));
   return ReadColumns(std::move(text), options);
 }
 
-absl::StatusOr<std::vector<std::string>> ReadCsvWords(const std::string& path,
-                                                      const CsvColumn& column,
-                                                      const CsvOptions& options,
-                                                      const CsvWording& wording) {
+absl::StatusOr<std::vector<std::string>> TryLoadCsvWords(const std::string& path,
+                                                         const CsvColumn& column,
+                                                         const CsvOptions& options,
+                                                         const CsvWording& wording) {
   FIRN_ASSIGN_OR_RETURN(CsvText text, CsvText::Open(path, options.limits.max_total_bytes));
   const internal::MissingWords missing(options.missing_words);
   internal::WordSet words(missing, options.missing == CsvMissing::kError ? wording.missing : "");
@@ -218,8 +218,8 @@ absl::StatusOr<std::vector<std::string>> ReadCsvWords(const std::string& path,
   return words.Sorted();
 }
 
-absl::StatusOr<std::vector<std::string>> ReadCsvNames(const std::string& path,
-                                                      const CsvOptions& options) {
+absl::StatusOr<std::vector<std::string>> TryLoadCsvNames(const std::string& path,
+                                                         const CsvOptions& options) {
   FIRN_ASSIGN_OR_RETURN(CsvText text, CsvText::Open(path, options.limits.max_total_bytes));
   std::vector<std::string> names;
   FIRN_RETURN_IF_ERROR(internal::ForEachCsvRow(
@@ -232,26 +232,26 @@ absl::StatusOr<std::vector<std::string>> ReadCsvNames(const std::string& path,
 }
 
 Tensor LoadCsv(const std::string& path, const CsvOptions& options) {
-  absl::StatusOr<Tensor> table = ReadCsv(path, options);
+  absl::StatusOr<Tensor> table = TryLoadCsv(path, options);
   RaiseIfError(table.status(), "csv");
   return *std::move(table);
 }
 
 StateDict LoadCsvColumns(const std::string& path, const CsvOptions& options) {
-  absl::StatusOr<StateDict> columns = ReadCsvColumns(path, options);
+  absl::StatusOr<StateDict> columns = TryLoadCsvColumns(path, options);
   RaiseIfError(columns.status(), "csv");
   return *std::move(columns);
 }
 
 std::vector<std::string> LoadCsvWords(const std::string& path, const CsvColumn& column,
                                       const CsvOptions& options) {
-  absl::StatusOr<std::vector<std::string>> words = ReadCsvWords(path, column, options);
+  absl::StatusOr<std::vector<std::string>> words = TryLoadCsvWords(path, column, options);
   RaiseIfError(words.status(), "csv");
   return *std::move(words);
 }
 
 std::vector<std::string> LoadCsvNames(const std::string& path, const CsvOptions& options) {
-  absl::StatusOr<std::vector<std::string>> names = ReadCsvNames(path, options);
+  absl::StatusOr<std::vector<std::string>> names = TryLoadCsvNames(path, options);
   RaiseIfError(names.status(), "csv");
   return *std::move(names);
 }

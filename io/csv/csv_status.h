@@ -26,29 +26,30 @@ struct CsvWording {
 };
 
 // LoadCsv with a status.
-absl::StatusOr<Tensor> ReadCsv(const std::string& path, const CsvOptions& options = {},
-                               const CsvWording& wording = {});
+absl::StatusOr<Tensor> TryLoadCsv(const std::string& path, const CsvOptions& options = {},
+                                  const CsvWording& wording = {});
 
 // LoadCsvColumns with a status.
-absl::StatusOr<StateDict> ReadCsvColumns(const std::string& path, const CsvOptions& options = {});
+absl::StatusOr<StateDict> TryLoadCsvColumns(const std::string& path,
+                                            const CsvOptions& options = {});
 
 // LoadCsvWords with a status.
-absl::StatusOr<std::vector<std::string>> ReadCsvWords(const std::string& path,
-                                                      const CsvColumn& column,
-                                                      const CsvOptions& options = {},
-                                                      const CsvWording& wording = {});
+absl::StatusOr<std::vector<std::string>> TryLoadCsvWords(const std::string& path,
+                                                         const CsvColumn& column,
+                                                         const CsvOptions& options = {},
+                                                         const CsvWording& wording = {});
 
 // LoadCsvNames with a status.
-absl::StatusOr<std::vector<std::string>> ReadCsvNames(const std::string& path,
-                                                      const CsvOptions& options = {});
+absl::StatusOr<std::vector<std::string>> TryLoadCsvNames(const std::string& path,
+                                                         const CsvOptions& options = {});
 
-// ReadCsv of text in memory; `name` stands for the path in messages.
-absl::StatusOr<Tensor> ParseCsv(const std::string& text, const std::string& name,
-                                const CsvOptions& options = {}, const CsvWording& wording = {});
+// TryLoadCsv of text in memory; `name` stands for the path in messages.
+absl::StatusOr<Tensor> TryParseCsv(const std::string& text, const std::string& name,
+                                   const CsvOptions& options = {}, const CsvWording& wording = {});
 
-// ReadCsvColumns of text in memory.
-absl::StatusOr<StateDict> ParseCsvColumns(const std::string& text, const std::string& name,
-                                          const CsvOptions& options = {});
+// TryLoadCsvColumns of text in memory.
+absl::StatusOr<StateDict> TryParseCsvColumns(const std::string& text, const std::string& name,
+                                             const CsvOptions& options = {});
 
 }  // namespace firn::io
 

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/cifar_status.h"
-#include "firn/io/data/image_dataset.h"
+#include "firn/io/data/image_dataset_status.h"
 #include "firn/io/internal/byte_source.h"
 #include "firn/io/internal/value_or_raise.h"
 #include "firn/tensor/from.h"
@@ -74,14 +74,14 @@ absl::StatusOr<DatasetPtr> ReadFiles(const std::string& directory,
     FIRN_RETURN_IF_ERROR(ReadRecords(PathOf(directory, name), records, &images));
   }
   const auto n = static_cast<int64_t>(images.labels.size());
-  return MakeImageDataset(FromVector(std::move(images.pixels), {n, 3, 32, 32}),
-                          FromVector(std::move(images.labels)),
-                          {.scale = 255, .mean = options.mean, .stddev = options.stddev});
+  return TryMakeImageDataset(FromVector(std::move(images.pixels), {n, 3, 32, 32}),
+                             FromVector(std::move(images.labels)),
+                             {.scale = 255, .mean = options.mean, .stddev = options.stddev});
 }
 
 }  // namespace
 
-absl::StatusOr<DatasetPtr> ReadCifar10(const std::string& directory, const CifarOptions& options) {
+absl::StatusOr<DatasetPtr> TryCifar10(const std::string& directory, const CifarOptions& options) {
   FIRN_RETURN_IF(options.coarse_labels,
                  InvalidArgument("coarse_labels: CIFAR-10 has one label an image"));
   std::vector<std::string> names = {"test_batch.bin"};
@@ -92,13 +92,13 @@ absl::StatusOr<DatasetPtr> ReadCifar10(const std::string& directory, const Cifar
   return ReadFiles(directory, names, {.labels = 1, .which = 0, .classes = 10}, options);
 }
 
-absl::StatusOr<DatasetPtr> ReadCifar100(const std::string& directory, const CifarOptions& options) {
+absl::StatusOr<DatasetPtr> TryCifar100(const std::string& directory, const CifarOptions& options) {
   const Records records = options.coarse_labels ? Records{.labels = 2, .which = 0, .classes = 20}
                                                 : Records{.labels = 2, .which = 1, .classes = 100};
   return ReadFiles(directory, {options.train ? "train.bin" : "test.bin"}, records, options);
 }
 
-absl::StatusOr<CifarRecords> ReadCifarRecords(const std::string& path, int labels) {
+absl::StatusOr<CifarRecords> TryReadCifarRecords(const std::string& path, int labels) {
   FIRN_RETURN_IF(labels != 1 && labels != 2,
                  InvalidArgument("labels is ", labels, " (want 1 for CIFAR-10, 2 for CIFAR-100)"));
   Images images;
@@ -110,11 +110,11 @@ absl::StatusOr<CifarRecords> ReadCifarRecords(const std::string& path, int label
 }
 
 DatasetPtr Cifar10(const std::string& directory, const CifarOptions& options) {
-  return internal::ValueOrRaise(ReadCifar10(directory, options), "cifar");
+  return internal::ValueOrRaise(TryCifar10(directory, options), "cifar");
 }
 
 DatasetPtr Cifar100(const std::string& directory, const CifarOptions& options) {
-  return internal::ValueOrRaise(ReadCifar100(directory, options), "cifar");
+  return internal::ValueOrRaise(TryCifar100(directory, options), "cifar");
 }
 
 }  // namespace firn::io

@@ -10,10 +10,10 @@
 namespace firn::io {
 
 // Cifar10 and Cifar100 with a status.
-absl::StatusOr<DatasetPtr> ReadCifar10(const std::string& directory,
+absl::StatusOr<DatasetPtr> TryCifar10(const std::string& directory,
+                                      const CifarOptions& options = {});
+absl::StatusOr<DatasetPtr> TryCifar100(const std::string& directory,
                                        const CifarOptions& options = {});
-absl::StatusOr<DatasetPtr> ReadCifar100(const std::string& directory,
-                                        const CifarOptions& options = {});
 
 // What one file holds.
 struct CifarRecords {
@@ -23,7 +23,7 @@ struct CifarRecords {
 
 // The records of a file, packed by gzip or not, of `labels` labels each: 1 in CIFAR-10, 2 in
 // CIFAR-100. DataLoss, naming file and offset, for a damaged one, ResourceExhausted beyond 1 GiB.
-absl::StatusOr<CifarRecords> ReadCifarRecords(const std::string& path, int labels);
+absl::StatusOr<CifarRecords> TryReadCifarRecords(const std::string& path, int labels);
 
 }  // namespace firn::io
 

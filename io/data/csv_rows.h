@@ -76,7 +76,8 @@ struct CsvRowsOptions {
 // A cell that is no number, in a column that holds no words, is the path of a file, from the folder
 // of the CSV, / or \ between its parts, which the end of its name tells how to read: .bmp, .gif,
 // .jpg, .jpeg, .png, .tif or .tiff to [channels, height, width] (see the options); .csv to [rows,
-// columns] of `dtype`; .npy with the type it has; .wav to f32 [channels, frames] from -1 to 1.
+// columns] of `dtype`; .npy with the type it has; .wav to f32 [channels, frames] from -1 to 1; and
+// what a format of the program's own reads as one tensor (Format::read_array, formats/formats.h).
 // Links are followed. Files on the web (http, https, s3) are refused. Lines, quotes and the byte
 // order mark are as in LoadCsv; there is no gzip.
 //

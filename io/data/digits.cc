@@ -11,7 +11,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/csv/csv.h"
 #include "firn/io/csv/csv_status.h"
-#include "firn/io/data/image_dataset.h"
+#include "firn/io/data/image_dataset_status.h"
 #include "firn/io/data/internal/digits_data.h"
 #include "firn/io/internal/byte_source.h"
 #include "firn/tensor/error.h"
@@ -29,7 +29,7 @@ absl::StatusOr<Tensor> ReadTable() {
                         internal::ByteSource::Make(internal::RandomAccess::FromMemory(
                             "digits.csv.gz", {internal::kDigitsData, internal::kDigitsBytes})));
   FIRN_ASSIGN_OR_RETURN(const std::string text, source->ReadAll(LoadLimits().max_metadata_bytes));
-  return ParseCsv(text, "digits.csv.gz");
+  return TryParseCsv(text, "digits.csv.gz");
 }
 
 absl::StatusOr<DatasetPtr> MakeDigits(const DigitsOptions& options) {
@@ -42,9 +42,9 @@ absl::StatusOr<DatasetPtr> MakeDigits(const DigitsOptions& options) {
     for (int64_t k = 0; k < kPixels; ++k) pixels.push_back(static_cast<uint8_t>(row[k]));
     labels.push_back(static_cast<int64_t>(row[kPixels]));
   }
-  return MakeImageDataset(FromVector(std::move(pixels), {kImages, 1, 8, 8}),
-                          FromVector(std::move(labels)),
-                          {.scale = 16, .mean = options.mean, .stddev = options.stddev});
+  return TryMakeImageDataset(FromVector(std::move(pixels), {kImages, 1, 8, 8}),
+                             FromVector(std::move(labels)),
+                             {.scale = 16, .mean = options.mean, .stddev = options.stddev});
 }
 
 }  // namespace

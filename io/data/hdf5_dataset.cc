@@ -12,7 +12,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/data/internal/h5_rows.h"
 #include "firn/io/data/internal/row_source.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/internal/value_or_raise.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/error.h"
@@ -78,7 +78,7 @@ DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& option
 
 std::vector<std::string> LoadHdf5Words(const std::string& path, const std::string& name,
                                        const LoadLimits& limits) {
-  return internal::ValueOrRaise(ReadHdf5Words(path, name, limits), "load_hdf5_words");
+  return internal::ValueOrRaise(TryLoadHdf5Words(path, name, limits), "load_hdf5_words");
 }
 
 }  // namespace firn::io

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "firn/device/status_macros.h"
+#include "firn/io/data/image_dataset_status.h"
 #include "firn/io/data/internal/name_errors.h"
+#include "firn/io/internal/value_or_raise.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/error.h"
 
@@ -78,8 +80,8 @@ class ImageDataset final : public Dataset {
 
 }  // namespace
 
-absl::StatusOr<DatasetPtr> MakeImageDataset(const Tensor& pixels, const Tensor& labels,
-                                            const PixelOptions& options) {
+absl::StatusOr<DatasetPtr> TryMakeImageDataset(const Tensor& pixels, const Tensor& labels,
+                                               const PixelOptions& options) {
   const auto spec = [](const Tensor& t) { return t.defined() ? t.spec().ToString() : "undefined"; };
   const auto usable = [](const Tensor& t, DType dtype, int rank) {
     return t.defined() && t.dtype() == dtype && t.rank() == rank && t.is_contiguous() &&
@@ -99,6 +101,11 @@ absl::StatusOr<DatasetPtr> MakeImageDataset(const Tensor& pixels, const Tensor& 
   FIRN_RETURN_IF(!std::isfinite(options.mean),
                  InvalidArgument("images: mean is ", options.mean, " (want a finite number)"));
   return std::make_shared<ImageDataset>(pixels, labels, options);
+}
+
+DatasetPtr MakeImageDataset(const Tensor& pixels, const Tensor& labels,
+                            const PixelOptions& options) {
+  return internal::ValueOrRaise(TryMakeImageDataset(pixels, labels, options), "");
 }
 
 }  // namespace firn::io

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "firn/io/data/dataset.h"
 #include "firn/tensor/tensor.h"
 
@@ -18,10 +17,10 @@ struct PixelOptions {
 
 // Images kept as bytes: `pixels` u8 [n, channels, height, width], `labels` i64 [n]. Samples are f32
 // [channels, height, width] and i64 []; a batch is converted in one pass over its pixels.
-// Errors: InvalidArgument when the tensors are not of that form, scale or stddev is not a positive
-// number, or mean is not finite.
-absl::StatusOr<DatasetPtr> MakeImageDataset(const Tensor& pixels, const Tensor& labels,
-                                            const PixelOptions& options = {});
+// Throws firn::Error, InvalidArgument, when the tensors are not of that form, scale or stddev is
+// not a positive number, or mean is not finite.
+DatasetPtr MakeImageDataset(const Tensor& pixels, const Tensor& labels,
+                            const PixelOptions& options = {});
 
 }  // namespace firn::io
 

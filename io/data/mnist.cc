@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/data/image_dataset.h"
+#include "firn/io/data/image_dataset_status.h"
 #include "firn/io/data/mnist_status.h"
-#include "firn/io/idx/idx.h"
+#include "firn/io/idx/idx_status.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/shape/views.h"
@@ -30,7 +30,7 @@ std::string Find(const std::string& directory, const char* name) {
 }
 
 absl::StatusOr<Tensor> ReadBytes(const std::string& path, int rank) {
-  FIRN_ASSIGN_OR_RETURN(Tensor t, ReadIdx(path));
+  FIRN_ASSIGN_OR_RETURN(Tensor t, TryReadIdx(path));
   FIRN_RETURN_IF(t.dtype() != DType::kU8 || t.rank() != rank,
                  InvalidArgument(path, ": expected u8 of rank ", rank, ", got ",
                                  t.spec().ToString(), ": a sound IDX file of another kind"));
@@ -53,7 +53,7 @@ absl::StatusOr<Tensor> ReadLabels(const std::string& path, int64_t images) {
 
 }  // namespace
 
-absl::StatusOr<DatasetPtr> ReadMnist(const std::string& directory, const MnistOptions& options) {
+absl::StatusOr<DatasetPtr> TryMnist(const std::string& directory, const MnistOptions& options) {
   const bool train = options.train;
   FIRN_ASSIGN_OR_RETURN(
       const Tensor images,
@@ -62,12 +62,13 @@ absl::StatusOr<DatasetPtr> ReadMnist(const std::string& directory, const MnistOp
       const Tensor labels,
       ReadLabels(Find(directory, train ? "train-labels-idx1-ubyte" : "t10k-labels-idx1-ubyte"),
                  images.size(0)));
-  return MakeImageDataset(Reshape(images, {images.size(0), 1, images.size(1), images.size(2)}),
-                          labels, {.scale = 255, .mean = options.mean, .stddev = options.stddev});
+  return TryMakeImageDataset(Reshape(images, {images.size(0), 1, images.size(1), images.size(2)}),
+                             labels,
+                             {.scale = 255, .mean = options.mean, .stddev = options.stddev});
 }
 
 DatasetPtr Mnist(const std::string& directory, const MnistOptions& options) {
-  absl::StatusOr<DatasetPtr> dataset = ReadMnist(directory, options);
+  absl::StatusOr<DatasetPtr> dataset = TryMnist(directory, options);
   RaiseIfError(dataset.status(), "mnist");
   return *std::move(dataset);
 }

@@ -9,8 +9,7 @@
 namespace firn::io {
 
 // Mnist with a status.
-absl::StatusOr<DatasetPtr> ReadMnist(const std::string& directory,
-                                     const MnistOptions& options = {});
+absl::StatusOr<DatasetPtr> TryMnist(const std::string& directory, const MnistOptions& options = {});
 
 }  // namespace firn::io
 

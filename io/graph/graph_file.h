@@ -45,7 +45,7 @@ struct SaveGraphOptions {
 // FailedPrecondition for gradients and names, see the options; InvalidArgument for info that makes
 // no sense or does not fit the graph's first input and result; Unimplemented for graphs on several
 // devices, naming them, and for what no captured run of operations gives, naming the operation;
-// those of WriteHdf5 for the file. What was at `path` before is then unharmed. States on other
+// those of SaveHdf5 for the file. What was at `path` before is then unharmed. States on other
 // devices than the CPU are copied to the host, which waits for them.
 void SaveGraph(const std::string& path, const inner::Graph& graph,
                const SaveGraphOptions& options = {});

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/graph/infer.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/graph/graph_file_format.h"
+#include "firn/io/graph/internal/graph_file_format.h"
 #include "firn/tensor/op.h"
 
 namespace firn::io {

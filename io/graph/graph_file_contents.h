@@ -3,16 +3,11 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "firn/autograd/graph/graph.h"
 #include "firn/io/graph/graph_file.h"
 #include "firn/tensor/state_dict.h"
 
 namespace firn::io {
-
-namespace internal {
-class RandomAccess;
-}
 
 // A graph, its states by name, in the order of the file, and what it says of its numbers.
 struct GraphFile {
@@ -22,11 +17,8 @@ struct GraphFile {
 };
 
 // The graph before it is compiled, to be looked at or changed, and its states.
-// Errors as ReadStaticGraph.
-absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options = {});
-// The same of a file that is open already.
-absl::StatusOr<GraphFile> ReadGraph(const internal::RandomAccess& file,
-                                    const LoadGraphOptions& options = {});
+// Throws as LoadGraph; TryReadGraph (graph_file_status.h) does not.
+GraphFile ReadGraph(const std::string& path, const LoadGraphOptions& options = {});
 
 }  // namespace firn::io
 

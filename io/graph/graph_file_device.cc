@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "firn/device/status_macros.h"
-#include "firn/io/graph/graph_file_format.h"
+#include "firn/io/graph/internal/graph_file_format.h"
 #include "firn/tensor/attrs.h"
 #include "firn/tensor/pending.h"
 

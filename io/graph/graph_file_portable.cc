@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "firn/device/status_macros.h"
-#include "firn/io/graph/graph_file_format.h"
+#include "firn/io/graph/internal/graph_file_format.h"
 #include "firn/tensor/op.h"
 
 namespace firn::io {

@@ -14,9 +14,9 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/graph/graph_file.h"
 #include "firn/io/graph/graph_file_contents.h"
-#include "firn/io/graph/graph_file_format.h"
 #include "firn/io/graph/graph_file_status.h"
 #include "firn/io/graph/internal/graph_archive.h"
+#include "firn/io/graph/internal/graph_file_format.h"
 #include "firn/io/internal/crc32.h"
 #include "firn/io/internal/random_access.h"
 #include "firn/io/internal/stored_elements.h"
@@ -309,12 +309,12 @@ class Binder {
 
 }  // namespace
 
-absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options) {
+absl::StatusOr<GraphFile> TryReadGraph(const std::string& path, const LoadGraphOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file, RandomAccess::Open(path));
-  return ReadGraph(*file, options);
+  return TryReadGraph(*file, options);
 }
 
-absl::StatusOr<GraphFile> ReadGraph(const RandomAccess& file, const LoadGraphOptions& options) {
+absl::StatusOr<GraphFile> TryReadGraph(const RandomAccess& file, const LoadGraphOptions& options) {
   FIRN_ASSIGN_OR_RETURN(Structure s, ReadStructure(file, options));
   uint64_t elements = 0;
   for (const Buffer& b : s.graph.buffers) {
@@ -334,15 +334,21 @@ absl::StatusOr<GraphFile> ReadGraph(const RandomAccess& file, const LoadGraphOpt
   return GraphFile{std::move(s.graph), std::move(states), std::move(s.stored.info)};
 }
 
-absl::StatusOr<GraphInfo> ReadGraphInfo(const std::string& path, const LoadGraphOptions& options) {
+absl::StatusOr<GraphInfo> TryLoadGraphInfo(const std::string& path,
+                                           const LoadGraphOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file, RandomAccess::Open(path));
   FIRN_ASSIGN_OR_RETURN(Structure structure, ReadStructure(*file, options));
   return std::move(structure.stored.info);
 }
 
-absl::StatusOr<StaticGraph> ReadStaticGraph(const std::string& path,
-                                            const LoadGraphOptions& options) {
-  FIRN_ASSIGN_OR_RETURN(GraphFile file, ReadGraph(path, options));
+GraphFile ReadGraph(const std::string& path, const LoadGraphOptions& options) {
+  absl::StatusOr<GraphFile> file = TryReadGraph(path, options);
+  RaiseIfError(file.status(), "read graph");
+  return *std::move(file);
+}
+
+absl::StatusOr<StaticGraph> TryLoadGraph(const std::string& path, const LoadGraphOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(GraphFile file, TryReadGraph(path, options));
   absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(
       std::move(file.graph), {.max_arena_bytes = options.limits.max_total_bytes});
   if (graph.ok()) return graph;
@@ -351,13 +357,13 @@ absl::StatusOr<StaticGraph> ReadStaticGraph(const std::string& path,
 }
 
 StaticGraph LoadGraph(const std::string& path, const LoadGraphOptions& options) {
-  absl::StatusOr<StaticGraph> graph = ReadStaticGraph(path, options);
+  absl::StatusOr<StaticGraph> graph = TryLoadGraph(path, options);
   RaiseIfError(graph.status(), "load graph");
   return *std::move(graph);
 }
 
 GraphInfo LoadGraphInfo(const std::string& path, const LoadGraphOptions& options) {
-  absl::StatusOr<GraphInfo> info = ReadGraphInfo(path, options);
+  absl::StatusOr<GraphInfo> info = TryLoadGraphInfo(path, options);
   RaiseIfError(info.status(), "load graph info");
   return *std::move(info);
 }

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/parse_device.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/graph/graph_file_format.h"
+#include "firn/io/graph/internal/graph_file_format.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"

@@ -7,22 +7,34 @@
 #include "absl/status/statusor.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/graph/graph_file.h"
+#include "firn/io/graph/graph_file_contents.h"
 
 namespace firn::io {
 
+namespace internal {
+class RandomAccess;
+}
+
 // SaveGraph with a status.
-absl::Status WriteGraph(const std::string& path, const inner::Graph& graph,
-                        const SaveGraphOptions& options = {});
-absl::Status WriteGraph(const std::string& path, const StaticGraph& graph,
-                        const SaveGraphOptions& options = {});
+absl::Status TrySaveGraph(const std::string& path, const inner::Graph& graph,
+                          const SaveGraphOptions& options = {});
+absl::Status TrySaveGraph(const std::string& path, const StaticGraph& graph,
+                          const SaveGraphOptions& options = {});
 
 // LoadGraph with a status.
-absl::StatusOr<StaticGraph> ReadStaticGraph(const std::string& path,
-                                            const LoadGraphOptions& options = {});
+absl::StatusOr<StaticGraph> TryLoadGraph(const std::string& path,
+                                         const LoadGraphOptions& options = {});
 
 // LoadGraphInfo with a status.
-absl::StatusOr<GraphInfo> ReadGraphInfo(const std::string& path,
-                                        const LoadGraphOptions& options = {});
+absl::StatusOr<GraphInfo> TryLoadGraphInfo(const std::string& path,
+                                           const LoadGraphOptions& options = {});
+
+// ReadGraph with a status.
+absl::StatusOr<GraphFile> TryReadGraph(const std::string& path,
+                                       const LoadGraphOptions& options = {});
+// The same of a file that is open already.
+absl::StatusOr<GraphFile> TryReadGraph(const internal::RandomAccess& file,
+                                       const LoadGraphOptions& options = {});
 
 }  // namespace firn::io
 

@@ -8,9 +8,9 @@
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/graph/graph_file.h"
-#include "firn/io/graph/graph_file_format.h"
 #include "firn/io/graph/graph_file_status.h"
 #include "firn/io/graph/internal/graph_archive.h"
+#include "firn/io/graph/internal/graph_file_format.h"
 #include "firn/io/internal/crc32.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
@@ -211,26 +211,26 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
 
 }  // namespace
 
-absl::Status WriteGraph(const std::string& path, const Graph& graph,
-                        const SaveGraphOptions& options) {
+absl::Status TrySaveGraph(const std::string& path, const Graph& graph,
+                          const SaveGraphOptions& options) {
   const absl::Status status = Write(path, graph, options);
   if (status.ok()) return status;
   return absl::Status(status.code(),
                       absl::StrCat("save ", path, ": ", std::string(status.message())));
 }
 
-absl::Status WriteGraph(const std::string& path, const StaticGraph& graph,
-                        const SaveGraphOptions& options) {
-  return WriteGraph(path, graph.captured(), options);
+absl::Status TrySaveGraph(const std::string& path, const StaticGraph& graph,
+                          const SaveGraphOptions& options) {
+  return TrySaveGraph(path, graph.captured(), options);
 }
 
 // The messages say "save <path>: ..." by themselves.
 void SaveGraph(const std::string& path, const Graph& graph, const SaveGraphOptions& options) {
-  RaiseIfError(WriteGraph(path, graph, options), "");
+  RaiseIfError(TrySaveGraph(path, graph, options), "");
 }
 
 void SaveGraph(const std::string& path, const StaticGraph& graph, const SaveGraphOptions& options) {
-  RaiseIfError(WriteGraph(path, graph, options), "");
+  RaiseIfError(TrySaveGraph(path, graph, options), "");
 }
 
 }  // namespace firn::io

@@ -5,13 +5,12 @@
 // `index` (its place in the order) and `need_grad` (Tensor::requires_grad). The entry
 // "layer1.conv1.weight" is the dataset /layer1/conv1/weight; docs/decisions_files.md says how names
 // are mapped that are less tame.
+//
+//   io::SaveHdf5("net.h5", net.state_dict());
+//   net.LoadStateDict(io::LoadHdf5("net.h5"));
 
 #include <string>
-#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "firn/io/load_limits.h"
 #include "firn/io/load_options.h"
 #include "firn/tensor/state_dict.h"
 
@@ -19,14 +18,14 @@ namespace firn::io {
 
 // Writes the tensors to `path`, replacing the file that is there once the new one is safely on the
 // disk: whatever happens, one of the two is there whole. Equal dicts give equal files. While
-// writing takes as much memory again as the tensors have. Errors: InvalidArgument for an undefined
-// tensor; ResourceExhausted for a full disk; NotFound, PermissionDenied and the like, naming the
-// path. The old file is then as it was, with one exception: if all went well but the last step, the
-// sync of the folder, the error says so, and the new file is in place but a power cut may bring the
-// old one back.
-absl::Status WriteHdf5(const std::string& path, const StateDict& state);
+// writing takes as much memory again as the tensors have. Throws firn::Error: InvalidArgument for
+// an undefined tensor; ResourceExhausted for a full disk; NotFound, PermissionDenied and the like,
+// naming the path. The old file is then as it was, with one exception: if all went well but the
+// last step, the sync of the folder, the error says so, and the new file is in place but a power
+// cut may bring the old one back.
+void SaveHdf5(const std::string& path, const StateDict& state);
 
-// Reads a file of WriteHdf5, of NNabla's save_parameters and save_states (".h5"), and of others
+// Reads a file of SaveHdf5, of NNabla's save_parameters and save_states (".h5"), and of others
 // that hold datasets of numbers in groups, as h5py writes them with any `libver`, behind a user
 // block or not. All dtypes of Firn keep theirs; 16-bit integers become i32, u32 and u64 i64.
 // requires_grad is set as need_grad says. Elements that were never written are the dataset's fill
@@ -36,17 +35,10 @@ absl::Status WriteHdf5(const std::string& path, const StateDict& state);
 // against what they are of. External links and links to a group above are refused, whatever is
 // wanted of the file; elements in other files, virtual datasets, filters but shuffle, deflate and
 // fletcher32, strings, references and compounds are refused unless LoadOptions::want leaves out the
-// datasets that have them, as are soft links that lead nowhere. Errors: DataLoss for a damaged
-// file, Unimplemented for what is refused, ResourceExhausted beyond the limits, all naming file and
-// dataset; NotFound and the like for the path.
-absl::StatusOr<StateDict> ReadHdf5(const std::string& path, const LoadOptions& options = {});
-
-// The strings of a dataset, of one length or of any, by its name as ReadHdf5 would give it,
-// row-major. What only fills them up is left out. Errors as of ReadHdf5; Unimplemented for other
-// elements.
-absl::StatusOr<std::vector<std::string>> ReadHdf5Words(const std::string& path,
-                                                       const std::string& name,
-                                                       const LoadLimits& limits = {});
+// datasets that have them, as are soft links that lead nowhere. Throws firn::Error: DataLoss for a
+// damaged file, Unimplemented for what is refused, ResourceExhausted beyond the limits, all naming
+// file and dataset; NotFound and the like for the path.
+StateDict LoadHdf5(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace firn::io
 

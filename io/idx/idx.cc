@@ -13,8 +13,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/idx/idx_status.h"
 #include "firn/io/internal/byte_source.h"
 #include "firn/io/internal/stored_elements.h"
+#include "firn/io/internal/value_or_raise.h"
 #include "firn/tensor/allocate.h"
 
 namespace firn::io {
@@ -126,7 +128,7 @@ absl::Status CheckSize(const ByteSource& source, const Header& header, const Loa
 
 }  // namespace
 
-absl::StatusOr<Tensor> ReadIdx(const std::string& path, const LoadLimits& limits) {
+absl::StatusOr<Tensor> TryReadIdx(const std::string& path, const LoadLimits& limits) {
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, ByteSource::Open(path));
   FIRN_ASSIGN_OR_RETURN(const Header header, ReadHeader(*source, limits));
   FIRN_RETURN_IF_ERROR(CheckSize(*source, header, limits));
@@ -141,6 +143,10 @@ absl::StatusOr<Tensor> ReadIdx(const std::string& path, const LoadLimits& limits
   FIRN_RETURN_IF_ERROR(source->ExpectEnd());
   FIRN_RETURN_IF_ERROR(internal::ConvertStored(header.type, n, data));
   return tensor;
+}
+
+Tensor ReadIdx(const std::string& path, const LoadLimits& limits) {
+  return internal::ValueOrRaise(TryReadIdx(path, limits), "read_idx");
 }
 
 }  // namespace firn::io

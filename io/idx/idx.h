@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "firn/io/load_limits.h"
 #include "firn/tensor/tensor.h"
 
@@ -13,10 +12,11 @@ namespace firn::io {
 
 // Reads an IDX file, gzip-compressed or not: u8, i8, i32, f32 and f64 elements keep their dtype,
 // 16-bit integers become i32. The rank is at most kMaxRank.
-// Errors: NotFound and the like for the path; DataLoss for a damaged, truncated or overlong file,
-// naming file, offset, field, what was expected and what was found; ResourceExhausted beyond
-// `limits`. No memory is taken for elements that the file is too short to hold.
-absl::StatusOr<Tensor> ReadIdx(const std::string& path, const LoadLimits& limits = {});
+// Throws firn::Error: NotFound and the like for the path; DataLoss for a damaged, truncated or
+// overlong file, naming file, offset, field, what was expected and what was found;
+// ResourceExhausted beyond `limits`. No memory is taken for elements that the file is too short to
+// hold.
+Tensor ReadIdx(const std::string& path, const LoadLimits& limits = {});
 
 }  // namespace firn::io
 

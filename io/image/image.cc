@@ -196,15 +196,15 @@ absl::StatusOr<std::string> Jpeg(const Tensor& image, const EncodeJpegOptions& o
 
 }  // namespace
 
-absl::StatusOr<Tensor> ParseImage(std::string_view bytes, const std::string& name,
-                                  const DecodeImageOptions& options) {
+absl::StatusOr<Tensor> TryParseImage(std::string_view bytes, const std::string& name,
+                                     const DecodeImageOptions& options) {
   FIRN_RETURN_IF_ERROR(CheckLimits(options));
   FIRN_ASSIGN_OR_RETURN(const Raster raster,
                         Decode(EncodedImage{.bytes = bytes, .name = name, .options = options}));
   return internal::RasterToTensor(raster, options);
 }
 
-absl::StatusOr<Tensor> ReadImageFile(const std::string& path, const DecodeImageOptions& options) {
+absl::StatusOr<Tensor> TryReadImage(const std::string& path, const DecodeImageOptions& options) {
   FIRN_RETURN_IF_ERROR(CheckLimits(options));
   FIRN_ASSIGN_OR_RETURN(const auto file, internal::RandomAccess::Open(path));
   FIRN_RETURN_IF(file->size() > options.limits.max_bytes,
@@ -212,15 +212,15 @@ absl::StatusOr<Tensor> ReadImageFile(const std::string& path, const DecodeImageO
                                    options.limits.max_bytes, " bytes allowed (limits.max_bytes)"));
   std::string bytes(static_cast<size_t>(file->size()), '\0');
   FIRN_RETURN_IF_ERROR(file->ReadAt(0, bytes.data(), file->size(), "image"));
-  return ParseImage(bytes, path, options);
+  return TryParseImage(bytes, path, options);
 }
 
 Tensor DecodeImage(std::string_view bytes, const DecodeImageOptions& options) {
-  return ValueOrRaise(ParseImage(bytes, "image", options), "decode_image");
+  return ValueOrRaise(TryParseImage(bytes, "image", options), "decode_image");
 }
 
 Tensor ReadImage(const std::string& path, const DecodeImageOptions& options) {
-  return ValueOrRaise(ReadImageFile(path, options), "read_image");
+  return ValueOrRaise(TryReadImage(path, options), "read_image");
 }
 
 std::string EncodePng(const Tensor& image, const EncodePngOptions& options) {

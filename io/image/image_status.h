@@ -10,10 +10,10 @@
 namespace firn::io {
 
 // DecodeImage and ReadImage with a status; `name` stands for the path in messages.
-absl::StatusOr<Tensor> ParseImage(std::string_view bytes, const std::string& name,
-                                  const DecodeImageOptions& options = {});
-absl::StatusOr<Tensor> ReadImageFile(const std::string& path,
+absl::StatusOr<Tensor> TryParseImage(std::string_view bytes, const std::string& name,
                                      const DecodeImageOptions& options = {});
+absl::StatusOr<Tensor> TryReadImage(const std::string& path,
+                                    const DecodeImageOptions& options = {});
 
 }  // namespace firn::io
 

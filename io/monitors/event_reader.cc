@@ -73,21 +73,21 @@ void Purge(int64_t step, std::vector<Series>* series) {
 
 }  // namespace
 
-absl::StatusOr<EventFile> ReadEvents(const std::string& path, const LoadLimits& limits) {
+absl::StatusOr<EventFile> TryReadEvents(const std::string& path, const LoadLimits& limits) {
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::RandomAccess> file,
                         internal::RandomAccess::Open(path));
   return ReadFile(*file, limits);
 }
 
-absl::StatusOr<EventFile> ParseEvents(std::string_view bytes, const std::string& name,
-                                      const LoadLimits& limits) {
+absl::StatusOr<EventFile> TryParseEvents(std::string_view bytes, const std::string& name,
+                                         const LoadLimits& limits) {
   return ReadFile(*internal::RandomAccess::FromMemory(
                       name, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()}),
                   limits);
 }
 
 EventFile LoadEvents(const std::string& path, const LoadLimits& limits) {
-  absl::StatusOr<EventFile> file = ReadEvents(path, limits);
+  absl::StatusOr<EventFile> file = TryReadEvents(path, limits);
   RaiseIfError(file.status(), kWho);
   return *std::move(file);
 }

@@ -10,11 +10,11 @@
 namespace firn::io {
 
 // LoadEvents with a status.
-absl::StatusOr<EventFile> ReadEvents(const std::string& path, const LoadLimits& limits = {});
+absl::StatusOr<EventFile> TryReadEvents(const std::string& path, const LoadLimits& limits = {});
 
 // The same for a file in memory; `name` stands for the path in messages.
-absl::StatusOr<EventFile> ParseEvents(std::string_view bytes, const std::string& name,
-                                      const LoadLimits& limits = {});
+absl::StatusOr<EventFile> TryParseEvents(std::string_view bytes, const std::string& name,
+                                         const LoadLimits& limits = {});
 
 }  // namespace firn::io
 

@@ -88,8 +88,8 @@ absl::StatusOr<Records> ParseJsonText(std::string_view text, const std::string& 
 
 }  // namespace
 
-absl::StatusOr<Records> ParseRecords(std::string_view text, const std::string& name,
-                                     const LoadLimits& limits) {
+absl::StatusOr<Records> TryParseRecords(std::string_view text, const std::string& name,
+                                        const LoadLimits& limits) {
   if (name.ends_with(".csv")) return ParseCsvText(text, name, limits);
   if (name.ends_with(".jsonl")) return ParseJsonText(text, name, limits);
   return InvalidArgument(name, ": expected a file that ends in .csv or .jsonl");
@@ -102,7 +102,7 @@ Records LoadRecords(const std::string& path, const LoadLimits& limits) {
   const absl::StatusOr<std::string> text =
       (*source)->ReadAll(limits.max_total_bytes, "limits.max_total_bytes");
   RaiseIfError(text.status(), kWho);
-  absl::StatusOr<Records> records = ParseRecords(*text, path, limits);
+  absl::StatusOr<Records> records = TryParseRecords(*text, path, limits);
   RaiseIfError(records.status(), kWho);
   return *std::move(records);
 }

@@ -10,8 +10,8 @@
 namespace firn::io {
 
 // LoadRecords with a status, for text in memory; `name` stands for the path.
-absl::StatusOr<Records> ParseRecords(std::string_view text, const std::string& name,
-                                     const LoadLimits& limits = {});
+absl::StatusOr<Records> TryParseRecords(std::string_view text, const std::string& name,
+                                        const LoadLimits& limits = {});
 
 }  // namespace firn::io
 

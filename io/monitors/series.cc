@@ -89,12 +89,12 @@ Series ValueOf(absl::StatusOr<Series> series) {
 
 }  // namespace
 
-absl::StatusOr<Series> ParseSeries(std::string_view text, const std::string& name) {
+absl::StatusOr<Series> TryParseSeries(std::string_view text, const std::string& name) {
   return Parse(text, name, ".series.txt", 2, [](const Fields& fields) { return fields[1]; });
 }
 
-absl::StatusOr<Series> ParseTimer(std::string_view text, const std::string& name,
-                                  TimerColumn column) {
+absl::StatusOr<Series> TryParseTimer(std::string_view text, const std::string& name,
+                                     TimerColumn column) {
   return Parse(text, name, ".timer.txt", 4, [column](const Fields& fields) {
     if (column == TimerColumn::kTotal) return fields[3];
     return column == TimerColumn::kElapsed ? fields[1] : fields[1] / fields[2];
@@ -102,11 +102,11 @@ absl::StatusOr<Series> ParseTimer(std::string_view text, const std::string& name
 }
 
 Series LoadSeries(const std::string& path, const LoadLimits& limits) {
-  return ValueOf(ParseSeries(Text(path, limits), path));
+  return ValueOf(TryParseSeries(Text(path, limits), path));
 }
 
 Series LoadTimer(const std::string& path, TimerColumn column, const LoadLimits& limits) {
-  return ValueOf(ParseTimer(Text(path, limits), path, column));
+  return ValueOf(TryParseTimer(Text(path, limits), path, column));
 }
 
 void TellApart(const std::vector<std::string>& paths, std::vector<Series>* series) {

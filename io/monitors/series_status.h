@@ -10,9 +10,9 @@
 namespace firn::io {
 
 // LoadSeries and LoadTimer with a status, for text in memory; `name` stands for the path.
-absl::StatusOr<Series> ParseSeries(std::string_view text, const std::string& name);
-absl::StatusOr<Series> ParseTimer(std::string_view text, const std::string& name,
-                                  TimerColumn column = TimerColumn::kTotal);
+absl::StatusOr<Series> TryParseSeries(std::string_view text, const std::string& name);
+absl::StatusOr<Series> TryParseTimer(std::string_view text, const std::string& name,
+                                     TimerColumn column = TimerColumn::kTotal);
 
 }  // namespace firn::io
 

@@ -10,7 +10,7 @@
 #include "firn/io/csv/internal/csv_line.h"
 #include "firn/io/data/internal/name_errors.h"
 #include "firn/io/data/internal/variables.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/internal/last_used.h"
 #include "firn/io/internal/stored_elements.h"
 #include "firn/io/nnabla/internal/nnabla_cache_index.h"
@@ -183,7 +183,7 @@ class Hdf5Cache final : public CacheBase {
       FIRN_RETURN_IF_ERROR(cache->CheckSize(file));
     }
     FIRN_ASSIGN_OR_RETURN(const StateDict first,
-                          ReadHdf5(cache->index_.files[0], {.limits = options.limits}));
+                          TryLoadHdf5(cache->index_.files[0], {.limits = options.limits}));
     std::vector<std::string> all;
     for (const auto& [name, tensor] : first) all.push_back(name);
     FIRN_RETURN_IF_ERROR(cache->Choose(cache->index_.files[0], all));
@@ -219,8 +219,8 @@ class Hdf5Cache final : public CacheBase {
 
   absl::StatusOr<StateDict> ReadFile(size_t file) const {
     const auto want = [this](std::string_view name) { return places_.contains(std::string(name)); };
-    FIRN_ASSIGN_OR_RETURN(StateDict read,
-                          ReadHdf5(index_.files[file], {.limits = options_.limits, .want = want}));
+    FIRN_ASSIGN_OR_RETURN(
+        StateDict read, TryLoadHdf5(index_.files[file], {.limits = options_.limits, .want = want}));
     for (const std::string& name : variables_) {
       const Tensor* const array = read.Find(name);
       FIRN_RETURN_IF(array == nullptr, DataLoss(index_.files[file], ": expected a dataset called ",

@@ -20,7 +20,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/data/internal/ordered_prefetch.h"
 #include "firn/io/data/internal/permutation.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/internal/random_access.h"
 #include "firn/io/nnabla/internal/nnabla_cache_index.h"
 #include "firn/io/nnabla/nnabla_cache.h"
@@ -182,13 +182,13 @@ class Writer {
       columns[v].clear();
     }
     return options_.format == NnablaCacheFormat::kNpy ? WriteNpyFile(Path(Name(file)), arrays)
-                                                      : WriteHdf5(Path(Name(file)), arrays);
+                                                      : TrySaveHdf5(Path(Name(file)), arrays);
   }
 
   static absl::Status WriteNpyFile(const std::string& path, const StateDict& arrays) {
     FIRN_ASSIGN_OR_RETURN(AtomicFile out, AtomicFile::Create(path));
     for (const auto& [name, array] : arrays) {
-      FIRN_ASSIGN_OR_RETURN(const std::string bytes, FormatNpy(array));
+      FIRN_ASSIGN_OR_RETURN(const std::string bytes, TryFormatNpy(array));
       FIRN_RETURN_IF_ERROR(out.Write(bytes.data(), bytes.size()));
     }
     return out.Commit();

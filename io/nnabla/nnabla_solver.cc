@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/hdf5/internal/h5_names.h"
 #include "firn/io/hdf5/internal/h5_writer.h"
 #include "firn/tensor/dispatch.h"
@@ -174,7 +174,7 @@ StateDict LoadNnablaSolver(const std::string& path, const StateDict& optimizer,
                            const NnablaSolverOptions& options) {
   const NoGradScope no_grad;
   const Solver& solver = FindSolver(options.solver);
-  absl::StatusOr<StateDict> file = ReadHdf5(path, {.limits = options.limits});
+  absl::StatusOr<StateDict> file = TryLoadHdf5(path, {.limits = options.limits});
   RaiseIfError(file.status(), kWho);
   StateDict result;
   for (const auto& [name, value] : optimizer) {

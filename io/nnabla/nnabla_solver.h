@@ -29,13 +29,13 @@ struct NnablaSolverOptions {
   LoadLimits limits = {};  // in loading
 };
 
-// Writes the states and counts of steps of an optimizer's state dict, as WriteHdf5 writes files.
+// Writes the states and counts of steps of an optimizer's state dict, as SaveHdf5 writes files.
 // Options are not written: such files have none. States change their names (exp_avg is mean, ...),
 // and a velocity its scale where NNabla's has the learning rate in it and the optimizer's has not;
 // NNabla's Nesterov and RMSpropGraves keep it with the other sign. AdaBelief's s_max is there with
 // amsgrad alone. Throws firn::Error: kInvalidArgument for an
 // unknown solver, for states that it does not have or that are missing, and for a velocity when
-// groups of the optimizer differ in the rate; what WriteHdf5 says.
+// groups of the optimizer differ in the rate; what SaveHdf5 says.
 void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
                       const NnablaSolverOptions& options);
 
@@ -43,7 +43,7 @@ void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
 // state dict that it has now, and the states of the file. Elements stay as they are: who transposes
 // a parameter of NNabla's for a layer does the same to its states. Throws firn::Error: kDataLoss,
 // naming file and dataset, for a damaged file or one that holds something else than this solver's
-// states; as SaveNnablaSolver; what ReadHdf5 says.
+// states; as SaveNnablaSolver; what LoadHdf5 says.
 StateDict LoadNnablaSolver(const std::string& path, const StateDict& optimizer,
                            const NnablaSolverOptions& options);
 

@@ -14,12 +14,12 @@
 #include "firn/io/hdf5/internal/h5_reader.h"
 #include "firn/io/internal/random_access.h"
 #include "firn/io/internal/value_or_raise.h"
-#include "firn/io/zip/internal/zip.h"
-#include "firn/io/wire/internal/wire.h"
 #include "firn/io/nnabla_model/internal/nnabla_schema.h"
 #include "firn/io/nnabla_model/internal/nnabla_states.h"
 #include "firn/io/nnabla_model/internal/proto_reading.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
+#include "firn/io/wire/internal/wire.h"
+#include "firn/io/zip/internal/zip.h"
 #include "firn/tensor/allocate.h"
 
 namespace firn::io {

@@ -12,10 +12,10 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/hdf5/internal/h5_names.h"
 #include "firn/io/hdf5/internal/h5_writer.h"
-#include "firn/io/zip/internal/zip.h"
 #include "firn/io/nnabla_model/internal/nnabla_schema.h"
 #include "firn/io/nnabla_model/internal/proto_reading.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
+#include "firn/io/zip/internal/zip.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 

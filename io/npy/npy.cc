@@ -130,7 +130,7 @@ absl::Status WriteArrays(const std::string& path, const StateDict& arrays,
   FIRN_ASSIGN_OR_RETURN(inner::internal::AtomicFile out, inner::internal::AtomicFile::Create(path));
   internal::ZipWriter zip(&out);
   for (const auto& [name, tensor] : arrays) {
-    absl::StatusOr<std::string> bytes = FormatNpy(tensor);
+    absl::StatusOr<std::string> bytes = TryFormatNpy(tensor);
     FIRN_RETURN_IF(!bytes.ok(), absl::Status(bytes.status().code(),
                                              absl::StrCat(name, ": ", bytes.status().message())));
     FIRN_RETURN_IF_ERROR(zip.Add(absl::StrCat(name, ".npy"), *bytes, options.compress));
@@ -141,7 +141,7 @@ absl::Status WriteArrays(const std::string& path, const StateDict& arrays,
 
 }  // namespace
 
-absl::StatusOr<std::string> FormatNpy(const Tensor& tensor) {
+absl::StatusOr<std::string> TryFormatNpy(const Tensor& tensor) {
   FIRN_RETURN_IF(!tensor.defined(),
                  InvalidArgument("npy: expected a tensor, got an undefined one"));
   FIRN_RETURN_IF_ERROR(firn::inner::CheckHostRead(tensor));
@@ -157,13 +157,13 @@ absl::StatusOr<std::string> FormatNpy(const Tensor& tensor) {
   return out;
 }
 
-absl::StatusOr<Tensor> ParseNpy(std::string_view bytes, const std::string& name,
-                                const NpyOptions& options) {
+absl::StatusOr<Tensor> TryParseNpy(std::string_view bytes, const std::string& name,
+                                   const NpyOptions& options) {
   return internal::ReadNpyArray(*Memory(bytes, name), options);
 }
 
-absl::StatusOr<StateDict> ParseNpz(std::string_view bytes, const std::string& name,
-                                   const NpyOptions& options) {
+absl::StatusOr<StateDict> TryParseNpz(std::string_view bytes, const std::string& name,
+                                      const NpyOptions& options) {
   return ReadArrays(*Memory(bytes, name), options);
 }
 
@@ -173,7 +173,7 @@ Tensor ReadNpy(const std::string& path, const NpyOptions& options) {
 }
 
 void WriteNpy(const std::string& path, const Tensor& tensor) {
-  const std::string bytes = ValueOrRaise(FormatNpy(tensor), "write_npy");
+  const std::string bytes = ValueOrRaise(TryFormatNpy(tensor), "write_npy");
   RaiseIfError(inner::internal::ReplaceFile(path, bytes), "write_npy");
 }
 

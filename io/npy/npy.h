@@ -41,8 +41,9 @@ struct WriteNpzOptions {
   bool compress = false;  // deflate, as numpy.savez_compressed
 };
 
-// Replaces the file as a whole. Equal dicts give equal files. Throws firn::Error, also for more
-// than 4 GB of compressed or plain elements in one array or file.
+// Replaces the file as a whole. Equal dicts give equal files. Arrays of 4 GB and more are not
+// compressed; they, and files of that size, are written as zip64, which NumPy reads. Throws
+// firn::Error.
 void WriteNpz(const std::string& path, const StateDict& arrays,
               const WriteNpzOptions& options = {});
 

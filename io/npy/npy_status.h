@@ -10,12 +10,12 @@
 namespace firn::io {
 
 // ReadNpy and ReadNpz of bytes in memory, with a status; `name` stands for the path in messages.
-absl::StatusOr<Tensor> ParseNpy(std::string_view bytes, const std::string& name,
-                                const NpyOptions& options = {});
-absl::StatusOr<StateDict> ParseNpz(std::string_view bytes, const std::string& name,
+absl::StatusOr<Tensor> TryParseNpy(std::string_view bytes, const std::string& name,
                                    const NpyOptions& options = {});
+absl::StatusOr<StateDict> TryParseNpz(std::string_view bytes, const std::string& name,
+                                      const NpyOptions& options = {});
 // A .npy file in memory.
-absl::StatusOr<std::string> FormatNpy(const Tensor& tensor);
+absl::StatusOr<std::string> TryFormatNpy(const Tensor& tensor);
 
 }  // namespace firn::io
 

@@ -21,23 +21,26 @@ struct TorchOptions {
   // Elements of types that Firn does not have become a wider one that holds all their values: i16
   // and u16 i32, u32 and u64 i64, and the 8-bit floats f32. Otherwise they are an error.
   bool widen = false;
+  // Numbers and flags outside of tensors are entries, too: f64, 0-d, as "param_groups.0.lr" of an
+  // optimizer. Otherwise they are left out.
+  bool numbers = false;
 };
 
 // The tensors of a file of torch.save, of PyTorch 1.6 and later (a ZIP) or before, on the host:
 // those of dicts in dicts, lists and tuples by the path to them, as "model.fc.weight" or
-// "optimizer.state.0.exp_avg", in the order of the file. What is no tensor (numbers, words) is left
-// out. Tensors that share elements do so here, too. The pickle in it is read as data: no class is
-// looked up and nothing is called, whatever the file says. Throws firn::Error: DataLoss for a
-// damaged file; Unimplemented for sparse and quantized tensors, for those inside objects of other
-// classes (a whole module that was saved; its state dict is what to save), for views that repeat
-// elements, for TorchScript and types that Firn does not have, naming file and entry;
-// ResourceExhausted beyond the limits, which are checked before memory is taken.
+// "optimizer.state.0.exp_avg", in the order of the file. Words are left out, and numbers unless
+// they are asked for. Tensors that share elements do so here, too. The pickle in it is read as
+// data: no class is looked up and nothing is called, whatever the file says. Throws firn::Error:
+// DataLoss for a damaged file; Unimplemented for sparse and quantized tensors, for those inside
+// objects of other classes (a whole module that was saved; its state dict is what to save), for
+// views that repeat elements, for TorchScript and types that Firn does not have, naming file and
+// entry; ResourceExhausted beyond the limits, which are checked before memory is taken.
 StateDict LoadTorch(const std::string& path, const TorchOptions& options = {});
 
 // Writes a dict of tensors that torch.load(path, weights_only=True) gives back, in the order of
 // `state`. Replaces the file as a whole; equal dicts give equal files. Throws firn::Error:
-// InvalidArgument for an undefined tensor, names that are no UTF-8 and more than 4 GB; those of the
-// system for the path. The old file is then as it was.
+// InvalidArgument for an undefined tensor, and names that are no UTF-8; those of the system for the
+// path. The old file is then as it was.
 void SaveTorch(const std::string& path, const StateDict& state);
 
 }  // namespace firn::io

@@ -333,8 +333,8 @@ absl::StatusOr<std::string> FileOf(const Wave& wave, WavFormat format) {
 
 }  // namespace
 
-absl::StatusOr<Wave> ParseWav(std::string_view bytes, const std::string& name,
-                              const LoadLimits& limits) {
+absl::StatusOr<Wave> TryParseWav(std::string_view bytes, const std::string& name,
+                                 const LoadLimits& limits) {
   const auto file = RandomAccess::FromMemory(
       name, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
   return Read(*file, limits);

@@ -10,8 +10,8 @@
 namespace firn::io {
 
 // ReadWav of bytes in memory with a status; `name` stands for the path in messages.
-absl::StatusOr<Wave> ParseWav(std::string_view bytes, const std::string& name,
-                              const LoadLimits& limits = {});
+absl::StatusOr<Wave> TryParseWav(std::string_view bytes, const std::string& name,
+                                 const LoadLimits& limits = {});
 
 }  // namespace firn::io
 

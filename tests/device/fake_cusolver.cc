@@ -36,14 +36,6 @@ cusolverStatus_t SetStream(cusolverDnHandle_t handle, cudaStream_t stream) {
   return CUSOLVER_STATUS_SUCCESS;
 }
 
-// A column-major matrix.
-template <class T>
-struct Columns {
-  T* at;
-  int64_t leading;
-  T& operator()(int64_t i, int64_t j) const { return at[j * leading + i]; }
-};
-
 // --- Cholesky ------------------------------------------------------------------------------------
 
 template <class T>
@@ -234,7 +226,13 @@ constexpr cuda::SolverApi kFactors = {
 }  // namespace
 
 void UseCusolver(bool use) {
-  cuda::LibraryApi<cuda::SolverApi>::SetStandIn(use ? &kFactors : nullptr);
+  static const cuda::SolverApi all = [] {
+    cuda::SolverApi api = kFactors;
+    AddQr(api);
+    AddDecompositions(api);
+    return api;
+  }();
+  cuda::LibraryApi<cuda::SolverApi>::SetStandIn(use ? &all : nullptr);
 }
 
 }  // namespace firn::fake

@@ -23,12 +23,20 @@ inline Handle* StreamOf(const void* handle) {
 
 // The arguments of one call, whichever it is.
 struct Work {
-  void *a, *b, *device;
-  int64_t lda, ldb, m, n;
+  void *a, *b, *c, *values, *device;
+  int64_t lda, ldb, ldc, m, n, k;
   int64_t* pivots;
   int* info;
   size_t bytes;
   bool upper, transposed, left, unit;
+};
+
+// A column-major matrix.
+template <class T>
+struct Columns {
+  T* at;
+  int64_t leading;
+  T& operator()(int64_t i, int64_t j) const { return at[j * leading + i]; }
 };
 
 template <auto kDouble, auto kFloat>
@@ -53,6 +61,10 @@ inline bool ScratchIsFine(int64_t n, const void* device, size_t bytes, void* hos
   std::memset(host, 0xFF, host_bytes);
   return true;
 }
+
+// Sets the functions for QR decompositions; for eigenvalues, singular values, and products.
+void AddQr(cuda::SolverApi& api);
+void AddDecompositions(cuda::SolverApi& api);
 
 }  // namespace firn::fake
 

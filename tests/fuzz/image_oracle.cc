@@ -32,7 +32,7 @@ const unsigned char* Data(std::string_view bytes) {
 std::vector<uint8_t> Rgba(std::string_view bytes, DecodeImageOptions options) {
   options.color = ImageColor::kRgba;
   options.keep_16_bits = options.orient = false;
-  const absl::StatusOr<Tensor> image = ParseImage(bytes, "fuzz", options);
+  const absl::StatusOr<Tensor> image = TryParseImage(bytes, "fuzz", options);
   if (!image.ok()) return {};
   const auto plane = static_cast<size_t>(image->size(1) * image->size(2));
   const auto v = image->ToVector<uint8_t>();
@@ -241,7 +241,7 @@ void CheckTiff(std::string_view bytes, const DecodeImageOptions& options) {
 }  // namespace
 
 void CheckDecoded(std::string_view bytes, const DecodeImageOptions& options, const Tensor& image) {
-  const absl::StatusOr<Tensor> again = ParseImage(bytes, "fuzz", options);
+  const absl::StatusOr<Tensor> again = TryParseImage(bytes, "fuzz", options);
   FuzzCheck(again.ok() && again->Equals(image), "the same bytes are the same image");
   if (bytes.starts_with("\x89PNG")) CheckPng(bytes);
   if (bytes.starts_with("GIF")) CheckGif(bytes, options);

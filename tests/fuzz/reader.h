@@ -4,7 +4,7 @@
 // Readers of files as fuzz tests and libFuzzer call them. A reader is a function, which registers
 // itself, and files for it to start from, made by a function or kept in corpus/<reader>/:
 //
-//   FIRN_FUZZ_READER(wav) { return ParseWav(bytes, "fuzz", kFuzzLimits).ok(); }
+//   FIRN_FUZZ_READER(wav) { return TryParseWav(bytes, "fuzz", kFuzzLimits).ok(); }
 //   FIRN_FUZZ_SEEDS(wav) { return {WavOf(...)}; }
 
 #include <map>

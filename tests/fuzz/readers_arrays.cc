@@ -25,14 +25,14 @@ using testing::InMemory;
 using testing::kFuzzLimits;
 
 FIRN_FUZZ_READER(npy) {
-  const auto array = ParseNpy(bytes, "fuzz", {.void_is_bf16 = true, .limits = kFuzzLimits});
-  if (array.ok()) FuzzCheck(FormatNpy(*array).ok(), "what was read can be written");
+  const auto array = TryParseNpy(bytes, "fuzz", {.void_is_bf16 = true, .limits = kFuzzLimits});
+  if (array.ok()) FuzzCheck(TryFormatNpy(*array).ok(), "what was read can be written");
   return array.ok();
 }
 
-FIRN_FUZZ_READER(npz) { return ParseNpz(bytes, "fuzz", {.limits = kFuzzLimits}).ok(); }
+FIRN_FUZZ_READER(npz) { return TryParseNpz(bytes, "fuzz", {.limits = kFuzzLimits}).ok(); }
 
-FIRN_FUZZ_READER(wav) { return ParseWav(bytes, "fuzz", kFuzzLimits).ok(); }
+FIRN_FUZZ_READER(wav) { return TryParseWav(bytes, "fuzz", kFuzzLimits).ok(); }
 
 FIRN_FUZZ_READER(hdf5) {
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());

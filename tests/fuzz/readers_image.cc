@@ -32,7 +32,7 @@ std::string WithRightChecksums(std::string png) {
 }
 
 bool Decode(std::string_view bytes, const DecodeImageOptions& options) {
-  const absl::StatusOr<Tensor> image = ParseImage(bytes, "fuzz", options);
+  const absl::StatusOr<Tensor> image = TryParseImage(bytes, "fuzz", options);
   if (image.ok()) {
     testing::FuzzCheck(image->size(1) * image->size(2) <= options.limits.max_pixels,
                        "limits are kept");

@@ -3,11 +3,11 @@
 #include <string_view>
 #include <vector>
 
-#include "firn/io/wire/internal/wire.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
 #include "firn/io/onnx/internal/onnx_write.h"
+#include "firn/io/wire/internal/wire.h"
 #include "tests/fuzz/reader.h"
 
 namespace firn::io {

@@ -6,7 +6,7 @@
 
 #include "firn/io/checkpoints/checkpoint.h"
 #include "firn/io/data/rows.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/nnabla/nnabla_cache.h"
 #include "firn/io/nnabla/nnabla_solver.h"
 #include "firn/io/npy/npy_status.h"
@@ -33,7 +33,7 @@ Tensor Numbers() { return FromVector(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3
 FIRN_FUZZ_SEEDS(npy) {
   std::vector<std::string> files;
   for (const DType d : {DType::kF32, DType::kF16, DType::kI64, DType::kU8, DType::kBool}) {
-    files.push_back(*FormatNpy(Numbers().To(d)));
+    files.push_back(*TryFormatNpy(Numbers().To(d)));
   }
   std::string fortran = files[0];
   fortran.replace(fortran.find("False"), 5, "True ");
@@ -65,16 +65,16 @@ FIRN_FUZZ_SEEDS(wav) {
 }
 
 FIRN_FUZZ_SEEDS(hdf5) {
-  EXPECT_TRUE(WriteHdf5(TempPath("seed.h5"), {{"conv.weight", Numbers()},
-                                              {"conv.bias", FromValues({4.f})},
-                                              {"step", FromVector<int64_t>({7}, {})}})
+  EXPECT_TRUE(TrySaveHdf5(TempPath("seed.h5"), {{"conv.weight", Numbers()},
+                                                {"conv.bias", FromValues({4.f})},
+                                                {"step", FromVector<int64_t>({7}, {})}})
                   .ok());
   return {ReadFile(TempPath("seed.h5")), ReadFile("tests/io/hdf5/data/sample_params.h5"),
           ReadFile("tests/io/hdf5/data/sample_solver_states.h5")};
 }
 
 FIRN_FUZZ_SEEDS(hdf5_dataset) {
-  EXPECT_TRUE(WriteHdf5(TempPath("seed.h5"), {{"x", Numbers()}}).ok());
+  EXPECT_TRUE(TrySaveHdf5(TempPath("seed.h5"), {{"x", Numbers()}}).ok());
   return {ReadFile(TempPath("seed.h5"))};
 }
 
@@ -100,8 +100,8 @@ FIRN_FUZZ_SEEDS(nnabla_cache_h5) {
 }
 
 FIRN_FUZZ_SEEDS(npy_dataset) {
-  return {*FormatNpy(Numbers()), *FormatNpy(Numbers().To(DType::kBool)),
-          *FormatNpy(FromVector(std::vector<int64_t>(12, 3), {4, 3, 1}))};
+  return {*TryFormatNpy(Numbers()), *TryFormatNpy(Numbers().To(DType::kBool)),
+          *TryFormatNpy(FromVector(std::vector<int64_t>(12, 3), {4, 3, 1}))};
 }
 
 FIRN_FUZZ_SEEDS(nnabla_solver) {
@@ -141,7 +141,7 @@ FIRN_FUZZ_SEEDS(checkpoint) {
   std::vector<std::string> headers;
   for (const std::string& file : Checkpoints()) {
     WriteFile(TempPath("seed.h5"), file);
-    const Tensor header = (*ReadHdf5(TempPath("seed.h5")))["firn_checkpoint.header"];
+    const Tensor header = (*TryLoadHdf5(TempPath("seed.h5")))["firn_checkpoint.header"];
     const auto bytes = header.ToVector<uint8_t>();
     headers.emplace_back(bytes.begin(), bytes.end());
   }

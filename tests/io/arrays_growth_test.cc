@@ -169,7 +169,7 @@ std::string Le(uint64_t v, int bytes) {
 
 // Members with so many extra fields each, of which none is known, and a comment behind them.
 std::string Npz(int members, int fields, int comment) {
-  const std::string data = *FormatNpy(FromValues({1.f}));
+  const std::string data = *TryFormatNpy(FromValues({1.f}));
   const uint64_t crc = crc32_z(0, reinterpret_cast<const Bytef*>(data.data()), data.size());
   std::string front, directory, extra;
   for (int i = 0; i < fields; ++i) extra += Le(0x7777, 2) + Le(0, 2);
@@ -188,7 +188,7 @@ std::string Npz(int members, int fields, int comment) {
          std::string(static_cast<size_t>(comment), 'c');
 }
 
-bool ReadNpz(const std::string& bytes) { return ParseNpz(bytes, "m").ok(); }
+bool ReadNpz(const std::string& bytes) { return TryParseNpz(bytes, "m").ok(); }
 
 TEST_F(ArraysGrowthTest, MembersOfAZip) {
   ExpectNoFasterThanTheFile(
@@ -211,7 +211,8 @@ TEST_F(ArraysGrowthTest, BlanksOfANpyHeader) {
     text += std::string(static_cast<size_t>(n), ' ') + "}\n";
     return "\x93NUMPY\1\0"s + Le(text.size(), 2) + text + "x";
   };
-  ExpectNoFasterThanTheFile(2000, make, [](const std::string& b) { return ParseNpy(b, "m").ok(); });
+  ExpectNoFasterThanTheFile(2000, make,
+                            [](const std::string& b) { return TryParseNpy(b, "m").ok(); });
 }
 
 TEST_F(ArraysGrowthTest, ElementsInFortransOrder) {
@@ -221,7 +222,8 @@ TEST_F(ArraysGrowthTest, ElementsInFortransOrder) {
     return "\x93NUMPY\1\0"s + Le(text.size(), 2) + text +
            std::string(static_cast<size_t>(3 * n), 'x');
   };
-  ExpectNoFasterThanTheFile(500, make, [](const std::string& b) { return ParseNpy(b, "m").ok(); });
+  ExpectNoFasterThanTheFile(500, make,
+                            [](const std::string& b) { return TryParseNpy(b, "m").ok(); });
 }
 
 // --- Sound
@@ -234,7 +236,8 @@ TEST_F(ArraysGrowthTest, ChunksOfAWav) {
     return "RIFF" + Le(0, 4) + "WAVE" + chunks + "fmt " + Le(16, 4) + Le(1, 2) + Le(1, 2) +
            Le(8000, 4) + Le(8000, 4) + Le(1, 2) + Le(8, 2) + "data" + Le(2, 4) + "ab";
   };
-  ExpectNoFasterThanTheFile(3000, make, [](const std::string& b) { return ParseWav(b, "m").ok(); });
+  ExpectNoFasterThanTheFile(3000, make,
+                            [](const std::string& b) { return TryParseWav(b, "m").ok(); });
 }
 
 }  // namespace

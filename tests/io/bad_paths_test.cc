@@ -76,8 +76,7 @@ const std::vector<Reader>& Readers() {
          NpyDataset(FolderOf(p) + "/x.npy", {.target = p});
        }},
       {"ReadWav", "a.wav", [](const std::string& p) { ReadWav(p); }},
-      {"ReadIdx", "a-ubyte",
-       [](const std::string& p) { RaiseIfError(ReadIdx(p).status(), "idx"); }},
+      {"ReadIdx", "a-ubyte", [](const std::string& p) { ReadIdx(p); }},
       {"LoadCsv", "a.csv", [](const std::string& p) { LoadCsv(p); }},
       {"LoadCsvWords", "a.csv", [](const std::string& p) { LoadCsvWords(p, 0); }},
       {"CsvRows", "a.csv", [](const std::string& p) { CsvRows(p); }},

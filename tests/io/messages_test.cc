@@ -18,7 +18,7 @@
 #include "firn/io/data/npy_dataset.h"
 #include "firn/io/data/rows.h"
 #include "firn/io/graph/graph_file.h"
-#include "firn/io/idx/idx.h"
+#include "firn/io/idx/idx_status.h"
 #include "firn/io/image/image.h"
 #include "firn/io/monitors/event_reader.h"
 #include "firn/io/monitors/event_writer.h"
@@ -116,20 +116,20 @@ std::vector<Format> Formats() {
        },
        [](const std::string& p, const LoadLimits& l) { ReadWav(p, l); },
        {kTotal}},
-      {"ReadIdx",
+      {"TryReadIdx",
        "a-ubyte",
        [](const std::string& p) {
          Text(p, Idx(8, {2, 3}, "abcdef"));
        },
        [](const std::string& p, const LoadLimits& l) {
-         RaiseIfError(ReadIdx(p, l).status(), "idx");
+         RaiseIfError(TryReadIdx(p, l).status(), "idx");
        },
        {kTotal}},
-      {"ReadIdx of gzip",
+      {"TryReadIdx of gzip",
        "a.gz",
        [](const std::string& p) { Text(p, Gzip(Idx(8, {3}, "abc"))); },
        [](const std::string& p, const LoadLimits& l) {
-         RaiseIfError(ReadIdx(p, l).status(), "idx");
+         RaiseIfError(TryReadIdx(p, l).status(), "idx");
        },
        {kTotal}},
       {"LoadCsv",

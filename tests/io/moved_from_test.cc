@@ -9,7 +9,7 @@
 #include "firn/device/inner.h"
 #include "firn/io/data/data_loader.h"
 #include "firn/io/data/digits.h"
-#include "firn/io/data/image_dataset.h"
+#include "firn/io/data/image_dataset_status.h"
 #include "firn/io/graph/graph_file.h"
 #include "firn/io/parameters.h"
 #include "firn/io/progress/progress.h"
@@ -134,7 +134,7 @@ TEST(EmptyTest, DatasetsWithoutSamplesHaveNone) {
   for (const DatasetPtr& d : std::vector<DatasetPtr>{
            none, Map(none, same), Subset(Numbers(3), {}), Shuffle(none, 1), Concat({}),
            Concat({none, none}), Batch(none, 4), Batch(Numbers(3), 4, true), Prefetch(none),
-           *MakeImageDataset(Zeros({0, 1, 2, 2}, DType::kU8), Zeros({0}, DType::kI64))}) {
+           MakeImageDataset(Zeros({0, 1, 2, 2}, DType::kU8), Zeros({0}, DType::kI64))}) {
     EXPECT_EQ(d->size(), 0);
     EXPECT_THAT(ErrorOf([&] { d->Get(0); }), HasSubstr("index 0 is outside [0, 0)"));
     DataLoader loader(d);
@@ -144,7 +144,7 @@ TEST(EmptyTest, DatasetsWithoutSamplesHaveNone) {
   const std::vector<Sample> undefined(2);
   EXPECT_FALSE(Stack(undefined).input.defined());
   EXPECT_THAT(ErrorOf([] { FromTensors({}); }), HasSubstr("rank 1 or more, got undefined"));
-  EXPECT_EQ(MakeImageDataset({}, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(TryMakeImageDataset({}, {}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 class OfNegativeSize final : public Dataset {

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 
 TEST(ParametersTest, SavesAndLoadsByTheEndOfTheName) {
   for (const char* name :
-       {"net.h5", "net.v2.hdf5", "net.safetensors", "net", "net.pt", "net.v3.pth"}) {
+       {"net.h5", "net.v2.hdf5", "net.safetensors", "net", "net.pt", "net.v3.pth", "net.npz"}) {
     const std::string path = TempPath(name);
     Save(path, {{"w", FromValues({1.f, 2.f})}});
     EXPECT_TRUE(Load(path)["w"].Equals(FromValues({1.f, 2.f})));
@@ -31,7 +31,7 @@ TEST(ParametersTest, SavesAndLoadsByTheEndOfTheName) {
 }
 
 TEST(ParametersTest, ReadsTheEntriesThatAreWanted) {
-  for (const char* name : {"two.h5", "two.safetensors", "two.pt"}) {
+  for (const char* name : {"two.h5", "two.safetensors", "two.pt", "two.npz"}) {
     const std::string path = TempPath(name);
     Save(path, {{"net.w", FromValues({1.f})}, {"optimizer.w", FromValues({2.f})}});
     const StateDict state =
@@ -42,7 +42,7 @@ TEST(ParametersTest, ReadsTheEntriesThatAreWanted) {
 }
 
 TEST(ParametersTest, ReadsByTheFirstBytesWhateverTheName) {
-  for (const char* name : {"a.h5", "a.safetensors", "a.pt"}) {
+  for (const char* name : {"a.h5", "a.safetensors", "a.pt", "a.npz"}) {
     Save(TempPath(name), {{"w", FromValues({1.f, 2.f})}});
     for (const char* other : {"b.bin", "b.pkl", "b", "b.pt", "b.h5", "b.safetensors"}) {
       WriteFile(TempPath(other), ReadFile(TempPath(name)));
@@ -103,12 +103,17 @@ TEST(ParametersTest, OneFileHoldsARunThatGoesOnToTheBit) {
 
 TEST(ParametersTest, ThrowsErrorsThatNameTheFile) {
   const auto error = [](const std::string& path) { return testing::ErrorOf([&] { Load(path); }); };
-  EXPECT_THAT(error("net.pkl"),
-              HasSubstr("'net.pkl' ends in '.pkl' (want .safetensors, .pt, .pth, .h5 or .hdf5)"));
-  EXPECT_THAT(error("net.npz"), HasSubstr("ReadNpz and WriteNpz of firn/io/npy/npy.h take .npz"));
+  WriteFile(TempPath("net.pkl"), "no tensors");
+  EXPECT_THAT(error(TempPath("net.pkl")),
+              HasSubstr("net.pkl' ends in '.pkl' (want .bin, .ckpt, .firn, .h5, .hdf5, .npy, .npz, "
+                        ".pt, .pth or .safetensors)"));
+  WriteFile(TempPath("table.csv"), "1,2");
+  EXPECT_THAT(error(TempPath("table.csv")),
+              HasSubstr("table.csv' is of the format CSV, which holds a table (want .bin, "));
   EXPECT_THAT(error("/nowhere/net.h5"), HasSubstr("load: cannot open /nowhere/net.h5"));
   EXPECT_THROW(Save("/nowhere/net.h5", {}), Error);
   EXPECT_THROW(Save("net.pkl", {}), Error);
+  EXPECT_THROW(Save("net.png", {}), Error);
   EXPECT_THROW(Save("net.index.json", {}), Error);
 }
 

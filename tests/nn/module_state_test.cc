@@ -140,11 +140,35 @@ TEST(ModuleStateTest, RunsOutOfMemoryWithoutAChange) {
   EXPECT_GE(failures, 2);
 }
 
+TEST(ModuleStateTest, TakesAPrefixOffTheNamesThatHaveIt) {
+  Linear from({.in = 2, .out = 3}), to({.in = 2, .out = 3});
+  StateDict state;
+  for (const auto& [name, value] : from.state_dict()) state.Insert("module." + name, value);
+  const std::string error = ErrorOf([&] { to.LoadStateDict(state); });
+  EXPECT_NE(error.find("did you mean LoadOptions::strip_prefix = \"module.\"?"), error.npos)
+      << error;
+  EXPECT_EQ(to.LoadStateDict(state, {.strip_prefix = "module."}).loaded, 2);
+  EXPECT_TRUE(to.weight().Equals(from.weight()));
+  // Names without it stay as they are.
+  EXPECT_EQ(to.LoadStateDict(from.state_dict(), {.strip_prefix = "module."}).loaded, 2);
+}
+
+TEST(ModuleStateTest, TurnsMatricesWhenAsked) {
+  Net net;
+  StateDict state = Trained();
+  state.Set("conv1.weight", FromVector<float>({1, 2, 3, 4, 5, 6}, {2, 3}));
+  const LoadOptions options = {
+      .transpose = [](std::string_view name) { return name.starts_with("conv1."); }};
+  EXPECT_EQ(net.LoadStateDict(state, options).loaded, 5);
+  EXPECT_EQ(net.conv1.weight().ToVector<float>(), (std::vector<float>{1, 4, 2, 5, 3, 6}));
+}
+
 TEST(ModuleStateTest, ConvertsToTheParametersDtype) {
   Net net;
   StateDict state = Trained();
   state.Set("conv1.bias", Full({3}, 0.5, DType::kF64));
-  net.LoadStateDict(state);
+  EXPECT_EQ(net.LoadStateDict(state, {}).ToString(),
+            "all 5 loaded, 1 converted (conv1.bias: f64 to f32)");
   EXPECT_EQ(net.conv1.bias().dtype(), DType::kF32);
   EXPECT_EQ(net.conv1.bias().ToVector<float>(), std::vector<float>(3, 0.5f));
 }

@@ -37,7 +37,7 @@ double RoundingBeforeBias(std::string_view kernel, const Call& call, const Tenso
 }
 
 bool IsAllRounding(std::string_view op, std::string_view kernel, DType dtype) {
-  return (dtype == DType::kF32 || op == "slogdet") &&
+  return (dtype == DType::kF32 || op == "slogdet" || op == "qr" || op == "svd") &&
          (kernel == "cufft" || kernel == "cusolver" || kernel == "cublas");
 }
 

@@ -23,7 +23,8 @@ double RoundingBeforeBias(std::string_view kernel, const Call& call, const Tenso
 // of a constant line's coefficients, and of the X of A X = B where the rows of a triangle A are
 // equal and those of B are. Exactly, x_i is 0 but for one i; rounding leaves up to 2 n u |b| /
 // |a_ii| of it, and other numbers in each order of adding up. Of a determinant that is 0 the
-// logarithm shows it whatever the dtype.
+// logarithm shows it whatever the dtype, and so do orthonormal vectors of a matrix of rank 1, all
+// but one of which could be any.
 bool IsAllRounding(std::string_view op, std::string_view kernel, DType dtype);
 
 // What is looked at there instead: what the kernel makes of inputs is, to the bit, what it makes of

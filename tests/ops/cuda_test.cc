@@ -55,11 +55,10 @@ namespace {
 // Operations that have no CUDA kernel, and why not. A call says that none is registered.
 const std::set<std::string_view> kRefused = {
     // Their functions compute step by step with other operations there.
-    "affine_group_norm", "affine_group_norm_grad", "masked_pack", "masked_unpack", "unit_rows",
-    "unit_rows_grad", "gru_layer", "gru_layer_grad", "lstm_layer", "lstm_layer_grad",
-    "rnn_relu_layer", "rnn_relu_layer_grad", "rnn_tanh_layer", "rnn_tanh_layer_grad",
-    // Factorisations, whose place there is in front of cuSOLVER.
-    "eigh", "pinv", "qr", "svd"};
+    "affine_group_norm", "affine_group_norm_grad", "masked_pack",    "masked_unpack",
+    "unit_rows",         "unit_rows_grad",         "gru_layer",      "gru_layer_grad",
+    "lstm_layer",        "lstm_layer_grad",        "rnn_relu_layer", "rnn_relu_layer_grad",
+    "rnn_tanh_layer",    "rnn_tanh_layer_grad",    "pinv_values"};
 
 constexpr Device kDevice = Device::Cuda(0);
 

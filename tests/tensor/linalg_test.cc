@@ -120,6 +120,19 @@ void ExpectSvd(const Tensor& a, bool full, double within) {
   for (const double v : s) EXPECT_GE(v, 0);
 }
 
+// Beside 1, so that it is not scaled: squares of what rotations turn by have few digits, or none.
+TEST(EighTest, TurnsByNumbersWhoseSquaresVanish) {
+  for (const double small : {1e-130, 1e-137, 1e-150, 1e-170}) {
+    const Tensor corner = Definite(Uniform({3, 3}, -1, 1)) * small;
+    const Tensor a = Pad(corner, {1, 0, 1, 0}) + Pad(Ones({1, 1}, DType::kF64), {0, 3, 0, 3});
+    const EighResult y = Eigh(a);
+    EXPECT_LT(Skewness(y.vectors), 1e-14) << small;
+    const Tensor turned = Matmul(y.vectors, Matmul(a, y.vectors), true);
+    EXPECT_LT(Largest(turned - Unit(4) * y.values), 1e-14) << small;
+    EXPECT_EQ(y.values.ToVector<double>()[3], 1) << small;
+  }
+}
+
 TEST(SvdTest, GivesOrthonormalVectorsOfAnyMatrix) {
   const Tensor low = Matmul(Normal({40, 3}), Normal({3, 30}, 2));
   for (const bool full : {false, true}) {

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
@@ -17,9 +18,8 @@
 #include "firn/io/data/internal/csv_rows_open.h"
 #include "firn/io/data/internal/permutation.h"
 #include "firn/io/data/mnist.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/formats/formats.h"
 #include "firn/io/nnabla/nnabla_cache.h"
-#include "firn/io/npy/npy.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
@@ -122,22 +122,24 @@ io::RowsPtr OpenCsv(const std::string& path, const DataOptions& o) {
   return *std::move(rows);
 }
 
+// Files of arrays by their names, of any format that is told by a suffix.
+bool HoldsArrays(const io::Format& format) {
+  return format.holds == io::FileHolds::kTensors && format.read_tensors &&
+         !format.suffixes.empty() && !format.read_array;
+}
+std::string NameOf(const io::Format& format) { return absl::AsciiStrToLower(format.name); }
+
+// Null: no such file.
+const io::Format* ArraysOf(const std::string& path) {
+  std::error_code error;
+  const io::Format* const format = io::FormatOfName(path);
+  const bool one = format != nullptr && HoldsArrays(*format) && io::EndsAsWritten(path, *format);
+  return one && fs::is_regular_file(path, error) ? format : nullptr;
+}
+
 // The last one takes any folder.
 constexpr Format kFormats[] = {
     {"csv", [](const std::string& path) { return IsFile(path, {".csv"}); }, OpenCsv},
-    {"hdf5",
-     [](const std::string& path) {
-       return IsFile(path, {".h5", ".hdf5"});
-     },
-     [](const std::string& path, const DataOptions& o) -> io::RowsPtr {
-       absl::StatusOr<StateDict> arrays = io::ReadHdf5(path);
-       RaiseIfError(arrays.status(), "dataset");
-       return std::make_shared<ArrayRows>(path, *arrays, o.variables);
-     }},
-    {"npz", [](const std::string& path) { return IsFile(path, {".npz"}); },
-     [](const std::string& path, const DataOptions& o) -> io::RowsPtr {
-       return std::make_shared<ArrayRows>(path, io::ReadNpz(path), o.variables);
-     }},
     {"nnabla-cache", [](const std::string& path) { return AnyOf(path, {"cache_index.csv"}); },
      [](const std::string& path, const DataOptions& o) -> io::RowsPtr {
        return io::OpenNnablaCache(path, {.variables = o.variables, .normalize = o.normalize});
@@ -177,7 +179,8 @@ std::string FormatOf(const std::string& path) {
   for (const Format& format : kFormats) {
     if (format.recognises(path)) return format.name;
   }
-  return "";
+  const io::Format* const arrays = ArraysOf(path);
+  return arrays == nullptr ? "" : NameOf(*arrays);
 }
 
 Data OpenData(const std::string& path, const DataOptions& options) {
@@ -192,6 +195,11 @@ Data OpenData(const std::string& path, const DataOptions& options) {
       return data;
     }
   }
+  const io::Format* const arrays = io::FindFormat(name);
+  if (arrays != nullptr && HoldsArrays(*arrays)) {
+    const StateDict all = arrays->read_tensors(path, {});
+    return {name, std::make_shared<ArrayRows>(path, all, options.variables)};
+  }
   RaiseStatus(NotFound(path, ": expected a data set (", absl::StrJoin(DataFormats(), ", "), ")"),
               "dataset");
 }
@@ -203,8 +211,13 @@ bool IsOrHolds(const std::string& destination, const std::string& source) {
 }
 
 std::vector<std::string> DataFormats() {
-  std::vector<std::string> names;
-  for (const Format& format : kFormats) names.emplace_back(format.name);
+  std::vector<std::string> names = {kFormats[0].name};
+  for (const io::Format* format : io::Formats()) {
+    if (HoldsArrays(*format)) names.push_back(NameOf(*format));
+  }
+  for (const Format& format : kFormats) {
+    if (&format != kFormats) names.emplace_back(format.name);
+  }
   return names;
 }
 

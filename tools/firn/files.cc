@@ -1,74 +1,60 @@
 #include "tools/firn/files.h"
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/formats/formats.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/tensor/error.h"
 
 namespace firn::cli {
 namespace {
 
-std::map<std::string, FileFormat>& Registry() {
-  static auto* registry = new std::map<std::string, FileFormat>();
-  return *registry;
+std::map<std::string, ContentsReader>& Readers() {
+  static auto* readers = new std::map<std::string, ContentsReader>();
+  return *readers;
 }
 
-// At the beginning, or behind a block of the user's own of 512 bytes, or twice as many, ...
-bool HasHdf5Signature(std::ifstream& file) {
-  constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n");
-  std::string bytes(kSignature.size(), '\0');
-  for (std::streamoff at = 0;; at = at == 0 ? 512 : 2 * at) {
-    file.clear();
-    file.seekg(at);
-    if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return false;
-    if (bytes == kSignature) return true;
-  }
-}
-
-FileHead HeadOf(const std::string& path) {
-  constexpr std::streamsize kBytes = 16;
-  FileHead head{.name = std::filesystem::path(path).filename().string(),
-                .bytes = std::string(kBytes, '\0')};
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {  // a pipe would wait
-    head.bytes.clear();
-    return head;
-  }
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.bytes.data(), kBytes);
-  head.bytes.resize(static_cast<size_t>(file.gcount()));
-  head.hdf5 = HasHdf5Signature(file);
-  return head;
+// Null where a file of the format is read as tensors are.
+ContentsReader ReaderOf(const io::Format& format) {
+  const auto found = Readers().find(format.name);
+  return found == Readers().end() ? nullptr : found->second;
 }
 
 }  // namespace
 
-FormatRegistration::FormatRegistration(const char* name, FileFormat format) {
-  Registry()[name] = format;
+ContentsRegistration::ContentsRegistration(const char* format, ContentsReader read) {
+  Readers()[format] = read;
 }
 
 std::vector<std::string> FormatNames() {
   std::vector<std::string> names;
-  for (const auto& [name, format] : Registry()) names.push_back(name);
+  for (const io::Format* format : io::Formats()) {
+    if (format->read_tensors || ReaderOf(*format) != nullptr) names.push_back(format->name);
+  }
   return names;
 }
 
 FileContents ReadFile(const std::string& path, const io::LoadLimits& limits) {
-  const FileHead head = HeadOf(path);
-  for (const auto& [name, format] : Registry()) {
-    if (!format.is(head)) continue;
-    FileContents contents = format.read(path, limits);
-    if (contents.format.empty()) contents.format = name;
-    return contents;
+  const io::Format* const format = io::FormatOfFile(path);
+  if (format != nullptr) {
+    const ContentsReader read = ReaderOf(*format);
+    if (read != nullptr || format->read_tensors) {
+      FileContents contents;
+      if (read != nullptr) {
+        contents = read(path, limits);
+      } else {
+        contents.tensors = format->read_tensors(path, {.limits = limits});
+      }
+      if (contents.format.empty()) contents.format = format->name;
+      return contents;
+    }
   }
   // Whatever it is: HDF5's reader says what is wrong with a path, and may find its signature later.
-  absl::StatusOr<StateDict> tensors = io::ReadHdf5(path, {.limits = limits});
+  absl::StatusOr<StateDict> tensors = io::TryLoadHdf5(path, {.limits = limits});
   if (tensors.ok()) return {.format = "HDF5", .tensors = *std::move(tensors)};
   const std::string known = absl::StrCat(" (known are ", absl::StrJoin(FormatNames(), ", "), ")");
   const bool other = absl::IsDataLoss(tensors.status()) || absl::IsUnimplemented(tensors.status());

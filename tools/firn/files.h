@@ -1,15 +1,15 @@
 #ifndef FIRN_TOOLS_FIRN_FILES_H_
 #define FIRN_TOOLS_FIRN_FILES_H_
 
-// Files of whichever format Firn reads. A format registers itself, in a file of formats/:
+// Files of whichever format Firn reads (io/formats). Those that hold more than tensors, or would be
+// too large to be kept, have a reader of their own here, in a file of formats/:
 //
-//   FIRN_FILE_FORMAT(npy, "NPY") {
-//     return {[](const FileHead& head) { return head.bytes.starts_with("\x93NUMPY"); },
-//             [](const std::string& path, const io::LoadLimits& limits) {
-//               FileContents contents;
-//               contents.tensors.Insert("array", io::ReadNpy(path, {.limits = limits}));
-//               return contents;
-//             }};
+//   FIRN_FILE_CONTENTS(wav, "WAV") {
+//     return [](const std::string& path, const io::LoadLimits& limits) {
+//       FileContents contents;
+//       contents.tensors.Insert("samples", io::ReadWav(path, limits).samples);
+//       return contents;
+//     };
 //   }
 
 #include <cstdint>
@@ -45,30 +45,20 @@ struct FileContents {
   std::vector<std::pair<std::string, nlohmann::json>> facts = {};  // {"sample rate", 16000}
 };
 
-// By what formats are told.
-struct FileHead {
-  std::string name;   // of the file, without its folder
-  std::string bytes;  // the first 16, or all
-  bool hdf5 = false;  // its signature is there, or behind a user block
+// Throws firn::Error for what is damaged, refused, or beyond the limits; runs nothing of the file.
+using ContentsReader = FileContents (*)(const std::string& path, const io::LoadLimits& limits);
+
+struct ContentsRegistration {
+  ContentsRegistration(const char* format, ContentsReader read);
 };
 
-struct FileFormat {
-  bool (*is)(const FileHead& head);
-  // Throws firn::Error for what is damaged, refused, or beyond the limits; runs nothing of the
-  // file.
-  FileContents (*read)(const std::string& path, const io::LoadLimits& limits);
-};
+// A reader of files of the format of that name.
+#define FIRN_FILE_CONTENTS(id, name)                                                            \
+  static ::firn::cli::ContentsReader FirnContents_##id();                                       \
+  static const ::firn::cli::ContentsRegistration firn_contents_##id(name, FirnContents_##id()); \
+  static ::firn::cli::ContentsReader FirnContents_##id()
 
-struct FormatRegistration {
-  FormatRegistration(const char* name, FileFormat format);
-};
-
-#define FIRN_FILE_FORMAT(id, name)                                                        \
-  static ::firn::cli::FileFormat FirnFormat_##id();                                       \
-  static const ::firn::cli::FormatRegistration firn_format_##id(name, FirnFormat_##id()); \
-  static ::firn::cli::FileFormat FirnFormat_##id()
-
-// The names of all formats, sorted.
+// The names of all formats that ReadFile takes, sorted.
 std::vector<std::string> FormatNames();
 
 // Reads a file within the limits; nothing of it is run. Throws firn::Error.

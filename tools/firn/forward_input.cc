@@ -160,13 +160,13 @@ ForwardInput Table(const std::string& path, const ForwardOptions& o, const io::G
   bool labelled = o.labels && info.target.has_value() && !info.classes.empty();
   if (labelled) {
     const io::CsvColumn target = ColumnOf(*info.target);
-    labelled = HasColumn(ValueOrRaise(io::ReadCsvNames(path, read), "csv"), target);
+    labelled = HasColumn(ValueOrRaise(io::TryLoadCsvNames(path, read), "csv"), target);
     if (labelled) {
       read.columns.push_back(target);
       read.categories[target] = info.classes;
     }
   }
-  const Tensor table = ValueOrRaise(io::ReadCsv(path, read, TableWording()), "csv");
+  const Tensor table = ValueOrRaise(io::TryLoadCsv(path, read, TableWording()), "csv");
   const int64_t features = table.size(1) - (labelled ? 1 : 0);
   Tensor x = Slice(table, 1, 0, features).Clone();
   if (info.missing.has_value() && !std::isnan(*info.missing)) {

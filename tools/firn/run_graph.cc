@@ -14,7 +14,7 @@
 #include "firn/autograd/profile.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/graph/graph_file.h"
-#include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/graph_file_status.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/format.h"
@@ -213,7 +213,7 @@ FIRN_COMMAND(draw_graph, "Draws a saved graph") {
       ->excludes(by_operation);
   app.footer("Example: firn draw-graph net.firn -o net.svg");
   return [o](Terminal& terminal) {
-    const absl::StatusOr<io::GraphFile> file = io::ReadGraph(o->graph);
+    const absl::StatusOr<io::GraphFile> file = io::TryReadGraph(o->graph);
     RaiseIfError(file.status(), "graph");
     WriteGraphPicture(file->graph, o->output, {.names = file->states, .modules = !o->by_operation});
     terminal.Print(absl::StrCat(o->output, "\n"), {{"output", o->output}});

@@ -165,7 +165,7 @@ class Writer {
     if (picture) {
       bytes = io::EncodePng(*picture);
     } else {
-      absl::StatusOr<std::string> npy = io::FormatNpy(t);
+      absl::StatusOr<std::string> npy = io::TryFormatNpy(t);
       if (!npy.ok()) Raise(npy.status());
       bytes = *std::move(npy);
     }

@@ -18,7 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/hdf5/internal/h5_writer.h"
 #include "firn/io/internal/struct_archive.h"
 #include "firn/tensor/dispatch.h"
@@ -226,7 +226,7 @@ absl::StatusOr<CheckpointContents> ReadCheckpoint(const std::string& path,
     return IsOf(name, kReserved) || std::any_of(parts.begin(), parts.end(),
                                                 [&](const auto& part) { return IsOf(name, part); });
   };
-  FIRN_ASSIGN_OR_RETURN(StateDict file, ReadHdf5(path, {.limits = limits, .want = want}));
+  FIRN_ASSIGN_OR_RETURN(StateDict file, TryLoadHdf5(path, {.limits = limits, .want = want}));
   return CheckpointOf(path, std::move(file), parts);
 }
 

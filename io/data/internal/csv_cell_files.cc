@@ -4,17 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/csv/csv.h"
 #include "firn/io/csv/internal/csv_line.h"
-#include "firn/io/image/image.h"
-#include "firn/io/npy/npy.h"
-#include "firn/io/wav/wav.h"
+#include "firn/io/formats/formats.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
@@ -31,45 +27,28 @@ bool StaysInside(std::string_view path) {
   return true;
 }
 
-Tensor Image(const std::string& path, DType /*dtype*/, const CsvRowsOptions& options) {
-  Tensor image = ReadImage(path, options.image);
-  if (!options.normalize) return image;
-  return image.To(DType::kF32) / (image.dtype() == DType::kU8 ? 255 : 65535);
-}
-
-using Reader = Tensor (*)(const std::string& path, DType dtype, const CsvRowsOptions& options);
-struct Format {
-  std::string_view end;
-  Reader read;
-};
-constexpr Format kFormats[] = {
-    {".bmp", Image},
-    {".gif", Image},
-    {".jpeg", Image},
-    {".jpg", Image},
-    {".png", Image},
-    {".tif", Image},
-    {".tiff", Image},
-    {".csv",
-     [](const std::string& path, DType dtype, const CsvRowsOptions& o) {
-       return LoadCsv(path, {.dtype = dtype, .round = o.round, .limits = o.limits});
-     }},
-    {".npy", [](const std::string& path, DType,
-                const CsvRowsOptions& o) { return ReadNpy(path, {.limits = o.limits}); }},
-    {".wav", [](const std::string& path, DType,
-                const CsvRowsOptions& o) { return ReadWav(path, o.limits).samples; }},
-};
-
 // The end of a name that says what is in the file, in small letters.
 std::string EndOf(std::string_view name) {
   const size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? "" : absl::AsciiStrToLower(std::string(name.substr(dot)));
 }
 
-const Format* FormatOf(std::string_view end) {
-  const auto* const format = std::find_if(std::begin(kFormats), std::end(kFormats),
-                                          [&](const Format& f) { return f.end == end; });
-  return format == std::end(kFormats) ? nullptr : format;
+bool ReadsCells(const Format& format) { return static_cast<bool>(format.read_array); }
+
+// Null: no format reads such a file as one tensor.
+const Format* FormatOfCell(const std::string& name) {
+  const Format* const format = FormatOfName(name);
+  return format != nullptr && ReadsCells(*format) && EndsAsWritten(name, *format) ? format
+                                                                                  : nullptr;
+}
+
+Tensor ReadByFormat(const std::string& path, DType dtype, const CsvRowsOptions& options) {
+  const Format& format = *FormatOfCell(path);
+  Tensor array = format.read_array(
+      path,
+      {.dtype = dtype, .round = options.round, .image = &options.image, .limits = options.limits});
+  if (format.holds != FileHolds::kImage || !options.normalize) return array;
+  return array.To(DType::kF32) / (array.dtype() == DType::kU8 ? 255 : 65535);
 }
 
 std::string WithSlashes(std::string name) {
@@ -95,10 +74,9 @@ absl::Status CheckCellPath(const std::string& name, const CsvRowsOptions& option
                  Unimplemented("expected a number or a file of this machine, got ", Shown(name),
                                ": ", SchemeOf(name), " is not read"));
   const std::string end = EndOf(name);
-  FIRN_RETURN_IF(!options.readers.contains(end) && FormatOf(end) == nullptr,
-                 DataLoss("expected a number or the path of a .bmp, .csv, .gif, .jpeg, .jpg, .npy, "
-                          ".png, .tif, .tiff or .wav file, got ",
-                          Shown(name)));
+  FIRN_RETURN_IF(!options.readers.contains(end) && FormatOfCell(name) == nullptr,
+                 DataLoss("expected a number or the path of a ", SuffixesText(ReadsCells),
+                          " file, got ", Shown(name)));
   FIRN_RETURN_IF(name.find('\0') != std::string::npos,
                  DataLoss("expected a path, got ", Shown(name), " with a zero byte in it"));
   FIRN_RETURN_IF(!options.allow_outside && !StaysInside(WithSlashes(name)),
@@ -116,8 +94,7 @@ absl::StatusOr<Tensor> ReadCellFile(const std::string& folder, std::string name,
   name = WithSlashes(std::move(name));
   const std::string path = name.starts_with('/') ? name : folder + name;
   try {
-    return own != options.readers.end() ? own->second(path)
-                                        : FormatOf(end)->read(path, dtype, options);
+    return own != options.readers.end() ? own->second(path) : ReadByFormat(path, dtype, options);
   } catch (const Error& e) {
     return e.status();
   }

@@ -16,7 +16,7 @@
 namespace firn::io::internal {
 
 struct StoredBuffer {
-  uint8_t kind = 0;  // position in kBufferKinds of io/graph/graph_file_format.h
+  uint8_t kind = 0;  // position in kBufferKinds of io/graph/internal/graph_file_format.h
   int64_t bytes = 0;
   std::string device;
 };

@@ -8,7 +8,7 @@
 
 namespace firn::io::internal {
 
-// io::ReadHdf5 of a file, or of memory that stands for one.
+// io::LoadHdf5 of a file, or of memory that stands for one.
 absl::StatusOr<StateDict> ReadH5(const RandomAccess& file, const LoadOptions& options);
 
 }  // namespace firn::io::internal

@@ -11,7 +11,7 @@
 
 namespace firn::io::internal {
 
-// io::ReadHdf5Words of a file, or of memory that stands for one.
+// io::LoadHdf5Words of a file, or of memory that stands for one.
 absl::StatusOr<std::vector<std::string>> ReadH5Words(const RandomAccess& file,
                                                      std::string_view name,
                                                      const LoadLimits& limits);

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/little_endian.h"
-#include "firn/io/wire/internal/wire.h"
 #include "firn/io/nnabla_model/internal/proto_reading.h"
+#include "firn/io/wire/internal/wire.h"
 
 namespace firn::io::internal {
 namespace {

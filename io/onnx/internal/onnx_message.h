@@ -15,8 +15,8 @@
 #include "absl/status/status.h"
 #include "firn/device/message.h"
 #include "firn/io/load_limits.h"
-#include "firn/io/wire/internal/wire.h"
 #include "firn/io/onnx/internal/onnx_model.h"
+#include "firn/io/wire/internal/wire.h"
 
 namespace firn::io::internal {
 

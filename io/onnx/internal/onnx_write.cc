@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/wire/internal/wire.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
+#include "firn/io/wire/internal/wire.h"
 
 namespace firn::io::internal {
 namespace {

@@ -245,6 +245,10 @@ class Walk {
                                                                     : InObject(next.within);
       case Kind::kObject:
         break;
+      case Kind::kBool:
+      case Kind::kInt:
+      case Kind::kFloat:
+        return KeepNumber(next, value);
       default:
         return absl::OkStatus();
     }
@@ -270,10 +274,30 @@ class Walk {
     const LoadOptions& load = options_.load;
     if (load.want && !load.want(next.path)) return absl::OkStatus();
     if (next.within != nullptr) return InObject(next.within);
-    FIRN_RETURN_IF(static_cast<int64_t>(state_.size()) == load.limits.max_tensors,
-                   ResourceExhausted("more than the ", load.limits.max_tensors,
-                                     " tensors allowed (limits.max_tensors)"));
+    FIRN_RETURN_IF_ERROR(CheckCount());
     FIRN_ASSIGN_OR_RETURN(Tensor tensor, reader_.Read(value));
+    return Insert(next, std::move(tensor));
+  }
+
+  absl::Status KeepNumber(const Waiting& next, const PickleValue& value) {
+    const LoadOptions& load = options_.load;
+    const bool wanted = options_.numbers && next.within == nullptr && !next.path.empty();
+    if (!wanted || (load.want && !load.want(next.path))) return absl::OkStatus();
+    FIRN_RETURN_IF_ERROR(CheckCount());
+    const double number =
+        value.kind == Kind::kFloat ? value.number : static_cast<double>(value.integer);
+    return Insert(next, Full({}, number, DType::kF64));
+  }
+
+  absl::Status CheckCount() const {
+    const int64_t most = options_.load.limits.max_tensors;
+    FIRN_RETURN_IF(
+        static_cast<int64_t>(state_.size()) == most,
+        ResourceExhausted("more than the ", most, " tensors allowed (limits.max_tensors)"));
+    return absl::OkStatus();
+  }
+
+  absl::Status Insert(const Waiting& next, Tensor tensor) {
     const std::string name = next.path.empty() ? "tensor" : next.path;
     FIRN_RETURN_IF(state_.Contains(name), DataLoss("the name occurs twice"));
     state_.Insert(name, std::move(tensor));
@@ -294,11 +318,12 @@ class Walk {
     return absl::OkStatus();
   }
 
-  // Whether a value can hold others.
+  // Whether a value is, or can hold, what is kept.
   bool Holds(uint32_t at) const {
     const Kind kind = pickle_[at].kind;
-    return kind == Kind::kDict || kind == Kind::kList || kind == Kind::kTuple ||
-           kind == Kind::kObject || kind == Kind::kStored;
+    const bool number = kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kFloat;
+    return (number && options_.numbers) || kind == Kind::kDict || kind == Kind::kList ||
+           kind == Kind::kTuple || kind == Kind::kObject || kind == Kind::kStored;
   }
 
   static std::string Under(const std::string& path, const std::string& name) {

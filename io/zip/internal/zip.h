@@ -46,14 +46,18 @@ class ZipReader {
 // files. Thread-compatible.
 class ZipWriter {
  public:
-  explicit ZipWriter(inner::internal::AtomicFile* out) : out_(out) {}
-  // InvalidArgument where a member, or all together, pass 4 GB, or a name 64 KB.
+  // Sizes and places from `narrow` on are written as zip64, which the format wants of those that 32
+  // bits do not hold; smaller ones are for tests.
+  explicit ZipWriter(inner::internal::AtomicFile* out, uint64_t narrow = 0xffffffff)
+      : out_(out), narrow_(narrow) {}
+  // InvalidArgument for a name of more than 64 KB. Members of 4 GB and more are never compressed.
   absl::Status Add(const std::string& name, std::string_view bytes, bool deflate);
   absl::Status Finish();
 
  private:
   absl::Status Write(std::string_view bytes);
   inner::internal::AtomicFile* const out_;
+  const uint64_t narrow_;
   std::string directory_;
   uint64_t at_ = 0;
   uint64_t count_ = 0;

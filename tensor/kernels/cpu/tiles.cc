@@ -14,6 +14,8 @@ template <class T>
 void GatherRow(const T* from, int64_t step, int64_t n, T* to) {
   if (step == 1) {
     std::copy_n(from, n, to);
+  } else if (step == 0) {  // a constant step is what the compiler needs to vectorise
+    std::fill_n(to, n, *from);
   } else {
     for (int64_t j = 0; j < n; ++j) to[j] = from[j * step];
   }

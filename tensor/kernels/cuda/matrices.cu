@@ -1,4 +1,5 @@
 // A thread an element of what is written; a team a matrix of which the diagonal is read.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -130,6 +131,132 @@ struct DeterminantBody {
   }
 };
 
+template <class T>
+struct PartBody {
+  const T* x;
+  T* y;
+  MatrixPart p;
+
+  static FIRN_HOST_DEVICE int64_t At(const MatrixSteps& s, int64_t matrix, int64_t row,
+                                     int64_t column) {
+    return matrix * s.matrix + row * s.row + column * s.column;
+  }
+  FIRN_HOST_DEVICE T From(int64_t matrix, int64_t row, int64_t column) const {
+    const bool has =
+        p.part == Part::kAll || (p.part == Part::kUpper ? row <= column : row >= column);
+    return has ? x[At(p.from, matrix, row, column)] : T(0);
+  }
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t matrix = i;
+    const int64_t column = TakeDigit(matrix, p.columns), row = TakeDigit(matrix, p.rows);
+    y[At(p.to, matrix, row, column)] = From(matrix, row, column);
+  }
+};
+
+template <class T>
+struct FiniteBody {
+  PartBody<T> copy;
+  int32_t* bad;
+  IndexFaults faults;
+
+  template <class Team>
+  FIRN_HOST_DEVICE void operator()(const Team& team, int64_t matrix) const {
+    const MatrixPart& p = copy.p;
+    int64_t first = p.rows;  // with an element that is not finite
+    for (int64_t e = team.rank(); e < p.rows * p.columns; e += team.size()) {
+      const T v = copy.From(matrix, e / p.columns, e % p.columns);
+      if (!(std::abs(v) <= std::numeric_limits<T>::max())) first = Less()(first, e / p.columns);
+    }
+    first = team.Reduce(first, Less());
+    for (int64_t e = team.rank(); e < p.rows * p.columns; e += team.size()) {
+      const int64_t row = e / p.columns, column = e % p.columns;
+      copy.y[copy.At(p.to, matrix, row, column)] =
+          first < p.rows ? T(0) : copy.From(matrix, row, column);
+    }
+    if (team.rank() != 0) return;
+    bad[matrix] = first < p.rows;
+    if (first < p.rows) faults.Report(matrix, first, p.rows);
+  }
+};
+
+// An element, and where it is.
+template <class T>
+struct Candidate {
+  T value;
+  int64_t at;
+};
+struct FirstOfLargest {
+  template <class T>
+  FIRN_HOST_DEVICE Candidate<T> operator()(const Candidate<T>& a, const Candidate<T>& b) const {
+    const T of_a = std::abs(a.value), of_b = std::abs(b.value);
+    return of_b > of_a || (of_b == of_a && b.at < a.at) ? b : a;
+  }
+};
+
+template <class T>
+struct VectorsBody {
+  SignedVectors v;
+  IndexFaults faults;
+
+  template <class Team>
+  FIRN_HOST_DEVICE void operator()(const Team& team, int64_t i) const {
+    int64_t matrix = i;
+    const int64_t line = TakeDigit(matrix, std::max(v.own.lines, v.other.lines));
+    const bool lost = v.bad[matrix] != 0 || v.infos[matrix] != 0;
+    T sign = lost ? std::numeric_limits<T>::quiet_NaN() : T(1);
+    if (!lost && line < v.own.lines) sign = SignOf(team, matrix, line);
+    Write(team, v.own, matrix, line, sign);
+    Write(team, v.other, matrix, line, lost || line < v.paired ? sign : T(1));
+    if (team.rank() != 0 || !lost) return;
+    if (line < v.paired) static_cast<T*>(v.values)[matrix * v.paired + line] = sign;
+    if (line == 0 && v.bad[matrix] == 0) faults.Report(matrix, 0, 1);
+  }
+
+  template <class Team>
+  FIRN_HOST_DEVICE T SignOf(const Team& team, int64_t matrix, int64_t line) const {
+    const MatrixSteps& s = v.own.from_steps;
+    const T* const from = static_cast<const T*>(v.own.from) + matrix * s.matrix + line * s.row;
+    Candidate<T> best = {T(0), v.own.size};
+    for (int64_t e = team.rank(); e < v.own.size; e += team.size()) {
+      best = FirstOfLargest()(best, Candidate<T>{from[e * s.column], e});
+    }
+    return team.Reduce(best, FirstOfLargest()).value < T(0) ? T(-1) : T(1);
+  }
+
+  template <class Team>
+  static FIRN_HOST_DEVICE void Write(const Team& team, const MatrixVectors& w, int64_t matrix,
+                                     int64_t line, T sign) {
+    if (line >= w.lines) return;
+    const MatrixSteps &f = w.from_steps, &t = w.to_steps;
+    const T* const from = static_cast<const T*>(w.from) + matrix * f.matrix + line * f.row;
+    T* const to = static_cast<T*>(w.to) + matrix * t.matrix + line * t.row;
+    for (int64_t e = team.rank(); e < w.size; e += team.size()) {
+      to[e * t.column] = sign * from[e * f.column];
+    }
+  }
+};
+
+template <class T>
+struct DivideRowsBody {
+  DividedRows d;
+  const T* s;
+  T* y;
+  IndexFaults faults;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t matrix = i;
+    const int64_t row = TakeDigit(matrix, d.k), column = TakeDigit(matrix, d.columns);
+    const double least = d.rtol * static_cast<double>(s[matrix * d.k]);
+    const T value = s[matrix * d.k + row];
+    if (d.bad[matrix] != 0 || d.infos[matrix] != 0) {
+      y[i] = std::numeric_limits<T>::quiet_NaN();
+      if (d.bad[matrix] == 0 && row + column == 0) faults.Report(matrix, 0, 1);
+    } else {
+      y[i] = value > static_cast<T>(std::max(least, d.atol)) ? y[i] * (T(1) / value) : T(0);
+    }
+  }
+};
+
 }  // namespace
 
 absl::Status CopyMatrices(const Queue& queue, const MatrixCopy& copy, const void* x, void* y) {
@@ -178,6 +305,39 @@ absl::Status Determinants(const Queue& queue, DType dtype, int64_t count, int64_
     return ForEachLine(queue, count, n,
                        DeterminantBody<T>{static_cast<const T*>(lu), pivots, static_cast<T*>(signs),
                                           static_cast<T*>(logs), n});
+  });
+}
+
+absl::Status CopyPart(const Queue& queue, const MatrixPart& p, const void* x, void* y) {
+  return VisitMatrices(p.dtype, [&]<class T>(TypeTag<T>) {
+    return ForEach(queue, p.count * p.rows * p.columns,
+                   PartBody<T>{static_cast<const T*>(x), static_cast<T*>(y), p});
+  });
+}
+
+absl::Status CopyFinite(const Queue& queue, const MatrixSite& site, const MatrixPart& p,
+                        const void* x, void* y, int32_t* bad) {
+  const IndexFaults faults(IndexFaultOf(queue), site);
+  return VisitMatrices(p.dtype, [&]<class T>(TypeTag<T>) {
+    const PartBody<T> copy{static_cast<const T*>(x), static_cast<T*>(y), p};
+    return ForEachLine(queue, p.count, p.rows * p.columns, FiniteBody<T>{copy, bad, faults});
+  });
+}
+
+absl::Status CopyVectors(const Queue& queue, const MatrixSite& site, const SignedVectors& v) {
+  const IndexFaults faults(IndexFaultOf(queue), site);
+  const int64_t lines = std::max(v.own.lines, v.other.lines);
+  return VisitMatrices(v.dtype, [&]<class T>(TypeTag<T>) {
+    return ForEachLine(queue, v.count * lines, v.own.size, VectorsBody<T>{v, faults});
+  });
+}
+
+absl::Status DivideRows(const Queue& queue, const MatrixSite& site, const DividedRows& d,
+                        const void* s, void* y) {
+  const IndexFaults faults(IndexFaultOf(queue), site);
+  return VisitMatrices(d.dtype, [&]<class T>(TypeTag<T>) {
+    return ForEach(queue, d.count * d.k * d.columns,
+                   DivideRowsBody<T>{d, static_cast<const T*>(s), static_cast<T*>(y), faults});
   });
 }
 

@@ -52,6 +52,55 @@ absl::Status CopyTriangles(const Queue& queue, DType dtype, int64_t count, int64
 absl::Status Determinants(const Queue& queue, DType dtype, int64_t count, int64_t n, const void* lu,
                           const int64_t* pivots, void* signs, void* logs);
 
+// Where the elements of a batch's matrices lie, in elements: `matrix` from one matrix to the next.
+struct MatrixSteps {
+  int64_t matrix, row, column;
+};
+// Which elements are copied; the others become 0.
+enum class Part : uint8_t { kAll, kUpper, kLower };
+struct MatrixPart {
+  DType dtype;
+  int64_t count, rows, columns;
+  MatrixSteps from, to;
+  Part part = Part::kAll;
+};
+absl::Status CopyPart(const Queue& queue, const MatrixPart& p, const void* x, void* y);
+// The same for libraries that may search in what is not finite forever: a matrix that has such
+// elements there is noted, becomes 0, and its number in `bad` 1, which is 0 of the others.
+absl::Status CopyFinite(const Queue& queue, const MatrixSite& site, const MatrixPart& p,
+                        const void* x, void* y, int32_t* bad);
+
+// Vectors of matrices copied, each with the sign that makes the first of its largest elements
+// positive. The first `paired` of the others get the signs of those with their numbers, the rest
+// none. All of a matrix of which one of `bad` and `infos` is not 0 become NaN, and so do its
+// `values`, as many as are paired.
+struct MatrixVectors {
+  int64_t lines = 0, size = 0;                 // of every matrix
+  MatrixSteps from_steps = {}, to_steps = {};  // a row: a vector
+  const void* from = nullptr;                  // may be `to`, where steps are the same
+  void* to = nullptr;
+};
+struct SignedVectors {
+  DType dtype;
+  int64_t count, paired;
+  const int32_t *bad, *infos;
+  void* values;
+  MatrixVectors own, other = {};
+};
+// `site` says what matrices are whose infos alone are not 0; the first of them is noted.
+absl::Status CopyVectors(const Queue& queue, const MatrixSite& site, const SignedVectors& v);
+
+// Rows of column-major matrices, k x columns, over the singular values s that are above `atol` and
+// above `rtol` times the first; the others become 0, and NaN as above.
+struct DividedRows {
+  DType dtype;
+  int64_t count, k, columns;
+  double atol, rtol;
+  const int32_t *bad, *infos;
+};
+absl::Status DivideRows(const Queue& queue, const MatrixSite& site, const DividedRows& d,
+                        const void* s, void* y);
+
 }  // namespace firn::cuda
 
 #endif  // FIRN_TENSOR_KERNELS_CUDA_MATRICES_H_

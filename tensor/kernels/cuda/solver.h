@@ -1,12 +1,12 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_SOLVER_H_
 #define FIRN_TENSOR_KERNELS_CUDA_SOLVER_H_
 
-// Factors of matrices by cuSOLVER, and triangular systems by cuBLAS.
+// Factors of matrices by cuSOLVER, triangular systems and products by cuBLAS.
 //
 // Matrices are column-major, dense and of f32 or f64; those of a batch lie one behind the other and
-// are taken one after the other. cuSOLVER may wait for the device, so that kernels which call it
-// are not graph_capturable. These functions do not look at what a matrix turns out to be: kernels
-// of ours do (matrices.h).
+// are taken one after the other, unless a comment says so. cuSOLVER may wait for the device, so
+// that kernels which call it are not graph_capturable. These functions do not look at what a matrix
+// turns out to be: kernels of ours do (matrices.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +60,53 @@ struct TriangularSystem {
 absl::Status SolveTriangles(const Queue& queue, const SolverBatch& batch,
                             const TriangularSystem& system, absl::FunctionRef<int64_t(int64_t)> at,
                             const void* a, void* b);
+
+// A = Q R of m x n matrices, each in a place of max(n, q) columns: reflectors below R, and
+// min(m, n) numbers of them in `taus`. Then, in the same place, the first q columns of Q.
+// Errors: Unimplemented where a size is no int.
+struct QrBatch {
+  DType dtype;
+  int64_t m, n, q, count;
+  int64_t reflectors() const { return m < n ? m : n; }
+  int64_t place() const { return m * (n < q ? q : n); }
+};
+absl::StatusOr<SolverScratch> QrScratch(Device device, const QrBatch& batch);
+absl::Status FactorQr(const Queue& queue, const QrBatch& batch, const SolverScratch& scratch,
+                      void* workspace, void* a, void* taus, int32_t* info);
+absl::Status FormQ(const Queue& queue, const QrBatch& batch, const SolverScratch& scratch,
+                   void* workspace, void* a, const void* taus, int32_t* info);
+
+// Whether so many matrices with so many rows are computed in one call: PyTorch's rule.
+bool FitOneCall(int64_t rows, int64_t count);
+
+// Of symmetric matrices, of which one triangle is read: ascending eigenvalues, and vectors as
+// columns in A's place. A number for each matrix: 0 where they were found. Matrices
+// that fit one call are computed in one.
+absl::StatusOr<SolverScratch> EighScratch(Device device, const SolverBatch& batch, bool upper);
+absl::Status FactorEigh(const Queue& queue, const SolverBatch& batch, bool upper,
+                        const SolverScratch& scratch, void* workspace, void* a, void* values,
+                        int32_t* infos);
+
+// A = U diag(s) V^T of m x n matrices, m >= n, with `width` columns of U, n or m of them; A is
+// overwritten. A number for each matrix: 0 where they were found.
+struct SvdBatch {
+  DType dtype;
+  int64_t m, n, width, count;
+  // Where they fit it (FitOneCall): U has m columns then, and V comes as it is, not transposed.
+  bool one_call = false;
+};
+absl::StatusOr<SolverScratch> SvdScratch(Device device, const SvdBatch& batch);
+absl::Status FactorSvd(const Queue& queue, const SvdBatch& batch, const SolverScratch& scratch,
+                       void* workspace, void* a, void* s, void* u, void* vt, int32_t* infos);
+
+// C = A B, or A^T B^T where they are `transposed`: m x n, from products of k.
+struct MatrixProducts {
+  DType dtype;
+  bool transposed;
+  int64_t m, n, k, count;
+};
+absl::Status Multiply(const Queue& queue, const MatrixProducts& p, const void* a, const void* b,
+                      void* c);
 
 }  // namespace firn::cuda
 

@@ -9,13 +9,15 @@
 
 namespace firn::cuda {
 
-// What Firn calls of cuSOLVER, and of cuBLAS for triangles.
+// What Firn calls of cuSOLVER, and of cuBLAS for triangles and products beside them.
 struct SolverApi {
   decltype(&cudaSetDevice) set_device = cudaSetDevice;
   decltype(&cublasCreate) create_blas = cublasCreate;
   decltype(&cublasSetStream) set_blas_stream = cublasSetStream;
   decltype(&cublasStrsm_64) strsm = cublasStrsm_64;
   decltype(&cublasDtrsm_64) dtrsm = cublasDtrsm_64;
+  decltype(&cublasSgemmStridedBatched_64) sgemm = cublasSgemmStridedBatched_64;
+  decltype(&cublasDgemmStridedBatched_64) dgemm = cublasDgemmStridedBatched_64;
   decltype(&cusolverDnCreate) create = cusolverDnCreate;
   decltype(&cusolverDnCreateParams) create_params = cusolverDnCreateParams;
   decltype(&cusolverDnSetStream) set_stream = cusolverDnSetStream;
@@ -24,6 +26,26 @@ struct SolverApi {
   decltype(&cusolverDnXgetrf_bufferSize) getrf_size = cusolverDnXgetrf_bufferSize;
   decltype(&cusolverDnXgetrf) getrf = cusolverDnXgetrf;
   decltype(&cusolverDnXgetrs) getrs = cusolverDnXgetrs;
+  decltype(&cusolverDnXgeqrf_bufferSize) geqrf_size = cusolverDnXgeqrf_bufferSize;
+  decltype(&cusolverDnXgeqrf) geqrf = cusolverDnXgeqrf;
+  decltype(&cusolverDnSorgqr_bufferSize) sorgqr_size = cusolverDnSorgqr_bufferSize;
+  decltype(&cusolverDnDorgqr_bufferSize) dorgqr_size = cusolverDnDorgqr_bufferSize;
+  decltype(&cusolverDnSorgqr) sorgqr = cusolverDnSorgqr;
+  decltype(&cusolverDnDorgqr) dorgqr = cusolverDnDorgqr;
+  decltype(&cusolverDnXsyevd_bufferSize) syevd_size = cusolverDnXsyevd_bufferSize;
+  decltype(&cusolverDnXsyevd) syevd = cusolverDnXsyevd;
+  decltype(&cusolverDnCreateSyevjInfo) create_jacobi = cusolverDnCreateSyevjInfo;
+  decltype(&cusolverDnSsyevjBatched_bufferSize) ssyevj_size = cusolverDnSsyevjBatched_bufferSize;
+  decltype(&cusolverDnDsyevjBatched_bufferSize) dsyevj_size = cusolverDnDsyevjBatched_bufferSize;
+  decltype(&cusolverDnSsyevjBatched) ssyevj = cusolverDnSsyevjBatched;
+  decltype(&cusolverDnDsyevjBatched) dsyevj = cusolverDnDsyevjBatched;
+  decltype(&cusolverDnCreateGesvdjInfo) create_svd_jacobi = cusolverDnCreateGesvdjInfo;
+  decltype(&cusolverDnSgesvdjBatched_bufferSize) sgesvdj_size = cusolverDnSgesvdjBatched_bufferSize;
+  decltype(&cusolverDnDgesvdjBatched_bufferSize) dgesvdj_size = cusolverDnDgesvdjBatched_bufferSize;
+  decltype(&cusolverDnSgesvdjBatched) sgesvdj = cusolverDnSgesvdjBatched;
+  decltype(&cusolverDnDgesvdjBatched) dgesvdj = cusolverDnDgesvdjBatched;
+  decltype(&cusolverDnXgesvd_bufferSize) gesvd_size = cusolverDnXgesvd_bufferSize;
+  decltype(&cusolverDnXgesvd) gesvd = cusolverDnXgesvd;
 };
 
 }  // namespace firn::cuda

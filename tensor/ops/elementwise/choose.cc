@@ -28,7 +28,7 @@ absl::Status InferWhere(InferContext& c) { return InferBroadcastAs(c, c.dtype(1)
 
 absl::Status RunWhere(KernelContext& k) {
   VisitWidth(k.in_spec(1).dtype,
-             [&]<class T>(TypeTag<T>) { cpu::MovedLoop<T, bool, T, T>(k, WhereFn()); });
+             [&]<class T>(TypeTag<T>) { cpu::MovedLoop<T, uint8_t, T, T>(k, WhereFn()); });
   return absl::OkStatus();
 }
 

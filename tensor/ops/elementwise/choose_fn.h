@@ -9,16 +9,18 @@
 
 namespace firn {
 
-// Elements that are moved come as unsigned numbers. A mask keeps the compiler from making jumps of
+// Elements that are moved come as unsigned numbers, and conditions as the bytes that they are, for
+// g++ 12 makes no vectors of bools that choose wider numbers. A mask keeps it from making jumps of
 // the choice, which random conditions would make it miss.
 struct WhereFn {
-  template <class T>
-  FIRN_HOST_DEVICE T operator()(bool condition, T x, T y) const {
+  template <class Condition, class T>
+  FIRN_HOST_DEVICE T operator()(Condition condition, T x, T y) const {
     if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) {
-      const T mask = static_cast<T>(T(0) - static_cast<T>(condition));
+      using Signed = std::make_signed_t<T>;
+      const T mask = static_cast<T>(-static_cast<Signed>(condition != Condition(0)));
       return static_cast<T>((x & mask) | (y & static_cast<T>(~mask)));
     } else {
-      return condition ? x : y;
+      return condition != Condition(0) ? x : y;
     }
   }
 };

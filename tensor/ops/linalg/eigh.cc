@@ -75,7 +75,7 @@ void Grad(GradContext& g) {
 
 FIRN_REGISTER_OP(eigh) {
   return {
-      .doc = "Eigenvalues and eigenvectors of symmetric matrices. CPU only.",
+      .doc = "Eigenvalues and eigenvectors of symmetric matrices.",
       .autocast = Autocast::kFull,
       .inputs = {{.name = "a", .dtypes = kDecomposed, .min_rank = 2}},
       .outputs = {{.name = "values"}, {.name = "vectors"}},

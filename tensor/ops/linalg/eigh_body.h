@@ -193,6 +193,15 @@ class RotationBatch {
   int64_t begin_[kSteps], end_[kSteps];
 };
 
+// sqrt(x^2 + y^2) of numbers whose squares are finite. std::hypot takes several times as long, and
+// is called only where the sum of the squares may lack digits.
+template <class T>
+T LengthOf(T x, T y) {
+  constexpr T kLeast = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+  const T squares = x * x + y * y;
+  return squares >= kLeast ? std::sqrt(squares) : std::hypot(x, y);
+}
+
 // One step of the implicit QL method on rows [l, m] of the tridiagonal matrix.
 template <class T>
 void QlStep(int64_t l, int64_t m, const EighScratch<T>& w, RotationBatch<T>& batch) {
@@ -203,7 +212,7 @@ void QlStep(int64_t l, int64_t m, const EighScratch<T>& w, RotationBatch<T>& bat
   T s = 1, c = 1, p = 0;
   int64_t i = m - 1;
   for (; i >= l; --i) {
-    const T f = s * e[i], b = c * e[i], r = std::hypot(f, g);
+    const T f = s * e[i], b = c * e[i], r = LengthOf(f, g);
     e[i + 1] = r;
     if (r == T(0)) {  // it falls apart here
       d[i + 1] -= p;

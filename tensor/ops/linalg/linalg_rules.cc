@@ -5,6 +5,7 @@
 #include "firn/tensor/ops/linalg/linalg_rules.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "firn/tensor/ops/compare/compare.h"
@@ -43,6 +44,13 @@ absl::Status CheckSquare(const InferContext& c, int i, std::string_view name) {
   FIRN_RETURN_IF(s.dim(-2) != s.dim(-1),
                  InvalidArgument("the matrices of ", name, " must be square, got ", s.ToString()));
   return absl::OkStatus();
+}
+
+double RankTolerance(const TensorSpec& a) {
+  const double epsilon = a.dtype == DType::kF32
+                             ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                             : std::numeric_limits<double>::epsilon();
+  return static_cast<double>(std::max(a.shape.dim(-1), a.shape.dim(-2))) * epsilon;
 }
 
 BroadcastBatch::BroadcastBatch(const Dims& own, const Dims& batch)

@@ -35,6 +35,10 @@ bool IsVectors(const Shape& a, const Shape& b);
 // An error unless input i's matrices are square.
 absl::Status CheckSquare(const InferContext& c, int i, std::string_view name = "a");
 
+// The largest singular value times this, and what is smaller, counts as 0 where nobody says what
+// does.
+double RankTolerance(const TensorSpec& a);
+
 // Where matrix i of a batch lies in a tensor whose own batch was broadcast to it.
 class BroadcastBatch {
  public:

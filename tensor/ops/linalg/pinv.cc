@@ -4,14 +4,13 @@
 //   dA = -P^T G P^T + (1 - A P)^T G^T P P^T + P^T P G^T (1 - P A)^T
 // which has no differences of singular values to divide by.
 //
-// lstsq: the solution is P B.
+// lstsq: the solution is P B. The singular values come with P, by an operation of its own.
 //
 // matrix_power: squares of squares, multiplied where n has a bit.
 
 #include "firn/tensor/ops/linalg/pinv.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
@@ -35,16 +34,6 @@
 namespace firn {
 namespace {
 
-double Epsilon(DType d) {
-  return d == DType::kF32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                          : std::numeric_limits<double>::epsilon();
-}
-
-// The rtol that stands for none.
-double DefaultTolerance(const TensorSpec& a) {
-  return static_cast<double>(std::max(a.shape.dim(-1), a.shape.dim(-2))) * Epsilon(a.dtype);
-}
-
 absl::Status Infer(InferContext& c) {
   const PinvAttrs& at = c.attrs<PinvAttrs>();
   FIRN_RETURN_IF(!(at.atol >= 0), InvalidArgument("atol is ", at.atol, " (want >= 0)"));
@@ -52,6 +41,16 @@ absl::Status Infer(InferContext& c) {
   const Shape& a = c.shape(0);
   FIRN_ASSIGN_OR_RETURN(const Shape p, ShapeOfMatrices(BatchDims(a), a.dim(-1), a.dim(-2)));
   c.set_out(0, c.dtype(0), p);
+  return absl::OkStatus();
+}
+
+absl::Status InferWithValues(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(Infer(c));
+  const Shape& a = c.shape(0);
+  Dims values = BatchDims(a);
+  values.push_back(std::min(a.dim(-2), a.dim(-1)));
+  FIRN_ASSIGN_OR_RETURN(const Shape s, Shape::Make(values.span()));
+  c.set_out(1, c.dtype(0), s);
   return absl::OkStatus();
 }
 
@@ -90,19 +89,23 @@ void WritePinv(const TallSizes& t, const T* s, T tolerance, const cpu::SvdScratc
   if (!t.turned) cpu::TransposeTo(to, t.rows, n, p);
 }
 
+// Output 1, if there is to be one, gets the singular values.
+template <bool kWithValues>
 absl::Status Run(KernelContext& k) {
   const PinvAttrs& at = k.attrs<PinvAttrs>();
   const TensorSpec& a = k.in_spec(0);
   const TallSizes t(a.shape);
   const int64_t size = t.rows * t.columns;
-  const double rtol = at.rtol < 0 ? DefaultTolerance(a) : at.rtol;
+  const double rtol = at.rtol < 0 ? RankTolerance(a) : at.rtol;
   return VisitDecomposed(a.dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
     const T* const from = k.in<T>(0);
-    T* const p = k.out<T>();
+    T *const p = k.out<T>(0), *values = nullptr;
+    if constexpr (kWithValues) values = k.out<T>(1);
     const cpu::Failed failed =
         cpu::ForEachMatrix(Plan(a), k.workspace(), [&](int64_t i, void* scratch) -> int64_t {
-          T* const s = static_cast<T*>(scratch);
-          const cpu::SvdScratch<T> w(s + t.columns, t.rows, t.columns, t.columns);
+          T* const room = static_cast<T*>(scratch);
+          T* const s = kWithValues ? values + i * t.columns : room;
+          const cpu::SvdScratch<T> w(room + t.columns, t.rows, t.columns, t.columns);
           if (t.turned) {
             cpu::TransposeTo(from + i * size, t.columns, t.rows, w.a);
           } else {
@@ -130,9 +133,9 @@ void Grad(GradContext& g) {
   g.set_grad_input(0, Add(across, Add(beyond_columns, beyond_rows)));
 }
 
-FIRN_REGISTER_OP(pinv) {
+OpDef PinvOp(std::string_view doc) {
   return {
-      .doc = "The pseudoinverses of matrices. CPU only.",
+      .doc = doc,
       .autocast = Autocast::kFull,
       .inputs = {{.name = "a", .dtypes = kDecomposed, .min_rank = 2}},
       .outputs = {{.name = "p"}},
@@ -140,8 +143,26 @@ FIRN_REGISTER_OP(pinv) {
       .infer = Infer,
       .grad = Grad,
       .saves = {Saved::Input(0), Saved::Output(0)},
-      .kernels = {{.name = "loop", .workspace = Workspace, .run = Run}},
+      .kernels = {{.name = "loop", .workspace = Workspace, .run = Run<false>}},
   };
+}
+
+FIRN_REGISTER_OP(pinv) { return PinvOp("The pseudoinverses of matrices."); }
+
+FIRN_REGISTER_OP(pinv_values) {
+  OpDef op = PinvOp("The pseudoinverses of matrices, and their singular values. CPU only.");
+  op.outputs.push_back({.name = "s", .constant = true});
+  op.infer = InferWithValues;
+  op.kernels[0].run = Run<true>;
+  return op;
+}
+
+// In one pass where a kernel gives both.
+TensorList PinvAndValues(const Tensor& a, const PinvAttrs& attrs) {
+  if (a.device().is_cpu()) return Apply(TheOp<"pinv_values">(), {a}, attrs);
+  const Tensor p = Apply1(TheOp<"pinv">(), {a}, attrs);
+  NoGradScope no_grad;
+  return {p, Svd(a).s};
 }
 
 // The tolerance as an attribute has it, where a negative one says that there is none.
@@ -171,12 +192,14 @@ LstsqResult Lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond)
                 "lstsq");
   }
   LstsqResult y;
-  y.solution = Matmul(Pinv(a, {.rtol = rcond}), b);
+  const PinvAttrs attrs{.rtol = rcond.value_or(PinvAttrs().rtol)};
+  const TensorList p = InNameOf("lstsq", [&] { return PinvAndValues(a, attrs); });
+  y.solution = Matmul(p[0], b);
   const Tensor missed = Sub(Matmul(a, y.solution), b);
   y.residuals = Sum(Mul(missed, missed), {-2});
   NoGradScope no_grad;
-  y.singular_values = Svd(a).s;
-  const double rtol = rcond.value_or(DefaultTolerance(a.spec()));
+  y.singular_values = p[1];
+  const double rtol = rcond.value_or(RankTolerance(a.spec()));
   const Tensor largest = Slice(y.singular_values, -1, 0, 1);
   y.rank = Sum(Gt(y.singular_values, Mul(largest, rtol)), {-1});
   return y;

@@ -27,9 +27,9 @@ struct PinvOptions {
 
 // The pseudoinverses of Moore and Penrose, by singular values, as torch.linalg.pinv.
 //   a: [..., m, n]      result: [..., n, m]
-// f32 and f64. The gradient (Golub and Pereyra, 1973) is that of matrices of one rank. Runs on the
-// CPU alone. Throws on tolerances that are negative or NaN, and where a matrix has elements that
-// are not finite: the error names it in the batch.
+// f32 and f64. The gradient (Golub and Pereyra, 1973) is that of matrices of one rank. Throws on
+// tolerances that are negative or NaN, and where a matrix has elements that are not finite: the
+// error names it in the batch, on a CUDA device with the next read from there.
 Tensor Pinv(const Tensor& a, const PinvOptions& options = {});
 
 struct LstsqResult {
@@ -42,8 +42,8 @@ struct LstsqResult {
 // Least squares, as torch.linalg.lstsq with the driver gelsd; residuals are given for every matrix,
 // whatever its shape and rank.
 //   a: [..., m, n]      b: [..., m, k]; leading dimensions broadcast
-// f32 and f64. `rcond` is Pinv's rtol. Solution and residuals have gradients, as Pinv has. Runs on
-// the CPU alone. Throws as Pinv does, and where sizes do not fit.
+// f32 and f64. `rcond` is Pinv's rtol. Solution and residuals have gradients, as Pinv has. Throws
+// as Pinv does, and where sizes do not fit.
 LstsqResult Lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond = {});
 
 // a^n by repeated squares, as torch.linalg.matrix_power: the unit matrix for n = 0, powers of the

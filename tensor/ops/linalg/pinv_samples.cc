@@ -15,6 +15,20 @@ RefMatrix PinvOf(const RefMatrix& a) {
   return TransposeOf(Solved(Product(a, t), a));
 }
 
+// The roots of the eigenvalues of A^T A, or of A A^T where that is smaller, descending, of each.
+RefTensor SingularValuesOf(const Shape& shape, const std::vector<RefMatrix>& all) {
+  std::vector<int64_t> sizes(shape.begin(), shape.end() - 2);
+  sizes.push_back(std::min(shape.dim(-2), shape.dim(-1)));
+  RefTensor values{Shape(sizes)};
+  values.values.clear();
+  for (const RefMatrix& a : all) {
+    const RefMatrix t = TransposeOf(a);
+    const RefEigen e = EigenOf(a.rows >= a.columns ? Product(t, a) : Product(a, t));
+    for (size_t k = e.values.size(); k-- > 0;) values.values.push_back(std::sqrt(e.values[k]));
+  }
+  return values;
+}
+
 FIRN_REGISTER_SAMPLES(pinv) {
   s.Function([](In in, const PinvAttrs& a) {
     PinvOptions options{.atol = a.atol};
@@ -44,6 +58,24 @@ FIRN_REGISTER_SAMPLES(pinv) {
   s.AddError("half", {Normal({2, 2}).To(DType::kF16)}, PinvAttrs{}, "a must be f32 or f64");
 }
 
+FIRN_REGISTER_SAMPLES(pinv_values) {
+  s.Internal("the first step of lstsq");
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
+    std::vector<RefMatrix> all = MatricesOf(in[0]);
+    const RefTensor values = SingularValuesOf(in[0].shape, all);
+    for (RefMatrix& m : all) m = PinvOf(m);
+    return std::vector<RefTensor>{
+        FromMatrices(in[0].shape, all, in[0].shape.dim(-1), in[0].shape.dim(-2)), values};
+  });
+  s.atol_f32 = 1e-5;  // as pinv
+  s.Add("tall", {FarApart({4, 2})}, PinvAttrs{});
+  s.Add("wide", {FarApart({2, 2, 4})}, PinvAttrs{});
+  s.Add("tolerances", {FarApart({3, 2})}, PinvAttrs{0.01, 0.01});
+  s.Add("no rows", {Normal({2, 0, 3})}, PinvAttrs{});
+  s.AddLarge("256x128", {FarApart({256, 128})}, PinvAttrs{}, 30.0 * 128 * 128 * 256, 0);
+  s.AddError("tolerance", {Normal({3, 3})}, PinvAttrs{-1}, "atol is -1 (want >= 0)");
+}
+
 FIRN_REGISTER_COMPOSITE(lstsq) {
   s.Declare({{.name = "a", .dtypes = SetOf(DType::kF32) | SetOf(DType::kF64)},
              {.name = "b", .same_dtype_as = "a"}},
@@ -59,7 +91,8 @@ FIRN_REGISTER_COMPOSITE(lstsq) {
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
     const std::vector<RefMatrix> a = MatricesOf(in[0]), b = MatricesOf(in[1]);
     std::vector<RefMatrix> x, residuals;
-    std::vector<double> ranks, values;
+    std::vector<double> ranks;
+    const RefTensor singular = SingularValuesOf(in[0].shape, a);
     const int64_t m = in[0].shape.dim(-2), n = in[0].shape.dim(-1), columns = in[1].shape.dim(-1);
     for (size_t i = 0; i < a.size(); ++i) {
       x.push_back(Product(PinvOf(a[i]), b[i]));
@@ -70,20 +103,14 @@ FIRN_REGISTER_COMPOSITE(lstsq) {
       }
       residuals.push_back(squares);
       ranks.push_back(static_cast<double>(std::min(m, n)));
-      const RefMatrix t = TransposeOf(a[i]);
-      const RefEigen e = EigenOf(m >= n ? Product(t, a[i]) : Product(a[i], t));
-      for (size_t k = e.values.size(); k-- > 0;) values.push_back(std::sqrt(e.values[k]));
     }
     RefTensor missed = FromMatrices(in[1].shape, residuals, 1, columns);
     const Shape& given = in[0].shape;
     std::vector<int64_t> sizes(given.begin(), given.end() - 2);
-    RefTensor rank{Shape(sizes)}, singular;
+    RefTensor rank{Shape(sizes)};
     rank.values = ranks;
     sizes.push_back(columns);
     missed.shape = Shape(sizes);
-    sizes.back() = std::min(m, n);
-    singular.shape = Shape(sizes);
-    singular.values = values;
     return std::vector<RefTensor>{FromMatrices(in[1].shape, x, n, columns), missed, rank, singular};
   });
   s.atol_f32 = 1e-5;  // as pinv

@@ -129,7 +129,7 @@ void Grad(GradContext& g) {
 
 FIRN_REGISTER_OP(qr) {
   return {
-      .doc = "A = Q R with orthonormal columns in Q and a triangle R. CPU only.",
+      .doc = "A = Q R with orthonormal columns in Q and a triangle R.",
       .autocast = Autocast::kFull,
       .inputs = {{.name = "a", .dtypes = kDecomposed, .min_rank = 2}},
       .outputs = {{.name = "q"}, {.name = "r"}},

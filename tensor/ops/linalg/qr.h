@@ -38,7 +38,7 @@ struct QrResult {
 //   a: [..., m, n]      q, r: see QrMode, with a's leading dimensions
 // f32 and f64. Signs are LAPACK's: those of reflectors that avoid cancellation. The gradient needs
 // linearly independent columns (of the first m, where there are more), and throws for kR, and for
-// kComplete where m > n, whose further columns could be any. Runs on the CPU alone.
+// kComplete where m > n, whose further columns could be any.
 QrResult Qr(const Tensor& a, QrMode mode = QrMode::kReduced);
 
 }  // namespace firn

@@ -160,7 +160,7 @@ void Grad(GradContext& g) {
 
 FIRN_REGISTER_OP(svd) {
   return {
-      .doc = "A = U diag(s) Vh with orthonormal U and Vh. CPU only.",
+      .doc = "A = U diag(s) Vh with orthonormal U and Vh.",
       .autocast = Autocast::kFull,
       .inputs = {{.name = "a", .dtypes = kDecomposed, .min_rank = 2}},
       .outputs = {{.name = "u"}, {.name = "s"}, {.name = "vh"}},

@@ -149,6 +149,8 @@ class DistanceTiles {
       T distances[kColumns];
       std::memcpy(distances, sums, sizeof(sums));
       int odd = 0;
+      // Else g++ 12 unrolls the 16 steps of doubles, and takes most roots one by one.
+#pragma GCC unroll 1
       for (int64_t j = 0; j < kColumns; ++j) {
         const T distance = body_.reducer.finish(distances[j], pairs_.d);
         const bool far = (distance < body_.least) | (distance > std::numeric_limits<T>::max());

@@ -61,7 +61,10 @@ absl::Status RunCast(KernelContext& k) {
       if constexpr (kRounds) {
         cpu::RunRows(k, RoundLoop<To, From>::kLoop, nullptr);
       } else {
-        cpu::ElementwiseLoop<To, From>(k, ConvertFn<To>());
+        // Bools are read as the bytes that they are: g++ 12 makes no vectors of bools that become
+        // numbers of 64 bits.
+        constexpr bool kBytes = std::is_same_v<From, bool> && !std::is_same_v<To, bool>;
+        cpu::ElementwiseLoop<To, std::conditional_t<kBytes, uint8_t, From>>(k, ConvertFn<To>());
       }
     });
   });

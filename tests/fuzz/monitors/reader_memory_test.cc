@@ -61,7 +61,7 @@ std::string Repeat(const std::string& piece, size_t count) {
 
 TEST(ReaderMemoryTest, Events) {
   const auto times = [](const std::string& file) {
-    return TimesOf(file.size(), [&] { EXPECT_TRUE(ParseEvents(file, "f").ok()); });
+    return TimesOf(file.size(), [&] { EXPECT_TRUE(TryParseEvents(file, "f").ok()); });
   };
   const std::string nothing = internal::RecordOf("");
   EXPECT_LT(times(Repeat(nothing, 30'000)), 100);
@@ -88,7 +88,7 @@ TEST(ReaderMemoryTest, EventsKeepToTheLimitOfARecord) {
   EXPECT_LT(TimesOf(file.size(),
                     [&] {
                       const auto status =
-                          ParseEvents(file, "f", {.max_metadata_bytes = 1000}).status();
+                          TryParseEvents(file, "f", {.max_metadata_bytes = 1000}).status();
                       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
                     }),
             0.01);
@@ -103,7 +103,7 @@ TEST(ReaderMemoryTest, RecordsKeepToTheLimitOfATable) {
   fields += "\n";
   const auto times = [&](const std::string& text, const std::string& name) {
     return TimesOf(static_cast<size_t>(kLimits.max_metadata_bytes), [&] {
-      EXPECT_EQ(ParseRecords(text, name, kLimits).status().code(),
+      EXPECT_EQ(TryParseRecords(text, name, kLimits).status().code(),
                 absl::StatusCode::kResourceExhausted);
     });
   };
@@ -115,8 +115,8 @@ TEST(ReaderMemoryTest, RecordsKeepToTheLimitOfATable) {
 
 TEST(ReaderMemoryTest, Series) {
   const std::string series = Repeat("0 0\n", 200'000), timer = Repeat("0 0 0 0\n", 100'000);
-  EXPECT_LT(TimesOf(series.size(), [&] { EXPECT_TRUE(ParseSeries(series, "f").ok()); }), 12);
-  EXPECT_LT(TimesOf(timer.size(), [&] { EXPECT_TRUE(ParseTimer(timer, "f").ok()); }), 12);
+  EXPECT_LT(TimesOf(series.size(), [&] { EXPECT_TRUE(TryParseSeries(series, "f").ok()); }), 12);
+  EXPECT_LT(TimesOf(timer.size(), [&] { EXPECT_TRUE(TryParseTimer(timer, "f").ok()); }), 12);
 }
 
 }  // namespace

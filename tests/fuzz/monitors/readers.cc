@@ -33,7 +33,7 @@ bool Ok(const absl::StatusOr<T>& result, const std::string& prefix) {
 }
 
 bool ReadEventFile(std::string_view bytes) {
-  const absl::StatusOr<EventFile> file = ParseEvents(bytes, "f", testing::kFuzzLimits);
+  const absl::StatusOr<EventFile> file = TryParseEvents(bytes, "f", testing::kFuzzLimits);
   if (!Ok(file, "f: offset ")) return false;
   FuzzCheck(file->whole_bytes <= static_cast<int64_t>(bytes.size()), "records lie in the file");
   for (const Event& event : file->events) {
@@ -70,7 +70,7 @@ FIRN_FUZZ_SEEDS(events) {
 }
 
 bool ReadTable(std::string_view text, const std::string& name) {
-  const absl::StatusOr<Records> records = ParseRecords(text, name, testing::kFuzzLimits);
+  const absl::StatusOr<Records> records = TryParseRecords(text, name, testing::kFuzzLimits);
   if (!Ok(records, name)) return false;
   for (const auto& row : records->rows) {
     FuzzCheck(row.size() == records->columns.size(), "each row has a value for each column");
@@ -101,11 +101,13 @@ bool IsSeriesOf(std::string_view text, const absl::StatusOr<Series>& series) {
   return true;
 }
 
-FIRN_FUZZ_READER(series) { return IsSeriesOf(bytes, ParseSeries(bytes, "f")); }
+FIRN_FUZZ_READER(series) { return IsSeriesOf(bytes, TryParseSeries(bytes, "f")); }
 
 FIRN_FUZZ_SEEDS(series) { return {"0 0.5\n10 -1e-3\n20 nan\n30 inf\n40 12345\n"}; }
 
-FIRN_FUZZ_READER(timer) { return IsSeriesOf(bytes, ParseTimer(bytes, "f", TimerColumn::kPerStep)); }
+FIRN_FUZZ_READER(timer) {
+  return IsSeriesOf(bytes, TryParseTimer(bytes, "f", TimerColumn::kPerStep));
+}
 
 FIRN_FUZZ_SEEDS(timer) { return {"9 1.5 10 1.5\n19 2.25 10 3.75\n29 0.5 10 4.25\n"}; }
 

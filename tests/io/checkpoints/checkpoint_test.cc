@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "firn/io/data/data_loader.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/nn/batch_norm.h"
 #include "firn/nn/dropout.h"
 #include "firn/nn/linear.h"
@@ -160,7 +160,7 @@ TEST(CheckpointTest, SaysWhatItIs) {
   EXPECT_THAT(info.metadata, ElementsAre(Pair("model", "lenet"), Pair("by", "me")));
   EXPECT_THAT(info.parts, ElementsAre("a", "b"));
   // Plain datasets, for other programs.
-  const absl::StatusOr<StateDict> plain = ReadHdf5(path);
+  const absl::StatusOr<StateDict> plain = TryLoadHdf5(path);
   ASSERT_TRUE(plain.ok());
   EXPECT_EQ((*plain)["firn_checkpoint.step"].Item<int64_t>(), 12);
   EXPECT_EQ((*plain)["a.x"].Item<int64_t>(), 1);
@@ -271,7 +271,7 @@ TEST(CheckpointTest, RefusesOtherFiles) {
   const Tensor one = FromVector(std::vector<int64_t>{1}, Shape());
   const Tensor two = FromVector(std::vector<int64_t>{2}, Shape());
   const auto written = [&](const StateDict& state) {
-    EXPECT_TRUE(WriteHdf5(path, state).ok());
+    EXPECT_TRUE(TrySaveHdf5(path, state).ok());
     return status();
   };
   EXPECT_THAT(std::string(written({{"v.x", one}}).message()),
@@ -297,10 +297,10 @@ TEST(CheckpointTest, MissesDatasetsThatWereTakenOut) {
   v.Set("y", 2);
   w.Set("z", 2);
   SaveCheckpoint(path, {{"v", v}, {"w", w}});
-  absl::StatusOr<StateDict> state = ReadHdf5(path);
+  absl::StatusOr<StateDict> state = TryLoadHdf5(path);
   ASSERT_TRUE(state.ok());
   state->Erase("v.y");
-  ASSERT_TRUE(WriteHdf5(path, *state).ok());
+  ASSERT_TRUE(TrySaveHdf5(path, *state).ok());
   EXPECT_THAT(ErrorOf([&] {
                 LoadCheckpoint(path, {{"v", v}});
               }),

@@ -30,7 +30,7 @@ constexpr int64_t kForEver = int64_t{1} << 60;
 
 pid_t Start(const std::string& folder, int64_t steps, const std::string& mode,
             const std::string& final_path) {
-  const std::string program = "tests/io/train_and_checkpoint";
+  const std::string program = "tests/io/checkpoints/train_and_checkpoint";
   std::vector<std::string> arguments = {fs::exists(program) ? program : "bazel-bin/" + program,
                                         folder, std::to_string(steps), mode, final_path};
   std::vector<char*> argv;

@@ -32,7 +32,7 @@ std::vector<std::string> NamesOf(const StateDict& columns) {
 
 std::string Error(const std::string& text, const CsvOptions& options,
                   absl::StatusCode code = absl::StatusCode::kDataLoss) {
-  const absl::Status status = ParseCsvColumns(text, "t.csv", options).status();
+  const absl::Status status = TryParseCsvColumns(text, "t.csv", options).status();
   EXPECT_EQ(status.code(), code) << status;
   return std::string(status.message());
 }
@@ -65,18 +65,18 @@ TEST(CsvColumnsTest, EachColumnHasItsType) {
 }
 
 TEST(CsvColumnsTest, AreCalledWhatTheyWereAskedFor) {
-  EXPECT_THAT(NamesOf(*ParseCsvColumns("1,2\n", "t.csv")), ElementsAre("0", "1"));
-  EXPECT_THAT(NamesOf(*ParseCsvColumns("a,b\n1,2\n", "t.csv", {.heading = true})),
+  EXPECT_THAT(NamesOf(*TryParseCsvColumns("1,2\n", "t.csv")), ElementsAre("0", "1"));
+  EXPECT_THAT(NamesOf(*TryParseCsvColumns("a,b\n1,2\n", "t.csv", {.heading = true})),
               ElementsAre("a", "b"));
-  const StateDict table = *ParseCsvColumns("a,x,x\n1,2,3\n", "t.csv", {.columns = {2, "a", 1}});
+  const StateDict table = *TryParseCsvColumns("a,x,x\n1,2,3\n", "t.csv", {.columns = {2, "a", 1}});
   EXPECT_THAT(NamesOf(table), ElementsAre("2", "a", "1"));
   EXPECT_EQ(table["2"].Item(), 3);
   EXPECT_EQ(Refused("a,x,x\n1,2,3\n", {.heading = true}),
             "t.csv: line 1, of which columns 1 and 2 would both be called \"x\" "
             "(CsvOptions::columns takes places, and each once)");
   EXPECT_THAT(Refused("1,2\n", {.columns = {1, 1}}), HasSubstr("both be called \"1\""));
-  EXPECT_EQ(ParseCsvColumns("a,b\n", "t.csv", {.columns = {"b"}})->size(), 1);
-  EXPECT_EQ((*ParseCsvColumns("a,b\n", "t.csv", {.columns = {"b"}}))["b"].shape(), (Shape{0}));
+  EXPECT_EQ(TryParseCsvColumns("a,b\n", "t.csv", {.columns = {"b"}})->size(), 1);
+  EXPECT_EQ((*TryParseCsvColumns("a,b\n", "t.csv", {.columns = {"b"}}))["b"].shape(), (Shape{0}));
   EXPECT_EQ(Error("", {}), "t.csv: expected columns, got no line");
 }
 
@@ -95,7 +95,7 @@ TEST(CsvColumnsTest, ATensorHasOneType) {
   EXPECT_EQ(LoadCsv(path, {.columns = {"price"}, .dtypes = {{"id", DType::kI64}}}).dtype(),
             DType::kF32);
   const CsvOptions ids_alone = {.columns = {"id"}, .dtypes = {{"id", DType::kI64}}};
-  EXPECT_EQ(ParseCsv("", "t.csv", ids_alone)->spec().ToString(), "i64 [0, 1] on cpu");
+  EXPECT_EQ(TryParseCsv("", "t.csv", ids_alone)->spec().ToString(), "i64 [0, 1] on cpu");
 }
 
 TEST(CsvColumnsTest, ErrorsNameLineColumnAndText) {
@@ -122,11 +122,11 @@ TEST(CsvColumnsTest, ErrorsNameLineColumnAndText) {
 TEST(CsvColumnsTest, MissingCellsAreThoseOfTheirType) {
   const std::string text = "x,id\n1,7\n,8\n5,\n";
   CsvOptions options = {.dtypes = {{"id", DType::kI64}}, .missing = CsvMissing::kDropRow};
-  StateDict table = *ParseCsvColumns(text, "t.csv", options);
+  StateDict table = *TryParseCsvColumns(text, "t.csv", options);
   EXPECT_THAT(table["x"].ToVector<float>(), ElementsAre(1));
   EXPECT_THAT(table["id"].ToVector<int64_t>(), ElementsAre(7));
   options = {.dtypes = options.dtypes, .missing = CsvMissing::kValue, .missing_value = -1};
-  table = *ParseCsvColumns(text, "t.csv", options);
+  table = *TryParseCsvColumns(text, "t.csv", options);
   EXPECT_THAT(table["x"].ToVector<float>(), ElementsAre(1, -1, 5));
   EXPECT_THAT(table["id"].ToVector<int64_t>(), ElementsAre(7, 8, -1));
   // What only one of the types can hold, and means, are for the columns that have them.
@@ -135,14 +135,15 @@ TEST(CsvColumnsTest, MissingCellsAreThoseOfTheirType) {
               HasSubstr("line 4, column 1 (\"id\"): expected a whole number from "
                         "-9223372036854775808 to 9223372036854775807 (i64), got \"\", and "
                         "missing_value is 0.5"));
-  EXPECT_THAT((*ParseCsvColumns("x,id\n,7\n", "t.csv", options))["x"].ToVector<float>(),
+  EXPECT_THAT((*TryParseCsvColumns("x,id\n,7\n", "t.csv", options))["x"].ToVector<float>(),
               ElementsAre(0.5));
   options.missing = CsvMissing::kMean;
   EXPECT_THAT(
       Error(text, options),
       HasSubstr("line 4, column 1 (\"id\"): expected a number, got \"\": means are no i64"));
-  EXPECT_THAT((*ParseCsvColumns("x,id\n1,7\n,8\n5,9\n", "t.csv", options))["x"].ToVector<float>(),
-              ElementsAre(1, 3, 5));
+  EXPECT_THAT(
+      (*TryParseCsvColumns("x,id\n1,7\n,8\n5,9\n", "t.csv", options))["x"].ToVector<float>(),
+      ElementsAre(1, 3, 5));
   EXPECT_THAT(Error("x,id\n,7\n", options),
               HasSubstr("t.csv: column 0 (\"x\"): expected a number to take the mean of"));
 }
@@ -161,7 +162,7 @@ TEST(CsvColumnsTest, RowsAreLeftOutOfAllTypes) {
   }
   CsvOptions with = options;
   with.columns = {0, 1, 2, 3, 4};
-  const StateDict table = *ParseCsvColumns(text, "t.csv", with);
+  const StateDict table = *TryParseCsvColumns(text, "t.csv", with);
   for (int c = 0; c < 4; ++c) {
     std::vector<int64_t> expected = kept;
     for (int64_t& number : expected) number += c;
@@ -172,13 +173,13 @@ TEST(CsvColumnsTest, RowsAreLeftOutOfAllTypes) {
 TEST(CsvColumnsTest, TypesHavePlacesForAllWords) {
   CsvOptions options = {.dtype = DType::kU8};
   for (int i = 0; i < 256; ++i) options.categories[0].push_back("w" + std::to_string(i));
-  EXPECT_EQ(ParseCsv("w255\n", "t.csv", options)->Item(), 255);
+  EXPECT_EQ(TryParseCsv("w255\n", "t.csv", options)->Item(), 255);
   options.categories[0].push_back("w256");
-  EXPECT_EQ(ParseCsv("w255\n", "t.csv", options).status().message(),
+  EXPECT_EQ(TryParseCsv("w255\n", "t.csv", options).status().message(),
             "t.csv: line 1, of whose column 0 CsvOptions::categories lists 257 words: u8 has "
             "places for 256");
   options.one_hot = {0};
-  EXPECT_EQ(ParseCsv("w256\n", "t.csv", options)->shape(), (Shape{1, 257}));
+  EXPECT_EQ(TryParseCsv("w256\n", "t.csv", options)->shape(), (Shape{1, 257}));
 }
 
 }  // namespace

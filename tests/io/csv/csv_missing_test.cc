@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string Error(const std::string& text, const CsvOptions& options) {
-  const absl::StatusOr<Tensor> t = ParseCsv(text, "t.csv", options);
+  const absl::StatusOr<Tensor> t = TryParseCsv(text, "t.csv", options);
   EXPECT_EQ(t.status().code(), absl::StatusCode::kDataLoss);
   return std::string(t.status().message());
 }
@@ -31,18 +31,18 @@ TEST(CsvMissingTest, MissingCellsAreErrorsOrWhatIsAskedFor) {
                   " (CsvOptions::missing says what missing cells become)");
   }
   using M = CsvMissing;
-  EXPECT_THAT(ParseCsv(text, "t.csv", {.missing = M::kDropRow})->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv(text, "t.csv", {.missing = M::kDropRow})->ToVector<float>(),
               ElementsAre(1, 2, 9, 10));
   EXPECT_THAT(
-      ParseCsv(text, "t.csv", {.missing = M::kValue, .missing_value = -1})->ToVector<float>(),
+      TryParseCsv(text, "t.csv", {.missing = M::kValue, .missing_value = -1})->ToVector<float>(),
       ElementsAre(1, 2, -1, 4, 5, -1, -1, -1, 9, 10));
-  EXPECT_THAT(ParseCsv(",1", "t.csv", {.missing = M::kValue})->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv(",1", "t.csv", {.missing = M::kValue})->ToVector<float>(),
               ElementsAre(::testing::IsNan(), 1));
   const float mean0 = 5, mean1 = static_cast<float>(16.0 / 3);
-  EXPECT_THAT(ParseCsv(text, "t.csv", {.missing = M::kMean})->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv(text, "t.csv", {.missing = M::kMean})->ToVector<float>(),
               ElementsAre(1, 2, mean0, 4, 5, mean1, mean0, mean1, 9, 10));
-  EXPECT_THAT(ParseCsv("7,1\n,2\n", "t.csv",
-                       {.dtype = DType::kI64, .missing = M::kValue, .missing_value = 16777217})
+  EXPECT_THAT(TryParseCsv("7,1\n,2\n", "t.csv",
+                          {.dtype = DType::kI64, .missing = M::kValue, .missing_value = 16777217})
                   ->ToVector<int64_t>(),
               ElementsAre(7, 1, 16777217, 2));
   EXPECT_THAT(Error("1,\n2,\n", {.missing = M::kMean}),
@@ -51,8 +51,8 @@ TEST(CsvMissingTest, MissingCellsAreErrorsOrWhatIsAskedFor) {
   for (const char* const cell : {"NAN", "+nan", "\" NA \"", "\"\t\""}) {
     for (const DType dtype : {DType::kF32, DType::kF64, DType::kI64, DType::kI32, DType::kU8}) {
       const absl::StatusOr<Tensor> t =
-          ParseCsv(std::string("7,") + cell + "\n", "t.csv",
-                   {.dtype = dtype, .missing = M::kValue, .missing_value = 5});
+          TryParseCsv(std::string("7,") + cell + "\n", "t.csv",
+                      {.dtype = dtype, .missing = M::kValue, .missing_value = 5});
       ASSERT_TRUE(t.ok()) << t.status();
       EXPECT_THAT(t->ToVector<double>(), ElementsAre(7, 5)) << cell;
     }
@@ -64,15 +64,15 @@ TEST(CsvMissingTest, MissingCellsAreErrorsOrWhatIsAskedFor) {
         << row;
   }
   EXPECT_THAT(
-      ParseCsv("?,1,2\n3,?,?\n4,5,6\n", "t.csv", {.missing = M::kDropRow})->ToVector<float>(),
+      TryParseCsv("?,1,2\n3,?,?\n4,5,6\n", "t.csv", {.missing = M::kDropRow})->ToVector<float>(),
       ElementsAre(4, 5, 6));
   // Cells that hold something are no missing ones, whatever the policy.
   EXPECT_THAT(Error("1\nx\n", {.missing = M::kDropRow}), HasSubstr("line 2"));
   EXPECT_THAT(Error("1\nNA\n", {.missing = M::kDropRow, .missing_words = {""}}),
               HasSubstr("line 2"));
   // Blanks do not matter on either side.
-  EXPECT_THAT(ParseCsv("1,-\n2,\" \"\n3,4\n", "t.csv",
-                       {.missing = M::kDropRow, .missing_words = {" - ", " "}})
+  EXPECT_THAT(TryParseCsv("1,-\n2,\" \"\n3,4\n", "t.csv",
+                          {.missing = M::kDropRow, .missing_words = {" - ", " "}})
                   ->ToVector<float>(),
               ElementsAre(3, 4));
 }
@@ -80,7 +80,7 @@ TEST(CsvMissingTest, MissingCellsAreErrorsOrWhatIsAskedFor) {
 TEST(CsvMissingTest, MeansAreThoseOfAnyNumbers) {
   const auto mean = [](const std::string& text, DType dtype) {
     const Tensor t =
-        *ParseCsv(text + "?\n", "t.csv", {.dtype = dtype, .missing = CsvMissing::kMean});
+        *TryParseCsv(text + "?\n", "t.csv", {.dtype = dtype, .missing = CsvMissing::kMean});
     return t.ToVector<double>().back();
   };
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -101,12 +101,13 @@ TEST(CsvMissingTest, MissingWordsAreErrorsToo) {
               HasSubstr("line 2, column 0 (counted from 0): expected a "
                         "word, got \"?\" (CsvOptions::missing"));
   options.missing = CsvMissing::kDropRow;
-  EXPECT_THAT(ParseCsv("b,1\n?,2\na,3\n", "t.csv", options)->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv("b,1\n?,2\na,3\n", "t.csv", options)->ToVector<float>(),
               ElementsAre(1, 1, 0, 3));
   options.missing = CsvMissing::kMean;
   EXPECT_THAT(Error("a,1\n?,2\n", options), HasSubstr("words have no mean"));
   options.categories[0] = {"a", "?"};
-  EXPECT_THAT(ParseCsv("a,1\n?,2\n", "t.csv", options)->ToVector<float>(), ElementsAre(0, 1, 1, 2));
+  EXPECT_THAT(TryParseCsv("a,1\n?,2\n", "t.csv", options)->ToVector<float>(),
+              ElementsAre(0, 1, 1, 2));
   const std::string path = TempPath("missing.csv");
   WriteFile(path, "b\nNA\na\n");
   EXPECT_THAT(testing::ErrorOf([&] { LoadCsvWords(path, 0); }),
@@ -123,7 +124,7 @@ TEST(CsvMissingTest, WhatTakesThePlaceOfMissingCellsIsHeldToWhatCellsAre) {
     CsvOptions with = options;
     with.missing = CsvMissing::kValue;
     with.missing_value = value;
-    const absl::StatusOr<Tensor> t = ParseCsv("?,1\n", "t.csv", with);
+    const absl::StatusOr<Tensor> t = TryParseCsv("?,1\n", "t.csv", with);
     EXPECT_TRUE(t.ok()) << t.status();
     return t.ok() ? t->ToVector<double>()[0] : 0;
   };

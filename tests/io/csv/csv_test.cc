@@ -19,32 +19,32 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string Error(const std::string& text, const CsvOptions& options = {}) {
-  const absl::StatusOr<Tensor> t = ParseCsv(text, "t.csv", options);
+  const absl::StatusOr<Tensor> t = TryParseCsv(text, "t.csv", options);
   EXPECT_EQ(t.status().code(), absl::StatusCode::kDataLoss);
   return std::string(t.status().message());
 }
 
 TEST(CsvTest, ReadsRowsAndColumns) {
-  const Tensor t = *ParseCsv("1,2.5,-3e2\r\n 4 ,+5,\t6\n", "t.csv");
+  const Tensor t = *TryParseCsv("1,2.5,-3e2\r\n 4 ,+5,\t6\n", "t.csv");
   EXPECT_EQ(t.spec().ToString(), "f32 [2, 3] on cpu");
   EXPECT_THAT(t.ToVector<float>(), ElementsAre(1, 2.5, -300, 4, 5, 6));
 }
 
 TEST(CsvTest, TakesALastLineWithoutItsEndAndEmptyLinesAfterIt) {
-  EXPECT_EQ(ParseCsv("1\n2", "t.csv")->shape(), (Shape{2, 1}));
-  EXPECT_EQ(ParseCsv("1\n2\n\n \r\n\n", "t.csv")->shape(), (Shape{2, 1}));
-  EXPECT_EQ(ParseCsv("", "t.csv")->shape(), (Shape{0, 0}));
+  EXPECT_EQ(TryParseCsv("1\n2", "t.csv")->shape(), (Shape{2, 1}));
+  EXPECT_EQ(TryParseCsv("1\n2\n\n \r\n\n", "t.csv")->shape(), (Shape{2, 1}));
+  EXPECT_EQ(TryParseCsv("", "t.csv")->shape(), (Shape{0, 0}));
 }
 
 TEST(CsvTest, EmptyFieldsMakeARowWhateverSeparatesThem) {
   const CsvOptions tabs = {.separator = '\t', .categories = {{0, {"", "x"}}, {1, {"", "y"}}}};
   for (const std::string end : {"", "\n", "\n\n \r\n"}) {
-    EXPECT_THAT(ParseCsv("x\ty\n\t\nx\t\n\t" + end, "t.csv", tabs)->ToVector<float>(),
+    EXPECT_THAT(TryParseCsv("x\ty\n\t\nx\t\n\t" + end, "t.csv", tabs)->ToVector<float>(),
                 ElementsAre(1, 1, 0, 0, 1, 0, 0, 0));
   }
   CsvOptions blanks = tabs;
   blanks.separator = ' ';
-  EXPECT_THAT(ParseCsv("x y\n \n\t\n", "t.csv", blanks)->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv("x y\n \n\t\n", "t.csv", blanks)->ToVector<float>(),
               ElementsAre(1, 1, 0, 0));
   EXPECT_THAT(Error("1\t2\n\t\n", {.separator = '\t'}),
               HasSubstr("line 2, column 0 (counted from 0): expected a number, got \"\""));
@@ -52,8 +52,8 @@ TEST(CsvTest, EmptyFieldsMakeARowWhateverSeparatesThem) {
 
 TEST(CsvTest, AByteOrderMarkIsNoPartOfTheFirstField) {
   const std::string mark = "\xEF\xBB\xBF";
-  EXPECT_THAT(ParseCsv(mark + "1,2\n", "t.csv")->ToVector<float>(), ElementsAre(1, 2));
-  EXPECT_EQ(ParseCsv(mark, "t.csv")->shape(), (Shape{0, 0}));
+  EXPECT_THAT(TryParseCsv(mark + "1,2\n", "t.csv")->ToVector<float>(), ElementsAre(1, 2));
+  EXPECT_EQ(TryParseCsv(mark, "t.csv")->shape(), (Shape{0, 0}));
   const std::string path = TempPath("marked.csv");
   WriteFile(path, mark + "\"a\",1\nb,2\n");
   EXPECT_THAT(LoadCsvWords(path, 0), ElementsAre("a", "b"));
@@ -64,14 +64,14 @@ TEST(CsvTest, AByteOrderMarkIsNoPartOfTheFirstField) {
 
 TEST(CsvTest, WideCharactersAreNoDamage) {
   for (const std::string mark : {"\xff\xfe", "\xfe\xff"}) {
-    const absl::Status status = ParseCsv(mark + "1", "t.csv").status();
+    const absl::Status status = TryParseCsv(mark + "1", "t.csv").status();
     EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
     EXPECT_THAT(std::string(status.message()), HasSubstr("t.csv: text of 16 or 32 bits"));
   }
 }
 
 TEST(CsvTest, NumbersTooSmallAreZeroAndHaveOneSign) {
-  const auto number = [](const std::string& text) { return ParseCsv(text, "t.csv", {}); };
+  const auto number = [](const std::string& text) { return TryParseCsv(text, "t.csv", {}); };
   EXPECT_EQ(number("1e-400")->Item(), 0);
   EXPECT_EQ(number("-1e-60,+2")->ToVector<float>(), (std::vector<float>{0, 2}));
   for (const char* const text : {"1e400", "+-5", "++5", "+"}) {
@@ -80,7 +80,7 @@ TEST(CsvTest, NumbersTooSmallAreZeroAndHaveOneSign) {
 }
 
 TEST(CsvTest, SkipsAHeadingAndTakesAnotherSeparator) {
-  const Tensor t = *ParseCsv("a;b\n1;2\n", "t.csv", {.separator = ';', .skip_lines = 1});
+  const Tensor t = *TryParseCsv("a;b\n1;2\n", "t.csv", {.separator = ';', .skip_lines = 1});
   EXPECT_THAT(t.ToVector<float>(), ElementsAre(1, 2));
 }
 
@@ -109,16 +109,16 @@ constexpr char kFlowers[] =
     "c,3.5,setosa \n";
 
 TEST(CsvTest, ReadsTheColumnsThatAreAskedForInTheirOrder) {
-  const Tensor t = *ParseCsv("1,a,2\n3,b,4\n", "t.csv", {.columns = {2, 0, 2}});
+  const Tensor t = *TryParseCsv("1,a,2\n3,b,4\n", "t.csv", {.columns = {2, 0, 2}});
   EXPECT_EQ(t.shape(), (Shape{2, 3}));
   EXPECT_THAT(t.ToVector<float>(), ElementsAre(2, 1, 2, 4, 3, 4));
-  EXPECT_EQ(ParseCsv("", "t.csv", {.columns = {2, 0}})->shape(), (Shape{0, 2}));
+  EXPECT_EQ(TryParseCsv("", "t.csv", {.columns = {2, 0}})->shape(), (Shape{0, 2}));
 }
 
 TEST(CsvTest, ReadsWordsAsTheirPlaces) {
   CsvOptions options = {.skip_lines = 1, .columns = {1, 2}};
   options.categories[2] = {"virginica", "setosa"};
-  EXPECT_THAT(ParseCsv(kFlowers, "t.csv", options)->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv(kFlowers, "t.csv", options)->ToVector<float>(),
               ElementsAre(1.5, 1, 4.5, 0, 3.5, 1));
   options.categories[2] = {"setosa", "rosa \"x\""};
   EXPECT_EQ(Error(kFlowers, options),
@@ -142,10 +142,10 @@ TEST(CsvTest, FindsTheWordsOfAColumn) {
 TEST(CsvTest, QuotesHoldSeparatorsAndQuotes) {
   CsvOptions options;
   options.categories[1] = {"a, b", "say \"c\""};
-  EXPECT_THAT(
-      ParseCsv("\"1\",\"a, b\"\r\n2 , \"say \"\"c\"\"\" \n", "t.csv", options)->ToVector<float>(),
-      ElementsAre(1, 0, 2, 1));
-  EXPECT_THAT(ParseCsv("1\t \"2\"\t3", "t.csv", {.separator = '\t'})->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv("\"1\",\"a, b\"\r\n2 , \"say \"\"c\"\"\" \n", "t.csv", options)
+                  ->ToVector<float>(),
+              ElementsAre(1, 0, 2, 1));
+  EXPECT_THAT(TryParseCsv("1\t \"2\"\t3", "t.csv", {.separator = '\t'})->ToVector<float>(),
               ElementsAre(1, 2, 3));
   EXPECT_EQ(Error("1,\"2\n"),
             "t.csv: line 1, column 1 (counted from 0): expected a closing quote, "
@@ -158,12 +158,12 @@ TEST(CsvTest, QuotesHoldSeparatorsAndQuotes) {
 TEST(CsvTest, LinesEndInAnyWay) {
   for (const std::string text : {"1,2\n3,4\n", "1,2\r\n3,4\r\n", "1,2\r3,4\r", "1,2\r3,4",
                                  "1,2\r3,4\n", "1,2\n3,4\r\n\r\n", "1,2\r\n3,4\r\r"}) {
-    const absl::StatusOr<Tensor> t = ParseCsv(text, "t.csv");
+    const absl::StatusOr<Tensor> t = TryParseCsv(text, "t.csv");
     ASSERT_TRUE(t.ok()) << t.status();
     EXPECT_EQ(t->shape(), (Shape{2, 2}));
     EXPECT_THAT(t->ToVector<float>(), ElementsAre(1, 2, 3, 4));
   }
-  EXPECT_THAT(ParseCsv("a,b\r1,2\r3,4\r", "t.csv", {.skip_lines = 1})->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv("a,b\r1,2\r3,4\r", "t.csv", {.skip_lines = 1})->ToVector<float>(),
               ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(Error("1\r\r2\r"), "t.csv: line 2: expected a row, got an empty line");
   EXPECT_THAT(Error("1\r2\rx\r"), HasSubstr("t.csv: line 3, column 0"));
@@ -184,12 +184,12 @@ TEST(CsvTest, QuotesHoldEndsOfLines) {
 TEST(CsvTest, FindsColumnsByTheirNames) {
   const std::string text = "\xEF\xBB\xBF id , petal,\"a \"\"b\"\"\",x,x\n7,1.5,2,3,4\n";
   const CsvOptions by_name = {.columns = {"a \"b\"", "id", 3}};
-  EXPECT_THAT(ParseCsv(text, "t.csv", by_name)->ToVector<float>(), ElementsAre(2, 7, 3));
-  EXPECT_THAT(ParseCsv(text, "t.csv", {.heading = true})->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv(text, "t.csv", by_name)->ToVector<float>(), ElementsAre(2, 7, 3));
+  EXPECT_THAT(TryParseCsv(text, "t.csv", {.heading = true})->ToVector<float>(),
               ElementsAre(7, 1.5, 2, 3, 4));
-  EXPECT_EQ(ParseCsv("a,b\n", "t.csv", {.columns = {"b"}})->shape(), (Shape{0, 1}));
+  EXPECT_EQ(TryParseCsv("a,b\n", "t.csv", {.columns = {"b"}})->shape(), (Shape{0, 1}));
   const auto error = [&](const CsvOptions& options) {
-    const absl::Status status = ParseCsv(text, "t.csv", options).status();
+    const absl::Status status = TryParseCsv(text, "t.csv", options).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     return std::string(status.message());
   };
@@ -218,25 +218,25 @@ TEST(CsvTest, WholeNumbersAreExactOrErrors) {
   for (const char* const number : {"16777217", " -16777217 ", "\"16777217.00\"", "+0016777217",
                                    "100000000000000000000000001"}) {
     EXPECT_THAT(Error(number), HasSubstr("f32 does not round")) << number;
-    EXPECT_TRUE(ParseCsv(number, "t.csv", {.round = true}).ok()) << number;
+    EXPECT_TRUE(TryParseCsv(number, "t.csv", {.round = true}).ok()) << number;
   }
   // What nobody takes for exact, and what is.
   for (const char* const number : {"16777217.5", "1.6777217e7", "1e30", "16777216", "33554436.0",
                                    "340282346638528859811704183484516925440", "inf"}) {
-    EXPECT_TRUE(ParseCsv(number, "t.csv").ok()) << number;
+    EXPECT_TRUE(TryParseCsv(number, "t.csv").ok()) << number;
   }
   EXPECT_THAT(Error(text, {.dtype = DType::kF64}), HasSubstr("line 2, column 0"));
-  const Tensor exact = *ParseCsv(text, "t.csv", {.dtype = DType::kI64});
+  const Tensor exact = *TryParseCsv(text, "t.csv", {.dtype = DType::kI64});
   EXPECT_EQ(exact.spec().ToString(), "i64 [2, 2] on cpu");
   EXPECT_THAT(exact.ToVector<int64_t>(),
               ElementsAre(289203891, 16777217, -9007199254740993, 16777216));
-  EXPECT_THAT(ParseCsv("289203891,0.1", "t.csv", {.dtype = DType::kF64})->ToVector<double>(),
+  EXPECT_THAT(TryParseCsv("289203891,0.1", "t.csv", {.dtype = DType::kF64})->ToVector<double>(),
               ElementsAre(289203891, 0.1));
 }
 
 TEST(CsvTest, IntegersStayInTheirType) {
   const auto read = [](const std::string& text, DType dtype) {
-    return ParseCsv(text, "t.csv", {.dtype = dtype});
+    return TryParseCsv(text, "t.csv", {.dtype = dtype});
   };
   EXPECT_THAT(
       read("9223372036854775807,-9223372036854775808", DType::kI64)->ToVector<int64_t>(),
@@ -268,20 +268,20 @@ TEST(CsvTest, WordsBecomeColumnsOfZerosAndOnes) {
   options.categories["color"] = {"red", "green", "blue"};
   options.categories[2] = {"n", "y"};
   const std::string text = "x,color,ok\n1,green,y\n2,red,n\n";
-  const Tensor t = *ParseCsv(text, "t.csv", options);
+  const Tensor t = *TryParseCsv(text, "t.csv", options);
   EXPECT_EQ(t.shape(), (Shape{2, 5}));
   EXPECT_THAT(t.ToVector<float>(), ElementsAre(1, 0, 1, 0, 1, 2, 1, 0, 0, 0));
   options.columns = {"color", 0, "color"};
   options.dtype = DType::kU8;
-  EXPECT_THAT(ParseCsv(text, "t.csv", options)->ToVector<uint8_t>(),
+  EXPECT_THAT(TryParseCsv(text, "t.csv", options)->ToVector<uint8_t>(),
               ElementsAre(0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 2, 1, 0, 0));
   options.columns = {"x", "color"};
   options.dtype = DType::kF32;
   options.missing = CsvMissing::kValue;
-  EXPECT_THAT(ParseCsv(text + "3,,y\n", "t.csv", options)->ToVector<float>(),
+  EXPECT_THAT(TryParseCsv(text + "3,,y\n", "t.csv", options)->ToVector<float>(),
               ElementsAre(1, 0, 1, 0, 2, 1, 0, 0, 3, 0, 0, 0));
   EXPECT_EQ(
-      ParseCsv(text, "t.csv", {.one_hot = {1}}).status().message(),
+      TryParseCsv(text, "t.csv", {.one_hot = {1}}).status().message(),
       "csv: CsvOptions::one_hot has column 1, whose words CsvOptions::categories does not list");
 }
 
@@ -306,7 +306,7 @@ TEST(CsvTest, FilesOfManyPiecesAreReadWhole) {
 
 TEST(CsvTest, RefusesOptionsThatMakeNoSense) {
   const auto error = [](const CsvOptions& options) {
-    const absl::Status status = ParseCsv("1,2\n", "t.csv", options).status();
+    const absl::Status status = TryParseCsv("1,2\n", "t.csv", options).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     return std::string(status.message());
   };
@@ -345,8 +345,8 @@ TEST(CsvTest, LoadCsvThrowsWhatReadCsvReturns) {
 TEST(CsvTest, ReadsCompressedFilesUpToTheLimit) {
   const std::string path = TempPath("t.csv.gz");
   WriteFile(path, Gzip("1,2\n3,4\n"));
-  EXPECT_THAT(ReadCsv(path)->ToVector<float>(), ElementsAre(1, 2, 3, 4));
-  EXPECT_EQ(ReadCsv(path, {.limits = {.max_total_bytes = 7}}).status().code(),
+  EXPECT_THAT(TryLoadCsv(path)->ToVector<float>(), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(TryLoadCsv(path, {.limits = {.max_total_bytes = 7}}).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
 

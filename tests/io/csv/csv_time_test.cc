@@ -24,10 +24,10 @@ std::string Repeated(const std::string& text, int n) {
 
 // Reads the file in each way there is.
 void ReadAll(const std::string& path) {
-  static_cast<void>(ReadCsv(path, {.missing = CsvMissing::kMean}));
-  static_cast<void>(ReadCsv(path, {.heading = true, .missing = CsvMissing::kDropRow}));
-  static_cast<void>(ReadCsvWords(path, 0));
-  static_cast<void>(ReadCsvColumns(
+  static_cast<void>(TryLoadCsv(path, {.missing = CsvMissing::kMean}));
+  static_cast<void>(TryLoadCsv(path, {.heading = true, .missing = CsvMissing::kDropRow}));
+  static_cast<void>(TryLoadCsvWords(path, 0));
+  static_cast<void>(TryLoadCsvColumns(
       path, {.heading = true, .dtypes = {{0, DType::kF64}}, .missing = CsvMissing::kDropRow}));
   static_cast<void>(testing::ErrorOf([&] { CsvRows(path)->Get(0); }));
   for (const CsvMissing missing : {CsvMissing::kMean, CsvMissing::kDropRow}) {
@@ -72,7 +72,7 @@ void ExpectLinear(const char* what, int n, const std::function<std::string(int)>
   const auto count = [&](int k) {
     const std::string t = text(k);
     const auto parse = [&] {
-      static_cast<void>(ParseCsv(t, "t.csv", {.missing = CsvMissing::kMean}));
+      static_cast<void>(TryParseCsv(t, "t.csv", {.missing = CsvMissing::kMean}));
     };
     parse();
     return testing::InstructionsIn(parse);
@@ -124,11 +124,11 @@ TEST(CsvTimeTest, IsLinearInOptionsToo) {
       options.categories[name] = {absl::StrCat("w", i)};
     }
     const std::string text = names + "\n" + row + "\n";
-    EXPECT_TRUE(ParseCsv(text, "t.csv", options).ok());
+    EXPECT_TRUE(TryParseCsv(text, "t.csv", options).ok());
     for (int i = 0; i < n; i += 2) options.dtypes[absl::StrCat("column", i)] = DType::kI64;
-    EXPECT_TRUE(ParseCsvColumns(text, "t.csv", options).ok());
+    EXPECT_TRUE(TryParseCsvColumns(text, "t.csv", options).ok());
     return testing::InstructionsIn(
-        [&] { static_cast<void>(ParseCsvColumns(text, "t.csv", options)); });
+        [&] { static_cast<void>(TryParseCsvColumns(text, "t.csv", options)); });
   };
   const auto once = count(40), four_times = count(160);
   if (!once || !four_times) GTEST_SKIP() << "instructions cannot be counted here";

@@ -52,19 +52,19 @@ TEST(CifarTest, HasFineAndCoarseLabels) {
 
 TEST(CifarTest, ReadsTheRecordsOfAFile) {
   WriteFile(Folder() + "/one.bin", Record("\x13\x63", 1, 2, 3) + Record("\x01\x02", 4, 5, 6));
-  const CifarRecords records = *ReadCifarRecords(Folder() + "/one.bin", 2);
+  const CifarRecords records = *TryReadCifarRecords(Folder() + "/one.bin", 2);
   EXPECT_EQ(records.labels.ToVector<int>(), (std::vector<int>{99, 2}));
   EXPECT_EQ(records.images.shape(), (Shape{2, 3, 32, 32}));
   EXPECT_EQ(records.images.ToVector<int>()[3 * 1024], 4);
-  EXPECT_THAT(std::string(ReadCifarRecords(Folder() + "/one.bin", 1).status().message()),
+  EXPECT_THAT(std::string(TryReadCifarRecords(Folder() + "/one.bin", 1).status().message()),
               HasSubstr("expected records of 3073 bytes"));
-  EXPECT_FALSE(ReadCifarRecords(Folder() + "/one.bin", 3).ok());
+  EXPECT_FALSE(TryReadCifarRecords(Folder() + "/one.bin", 3).ok());
 }
 
 TEST(CifarTest, NamesWhatIsWrong) {
   const auto error = [](const std::string& bytes) {
     WriteFile(Folder() + "/test_batch.bin", bytes);
-    return std::string(ReadCifar10(Folder(), {.train = false}).status().message());
+    return std::string(TryCifar10(Folder(), {.train = false}).status().message());
   };
   EXPECT_THAT(error(""), HasSubstr("expected records of 3073 bytes"));
   EXPECT_THAT(
@@ -76,7 +76,7 @@ TEST(CifarTest, NamesWhatIsWrong) {
               HasSubstr("nowhere/train.bin"));
   EXPECT_THAT(firn::testing::ErrorOf([] { Cifar10(Folder(), {.coarse_labels = true}); }),
               HasSubstr("coarse_labels"));
-  EXPECT_EQ(ReadCifar100(TempPath("nowhere")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(TryCifar100(TempPath("nowhere")).status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ std::string Shown(const Tensor& t, int64_t from, int64_t n) {
 using Table = std::optional<std::vector<std::vector<std::string>>>;
 
 Table ByLoadCsv(const std::string& path, const CsvOptions& options) {
-  const absl::StatusOr<StateDict> columns = ReadCsvColumns(path, options);
+  const absl::StatusOr<StateDict> columns = TryLoadCsvColumns(path, options);
   if (!columns.ok()) return std::nullopt;
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, column] : *columns) {
@@ -259,7 +259,7 @@ TEST(CsvRowsOptionsTest, TheValuesAreThoseOfLoadCsv) {
     if (o.missing == CsvMissing::kValue) r.missing_value = o.missing_value;
     if (chance(3) && !o.one_hot.empty()) {
       // The words that it finds are those of LoadCsvWords.
-      const auto words = ReadCsvWords(path, "color", o);
+      const auto words = TryLoadCsvWords(path, "color", o);
       o.categories["color"] = words.ok() ? *words : std::vector<std::string>{"no word at all"};
       r.categories = {};
       ++found;
@@ -268,7 +268,7 @@ TEST(CsvRowsOptionsTest, TheValuesAreThoseOfLoadCsv) {
     std::string error;
     const Table expected = ByLoadCsv(path, o), got = ByCsvRows(path, r, &error);
     ASSERT_EQ(expected.has_value(), got.has_value())
-        << text << "LoadCsv: " << ReadCsvColumns(path, o).status() << "\nCsvRows: " << error;
+        << text << "LoadCsv: " << TryLoadCsvColumns(path, o).status() << "\nCsvRows: " << error;
     if (expected) {
       ASSERT_EQ(*expected, *got) << text;
     }

@@ -60,7 +60,7 @@ TEST(MnistTest, RefusesFilesThatDoNotBelongTogether) {
   EXPECT_THAT(ErrorFor(folder), HasSubstr("label 10 at index 2 is outside [0, 10)"));
   WriteFile(folder + "train-labels-idx1-ubyte", Idx(8, {3, 1, 1}, "\x07\x08\x09"));
   EXPECT_THAT(ErrorFor(folder), HasSubstr("expected u8 of rank 1, got u8 [3, 1, 1]"));
-  EXPECT_EQ(ReadMnist(folder, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(TryMnist(folder, {}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(MnistTest, ReadsFashionMnist) {

@@ -75,7 +75,7 @@ std::string SmallFile(const GraphInfo& info) {
   const Tensor x = Ones({2, 4}), indices = FromValues<int64_t>({0, 2, 1, 1});
   const std::string path = TempPath("small.firn");
   const StaticGraph graph = Freeze(f, x, indices);
-  const absl::Status saved = WriteGraph(path, graph, {.names = {{"count", count}}, .info = info});
+  const absl::Status saved = TrySaveGraph(path, graph, {.names = {{"count", count}}, .info = info});
   EXPECT_TRUE(saved.ok()) << saved;
   return ReadFile(path);
 }
@@ -86,14 +86,14 @@ std::string FileWithWords() {
     return Cast(Div(Gelu(y, GeluApproximate::kTanh), x.Mean(), DivRounding::kFloor), DType::kI32);
   };
   const std::string path = TempPath("words.firn");
-  const absl::Status saved = WriteGraph(path, Freeze(f, Ones({2, 3})));
+  const absl::Status saved = TrySaveGraph(path, Freeze(f, Ones({2, 3})));
   EXPECT_TRUE(saved.ok()) << saved;
   return ReadFile(path);
 }
 
 absl::StatusOr<StaticGraph> LoadFromMemory(const std::string& file,
                                            const LoadGraphOptions& options) {
-  return ReadStaticGraph(InMemory(file), options);
+  return TryLoadGraph(InMemory(file), options);
 }
 
 absl::Status Try(const std::string& file, const LoadGraphOptions& options) {
@@ -110,7 +110,7 @@ absl::Status Try(const std::string& file, const LoadGraphOptions& options) {
 
 std::string Changed(const StaticGraph& graph, const GraphChange& change) {
   const std::string path = TempPath("changed.firn");
-  const absl::Status saved = WriteGraph(path, graph);
+  const absl::Status saved = TrySaveGraph(path, graph);
   EXPECT_TRUE(saved.ok()) << saved;
   return WithStructure(Parts(ReadFile(path)), change);
 }

@@ -39,7 +39,7 @@ std::string FileWithWords();
 // What loading says of the file; a graph that it gives is run.
 absl::Status Try(const std::string& file, const LoadGraphOptions& options = {});
 
-// ReadStaticGraph of a file that is never on a disk: tests of all bits write ten thousands.
+// TryLoadGraph of a file that is never on a disk: tests of all bits write ten thousands.
 absl::StatusOr<StaticGraph> LoadFromMemory(const std::string& file,
                                            const LoadGraphOptions& options = {});
 

@@ -44,13 +44,14 @@ class GraphFileCudaTest : public testing::CudaTest {
         images_.To(device), labels_.To(device));
     const std::string path = TempPath(device.is_cpu() ? "cpu.firn" : "cuda.firn");
     StateDict names = net.state_dict();
-    const absl::Status saved = WriteGraph(path, step, {.names = names, .with_states = with_states});
+    const absl::Status saved =
+        TrySaveGraph(path, step, {.names = names, .with_states = with_states});
     EXPECT_TRUE(saved.ok()) << saved;
     return path;
   }
 
   std::vector<double> Losses(const std::string& path, Device device) {
-    absl::StatusOr<StaticGraph> step = ReadStaticGraph(path, {.device = device});
+    absl::StatusOr<StaticGraph> step = TryLoadGraph(path, {.device = device});
     EXPECT_TRUE(step.ok()) << step.status();
     std::vector<double> losses;
     if (!step.ok()) return losses;
@@ -79,16 +80,16 @@ TEST_F(GraphFileCudaTest, StatesOfTheCallerMustBeOnTheDevice) {
   const std::string path = Saved(device_);
   Mlp here, there;
   there.To(device_);
-  EXPECT_TRUE(ReadStaticGraph(path, {.states = there.state_dict(), .device = device_}).ok());
-  EXPECT_THAT(std::string(ReadStaticGraph(path, {.states = here.state_dict(), .device = device_})
-                              .status()
-                              .message()),
-              HasSubstr("on cuda:0, the tensor given for it is f32"));
+  EXPECT_TRUE(TryLoadGraph(path, {.states = there.state_dict(), .device = device_}).ok());
+  EXPECT_THAT(
+      std::string(
+          TryLoadGraph(path, {.states = here.state_dict(), .device = device_}).status().message()),
+      HasSubstr("on cuda:0, the tensor given for it is f32"));
 }
 
 TEST_F(GraphFileCudaTest, AMissingDeviceIsNamed) {
   const std::string path = Saved(Device::Cpu());
-  const absl::Status status = ReadStaticGraph(path, {.device = Device::Cuda(99)}).status();
+  const absl::Status status = TryLoadGraph(path, {.device = Device::Cuda(99)}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(status.message()), HasSubstr("cuda:99"));
 }
@@ -96,7 +97,7 @@ TEST_F(GraphFileCudaTest, AMissingDeviceIsNamed) {
 TEST_F(GraphFileCudaTest, TwoDevicesAreRefusedByName) {
   StaticGraph graph =
       Freeze([&](const Tensor& x) { return (x * 2.0).To(device_) * 3.0; }, Randn({4}));
-  const absl::Status status = WriteGraph(TempPath("two.firn"), graph);
+  const absl::Status status = TrySaveGraph(TempPath("two.firn"), graph);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(status.message()), HasSubstr("cpu and cuda:0"));
 }

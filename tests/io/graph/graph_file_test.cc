@@ -7,7 +7,6 @@
 
 #include "firn/autograd/backward.h"
 #include "firn/device/inner.h"
-#include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/graph/graph_file_status.h"
 #include "firn/nn/linear.h"
 #include "firn/optim/adam.h"
@@ -32,9 +31,9 @@ using ::testing::UnorderedElementsAre;
 
 StaticGraph RoundTrip(const StaticGraph& graph, const SaveGraphOptions& options = {}) {
   const std::string path = TempPath("net.firn");
-  const absl::Status saved = WriteGraph(path, graph, options);
+  const absl::Status saved = TrySaveGraph(path, graph, options);
   EXPECT_TRUE(saved.ok()) << saved;
-  absl::StatusOr<StaticGraph> loaded = ReadStaticGraph(path);
+  absl::StatusOr<StaticGraph> loaded = TryLoadGraph(path);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
   return *std::move(loaded);
 }
@@ -154,8 +153,8 @@ TEST(GraphFileTest, NamesStatesAndChangesOnlyItsOwn) {
   Mlp net;
   const std::string path = TempPath("net.firn");
   StaticGraph frozen = FrozenMlp(net);
-  ASSERT_TRUE(WriteGraph(path, frozen, {.names = net.state_dict()}).ok());
-  absl::StatusOr<GraphFile> file = ReadGraph(path);
+  ASSERT_TRUE(TrySaveGraph(path, frozen, {.names = net.state_dict()}).ok());
+  absl::StatusOr<GraphFile> file = TryReadGraph(path);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_THAT(Names(file->states),
               UnorderedElementsAre("fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"));
@@ -174,19 +173,20 @@ TEST(GraphFileTest, NamesStatesThatHaveNone) {
   const Tensor a = Randn({3}), b = Randn({3});
   StaticGraph frozen = Freeze([&](const Tensor& x) { return x * a + b; }, Zeros({3}));
   const std::string path = TempPath("net.firn");
-  ASSERT_TRUE(WriteGraph(path, frozen, {.names = {{"unnamed.0", b}, {"other", Randn({9})}}}).ok());
-  EXPECT_THAT(Names(ReadGraph(path)->states), ElementsAre("unnamed.1", "unnamed.0"));
+  ASSERT_TRUE(
+      TrySaveGraph(path, frozen, {.names = {{"unnamed.0", b}, {"other", Randn({9})}}}).ok());
+  EXPECT_THAT(Names(TryReadGraph(path)->states), ElementsAre("unnamed.1", "unnamed.0"));
 }
 
 TEST(GraphFileTest, WithoutElementsItTakesAModelsTensors) {
   Mlp net;
   const std::string path = TempPath("net.firn"), whole = TempPath("whole.firn");
   ASSERT_TRUE(
-      WriteGraph(path, FrozenMlp(net), {.names = net.state_dict(), .with_states = false}).ok());
-  ASSERT_TRUE(WriteGraph(whole, FrozenMlp(net), {.names = net.state_dict()}).ok());
+      TrySaveGraph(path, FrozenMlp(net), {.names = net.state_dict(), .with_states = false}).ok());
+  ASSERT_TRUE(TrySaveGraph(whole, FrozenMlp(net), {.names = net.state_dict()}).ok());
   EXPECT_LT(ReadFile(path).size() + 4 * (6 * 8 + 8 + 8 * 3 + 3), ReadFile(whole).size() + 1);
 
-  const absl::Status missing = ReadStaticGraph(path).status();
+  const absl::Status missing = TryLoadGraph(path).status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(missing.message()), HasSubstr("holds no elements of state 'fc"));
 
@@ -194,7 +194,7 @@ TEST(GraphFileTest, WithoutElementsItTakesAModelsTensors) {
   const Tensor x = Randn({4, 6});
   const NoGradScope no_grad;
   for (const std::string& file : {path, whole}) {
-    absl::StatusOr<StaticGraph> loaded = ReadStaticGraph(file, {.states = other.state_dict()});
+    absl::StatusOr<StaticGraph> loaded = TryLoadGraph(file, {.states = other.state_dict()});
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     EXPECT_TRUE((*loaded)(x).Equals(other.Forward(x)));
     Tensor weight = other.fc1.weight();  // the very tensor that the graph reads
@@ -206,9 +206,9 @@ TEST(GraphFileTest, WithoutElementsItTakesAModelsTensors) {
 TEST(GraphFileTest, RefusesTensorsThatAreNotTheStates) {
   Mlp net;
   const std::string path = TempPath("net.firn");
-  ASSERT_TRUE(WriteGraph(path, FrozenMlp(net), {.names = net.state_dict()}).ok());
+  ASSERT_TRUE(TrySaveGraph(path, FrozenMlp(net), {.names = net.state_dict()}).ok());
   const auto error = [&](const StateDict& states) {
-    return std::string(ReadStaticGraph(path, {.states = states}).status().message());
+    return std::string(TryLoadGraph(path, {.states = states}).status().message());
   };
   EXPECT_THAT(error({{"fc1.bias", Zeros({7})}}),
               HasSubstr("state 'fc1.bias' is f32 [8] on cpu, the tensor given for it is f32 [7]"));
@@ -233,11 +233,11 @@ TEST(GraphFileTest, GradientsAreDroppedOnlyWhenAskedFor) {
   const std::string path = TempPath("net.firn");
   // A file has no leaf whose gradient could be added to.
   EXPECT_THAT(
-      std::string(WriteGraph(path, Freeze(run, Randn({3})), {.drop_gradients = true}).message()),
+      std::string(TrySaveGraph(path, Freeze(run, Randn({3})), {.drop_gradients = true}).message()),
       HasSubstr("adds to the gradient that it finds in a leaf f32 [3]"));
   clears = true;
   StaticGraph frozen = Freeze(run, Randn({3}));
-  const absl::Status status = WriteGraph(path, frozen);
+  const absl::Status status = TrySaveGraph(path, frozen);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("gradients in the grad() of 1 leaves"));
   const Tensor x = Randn({3});
@@ -247,23 +247,23 @@ TEST(GraphFileTest, GradientsAreDroppedOnlyWhenAskedFor) {
 TEST(GraphFileTest, SaysWhyAFileCannotBeWrittenOrRead) {
   Mlp net;
   const StaticGraph graph = FrozenMlp(net);
-  EXPECT_EQ(WriteGraph("/nowhere/net.firn", graph).code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(ReadStaticGraph(TempPath("none.firn")).status().code(), absl::StatusCode::kNotFound);
-  const absl::Status unnamed = WriteGraph(TempPath("net.firn"), graph, {.with_states = false});
+  EXPECT_EQ(TrySaveGraph("/nowhere/net.firn", graph).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(TryLoadGraph(TempPath("none.firn")).status().code(), absl::StatusCode::kNotFound);
+  const absl::Status unnamed = TrySaveGraph(TempPath("net.firn"), graph, {.with_states = false});
   EXPECT_EQ(unnamed.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(unnamed.message()), HasSubstr("must have a name"));
   Graph two_devices = graph.graph();
   two_devices.buffers.back().device = Device::Cuda(0);
-  const absl::Status mixed = WriteGraph(TempPath("net.firn"), two_devices);
+  const absl::Status mixed = TrySaveGraph(TempPath("net.firn"), two_devices);
   EXPECT_EQ(mixed.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(mixed.message()), HasSubstr("this graph uses cpu and cuda:0"));
   const std::string text = TempPath("text.firn");
   WriteFile(text, "this is no graph, and long enough to have a header");
-  EXPECT_EQ(std::string(ReadStaticGraph(text).status().message()),
+  EXPECT_EQ(std::string(TryLoadGraph(text).status().message()),
             text + R"(: offset 0, signature: expected "\x89\x46IRN\r\n\x1a", got "this is ": )" +
                 "not a graph file");
   WriteFile(text, "");
-  EXPECT_THAT(std::string(ReadStaticGraph(text).status().message()),
+  EXPECT_THAT(std::string(TryLoadGraph(text).status().message()),
               HasSubstr("got an empty file: not a graph file"));
 }
 
@@ -278,6 +278,8 @@ TEST(GraphFileTest, SaveAndLoadThrowWhatTheOthersReturn) {
   const absl::Status status = testing::StatusOf([&] { LoadGraph(missing); });
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(status.message()), HasSubstr("load graph: cannot open " + missing));
+  EXPECT_THAT(testing::ErrorOf([&] { ReadGraph("/nowhere/net.firn"); }),
+              HasSubstr("read graph: cannot open /nowhere/net.firn"));
   EXPECT_THAT(testing::ErrorOf([&] { SaveGraph("/nowhere/net.firn", graph); }),
               HasSubstr("save /nowhere/net.firn: "));
   EXPECT_THAT(testing::ErrorOf([&] { SaveGraph("/nowhere/net.firn", graph.captured()); }),
@@ -287,9 +289,9 @@ TEST(GraphFileTest, SaveAndLoadThrowWhatTheOthersReturn) {
 TEST(GraphFileTest, KeepsToItsLimits) {
   Mlp net;
   const std::string path = TempPath("net.firn");
-  ASSERT_TRUE(WriteGraph(path, FrozenMlp(net)).ok());
+  ASSERT_TRUE(TrySaveGraph(path, FrozenMlp(net)).ok());
   const auto code = [&](const LoadGraphOptions& o) {
-    return ReadStaticGraph(path, o).status().code();
+    return TryLoadGraph(path, o).status().code();
   };
   EXPECT_EQ(code({}), absl::StatusCode::kOk);
   const auto exhausted = absl::StatusCode::kResourceExhausted;
@@ -303,17 +305,17 @@ TEST(GraphFileTest, KeepsToItsLimits) {
 TEST(GraphFileTest, EqualGraphsGiveEqualFiles) {
   Mlp net;
   const std::string first = TempPath("1.firn"), second = TempPath("2.firn");
-  ASSERT_TRUE(WriteGraph(first, FrozenMlp(net)).ok());
-  ASSERT_TRUE(WriteGraph(second, FrozenMlp(net)).ok());
+  ASSERT_TRUE(TrySaveGraph(first, FrozenMlp(net)).ok());
+  ASSERT_TRUE(TrySaveGraph(second, FrozenMlp(net)).ok());
   EXPECT_EQ(ReadFile(first), ReadFile(second));
-  StaticGraph loaded = *ReadStaticGraph(first);
-  ASSERT_TRUE(WriteGraph(second, loaded, {.names = ReadGraph(first)->states}).ok());
+  StaticGraph loaded = *TryLoadGraph(first);
+  ASSERT_TRUE(TrySaveGraph(second, loaded, {.names = TryReadGraph(first)->states}).ok());
   EXPECT_EQ(ReadFile(first), ReadFile(second));
 }
 
 // Of version 1, as the first Firn that had graph files wrote it; data/README.md says what it holds.
 TEST(GraphFileTest, ReadsFilesOfEarlierVersions) {
-  absl::StatusOr<GraphFile> file = ReadGraph("tests/io/graph/data/graph_v1.firn");
+  absl::StatusOr<GraphFile> file = TryReadGraph("tests/io/graph/data/graph_v1.firn");
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_THAT(Names(file->states), ElementsAre("count", "weight"));
   const StateDict states = std::move(file->states);
@@ -329,7 +331,7 @@ TEST(GraphFileTest, ReadsFilesOfEarlierVersions) {
 // Convolutions and pooling when their attributes had a number for height and one for width, and the
 // gradients; data/README.md says where it comes from.
 TEST(GraphFileTest, ReadsOperationsOnImagesOfEarlierVersions) {
-  absl::StatusOr<GraphFile> file = ReadGraph("tests/io/graph/data/graph_v1_images.firn");
+  absl::StatusOr<GraphFile> file = TryReadGraph("tests/io/graph/data/graph_v1_images.firn");
   ASSERT_TRUE(file.ok()) << file.status();
   const Tensor up = file->states["up"].Clone(), down = file->states["down"].Clone();
   StaticGraph graph = *StaticGraph::Compile(std::move(file->graph));
@@ -356,7 +358,7 @@ TEST(GraphFileTest, ReadsOperationsOnImagesOfEarlierVersions) {
 TEST(GraphFileTest, ACompiledGraphIsRefusedByName) {
   StaticGraph graph = Freeze([](const Tensor& x, const Tensor& y) { return Tanh(x * y); },
                              Ones({20000}), Ones({20000}));
-  const absl::Status status = WriteGraph(TempPath("compiled.firn"), graph.graph());
+  const absl::Status status = TrySaveGraph(TempPath("compiled.firn"), graph.graph());
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("elementwise_program"));
 }

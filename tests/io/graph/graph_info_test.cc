@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "firn/io/graph/graph_file.h"
-#include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/graph/graph_file_status.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
@@ -47,7 +46,7 @@ std::string SmallPath(const std::string& bytes) {
 TEST(GraphInfoTest, ComesBackAsItWasGiven) {
   const std::string path = SmallPath(SmallFile(Everything()));
   EXPECT_EQ(LoadGraphInfo(path), Everything());
-  const auto file = ReadGraph(path);
+  const auto file = TryReadGraph(path);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->info, Everything());
   EXPECT_TRUE(Try(ReadFile(path)).ok());
@@ -113,7 +112,7 @@ TEST(GraphInfoTest, WhatMakesNoSenseIsRefused) {
     const std::string path = TempPath("refused.firn");
     const absl::Status saved = testing::StatusOf([&] { SaveGraph(path, graph, {.info = info}); });
     EXPECT_EQ(saved.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_FALSE(ReadGraphInfo(path).ok()) << "there is a file";
+    EXPECT_FALSE(TryLoadGraphInfo(path).ok()) << "there is a file";
     const absl::Status read = Try(Changed(graph, [&](StoredGraph& g) {
       g.version = 2;
       g.info = info;
@@ -144,7 +143,7 @@ TEST(GraphInfoTest, WhatMakesNoSenseIsRefused) {
 TEST(GraphInfoTest, LimitsHoldForIt) {
   const std::string path = SmallPath(SmallFile(Everything()));
   const auto read = [&](const LoadLimits& limits) {
-    return ReadGraphInfo(path, {.limits = limits}).status();
+    return TryLoadGraphInfo(path, {.limits = limits}).status();
   };
   Parts parts(ReadFile(path));
   StoredGraph many = parts.graph();
@@ -166,7 +165,7 @@ TEST(GraphInfoTest, NamesThePathOfWhatIsNoGraph) {
   EXPECT_THAT(testing::ErrorOf([] { LoadGraphInfo(TempPath("none.firn")); }),
               HasSubstr("none.firn"));
   WriteFile(TempPath("text.firn"), std::string(100, 'x'));
-  EXPECT_EQ(ReadGraphInfo(TempPath("text.firn")).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(TryLoadGraphInfo(TempPath("text.firn")).status().code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

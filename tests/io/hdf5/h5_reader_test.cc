@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/internal/random_access.h"
 #include "firn/tensor/from.h"
 #include "gmock/gmock.h"
@@ -164,7 +164,7 @@ TEST_F(H5ReaderTest, LooksAtChecksumsOfAHeap) {
 // by the one that it was written by.
 TEST_F(H5ReaderTest, FindsTheNameThatAChecksumIsOf) {
   const std::string path = TempPath("file.h5");
-  ASSERT_TRUE(WriteHdf5(path, {{"m", FromValues({1.25f, 2.5f})}, {"n", FromValues({3.f})}}).ok());
+  ASSERT_TRUE(TrySaveHdf5(path, {{"m", FromValues({1.25f, 2.5f})}, {"n", FromValues({3.f})}}).ok());
   const hid_t f = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   for (const char* name : {"a", "z"}) {
     H5Lcreate_hard(f, "m", f, name, H5P_DEFAULT, H5P_DEFAULT);

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "firn/io/data/hdf5_dataset.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/internal/random_access.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -52,15 +52,15 @@ TEST_F(H5WordsTest, ReadsWords) {
     EXPECT_THAT(LoadHdf5Words(path, "unwritten"), ElementsAre("", ""));
     EXPECT_THAT(LoadHdf5Words(path, "nuls"), ElementsAre("cat", "a dog", "ab"));
     EXPECT_THAT(LoadHdf5Words(path, "blanks"), ElementsAre("cat", "a dog", "ab"));
-    EXPECT_EQ(ReadHdf5Words(path, "terminated")->size(), 3u);
-    const absl::Status none = ReadHdf5Words(path, "none").status();
+    EXPECT_EQ(TryLoadHdf5Words(path, "terminated")->size(), 3u);
+    const absl::Status none = TryLoadHdf5Words(path, "none").status();
     EXPECT_EQ(none.code(), absl::StatusCode::kNotFound);
     EXPECT_THAT(std::string(none.message()), HasSubstr("strings called none, got none; "));
-    const absl::Status numbers = ReadHdf5Words(path, "numbers").status();
+    const absl::Status numbers = TryLoadHdf5Words(path, "numbers").status();
     EXPECT_EQ(numbers.code(), absl::StatusCode::kUnimplemented);
     EXPECT_THAT(std::string(numbers.message()), HasSubstr("expected strings, got elements of class "
                                                           "float"));
-    EXPECT_EQ(ReadHdf5Words(path, "g.any", {.max_tensors = 3}).status().code(),
+    EXPECT_EQ(TryLoadHdf5Words(path, "g.any", {.max_tensors = 3}).status().code(),
               absl::StatusCode::kResourceExhausted);
   }
 }

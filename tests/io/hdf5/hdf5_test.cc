@@ -1,6 +1,4 @@
 // Round trips, NNabla's files, the atomic replacement, and what the HDF5 library says of our files.
-#include "firn/io/hdf5/hdf5.h"
-
 #include <hdf5.h>
 #include <sys/resource.h>
 
@@ -15,19 +13,21 @@
 
 #include "absl/strings/escaping.h"
 #include "firn/device/testing.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/hdf5/internal/h5_writer.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/tensor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/error_of.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> Names(const StateDict& state) {
   std::vector<std::string> names;
@@ -48,9 +48,9 @@ void ExpectSame(const StateDict& a, const StateDict& b) {
 
 StateDict RoundTrip(const StateDict& state) {
   const std::string path = TempPath("state.h5");
-  const absl::Status saved = WriteHdf5(path, state);
+  const absl::Status saved = TrySaveHdf5(path, state);
   EXPECT_TRUE(saved.ok()) << saved;
-  const absl::StatusOr<StateDict> loaded = ReadHdf5(path);
+  const absl::StatusOr<StateDict> loaded = TryLoadHdf5(path);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_THAT(List(std::filesystem::path(path).parent_path().string()), ElementsAre("state.h5"));
   return loaded.ok() ? *loaded : StateDict();
@@ -135,14 +135,14 @@ TEST(Hdf5Test, WritesViewsAndSharedTensorsAsTheyLook) {
 TEST(Hdf5Test, EqualDictsGiveEqualFiles) {
   const StateDict state = {{"a.b", Floats({5})}, {"c", Floats({2})}};
   const std::string first = TempPath("1.h5"), second = TempPath("2.h5");
-  ASSERT_TRUE(WriteHdf5(first, state).ok());
+  ASSERT_TRUE(TrySaveHdf5(first, state).ok());
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // times are in seconds
-  ASSERT_TRUE(WriteHdf5(second, state).ok());
+  ASSERT_TRUE(TrySaveHdf5(second, state).ok());
   EXPECT_EQ(ReadFile(first), ReadFile(second));
 }
 
 TEST(Hdf5Test, ReadsNnablaParameters) {
-  const absl::StatusOr<StateDict> state = ReadHdf5("tests/io/hdf5/data/sample_params.h5");
+  const absl::StatusOr<StateDict> state = TryLoadHdf5("tests/io/hdf5/data/sample_params.h5");
   ASSERT_TRUE(state.ok()) << state.status();
   // In the order of the attribute `index`, which is not that of the names.
   EXPECT_THAT(Names(*state), ElementsAre("conv1.conv.W", "conv1.conv.b", "bn.mean",
@@ -168,11 +168,11 @@ TEST(Hdf5Test, ReadsNnablaParameters) {
 }
 
 TEST(Hdf5Test, ReadsNnablaSolverStates) {
-  const absl::StatusOr<StateDict> state = ReadHdf5("tests/io/hdf5/data/sample_solver_states.h5");
+  const absl::StatusOr<StateDict> state = TryLoadHdf5("tests/io/hdf5/data/sample_solver_states.h5");
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_THAT(Names(*state),
-              testing::UnorderedElementsAre("affine.affine.W.mean", "affine.affine.W.var",
-                                            "affine.affine.W.t"));
+              ::testing::UnorderedElementsAre("affine.affine.W.mean", "affine.affine.W.var",
+                                              "affine.affine.W.t"));
   const Tensor t = (*state)["affine.affine.W.t"];
   EXPECT_EQ(t.dtype(), DType::kI64);
   EXPECT_EQ(t.shape(), Shape());
@@ -184,8 +184,8 @@ TEST(Hdf5Test, ReadsNnablaSolverStates) {
 
 TEST(Hdf5Test, TheLibraryReadsOurFilesAsNnablaWould) {
   const std::string path = TempPath("state.h5");
-  ASSERT_TRUE(WriteHdf5(path, {{"conv1.W", Floats({2, 3}).SetRequiresGrad()},
-                               {"conv1.flag", Floats({1}).To(DType::kBool)}})
+  ASSERT_TRUE(TrySaveHdf5(path, {{"conv1.W", Floats({2, 3}).SetRequiresGrad()},
+                                 {"conv1.flag", Floats({1}).To(DType::kBool)}})
                   .ok());
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   ASSERT_GE(file, 0);
@@ -222,7 +222,7 @@ TEST(Hdf5Test, TheLibraryReadsEveryDType) {
                             DType::kI32, DType::kI64, DType::kU8, DType::kBool}) {
     state.Insert(std::string("deep.er.") + DTypeName(dtype), FromValues({0.f, 1.f, 1.f}).To(dtype));
   }
-  ASSERT_TRUE(WriteHdf5(path, state).ok());
+  ASSERT_TRUE(TrySaveHdf5(path, state).ok());
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   ASSERT_GE(file, 0);
   for (const auto& [name, tensor] : state) {
@@ -277,8 +277,8 @@ TEST(Hdf5Test, AnotherThreadMaySaveWhileOneRests) {
     ++rests;
     if (!free) return;
     auto saved = std::async(std::launch::async, [&] {
-      const absl::Status status = WriteHdf5(TempPath("other.h5"), {{"x", Floats({5})}});
-      EXPECT_TRUE(status.ok() && ReadHdf5(TempPath("other.h5")).ok()) << status;
+      const absl::Status status = TrySaveHdf5(TempPath("other.h5"), {{"x", Floats({5})}});
+      EXPECT_TRUE(status.ok() && TryLoadHdf5(TempPath("other.h5")).ok()) << status;
     });
     free = saved.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
     EXPECT_TRUE(free) << "at rest " << rests;
@@ -287,59 +287,59 @@ TEST(Hdf5Test, AnotherThreadMaySaveWhileOneRests) {
   };
   ASSERT_TRUE(internal::WriteH5(TempPath("state.h5"), state, {}, rest).ok());
   EXPECT_GE(rests, 4);
-  ExpectSame(*ReadHdf5(TempPath("state.h5")), state);
+  ExpectSame(*TryLoadHdf5(TempPath("state.h5")), state);
 }
 
 // --- Replacing a file ----------------------------------------------------------------------------
 
 TEST(Hdf5Test, RefusesUndefinedTensorsAndKeepsTheOldFile) {
   const std::string path = TempPath("state.h5");
-  ASSERT_TRUE(WriteHdf5(path, {{"a", Floats({3})}}).ok());
-  const absl::Status status = WriteHdf5(path, {{"a", Floats({4})}, {"b", Tensor()}});
+  ASSERT_TRUE(TrySaveHdf5(path, {{"a", Floats({3})}}).ok());
+  const absl::Status status = TrySaveHdf5(path, {{"a", Floats({4})}, {"b", Tensor()}});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("b is an undefined tensor"));
-  EXPECT_EQ((*ReadHdf5(path))["a"].shape(), Shape{3});
+  EXPECT_EQ((*TryLoadHdf5(path))["a"].shape(), Shape{3});
   EXPECT_THAT(List(std::filesystem::path(path).parent_path().string()), ElementsAre("state.h5"));
 }
 
 // A limit on file sizes stands for a full disk: both make write() fail half way.
 TEST(Hdf5Test, AFullDiskKeepsTheOldFile) {
   const std::string path = TempPath("state.h5");
-  ASSERT_TRUE(WriteHdf5(path, {{"a", Floats({3})}}).ok());
+  ASSERT_TRUE(TrySaveHdf5(path, {{"a", Floats({3})}}).ok());
   rlimit old;
   getrlimit(RLIMIT_FSIZE, &old);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   for (const rlim_t limit : {0, 1, 4096, 100000}) {
     const rlimit small = {limit, old.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
-    const absl::Status status = WriteHdf5(path, {{"a", Floats({100000})}});
+    const absl::Status status = TrySaveHdf5(path, {{"a", Floats({100000})}});
     setrlimit(RLIMIT_FSIZE, &old);
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr(path));
-    EXPECT_EQ((*ReadHdf5(path))["a"].shape(), Shape{3});
+    EXPECT_EQ((*TryLoadHdf5(path))["a"].shape(), Shape{3});
     EXPECT_THAT(List(std::filesystem::path(path).parent_path().string()), ElementsAre("state.h5"));
   }
   std::signal(SIGXFSZ, handler);
-  EXPECT_TRUE(WriteHdf5(path, {{"a", Floats({100000})}}).ok());
+  EXPECT_TRUE(TrySaveHdf5(path, {{"a", Floats({100000})}}).ok());
 }
 
 TEST(Hdf5Test, SaysWhyAFileCannotBeWritten) {
-  EXPECT_EQ(WriteHdf5("/nowhere/state.h5", {}).code(), absl::StatusCode::kNotFound);
-  EXPECT_FALSE(WriteHdf5(testing::TempDir(), {}).ok());
-  EXPECT_FALSE(WriteHdf5("", {}).ok());
+  EXPECT_EQ(TrySaveHdf5("/nowhere/state.h5", {}).code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(TrySaveHdf5(::testing::TempDir(), {}).ok());
+  EXPECT_FALSE(TrySaveHdf5("", {}).ok());
   const std::string path = TempPath("long.h5");
   const auto named = [&](size_t bytes) {
-    return WriteHdf5(path, {{std::string(bytes, 'a'), Floats({3})}});
+    return TrySaveHdf5(path, {{std::string(bytes, 'a'), Floats({3})}});
   };
   EXPECT_TRUE(named(4096).ok());
   EXPECT_EQ(named(4097).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(ReadHdf5(path)->begin()->first.size(), 4096u) << "the file that was there is gone";
+  EXPECT_EQ(TryLoadHdf5(path)->begin()->first.size(), 4096u) << "the file that was there is gone";
 }
 
 // A file of tensors with a text beside them.
 std::string FileWithText() {
   const std::string path = TempPath("with_text.h5");
-  EXPECT_TRUE(WriteHdf5(path, {{"w", FromValues({1.f, 2.f})}, {"b", FromValues({3.f})}}).ok());
+  EXPECT_TRUE(TrySaveHdf5(path, {{"w", FromValues({1.f, 2.f})}, {"b", FromValues({3.f})}}).ok());
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   const hid_t text = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
   H5Tset_size(text, 4);
@@ -355,27 +355,27 @@ std::string FileWithText() {
 
 TEST(Hdf5Test, ReadsWhatIsWantedAndNothingElse) {
   const std::string path = FileWithText();
-  const absl::Status refused = ReadHdf5(path).status();
+  const absl::Status refused = TryLoadHdf5(path).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("(at /version)"));
   const auto read = [&](std::string_view without) {
-    return ReadHdf5(path, {.want = [=](std::string_view name) { return name != without; }});
+    return TryLoadHdf5(path, {.want = [=](std::string_view name) { return name != without; }});
   };
   const absl::StatusOr<StateDict> state = read("version");
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_THAT(Names(*state), ElementsAre("w", "b"));
   EXPECT_THAT((*state)["w"].ToVector<float>(), ElementsAre(1, 2));
   EXPECT_FALSE(read("w").ok());
-  ASSERT_TRUE(WriteHdf5(path, {{"a.w", FromValues({1.f})}, {"b.w", FromValues({2.f})}}).ok());
+  ASSERT_TRUE(TrySaveHdf5(path, {{"a.w", FromValues({1.f})}, {"b.w", FromValues({2.f})}}).ok());
   EXPECT_THAT(Names(*read("a.w")), ElementsAre("b.w"));
 }
 
 TEST(Hdf5Test, SaysWhyAFileCannotBeRead) {
-  EXPECT_EQ(ReadHdf5(TempPath("none.h5")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(TryLoadHdf5(TempPath("none.h5")).status().code(), absl::StatusCode::kNotFound);
   const std::string path = TempPath("text.h5");
   for (const std::string text : {"hello", "this is no HDF5 file", "", "\x89HDF"}) {
     WriteFile(path, text);
-    const absl::Status status = ReadHdf5(path).status();
+    const absl::Status status = TryLoadHdf5(path).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
     const std::string got =
         text.empty() ? "an empty file" : "\"" + absl::CHexEscape(text.substr(0, 8)) + "\"";
@@ -383,6 +383,15 @@ TEST(Hdf5Test, SaysWhyAFileCannotBeRead) {
                                     ": offset 0, signature: expected \"\\x89HDF\\r\\n\\x1a\\n\", " +
                                     "got " + got + ": not an HDF5 file");
   }
+}
+
+TEST(Hdf5Test, WithoutAStatusItThrows) {
+  SaveHdf5(TempPath("thrown.h5"), {{"w", FromValues({1.f, 2.f})}});
+  EXPECT_EQ(LoadHdf5(TempPath("thrown.h5"))["w"].num_elements(), 2);
+  EXPECT_THAT(firn::testing::ErrorOf([] { SaveHdf5("/nowhere/net.h5", {}); }),
+              HasSubstr("save_hdf5: "));
+  EXPECT_THAT(firn::testing::ErrorOf([] { LoadHdf5("/nowhere/net.h5"); }),
+              HasSubstr("load_hdf5: cannot open /nowhere/net.h5"));
 }
 
 }  // namespace

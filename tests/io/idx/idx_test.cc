@@ -1,12 +1,11 @@
 // Every element type, plain and compressed, and what is said about files that are damaged.
-#include "firn/io/idx/idx.h"
-
 #include <sys/resource.h>
 
 #include <string>
 #include <vector>
 
 #include "firn/device/memory.h"
+#include "firn/io/idx/idx_status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/io/test_files.h"
@@ -21,7 +20,7 @@ using testing::HasSubstr;
 absl::StatusOr<Tensor> Read(const std::string& bytes, const LoadLimits& limits = {}) {
   const std::string path = TempPath("file.idx");
   WriteFile(path, bytes);
-  return ReadIdx(path, limits);
+  return TryReadIdx(path, limits);
 }
 
 std::string Error(const std::string& bytes, const LoadLimits& limits = {}) {
@@ -159,9 +158,10 @@ TEST(IdxTest, ObeysTheLimitOnElements) {
 }
 
 TEST(IdxTest, SaysWhyAPathCannotBeRead) {
-  EXPECT_EQ(ReadIdx(TempPath("nowhere")).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(ReadIdx(TempPath("nowhere")).status().message()), HasSubstr("nowhere"));
-  EXPECT_THAT(std::string(ReadIdx(testing::TempDir()).status().message()),
+  EXPECT_EQ(TryReadIdx(TempPath("nowhere")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(TryReadIdx(TempPath("nowhere")).status().message()),
+              HasSubstr("nowhere"));
+  EXPECT_THAT(std::string(TryReadIdx(testing::TempDir()).status().message()),
               HasSubstr("not a regular file"));
 }
 

@@ -14,7 +14,8 @@
 namespace {
 
 void Answer(const std::string& bytes) {
-  const auto image = firn::io::ParseImage(bytes, "image", {.keep_16_bits = true, .orient = false});
+  const auto image =
+      firn::io::TryParseImage(bytes, "image", {.keep_16_bits = true, .orient = false});
   if (!image.ok()) {
     std::cout << absl::StatusCodeToString(image.status().code()) << " "
               << absl::StrReplaceAll(std::string(image.status().message()), {{"\n", " "}}) << "\n";

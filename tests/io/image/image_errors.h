@@ -21,14 +21,14 @@ inline constexpr auto kLimit = absl::StatusCode::kResourceExhausted;
 
 inline void ExpectError(const std::string& bytes, absl::StatusCode code, const std::string& text,
                         const DecodeImageOptions& options = {}) {
-  const absl::StatusOr<Tensor> image = ParseImage(bytes, "x", options);
+  const absl::StatusOr<Tensor> image = TryParseImage(bytes, "x", options);
   EXPECT_EQ(image.status().code(), code) << text << ": " << image.status();
   EXPECT_THAT(std::string(image.status().message()), ::testing::HasSubstr(text));
 }
 
 inline std::vector<int64_t> Values(const std::string& bytes,
                                    const DecodeImageOptions& options = {}) {
-  const absl::StatusOr<Tensor> image = ParseImage(bytes, "x", options);
+  const absl::StatusOr<Tensor> image = TryParseImage(bytes, "x", options);
   EXPECT_TRUE(image.ok()) << image.status();
   return image.ok() ? image->ToVector<int64_t>() : std::vector<int64_t>();
 }

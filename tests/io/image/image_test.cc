@@ -52,7 +52,7 @@ TEST(ImageTest, PngKeepsLongSides) {
 }
 
 TEST(ImageTest, SaysWhenThereIsNoFile) {
-  EXPECT_EQ(ReadImageFile(TempPath("nothing.png")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(TryReadImage(TempPath("nothing.png")).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST(ImageTest, ExpandsPalettesAndPasses) {
@@ -280,7 +280,7 @@ TEST(ImageTest, ChecksSizesBeforeMemoryIsTaken) {
 
 TEST(ImageTest, RefusesEveryTruncation) {
   for (const auto& [name, bytes] : SmallImages()) {
-    ASSERT_TRUE(ParseImage(bytes, name).ok()) << name << ParseImage(bytes, name).status();
+    ASSERT_TRUE(TryParseImage(bytes, name).ok()) << name << TryParseImage(bytes, name).status();
     // GIF's last byte is its end mark, which comes after the first image; a text may end anywhere.
     const size_t needed = name == "border.gif" || name == "interlaced.gif" ? bytes.size() - 2
                           : name == "text.pgm"                             ? bytes.size() - 1
@@ -288,7 +288,7 @@ TEST(ImageTest, RefusesEveryTruncation) {
     for (size_t n = 0; n < needed; ++n) {
       // Ends of TIFFs and rows of BMPs are filled up by 0 to 3 bytes that no reader asks for.
       if ((name.ends_with(".tiff") || name.ends_with(".bmp")) && n + 4 >= needed) continue;
-      const auto image = ParseImage(bytes.substr(0, n), name);
+      const auto image = TryParseImage(bytes.substr(0, n), name);
       EXPECT_FALSE(image.ok()) << name << " of " << n << " bytes";
       EXPECT_THAT(std::string(image.status().message()), HasSubstr(name));
     }

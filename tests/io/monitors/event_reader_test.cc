@@ -54,7 +54,7 @@ TEST(EventReaderTest, ReadsTheNewerStyleOfOthers) {
                          .Message(8, WireWriter().Bytes(8, "x"))) +
       ValueRecord(5, WireWriter().Bytes(1, "h").Message(
                          5, WireWriter().Double(6, 1).Double(6, 2).PackedDoubles(7, {3, 4})));
-  const EventFile file = *ParseEvents(bytes, "f");
+  const EventFile file = *TryParseEvents(bytes, "f");
   ASSERT_EQ(file.events.size(), 5u);
   EXPECT_EQ(file.events[0].scalars.at(0).value, 0.5f);
   EXPECT_EQ(file.events[1].scalars.at(0).value, 0.25f);
@@ -64,16 +64,16 @@ TEST(EventReaderTest, ReadsTheNewerStyleOfOthers) {
 }
 
 TEST(EventReaderTest, SaysWhenThereIsNoFile) {
-  EXPECT_EQ(ReadEvents(TempPath("nothing")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(TryReadEvents(TempPath("nothing")).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST(EventReaderTest, LeavesOutAPartialLastRecord) {
   const std::string one = ScalarRecord(1, "a", 1), two = ScalarRecord(2, "a", 2);
-  const EventFile whole = *ParseEvents(one + two, "f");
+  const EventFile whole = *TryParseEvents(one + two, "f");
   EXPECT_FALSE(whole.truncated);
   EXPECT_EQ(whole.whole_bytes, static_cast<int64_t>(one.size() + two.size()));
   for (size_t n = 1; n < two.size(); ++n) {
-    const EventFile file = *ParseEvents(one + two.substr(0, n), "f");
+    const EventFile file = *TryParseEvents(one + two.substr(0, n), "f");
     EXPECT_TRUE(file.truncated);
     EXPECT_EQ(file.events.size(), 1u);
     EXPECT_EQ(file.whole_bytes, static_cast<int64_t>(one.size()));
@@ -83,7 +83,7 @@ TEST(EventReaderTest, LeavesOutAPartialLastRecord) {
 TEST(EventReaderTest, NamesWhatIsDamaged) {
   const std::string one = ScalarRecord(1, "a", 1);
   const auto error = [&](const std::string& data) {
-    return ParseEvents(one + RecordOf(data), "f").status().ToString();
+    return TryParseEvents(one + RecordOf(data), "f").status().ToString();
   };
   const std::string at = "f: offset " + std::to_string(one.size()) + ", record: event: ";
   EXPECT_THAT(error("\x80"), HasSubstr(at + "offset 0: expected an integer, got the end"));
@@ -96,8 +96,8 @@ TEST(EventReaderTest, NamesWhatIsDamaged) {
       HasSubstr("summary: histogram, bucket: expected 2 counts, one for each limit, got 1"));
   std::string damaged = one;
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
-  EXPECT_THAT(ParseEvents(damaged, "f").status().ToString(), HasSubstr("f: offset 12, record"));
-  EXPECT_EQ(ParseEvents(one, "f", {.max_metadata_bytes = 3}).status().code(),
+  EXPECT_THAT(TryParseEvents(damaged, "f").status().ToString(), HasSubstr("f: offset 12, record"));
+  EXPECT_EQ(TryParseEvents(one, "f", {.max_metadata_bytes = 3}).status().code(),
             absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(ErrorOf([] { LoadEvents(TempPath("no-such-file")); }), HasSubstr("no-such-file"));
   EXPECT_THAT(ErrorOf([] { LoadEvents(::testing::TempDir()); }), HasSubstr("regular file"));

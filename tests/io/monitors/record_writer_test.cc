@@ -139,9 +139,9 @@ TEST(RecordReaderTest, CountsValuesBeforeItKeepsThem) {
   std::string json = names + "}\n";
   for (int i = 0; i < 1000; ++i) json += "{}\n";
   const LoadLimits limits = {.max_metadata_bytes = 1 << 20};
-  EXPECT_EQ(ParseRecords(json, "x.jsonl", limits).status().code(),
+  EXPECT_EQ(TryParseRecords(json, "x.jsonl", limits).status().code(),
             absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(ParseRecords(std::string(100000, ',') + "\n", "x.csv", limits).status().code(),
+  EXPECT_EQ(TryParseRecords(std::string(100000, ',') + "\n", "x.csv", limits).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
 
@@ -166,9 +166,9 @@ TEST(RecordWriterTest, RefusesWhatDoesNotFitAndKeepsTheFile) {
 }
 
 TEST(RecordReaderTest, NamesWhatIsDamaged) {
-  EXPECT_THAT(ParseRecords("a,b\n1\n", "x.csv").status().ToString(),
+  EXPECT_THAT(TryParseRecords("a,b\n1\n", "x.csv").status().ToString(),
               HasSubstr("x.csv: record 1: expected 2 fields, got 1"));
-  EXPECT_THAT(ParseRecords("a\n\"1\"2\n", "x.csv").status().ToString(),
+  EXPECT_THAT(TryParseRecords("a\n\"1\"2\n", "x.csv").status().ToString(),
               HasSubstr("field 0: expected a comma after the quotes, got \"2\""));
   const std::pair<const char*, const char*> damaged[] = {
       {"[1]", "column 1: expected \"{\""},
@@ -186,18 +186,18 @@ TEST(RecordReaderTest, NamesWhatIsDamaged) {
       {"{\"a\": \"b}", "expected \"\"\""},
       {"", "expected \"{\""}};
   for (const auto& [line, expected] : damaged) {
-    EXPECT_THAT(ParseRecords(std::string(line) + "\n", "x.jsonl").status().ToString(),
+    EXPECT_THAT(TryParseRecords(std::string(line) + "\n", "x.jsonl").status().ToString(),
                 HasSubstr(expected))
         << line;
   }
   EXPECT_THAT(ErrorOf([] { LoadRecords("none.csv"); }), HasSubstr("none.csv"));
-  EXPECT_THAT(ParseRecords("", "x.txt").status().ToString(), HasSubstr(".csv or .jsonl"));
-  EXPECT_EQ(ParseRecords("{\"a\": 1}\n", "x.jsonl", {.max_metadata_bytes = 8}).status().code(),
+  EXPECT_THAT(TryParseRecords("", "x.txt").status().ToString(), HasSubstr(".csv or .jsonl"));
+  EXPECT_EQ(TryParseRecords("{\"a\": 1}\n", "x.jsonl", {.max_metadata_bytes = 8}).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
 
 TEST(RecordReaderTest, ReadsEscapes) {
-  const Records records = *ParseRecords(
+  const Records records = *TryParseRecords(
       "{ \"a\" : \"\\u00e4\\ud83d\\ude00\\/\\b\\u0041\" , \"b\":-1.5e3}\r\n", "x.jsonl");
   EXPECT_EQ(records.rows[0][0].text(), "\xc3\xa4\xf0\x9f\x98\x80/\bA");
   EXPECT_EQ(records.rows[0][1].number(), -1500);
@@ -205,12 +205,12 @@ TEST(RecordReaderTest, ReadsEscapes) {
 
 TEST(RecordReaderTest, MakesSeriesOfColumns) {
   // A first record with a number in it is no heading.
-  const Records numbers = *ParseRecords("0,5,x\n1,6,\n", "x.csv");
+  const Records numbers = *TryParseRecords("0,5,x\n1,6,\n", "x.csv");
   EXPECT_THAT(numbers.columns, ::testing::ElementsAre("0", "1", "2"));
   EXPECT_EQ(numbers.rows.size(), 2u);
   EXPECT_THAT(SeriesOf(numbers).at(0).y, ::testing::ElementsAre(5, 6));
-  EXPECT_THAT(ParseRecords("\"1\",a\n", "x.csv")->columns, ::testing::ElementsAre("1", "a"));
-  const Records records = *ParseRecords("step,loss,note,acc\n1,0.5,x,\n2,0.25,y,1\n", "x.csv");
+  EXPECT_THAT(TryParseRecords("\"1\",a\n", "x.csv")->columns, ::testing::ElementsAre("1", "a"));
+  const Records records = *TryParseRecords("step,loss,note,acc\n1,0.5,x,\n2,0.25,y,1\n", "x.csv");
   const std::vector<Series> series = SeriesOf(records);
   ASSERT_EQ(series.size(), 2u);
   EXPECT_EQ(series[0].name, "loss");

@@ -20,7 +20,7 @@ TEST(SeriesTest, ReadsWholeLines) {
   EXPECT_EQ(series.name, "loss");
   EXPECT_THAT(series.x, ElementsAre(0, 10, 20));
   EXPECT_THAT(series.y, ElementsAre(0.5, std::numeric_limits<double>::infinity(), 1e-3));
-  EXPECT_TRUE(ParseSeries("", "empty")->x.empty());
+  EXPECT_TRUE(TryParseSeries("", "empty")->x.empty());
 }
 
 TEST(SeriesTest, ReadsTimers) {
@@ -33,11 +33,11 @@ TEST(SeriesTest, ReadsTimers) {
 }
 
 TEST(SeriesTest, NamesTheLineItCannotRead) {
-  EXPECT_EQ(std::string(ParseSeries("0 1\n1 2 3\n", "a").status().message()),
+  EXPECT_EQ(std::string(TryParseSeries("0 1\n1 2 3\n", "a").status().message()),
             "a: line 2: expected 2 numbers with a blank between them, got \"1 2 3\"");
-  EXPECT_EQ(ParseTimer("0 1\n", "a").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(TryParseTimer("0 1\n", "a").status().code(), absl::StatusCode::kDataLoss);
   for (const char* text : {"\n", "1\n", "1 \n", " 1 2\n", "1  2\n", "a 1\n", "1 0x1\n"}) {
-    EXPECT_FALSE(ParseSeries(text, "a").ok()) << text;
+    EXPECT_FALSE(TryParseSeries(text, "a").ok()) << text;
   }
   EXPECT_THAT(ErrorOf([] { LoadSeries(TempPath("none")); }), HasSubstr("none"));
   EXPECT_THAT(ErrorOf([] { LoadSeries(::testing::TempDir()); }), HasSubstr("regular file"));

@@ -314,7 +314,7 @@ TEST(NnablaCacheNpyTest, RefusesDamagedFiles) {
   EXPECT_THAT(error(turned), HasSubstr("got fortran_order"));
 
   // Rows without elements could be any number.
-  WriteFile(path, *FormatNpy(Zeros({100000, 0})));
+  WriteFile(path, *TryFormatNpy(Zeros({100000, 0})));
   WriteFile(folder + "/cache_info.csv", "x\n");
   WriteFile(folder + "/cache_index.csv", "cache_00000000_00000029.npy,100000\n");
   EXPECT_THAT(ErrorOf([&] { OpenNnablaCache(folder); }),

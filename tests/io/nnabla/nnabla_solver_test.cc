@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "firn/io/hdf5/hdf5.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/optim/adam.h"
 #include "firn/optim/adam_family.h"
 #include "firn/optim/rmsprop.h"
@@ -48,7 +48,7 @@ TEST(NnablaSolverTest, GoesOnFromAFileOfNnabla) {
   const Tensor w = Ones({8, 10}).SetRequiresGrad();
   optim::Adam adam({{"affine.affine.W", w}}, {.lr = 0.5});
   adam.LoadStateDict(LoadNnablaSolver(kSample, adam.state_dict(), {.solver = "Adam"}));
-  const absl::StatusOr<StateDict> file = ReadHdf5(kSample);
+  const absl::StatusOr<StateDict> file = TryLoadHdf5(kSample);
   ASSERT_TRUE(file.ok());
   const StateDict state = adam.state_dict();
   EXPECT_EQ(state["state.affine.affine.W.step"].Item<int64_t>(), 5);
@@ -58,7 +58,7 @@ TEST(NnablaSolverTest, GoesOnFromAFileOfNnabla) {
 
   const std::string path = TempPath("states.h5");
   SaveNnablaSolver(path, state, {.solver = "Adam"});
-  const absl::StatusOr<StateDict> again = ReadHdf5(path);
+  const absl::StatusOr<StateDict> again = TryLoadHdf5(path);
   ASSERT_TRUE(again.ok());
   ASSERT_EQ(again->size(), file->size());
   for (const auto& [name, tensor] : *file) EXPECT_TRUE(tensor.Equals((*again)[name])) << name;
@@ -105,7 +105,7 @@ TEST(NnablaSolverTest, AVelocityKeepsItsMeaning) {
     Steps(plain, p, 3);
     SaveNnablaSolver(path, plain.state_dict(), options);
     const Tensor buffer = plain.state_dict()["state.w.momentum_buffer"];
-    const absl::StatusOr<StateDict> file = ReadHdf5(path);
+    const absl::StatusOr<StateDict> file = TryLoadHdf5(path);
     ASSERT_TRUE(file.ok());
     EXPECT_TRUE((*file)["w.m"].Equals(buffer * (nesterov ? -0.125 : 0.125)));
 
@@ -138,7 +138,7 @@ void GoesOnFromItsFile(const std::string& solver, const typename Optimizer::Opti
   Optimizer saved({{"w", p}}, options);
   Steps(saved, p, 3);
   SaveNnablaSolver(path, saved.state_dict(), {.solver = solver});
-  const absl::StatusOr<StateDict> file = ReadHdf5(path);
+  const absl::StatusOr<StateDict> file = TryLoadHdf5(path);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->size(), want.size() + 1);
   EXPECT_EQ((*file)["w.t"].Item<int64_t>(), 3);
@@ -175,7 +175,7 @@ double NextStep(const std::string& solver, const typename Optimizer::Options& op
   StateDict file = {{"w.t", FromVector(std::vector<int64_t>{4}, Shape())}};
   for (const auto& [name, value] : states) file.Insert("w." + name, FromValues({value}));
   const std::string path = TempPath(solver + "_next.h5");
-  EXPECT_TRUE(WriteHdf5(path, file).ok());
+  EXPECT_TRUE(TrySaveHdf5(path, file).ok());
   Tensor w = FromValues({2.f}).SetRequiresGrad();
   Optimizer optimizer({{"w", w}}, options);
   optimizer.LoadStateDict(LoadNnablaSolver(path, optimizer.state_dict(), {.solver = solver}));
@@ -238,7 +238,7 @@ TEST(NnablaSolverTest, SgdHasStepsAlone) {
   SaveNnablaSolver(path, sgd.state_dict(), {.solver = "Sgd", .rename = [](std::string_view) {
                                               return std::string("fc.affine.W");
                                             }});
-  EXPECT_EQ((*ReadHdf5(path))["fc.affine.W.t"].Item<int64_t>(), 2);
+  EXPECT_EQ((*TryLoadHdf5(path))["fc.affine.W.t"].Item<int64_t>(), 2);
   const StateDict state = LoadNnablaSolver(
       path, sgd.state_dict(),
       {.solver = "Sgd", .rename = [](std::string_view) { return std::string("fc.weight"); }});
@@ -262,7 +262,7 @@ TEST(NnablaSolverTest, RefusesWhatDoesNotFit) {
               HasSubstr("affine.affine.W.m: expected a state of floats of Lion, got none"));
   EXPECT_THAT(ErrorOf([&] { LoadNnablaSolver(kSample, state, {.solver = "Sgd"}); }),
               HasSubstr(": Sgd has no such state"));
-  ASSERT_TRUE(WriteHdf5(path, {{"w.t", Ones({})}}).ok());
+  ASSERT_TRUE(TrySaveHdf5(path, {{"w.t", Ones({})}}).ok());
   EXPECT_EQ(StatusOf([&] { LoadNnablaSolver(path, state, {.solver = "Sgd"}); }).code(),
             absl::StatusCode::kDataLoss);
   optim::Sgd sgd({{"w", p}}, {.lr = 0.1, .momentum = 0.9});

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/atomic_file.h"
-#include "firn/io/zip/internal/zip.h"
-#include "firn/io/wire/internal/wire.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
+#include "firn/io/wire/internal/wire.h"
+#include "firn/io/zip/internal/zip.h"
 #include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -52,7 +52,7 @@ void ExpectTheModel(const nnabla::Model& model) {
   EXPECT_EQ(model.optimizers[0].loss_variable[0].variable_name, "loss");
   EXPECT_EQ(std::get<float>(model.optimizers[0].solver->arguments[0].value), 1e-3f);
   ASSERT_EQ(model.parameters.size(), 8u);
-  EXPECT_EQ(model.parameters["c1.conv.W"].shape(), (Shape{2, 1, 3, 3}));
+  EXPECT_EQ(model.parameters[nnabla::ParameterName("c1/conv/W")].shape(), (Shape{2, 1, 3, 3}));
   EXPECT_TRUE(model.parameters["c1.conv.W"].requires_grad());
   EXPECT_FALSE(model.parameters["c1.bn.mean"].requires_grad());
 }

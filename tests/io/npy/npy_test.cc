@@ -30,13 +30,13 @@ std::string Header(const std::string& descr, const std::string& shape, bool fort
 }
 
 Tensor Parse(const std::string& bytes, const NpyOptions& options = {}) {
-  const absl::StatusOr<Tensor> t = ParseNpy(bytes, "x.npy", options);
+  const absl::StatusOr<Tensor> t = TryParseNpy(bytes, "x.npy", options);
   EXPECT_TRUE(t.ok()) << t.status();
   return t.ok() ? *t : Tensor();
 }
 
 std::string Error(const std::string& bytes, const NpyOptions& options = {}) {
-  const absl::StatusOr<Tensor> t = ParseNpy(bytes, "x.npy", options);
+  const absl::StatusOr<Tensor> t = TryParseNpy(bytes, "x.npy", options);
   EXPECT_FALSE(t.ok());
   return std::string(t.status().message());
 }
@@ -58,13 +58,13 @@ TEST(NpyTest, EveryDtypeComesBack) {
 }
 
 TEST(NpyTest, WritesWhatNumPyWrites) {
-  const std::string bytes = *FormatNpy(FromValues<int32_t>({1, 2}));
+  const std::string bytes = *TryFormatNpy(FromValues<int32_t>({1, 2}));
   EXPECT_EQ(bytes.size(), 128u + 8);
   EXPECT_EQ(bytes.substr(0, 10), "\x93NUMPY\1\0v\0"s);
   EXPECT_EQ(bytes.substr(10, 59), "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }  ");
   EXPECT_EQ(bytes[127], '\n');
-  EXPECT_THAT(*FormatNpy(FromVector(std::vector<float>{1}, {})), HasSubstr("'shape': (), }"));
-  EXPECT_THAT(*FormatNpy(FromVector(std::vector<float>{1}, {1, 1})),
+  EXPECT_THAT(*TryFormatNpy(FromVector(std::vector<float>{1}, {})), HasSubstr("'shape': (), }"));
+  EXPECT_THAT(*TryFormatNpy(FromVector(std::vector<float>{1}, {1, 1})),
               HasSubstr("'shape': (1, 1), }"));
 }
 
@@ -110,7 +110,7 @@ TEST(NpyTest, RefusesWhatItDoesNotRead) {
 // Damage, a kind that is not read, and a limit have a code each.
 TEST(NpyTest, TellsDamageFromWhatIsNotRead) {
   const auto code = [](const std::string& bytes, const NpyOptions& options = {}) {
-    return ParseNpy(bytes, "x.npy", options).status().code();
+    return TryParseNpy(bytes, "x.npy", options).status().code();
   };
   constexpr auto kDamage = absl::StatusCode::kDataLoss;
   constexpr auto kNotRead = absl::StatusCode::kUnimplemented;
@@ -173,14 +173,14 @@ TEST(NpzTest, EveryTruncationAndFlippedBitIsAnErrorOrTheSame) {
   const std::string path = TempPath("two.npz");
   WriteNpz(path, {{"x", FromValues({1.f, 2.f})}, {"y", FromValues({3.f})}}, {.compress = true});
   const std::string whole = ReadFile(path);
-  const StateDict right = *ParseNpz(whole, "two.npz");
+  const StateDict right = *TryParseNpz(whole, "two.npz");
   for (size_t n = 0; n < whole.size(); ++n) {
-    EXPECT_FALSE(ParseNpz(whole.substr(0, n), "two.npz").ok()) << n;
+    EXPECT_FALSE(TryParseNpz(whole.substr(0, n), "two.npz").ok()) << n;
   }
   for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
     std::string flipped = whole;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
-    const absl::StatusOr<StateDict> got = ParseNpz(flipped, "two.npz");
+    const absl::StatusOr<StateDict> got = TryParseNpz(flipped, "two.npz");
     if (!got.ok()) continue;
     for (const auto& [name, tensor] : *got) {  // names have no checksum
       EXPECT_TRUE(tensor.Equals(right["x"]) || tensor.Equals(right["y"])) << bit;
@@ -193,7 +193,7 @@ TEST(NpzTest, NamesWhatIsWrong) {
   WriteNpz(path, {{"x", FromValues({1.f})}});
   std::string bytes = ReadFile(path);
   const auto error = [](const std::string& b) {
-    return std::string(ParseNpz(b, "two.npz").status().message());
+    return std::string(TryParseNpz(b, "two.npz").status().message());
   };
   std::string renamed = bytes;
   for (size_t at; (at = renamed.find("x.npy")) != std::string::npos;)
@@ -205,7 +205,7 @@ TEST(NpzTest, NamesWhatIsWrong) {
   EXPECT_THAT(error("PK"), HasSubstr("not a ZIP file"));
   EXPECT_THAT(error("text"), HasSubstr("not a ZIP file"));
   EXPECT_THAT(error("\x80\4."), HasSubstr("it is a pickle, and not a ZIP file"));
-  const absl::Status zip = ParseNpy(bytes, "x.npy").status();
+  const absl::Status zip = TryParseNpy(bytes, "x.npy").status();
   EXPECT_EQ(zip.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(zip.message()),
               HasSubstr("a ZIP file, as .npz and .pt are, and not a .npy"));

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "firn/io/wire/internal/wire.h"
 #include "firn/io/onnx/internal/onnx_write.h"
+#include "firn/io/wire/internal/wire.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/io/test_files.h"

@@ -30,7 +30,7 @@ std::string Bytes(WavFormat format) {
 }
 
 std::string Error(const std::string& bytes, const LoadLimits& limits = {}) {
-  const absl::StatusOr<Wave> wave = ParseWav(bytes, "x.wav", limits);
+  const absl::StatusOr<Wave> wave = TryParseWav(bytes, "x.wav", limits);
   EXPECT_FALSE(wave.ok());
   return std::string(wave.status().message());
 }
@@ -62,7 +62,7 @@ TEST(WavTest, HasTheHeaderOfTheFormat) {
 TEST(WavTest, PassesOverOtherChunks) {
   std::string bytes = Bytes(WavFormat::kPcm16);
   bytes.insert(36, std::string("LIST\3\0\0\0abc\0", 12));
-  EXPECT_TRUE(ParseWav(bytes, "x.wav")->samples.Equals(ReadWav(TempPath("x.wav")).samples));
+  EXPECT_TRUE(TryParseWav(bytes, "x.wav")->samples.Equals(ReadWav(TempPath("x.wav")).samples));
 }
 
 TEST(WavTest, ReadsExtensibleFormats) {
@@ -71,7 +71,7 @@ TEST(WavTest, ReadsExtensibleFormats) {
   bytes[20] = '\xfe';
   bytes[21] = '\xff';
   bytes.insert(36, std::string(8, '\0') + std::string("\1\0", 2) + std::string(14, '\0'));
-  EXPECT_TRUE(ParseWav(bytes, "x.wav")->samples.Equals(ReadWav(TempPath("x.wav")).samples));
+  EXPECT_TRUE(TryParseWav(bytes, "x.wav")->samples.Equals(ReadWav(TempPath("x.wav")).samples));
 }
 
 // Sound of other kinds is not damaged.
@@ -80,7 +80,7 @@ TEST(WavTest, NamesOtherKindsOfFiles) {
        {std::pair{"fLaC", "a FLAC file"}, std::pair{"OggS", "an Ogg file"},
         std::pair{"FORM", "an AIFF file"}, std::pair{"ID3\3", "an MP3 file"},
         std::pair{"version https://git-lfs.github.com/", "a pointer of Git LFS"}}) {
-    const absl::Status status = ParseWav(start + std::string(60, '\1'), "x.wav").status();
+    const absl::Status status = TryParseWav(start + std::string(60, '\1'), "x.wav").status();
     EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << start;
     EXPECT_THAT(std::string(status.message()), HasSubstr(std::string("x.wav: it is ") + kind));
   }
@@ -124,7 +124,7 @@ std::string Ds64(uint64_t riff, uint64_t data) {
 const std::string kFrames = Le(0x4000, 2) + Le(0xc000, 2) + Le(0x2000, 2) + Le(0, 2);
 
 std::vector<float> Samples(const std::string& bytes) {
-  const absl::StatusOr<Wave> wave = ParseWav(bytes, "x.wav");
+  const absl::StatusOr<Wave> wave = TryParseWav(bytes, "x.wav");
   EXPECT_TRUE(wave.ok()) << wave.status();
   return wave.ok() ? wave->samples.ToVector<float>() : std::vector<float>();
 }
@@ -148,13 +148,14 @@ TEST(WavTest, ReadsStreamedSoundToTheEndOfTheFile) {
         << riff << ", " << data;
     EXPECT_THAT(Error(Sound(riff, data, kFrames + "ab")), HasSubstr("whole frames"));
   }
-  EXPECT_EQ(ParseWav(Sound(0xffffffff, 0xffffffff, ""), "x.wav")->samples.shape(), (Shape{2, 0}));
+  EXPECT_EQ(TryParseWav(Sound(0xffffffff, 0xffffffff, ""), "x.wav")->samples.shape(),
+            (Shape{2, 0}));
   // An honest size that is too large stays an error, also a large one.
   for (const uint64_t data : {9u, 0x10000000u, 0x7fff0000u, 0x80001000u, 0xfffe0000u}) {
     EXPECT_THAT(Error(Sound(36 + data, data, kFrames)), HasSubstr("the file ends early")) << data;
   }
   // No frames, and honest about it.
-  EXPECT_EQ(ParseWav(Sound(44, 0, "LIST" + Le(0, 4)), "x.wav")->samples.shape(), (Shape{2, 0}));
+  EXPECT_EQ(TryParseWav(Sound(44, 0, "LIST" + Le(0, 4)), "x.wav")->samples.shape(), (Shape{2, 0}));
 }
 
 TEST(WavTest, ReadsFilesBeyond4Gigabytes) {
@@ -179,7 +180,7 @@ TEST(WavTest, ReadsFilesBeyond4Gigabytes) {
                   ElementsAre(0.5f, 0.25f, -0.5f, 0.f));
     }
   }
-  const absl::Status big_endian = ParseWav("RIFX" + Le(0, 4) + "WAVE", "x.wav").status();
+  const absl::Status big_endian = TryParseWav("RIFX" + Le(0, 4) + "WAVE", "x.wav").status();
   EXPECT_EQ(big_endian.code(), absl::StatusCode::kUnimplemented);
 }
 
@@ -187,7 +188,7 @@ TEST(WavTest, ReadsFilesBeyond4Gigabytes) {
 TEST(WavTest, TellsDamageFromWhatIsNotRead) {
   const std::string bytes = Bytes(WavFormat::kPcm16);
   const auto code = [](const std::string& b, const LoadLimits& limits = {}) {
-    return ParseWav(b, "x.wav", limits).status().code();
+    return TryParseWav(b, "x.wav", limits).status().code();
   };
   for (const char encoding : {'\2', '\6', '\7', '\21', '\61', '\125'}) {
     std::string other = bytes;

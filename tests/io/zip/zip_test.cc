@@ -1,5 +1,5 @@
 // Archives made by hand, field by field: what agrees is read, what does not is named. Through
-// ParseNpz, the reader of such files.
+// TryParseNpz, the reader of such files.
 #include <zlib.h>
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct Member {
 };
 
 Member Array(const std::string& name, std::vector<float> values) {
-  Member m{.name = name + ".npy", .data = *FormatNpy(FromVector(std::move(values)))};
+  Member m{.name = name + ".npy", .data = *TryFormatNpy(FromVector(std::move(values)))};
   m.local.crc = crc32_z(0, reinterpret_cast<const Bytef*>(m.data.data()), m.data.size());
   m.local.stored = m.local.size = m.data.size();
   m.entry = m.local;
@@ -73,7 +73,7 @@ std::string Archive(const std::vector<Member>& members) {
   return Archive(front, directory, static_cast<int>(members.size()));
 }
 
-absl::Status StatusOf(const std::string& archive) { return ParseNpz(archive, "a.npz").status(); }
+absl::Status StatusOf(const std::string& archive) { return TryParseNpz(archive, "a.npz").status(); }
 
 std::string Error(const std::vector<Member>& members) {
   return std::string(StatusOf(Archive(members)).message());
@@ -112,7 +112,7 @@ TEST(ZipTest, ReadsMembersWithAndWithoutDescriptors) {
   wide.local.size = wide.local.stored = kOnes;
   archives.push_back({wide});
   for (const std::vector<Member>& members : archives) {
-    const absl::StatusOr<StateDict> arrays = ParseNpz(Archive(members), "a.npz");
+    const absl::StatusOr<StateDict> arrays = TryParseNpz(Archive(members), "a.npz");
     ASSERT_TRUE(arrays.ok()) << arrays.status();
     EXPECT_EQ(arrays->size(), members.size());
     EXPECT_TRUE((*arrays)["x"].Equals(FromValues({1.f, 2.f, 3.f})));
@@ -194,9 +194,9 @@ TEST(ZipTest, TellsDamageFromWhatIsNotRead) {
   }
   EXPECT_EQ(code(&Fields::crc, 1), absl::StatusCode::kDataLoss);
   const std::string whole = Archive({Array("long", {1})});
-  EXPECT_EQ(ParseNpz(whole, "a.npz", {.limits = {.max_name_bytes = 3}}).status().code(),
+  EXPECT_EQ(TryParseNpz(whole, "a.npz", {.limits = {.max_name_bytes = 3}}).status().code(),
             absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(ParseNpz(whole, "a.npz", {.limits = {.max_tensors = 0}}).status().code(),
+  EXPECT_EQ(TryParseNpz(whole, "a.npz", {.limits = {.max_tensors = 0}}).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
 

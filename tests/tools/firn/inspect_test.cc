@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "firn/io/checkpoints/checkpoint.h"
@@ -60,6 +61,21 @@ TEST(InspectTest, Arrays) {
   EXPECT_EQ(j["tensors"][1]["name"], "y");
   ExpectTruncationsRefused(npy);
   ExpectTruncationsRefused(npz);
+}
+
+TEST(InspectTest, Weights) {
+  for (const auto& [name, format] : {std::pair("w.safetensors", "safetensors"),
+                                     std::pair("w.pt", "PyTorch"), std::pair("w.npz", "NPZ")}) {
+    io::Save(TempPath(name), {{"fc.weight", Full({2, 3}, 5)}});
+    const nlohmann::json j = Inspect(TempPath(name));
+    EXPECT_EQ(j["format"], format);
+    ASSERT_EQ(j["tensors"].size(), 1u);
+    EXPECT_EQ(j["tensors"][0]["name"], "fc.weight");
+    EXPECT_EQ(j["tensors"][0]["mean"], 5);
+    ExpectTruncationsRefused(TempPath(name));
+  }
+  io::Save(TempPath("w.safetensors"), {{"fc.weight", Ones({2})}});
+  EXPECT_EQ(Inspect(TempPath("w.safetensors"))["facts"]["format"], "pt");
 }
 
 // A block of somebody else in front, which may look like any other file.

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/csv/internal/csv_cells.h"
@@ -98,16 +97,16 @@ absl::Status AddNumber(const char* name, double value, Columns* columns) {
 }
 
 absl::Status AddTimerLine(std::string_view line, Columns* columns) {
-  FIRN_ASSIGN_OR_RETURN(const io::Series total, io::ParseTimer(line, "line"));
+  FIRN_ASSIGN_OR_RETURN(const io::Series total, io::TryParseTimer(line, "line"));
   FIRN_ASSIGN_OR_RETURN(const io::Series step,
-                        io::ParseTimer(line, "line", io::TimerColumn::kPerStep));
+                        io::TryParseTimer(line, "line", io::TimerColumn::kPerStep));
   FIRN_RETURN_IF_ERROR(AddNumber("index", total.x[0], columns));
   FIRN_RETURN_IF_ERROR(AddNumber("seconds a step", step.y[0], columns));
   return AddNumber("seconds in total", total.y[0], columns);
 }
 
 absl::Status AddSeriesLine(std::string_view line, Columns* columns) {
-  FIRN_ASSIGN_OR_RETURN(const io::Series series, io::ParseSeries(line, "line"));
+  FIRN_ASSIGN_OR_RETURN(const io::Series series, io::TryParseSeries(line, "line"));
   FIRN_RETURN_IF_ERROR(AddNumber("index", series.x[0], columns));
   return AddNumber("value", series.y[0], columns);
 }
@@ -212,40 +211,31 @@ absl::Status ReadEvents(const internal::RandomAccess& file, FileContents* conten
 
 }  // namespace
 
-FIRN_FILE_FORMAT(series, "series") {
-  return {[](const FileHead& head) { return absl::EndsWith(head.name, ".series.txt"); },
-          [](const std::string& path, const io::LoadLimits&) {
-            return ReadLines(path, AddSeriesLine);
-          }};
+FIRN_FILE_CONTENTS(series, "series") {
+  return
+      [](const std::string& path, const io::LoadLimits&) { return ReadLines(path, AddSeriesLine); };
 }
 
-FIRN_FILE_FORMAT(timer, "timer") {
-  return {
-      [](const FileHead& head) { return absl::EndsWith(head.name, ".timer.txt"); },
-      [](const std::string& path, const io::LoadLimits&) { return ReadLines(path, AddTimerLine); }};
+FIRN_FILE_CONTENTS(timer, "timer") {
+  return
+      [](const std::string& path, const io::LoadLimits&) { return ReadLines(path, AddTimerLine); };
 }
 
-FIRN_FILE_FORMAT(jsonl, "JSON lines") {
-  return {
-      [](const FileHead& head) { return absl::EndsWith(head.name, ".jsonl"); },
-      [](const std::string& path, const io::LoadLimits&) { return ReadLines(path, AddJsonLine); }};
+FIRN_FILE_CONTENTS(jsonl, "JSON lines") {
+  return
+      [](const std::string& path, const io::LoadLimits&) { return ReadLines(path, AddJsonLine); };
 }
 
-FIRN_FILE_FORMAT(csv, "CSV") {
-  return {[](const FileHead& head) {
-            return absl::EndsWithIgnoreCase(head.name, ".csv") ||
-                   absl::EndsWithIgnoreCase(head.name, ".csv.gz");
-          },
-          [](const std::string& path, const io::LoadLimits&) { return ReadTable(path); }};
+FIRN_FILE_CONTENTS(csv, "CSV") {
+  return [](const std::string& path, const io::LoadLimits&) { return ReadTable(path); };
 }
 
-FIRN_FILE_FORMAT(events, "TensorBoard events") {
-  return {[](const FileHead& head) { return absl::StrContains(head.name, "tfevents"); },
-          [](const std::string& path, const io::LoadLimits&) {
-            FileContents contents;
-            RaiseIfError(ReadEvents(*OpenOrRaise(path), &contents), "events");
-            return contents;
-          }};
+FIRN_FILE_CONTENTS(events, "TensorBoard events") {
+  return [](const std::string& path, const io::LoadLimits&) {
+    FileContents contents;
+    RaiseIfError(ReadEvents(*OpenOrRaise(path), &contents), "events");
+    return contents;
+  };
 }
 
 }  // namespace firn::cli

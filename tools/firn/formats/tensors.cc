@@ -1,16 +1,13 @@
-// Files of tensors: HDF5 and checkpoints, graphs, NumPy's, IDX, CIFAR's.
+// Files of tensors that say more: checkpoints, graphs, safetensors.
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "firn/io/checkpoints/checkpoint.h"
-#include "firn/io/data/cifar_status.h"
-#include "firn/io/graph/graph_file_contents.h"
-#include "firn/io/hdf5/hdf5.h"
-#include "firn/io/idx/idx.h"
+#include "firn/io/graph/graph_file_status.h"
+#include "firn/io/hdf5/hdf5_status.h"
 #include "firn/io/internal/value_or_raise.h"
-#include "firn/io/npy/npy.h"
+#include "firn/io/safetensors/safetensors.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/files.h"
 
@@ -49,93 +46,39 @@ void DescribeCheckpoint(const std::string& path, const io::LoadLimits& limits,
   }
 }
 
-// Only files with the names that CIFAR has: they have no signature. 0: none of them.
-int CifarLabels(const std::string& name) {
-  std::string plain = name;
-  if (absl::EndsWith(plain, ".gz")) plain.resize(plain.size() - 3);
-  if (plain == "train.bin" || plain == "test.bin") return 2;
-  const bool batch = absl::StartsWith(plain, "data_batch_") && absl::EndsWith(plain, ".bin");
-  return batch || plain == "test_batch.bin" ? 1 : 0;
-}
-
-bool IsGzip(const FileHead& head) { return head.bytes.starts_with("\x1f\x8b"); }
-
 }  // namespace
 
-FIRN_FILE_FORMAT(hdf5, "HDF5") {
-  return {[](const FileHead& head) { return head.hdf5; },
-          [](const std::string& path, const io::LoadLimits& limits) {
-            FileContents contents;
-            contents.tensors = ValueOrRaise(io::ReadHdf5(path, {.limits = limits}), "file");
-            if (contents.tensors.Contains("firn_checkpoint.header")) {
-              DescribeCheckpoint(path, limits, &contents);
-            }
-            return contents;
-          }};
+FIRN_FILE_CONTENTS(hdf5, "HDF5") {
+  return [](const std::string& path, const io::LoadLimits& limits) {
+    FileContents contents;
+    contents.tensors = ValueOrRaise(io::TryLoadHdf5(path, {.limits = limits}), "file");
+    if (contents.tensors.Contains("firn_checkpoint.header")) {
+      DescribeCheckpoint(path, limits, &contents);
+    }
+    return contents;
+  };
 }
 
-FIRN_FILE_FORMAT(graph, "Firn graph") {
-  return {[](const FileHead& head) {
-            return head.bytes.substr(0, 5) ==
-                   "\x89"
-                   "FIRN";
-          },
-          [](const std::string& path, const io::LoadLimits& limits) {
-            io::GraphFile file = ValueOrRaise(io::ReadGraph(path, {.limits = limits}), "graph");
-            FileContents contents;
-            contents.tensors = std::move(file.states);
-            contents.graph = std::move(file.graph);
-            DescribeInfo(file.info, &contents);
-            return contents;
-          }};
+FIRN_FILE_CONTENTS(graph, "Firn graph") {
+  return [](const std::string& path, const io::LoadLimits& limits) {
+    io::GraphFile file = ValueOrRaise(io::TryReadGraph(path, {.limits = limits}), "graph");
+    FileContents contents;
+    contents.tensors = std::move(file.states);
+    contents.graph = std::move(file.graph);
+    DescribeInfo(file.info, &contents);
+    return contents;
+  };
 }
 
-FIRN_FILE_FORMAT(npy, "NPY") {
-  return {[](const FileHead& head) { return head.bytes.starts_with("\x93NUMPY"); },
-          [](const std::string& path, const io::LoadLimits& limits) {
-            FileContents contents;
-            contents.tensors.Insert("array", io::ReadNpy(path, {.limits = limits}));
-            return contents;
-          }};
-}
-
-FIRN_FILE_FORMAT(npz, "NPZ") {
-  return {[](const FileHead& head) {
-            return head.bytes.starts_with("PK\x03\x04") || head.bytes.starts_with("PK\x05\x06");
-          },
-          [](const std::string& path, const io::LoadLimits& limits) {
-            FileContents contents;
-            contents.tensors = io::ReadNpz(path, {.limits = limits});
-            return contents;
-          }};
-}
-
-FIRN_FILE_FORMAT(cifar, "CIFAR") {
-  return {[](const FileHead& head) { return CifarLabels(head.name) > 0; },
-          [](const std::string& path, const io::LoadLimits&) {
-            const std::string name = path.substr(path.rfind('/') + 1);
-            io::CifarRecords records =
-                ValueOrRaise(io::ReadCifarRecords(path, CifarLabels(name)), "cifar");
-            FileContents contents;
-            contents.tensors.Insert("labels", records.labels);
-            contents.tensors.Insert("images", records.images);
-            return contents;
-          }};
-}
-
-// Two zeros, a type, how many dimensions. Packed ones are told from tables by the name.
-FIRN_FILE_FORMAT(idx, "IDX") {
-  return {[](const FileHead& head) {
-            if (CifarLabels(head.name) > 0) return false;
-            if (IsGzip(head)) return !absl::EndsWithIgnoreCase(head.name, ".csv.gz");
-            return head.bytes.size() >= 4 && head.bytes[0] == 0 && head.bytes[1] == 0 &&
-                   head.bytes[2] >= 8 && head.bytes[2] <= 14;
-          },
-          [](const std::string& path, const io::LoadLimits& limits) {
-            FileContents contents;
-            contents.tensors.Insert("elements", ValueOrRaise(io::ReadIdx(path, limits), "idx"));
-            return contents;
-          }};
+FIRN_FILE_CONTENTS(safetensors, "safetensors") {
+  return [](const std::string& path, const io::LoadLimits& limits) {
+    FileContents contents;
+    contents.tensors = io::LoadSafetensors(path, {.load = {.limits = limits}, .map = false});
+    for (const auto& [key, word] : io::LoadSafetensorsMetadata(path, limits)) {
+      contents.facts.emplace_back(key, word);
+    }
+    return contents;
+  };
 }
 
 }  // namespace firn::cli

@@ -15,7 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "firn/autograd/graph/visit.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/graph_file_status.h"
 #include "firn/io/internal/random_access.h"
 #include "tools/firn/monitor/follower.h"
 
@@ -35,7 +35,7 @@ class GraphFollower final : public Follower {
     const int64_t most = rooms_->limits.max_graph_file_bytes;
     FIRN_RETURN_IF(file.size() > most, ResourceExhausted(file.name(), ": a graph of ", file.size(),
                                                          " bytes (want at most ", most, ")"));
-    FIRN_ASSIGN_OR_RETURN(const io::GraphFile read, io::ReadGraph(file));
+    FIRN_ASSIGN_OR_RETURN(const io::GraphFile read, io::TryReadGraph(file));
     offset_ = file.size();
     KeepGraph(NodesOf(read.graph));
     found_.by_module = true;

@@ -45,7 +45,7 @@ class SeriesFollower final : public LineFollower {
 
  protected:
   absl::Status Take(std::string_view record) override {
-    FIRN_ASSIGN_OR_RETURN(const io::Series line, io::ParseSeries(record, "line"));
+    FIRN_ASSIGN_OR_RETURN(const io::Series line, io::TryParseSeries(record, "line"));
     AddPoint(name_, line.x[0], line.y[0]);
     return absl::OkStatus();
   }
@@ -62,7 +62,7 @@ class TimerFollower final : public LineFollower {
   absl::Status Take(std::string_view record) override {
     for (const auto& [column, what] : {std::pair{io::TimerColumn::kTotal, ": seconds in total"},
                                        std::pair{io::TimerColumn::kPerStep, ": seconds a step"}}) {
-      FIRN_ASSIGN_OR_RETURN(const io::Series line, io::ParseTimer(record, "line", column));
+      FIRN_ASSIGN_OR_RETURN(const io::Series line, io::TryParseTimer(record, "line", column));
       AddPoint(absl::StrCat(name_, what), line.x[0], line.y[0]);
     }
     return absl::OkStatus();

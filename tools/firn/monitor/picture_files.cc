@@ -58,7 +58,7 @@ absl::StatusOr<std::shared_ptr<const Picture>> CheckPicture(std::string bytes,
   }
   io::DecodeImageOptions options;
   options.limits.max_pixels = limits.max_picture_pixels;
-  FIRN_ASSIGN_OR_RETURN(const Tensor pixels, io::ParseImage(bytes, caption, options));
+  FIRN_ASSIGN_OR_RETURN(const Tensor pixels, io::TryParseImage(bytes, caption, options));
   const bool png = bytes.starts_with("\x89PNG"), jpeg = bytes.starts_with("\xff\xd8\xff");
   picture->type = jpeg ? "image/jpeg" : "image/png";
   picture->bytes = png || jpeg ? std::move(bytes) : io::EncodePng(pixels);

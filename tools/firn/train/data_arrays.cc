@@ -15,6 +15,7 @@
 #include "firn/io/data/hdf5_dataset.h"
 #include "firn/io/data/npy_dataset.h"
 #include "firn/io/data/rows.h"
+#include "firn/io/formats/formats.h"
 #include "firn/tensor/dtype.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/operators.h"
@@ -146,7 +147,8 @@ DataSource ParseDataset(const Config& config) {
                 io::Pick(opened.rows, pick), [&](int64_t i) { return targets->Get(i)[at]; }, task,
                 path);
             data.file_rows = opened.file_rows;
-            const bool pictures = opened.format != "hdf5" && opened.format != "npz";
+            const io::Format* const file = io::FindFormat(opened.format);
+            const bool pictures = file == nullptr || file->holds != io::FileHolds::kTensors;
             if (options.normalize && pictures && !data.info.pixel_scale.has_value() &&
                 AreBytes(path, options, pick.input)) {
               data.info.pixel_scale = task.scale / 255;

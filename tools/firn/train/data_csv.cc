@@ -163,7 +163,8 @@ void CheckClasses(const Config& config, const Table& t, const std::vector<std::s
 
 // The columns of a table to read, by their places and without those that are the target's.
 std::vector<CsvColumn> InputsOf(const Table& t) {
-  const std::vector<std::string> names = ValueOrRaise(io::ReadCsvNames(t.file, t.options), "csv");
+  const std::vector<std::string> names =
+      ValueOrRaise(io::TryLoadCsvNames(t.file, t.options), "csv");
   const auto place = [&](const CsvColumn& c) {
     if (!c.is_named()) return c.place();
     return static_cast<int64_t>(std::find(names.begin(), names.end(), c.name()) - names.begin());
@@ -193,7 +194,7 @@ Tensor Columns(const Tensor& table, int64_t from, int64_t to) {
 // The table for whoever has the graph alone: columns by name where the heading tells them apart.
 io::GraphInfo InfoOf(const Table& t, const io::CsvOptions& read) {
   std::vector<std::string> heading;
-  if (t.options.heading) heading = ValueOrRaise(io::ReadCsvNames(t.file, t.options), "csv");
+  if (t.options.heading) heading = ValueOrRaise(io::TryLoadCsvNames(t.file, t.options), "csv");
   std::map<std::string, std::vector<int64_t>> places;
   for (size_t i = 0; i < heading.size(); ++i) {
     places[heading[i]].push_back(static_cast<int64_t>(i));
@@ -227,7 +228,7 @@ io::GraphInfo InfoOf(const Table& t, const io::CsvOptions& read) {
 TrainingData ReadTable(const Config& config, const Table& t) {
   const io::CsvWording wording = Wording();
   const auto words = [&](const CsvColumn& c) {
-    return ValueOrRaise(io::ReadCsvWords(t.file, c, t.options, wording), "csv");
+    return ValueOrRaise(io::TryLoadCsvWords(t.file, c, t.options, wording), "csv");
   };
   TrainingData data{.samples = nullptr};
   io::CsvOptions read = t.options;
@@ -238,7 +239,7 @@ TrainingData ReadTable(const Config& config, const Table& t) {
     read.one_hot.push_back(c);
     data.input_words.emplace_back(NameOf(c), read.categories[c] = words(c));
   }
-  const Tensor table = ValueOrRaise(io::ReadCsv(t.file, read, wording), "csv");
+  const Tensor table = ValueOrRaise(io::TryLoadCsv(t.file, read, wording), "csv");
   const int64_t at = table.size(1) - 1;
   const Tensor y = Columns(table, at, at + 1);
   if (Any(Isnan(y)).Item<bool>()) {

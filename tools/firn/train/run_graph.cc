@@ -8,7 +8,7 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/firn.h"
-#include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/graph_file_status.h"
 #include "tools/firn/train/run.h"
 
 namespace firn::cli {
@@ -37,7 +37,7 @@ class GraphRun {
 
  private:
   static StateDict StatesIn(const std::string& path) {
-    auto file = io::ReadGraph(path);
+    auto file = io::TryReadGraph(path);
     RaiseIfError(file.status(), "graph");
     return std::move(file->states);
   }

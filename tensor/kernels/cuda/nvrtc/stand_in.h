@@ -92,6 +92,10 @@ struct make_unsigned {
 };
 template <class T>
 using make_unsigned_t = typename make_unsigned<T>::type;
+template <class T>
+using make_signed_t = conditional_t<
+    sizeof(T) == 8, int64_t,
+    conditional_t<sizeof(T) == 4, int32_t, conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
 
 // --- <bit>, <limits> ---
 

@@ -1,5 +1,5 @@
-#ifndef FIRN_IO_GRAPH_GRAPH_FILE_FORMAT_H_
-#define FIRN_IO_GRAPH_GRAPH_FILE_FORMAT_H_
+#ifndef FIRN_IO_GRAPH_INTERNAL_GRAPH_FILE_FORMAT_H_
+#define FIRN_IO_GRAPH_INTERNAL_GRAPH_FILE_FORMAT_H_
 
 // What both ways of a graph file share. For io/graph/graph_file_*.cc only.
 //
@@ -92,4 +92,4 @@ absl::StatusOr<Graph> RestoreGraph(const internal::StoredGraph& stored);
 
 }  // namespace firn::io
 
-#endif  // FIRN_IO_GRAPH_GRAPH_FILE_FORMAT_H_
+#endif  // FIRN_IO_GRAPH_INTERNAL_GRAPH_FILE_FORMAT_H_

@@ -1,0 +1,166 @@
+// The programs of the last few kinds of calls, found by what they were bound to.
+
+#include "firn/autograd/network/network.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "firn/autograd/network/definition.h"
+#include "firn/autograd/network/program.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+
+namespace firn {
+
+using autograd::NetworkDim;
+using autograd::NetworkPort;
+
+// One program of a network.
+struct Network::Entry {
+  std::vector<int64_t> key;
+  autograd::Program program;
+};
+
+namespace {
+
+constexpr size_t kMostPrograms = 8;
+
+std::vector<int64_t> KeyOf(absl::Span<const Tensor> inputs, absl::Span<const Tensor> parameters) {
+  std::vector<int64_t> key;
+  for (absl::Span<const Tensor> tensors : {inputs, parameters}) {
+    for (const Tensor& t : tensors) {
+      const TensorSpec& s = t.spec();
+      key.push_back(static_cast<int64_t>(s.dtype) | static_cast<int64_t>(s.device.type) << 8 |
+                    int64_t{s.device.index} << 16 | int64_t{s.shape.rank()} << 32);
+      key.insert(key.end(), s.shape.begin(), s.shape.end());
+    }
+  }
+  return key;
+}
+
+std::string TextOf(const NetworkPort& port) {
+  std::string text = port.dtype ? DTypeName(*port.dtype) : "any dtype";
+  if (!port.dims) return text;
+  const char* separator = " [";
+  for (const NetworkDim& dim : *port.dims) {
+    absl::StrAppend(&text, separator,
+                    dim.size              ? absl::StrCat(*dim.size)
+                    : !dim.symbol.empty() ? dim.symbol
+                                          : "?");
+    separator = ", ";
+  }
+  return text + (port.dims->empty() ? " []" : "]");
+}
+
+// Sizes of symbols so far.
+using Symbols = absl::flat_hash_map<std::string, int64_t>;
+
+bool Fits(const NetworkPort& port, const TensorSpec& spec, Symbols* symbols) {
+  if (port.dtype && *port.dtype != spec.dtype) return false;
+  if (!port.dims) return true;
+  if (port.dims->size() != static_cast<size_t>(spec.shape.rank())) return false;
+  for (size_t i = 0; i < port.dims->size(); ++i) {
+    const NetworkDim& dim = (*port.dims)[i];
+    const int64_t size = spec.shape[static_cast<int64_t>(i)];
+    if (dim.size && *dim.size != size) return false;
+    if (dim.size || dim.symbol.empty()) continue;
+    if (symbols->try_emplace(dim.symbol, size).first->second != size) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Network::Network(std::shared_ptr<const autograd::NetworkDefinition> definition,
+                 StateDict parameters)
+    : definition_(std::move(definition)), parameters_(std::move(parameters)) {
+  const auto& names = definition_->parameters;
+  bool same = names.size() == parameters_.size();
+  for (size_t i = 0; same && i < names.size(); ++i) {
+    same = names[i].first == (parameters_.begin() + static_cast<ptrdiff_t>(i))->first;
+  }
+  if (!same) RaiseStatus(InvalidArgument("parameters are not those of the definition"), "network");
+}
+
+const autograd::NetworkDefinition& Network::definition() const {
+  if (definition_ == nullptr) RaiseStatus(FailedPrecondition("it is empty"), "network");
+  return *definition_;
+}
+
+const std::vector<NetworkPort>& Network::inputs() const { return definition().inputs; }
+
+const std::vector<NetworkPort>& Network::outputs() const { return definition().outputs; }
+
+const std::vector<std::string>& Network::buffers() const { return definition().buffers; }
+
+void Network::Check(absl::Span<const Tensor> in) const {
+  const std::vector<NetworkPort>& ports = inputs();
+  if (in.size() != ports.size()) {
+    RaiseStatus(
+        InvalidArgument(definition_->source, " takes ", ports.size(), " inputs, got ", in.size()),
+        "network");
+  }
+  Symbols symbols;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i].defined()) {
+      RaiseStatus(InvalidArgument(definition_->source, ": input \"", ports[i].name,
+                                  "\" is an undefined tensor"),
+                  "network");
+    }
+    if (!Fits(ports[i], in[i].spec(), &symbols)) {
+      std::string text =
+          absl::StrCat(definition_->source, ": input \"", ports[i].name, "\" is expected to be ",
+                       TextOf(ports[i]), ", got ", in[i].spec().ToString());
+      for (const auto& [symbol, size] : symbols) absl::StrAppend(&text, ", ", symbol, " = ", size);
+      RaiseStatus(InvalidArgument(text), "network");
+    }
+  }
+}
+
+TensorList Network::Call(absl::Span<const Tensor> in) const {
+  std::vector<Tensor> parameters;
+  for (const auto& entry : parameters_) parameters.push_back(entry.second);
+  return Call(in, parameters);
+}
+
+Network Network::Bare() const {
+  Network bare;
+  bare.definition_ = definition_;
+  return bare;
+}
+
+TensorList Network::Call(absl::Span<const Tensor> in, absl::Span<const Tensor> parameters) const {
+  Check(in);
+  if (parameters.size() != definition_->parameters.size()) {
+    RaiseStatus(InvalidArgument(definition_->source, " has ", definition_->parameters.size(),
+                                " parameters, got ", parameters.size()),
+                "network");
+  }
+  std::vector<int64_t> key = KeyOf(in, parameters);
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return entry->key == key && entry->program.HoldsFor(in);
+  });
+  if (found != entries_.end()) {
+    std::rotate(entries_.begin(), found, found + 1);
+  } else {
+    auto entry = std::make_shared<const Entry>(
+        Entry{std::move(key), autograd::Bind(definition_, in, parameters)});
+    if (entries_.size() == kMostPrograms) entries_.pop_back();
+    entries_.insert(entries_.begin(), std::move(entry));
+  }
+  const std::shared_ptr<const Entry> entry = entries_.front();
+  return entry->program.Run(in, parameters);
+}
+
+Tensor Network::CallForOne(absl::Span<const Tensor> in) const {
+  TensorList results = Call(in);
+  if (results.size() != 1) {
+    RaiseStatus(
+        FailedPrecondition(definition_->source, " has ", results.size(), " outputs; use Call"),
+        "network");
+  }
+  return std::move(results[0]);
+}
+
+}  // namespace firn

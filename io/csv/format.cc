@@ -1,0 +1,18 @@
+// A table of numbers is one tensor; a file of text is told by its name alone.
+#include "firn/io/csv/csv.h"
+#include "firn/io/formats/formats.h"
+
+namespace firn::io {
+
+FIRN_FILE_FORMAT(csv) {
+  return {.name = "CSV",
+          .holds = FileHolds::kTable,
+          .suffixes = {".csv"},
+          .read_suffixes = {".csv.gz"},
+          .read_array = [](const std::string& path, const ReadArrayOptions& options) {
+            return LoadCsv(
+                path, {.dtype = options.dtype, .round = options.round, .limits = options.limits});
+          }};
+}
+
+}  // namespace firn::io

@@ -1,0 +1,23 @@
+// Of a graph's file the states are tensors, in the order of the file.
+#include "firn/io/formats/formats.h"
+#include "firn/io/graph/graph_file_contents.h"
+
+namespace firn::io {
+
+FIRN_FILE_FORMAT(graph) {
+  return {.name = "Firn graph",
+          .holds = FileHolds::kGraph,
+          .suffixes = {".firn"},
+          .recognises =
+              [](const FileHead& head) {
+                return head.bytes.starts_with(
+                    "\x89"
+                    "FIRN");
+              },
+          .read_tensors =
+              [](const std::string& path, const LoadOptions& options) {
+                return ReadGraph(path, {.limits = options.limits}).states;
+              }};
+}
+
+}  // namespace firn::io

@@ -1,0 +1,33 @@
+#ifndef FIRN_IO_NNABLA_MODEL_NNABLA_EXPAND_H_
+#define FIRN_IO_NNABLA_MODEL_NNABLA_EXPAND_H_
+
+#include <cstdint>
+
+#include "firn/io/nnabla_model/nnabla_model.h"
+
+namespace firn::io::nnabla {
+
+struct ExpandOptions {
+  int64_t batch_size = 0;          // what -1 in shapes becomes; 0: the network's own
+  int64_t max_times = 10'000;      // of one loop
+  int64_t max_depth = 8;           // loops in each other
+  int64_t max_copies = 1'000'000;  // of variables and functions together
+  int64_t max_bytes = 256 << 20;   // of their names, shapes and arguments
+};
+
+// The network without loops and with sizes in the place of every -1 in front: each variable and
+// function that stands in a loop is there once for each time, under the name that NNabla's loader
+// gives it ("x_loop[2]"; "w[2]" of a parameter "w{loop}"), RepeatStart, RepeatEnd and Delay are
+// Identity, RecurrentInput is Split, RecurrentOutput is Stack. Functions are in an order in which
+// they can run, otherwise that of the file. A -1 in front of the argument `shape` is the batch,
+// too; where Reshape's has one elsewhere, that is left to Reshape.
+//
+// Throws firn::Error, naming network and function or variable: InvalidArgument for loops that
+// nobody describes, variables that are not there or come from two functions, functions that wait
+// for each other, and where there is a batch and no size; ResourceExhausted beyond the limits,
+// before anything is made.
+Network Expand(const Network& network, const ExpandOptions& options = {});
+
+}  // namespace firn::io::nnabla
+
+#endif  // FIRN_IO_NNABLA_MODEL_NNABLA_EXPAND_H_

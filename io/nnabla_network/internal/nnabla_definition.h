@@ -1,0 +1,31 @@
+#ifndef FIRN_IO_NNABLA_NETWORK_INTERNAL_NNABLA_DEFINITION_H_
+#define FIRN_IO_NNABLA_NETWORK_INTERNAL_NNABLA_DEFINITION_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "firn/autograd/network/network.h"
+#include "firn/io/nnabla_model/nnabla_model.h"
+#include "firn/tensor/state_dict.h"
+
+namespace firn::io::internal {
+
+// What is wanted of an expanded network.
+struct NnablaWanted {
+  std::vector<std::string> inputs, outputs;
+  std::vector<nnabla::GeneratorVariable> generators;
+};
+
+// What the network itself says: buffers that no function makes, those that none takes.
+NnablaWanted EndsOf(const nnabla::Network& network);
+
+// The functions that the outputs need, with the parameters in `state` that they take. `source` is
+// file and network, in messages. Errors: those of ImportNnabla.
+absl::StatusOr<Network> NnablaNetworkOf(const nnabla::Network& network, const NnablaWanted& wanted,
+                                        const StateDict& state, const std::string& source);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_NNABLA_NETWORK_INTERNAL_NNABLA_DEFINITION_H_

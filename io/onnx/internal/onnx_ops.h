@@ -1,0 +1,139 @@
+#ifndef FIRN_IO_ONNX_INTERNAL_ONNX_OPS_H_
+#define FIRN_IO_ONNX_INTERNAL_ONNX_OPS_H_
+
+// The operators of ONNX that Firn imports, each registered on a page of io/onnx/ops:
+//
+//   // Gelu: x times the normal distribution's function of x.
+//   const OnnxOps gelu("Gelu", 20, [](OnnxCall& call) -> Step {
+//     const std::string how = call.Text("approximate", "none");
+//     return [how](In in) { return TensorList{Gelu(in[0], how == "tanh" ? ...)}; };
+//   });
+//   // Tanh, since version 6, of one input.
+//   const OnnxOps tanh("Tanh", 6, Unary(Tanh));
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "firn/autograd/network/node_call.h"
+#include "firn/io/onnx/internal/onnx_model.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn::io::internal {
+
+using autograd::BoundValue;
+using autograd::RefuseNode;
+using autograd::RefuseUnsupported;
+using autograd::Step;
+using In = absl::Span<const Tensor>;
+
+// A node as its operator's definition needs it once it is known which one that is.
+struct OnnxNodeInfo {
+  int64_t opset = 0;                      // of the node's domain, as the model imports it
+  std::vector<OnnxAttribute> attributes;  // no references
+  std::vector<Tensor> tensors;            // of attributes of type TENSOR, in their order
+  std::vector<std::string> graphs;        // names of attributes that are the node's bodies
+};
+
+// What a lowering sees: the node's inputs (autograd::NodeCall) and its attributes. Attributes that
+// are absent are what the second argument says; one without throws.
+class OnnxCall {
+ public:
+  OnnxCall(autograd::NodeCall* call, const OnnxNodeInfo* info) : node(*call), info_(*info) {}
+
+  autograd::NodeCall& node;
+
+  int64_t opset() const { return info_.opset; }
+  bool Has(std::string_view attribute) const { return Find(attribute) != nullptr; }
+  int64_t Int(std::string_view attribute) const;
+  int64_t Int(std::string_view attribute, int64_t otherwise) const;
+  // As the format has them: 1e-5f.
+  double Float(std::string_view attribute) const;
+  double Float(std::string_view attribute, double otherwise) const;
+  std::string Text(std::string_view attribute) const;
+  std::string Text(std::string_view attribute, std::string_view otherwise) const;
+  // Throws, naming the values that are possible, for any other.
+  std::string OneOf(std::string_view attribute, std::string_view otherwise,
+                    absl::Span<const std::string_view> possible) const;
+  std::optional<std::vector<int64_t>> Ints(std::string_view attribute) const;
+  std::optional<std::vector<float>> Floats(std::string_view attribute) const;
+  std::optional<std::vector<std::string>> Texts(std::string_view attribute) const;
+  // On the CPU. An undefined one when it is absent.
+  firn::Tensor Tensor(std::string_view attribute) const;
+  // Of an attribute that holds an element type's number. Throws for types that Firn does not have.
+  DType Element(std::string_view attribute, DType otherwise) const;
+  // The body that a graph of the node has become.
+  const autograd::NetworkBody& Graph(std::string_view attribute) const;
+
+  // Integers of an attribute in older versions, of an input in newer ones; nothing for neither.
+  std::optional<std::vector<int64_t>> IntsOf(std::string_view attribute, size_t input) const;
+  // `axis` of `rank` dimensions counted from the front. Throws when there is none, or one twice.
+  int64_t Axis(int64_t axis, int rank) const;
+  std::vector<int64_t> Axes(absl::Span<const int64_t> axes, int rank) const;
+
+ private:
+  const OnnxAttribute* Find(std::string_view attribute) const;
+
+  const OnnxNodeInfo& info_;
+};
+
+// Returns the node's step, or an empty one if it has given the outputs itself (NodeCall::Return).
+using OnnxLowering = std::function<Step(OnnxCall& call)>;
+
+struct OnnxOpOptions {
+  std::string_view domain = "";
+  // Inputs whose elements say what is computed, as sizes, axes and scales do: initializers that
+  // only they use are no parameters.
+  std::vector<size_t> settings = {};
+  // Of float initializers that no training changes: running statistics.
+  std::vector<size_t> buffers = {};
+  bool draws = false;  // random numbers
+  // Instead of a lowering: why there is none ("strings").
+  std::string_view refused = "";
+};
+
+struct OnnxOp {
+  std::string_view name;
+  int64_t since;  // the first opset for which this is the definition
+  OnnxLowering lower;
+  OnnxOpOptions options;
+};
+
+// Registers an operator, before main(). One more of the same name with a later `since` is what it
+// means from then on.
+class OnnxOps {
+ public:
+  OnnxOps(std::string_view name, int64_t since, OnnxLowering lower, OnnxOpOptions options = {});
+};
+
+// The dtype of an element type's number. Unimplemented, naming it, where there is none.
+absl::StatusOr<DType> TryOnnxDType(int64_t element);
+
+// Null when there is none: no such operator, or only of later opsets.
+const OnnxOp* FindOnnxOp(std::string_view domain, std::string_view name, int64_t opset);
+
+// In the order of domain, name and version.
+void ForEachOnnxOp(const std::function<void(const OnnxOp&)>& f);
+
+// --- What many operators are --------------------------------------------------------------------
+
+// One that is a function of one, two or any number of tensors.
+OnnxLowering Unary(std::function<Tensor(const Tensor&)> f);
+OnnxLowering Binary(std::function<Tensor(const Tensor&, const Tensor&)> f);
+OnnxLowering Variadic(std::function<Tensor(In)> f);
+
+// The step that gives f's result as the only output.
+template <class F>
+Step One(F f) {
+  return [f = std::move(f)](In in) { return TensorList{f(in)}; };
+}
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_ONNX_INTERNAL_ONNX_OPS_H_

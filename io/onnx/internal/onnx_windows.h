@@ -1,0 +1,56 @@
+#ifndef FIRN_IO_ONNX_INTERNAL_ONNX_WINDOWS_H_
+#define FIRN_IO_ONNX_INTERNAL_ONNX_WINDOWS_H_
+
+// Where the windows of convolutions and pooling stand, and what pages of operators share.
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "firn/io/onnx/internal/onnx_ops.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/sizes.h"
+
+namespace firn::io::internal {
+
+// An input that may be absent, then undefined.
+inline Tensor At(In in, size_t i) { return i < in.size() ? in[i] : Tensor(); }
+
+// The sizes behind batch and channels. Throws unless there are 1 to 3.
+std::vector<int64_t> ImageAt(const OnnxCall& call, size_t input);
+
+// Of each dimension of an image.
+struct OnnxWindows {
+  std::vector<int64_t> image, kernel, stride, dilation, begin, end;  // the last two: padding
+  bool ceil = false;
+
+  size_t dims() const { return image.size(); }
+  // What a window covers with its gaps.
+  int64_t Extent(size_t i) const { return dilation[i] * (kernel[i] - 1) + 1; }
+  // How many windows there are. With `ceil` the last may reach beyond the padding, not begin there.
+  int64_t Count(size_t i) const;
+  // Whether padding is the same on both sides.
+  bool IsEven() const { return begin == end; }
+};
+
+// By the attributes strides, dilations, pads, auto_pad and ceil_mode, for windows of this size.
+OnnxWindows WindowsOf(const OnnxCall& call, std::vector<int64_t> image,
+                      std::vector<int64_t> kernel);
+// The attribute kernel_shape. Throws unless it has a number for each dimension.
+std::vector<int64_t> KernelOf(const OnnxCall& call, size_t dims);
+
+Sizes SizesOf(const std::vector<int64_t>& numbers);
+
+// x with this padding in its last dimensions (negative: cut off).
+Tensor PadImage(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& end,
+                double value = 0);
+// [c] as it broadcasts with [n, c, ...] of this rank.
+Tensor PerChannel(const Tensor& x, int rank);
+
+// A convolution of 1 to 3 dimensions.
+Tensor ConvolveOnnx(const Tensor& x, const Tensor& w, const Tensor& bias,
+                    const OnnxWindows& windows, int64_t groups);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_ONNX_INTERNAL_ONNX_WINDOWS_H_

@@ -1,0 +1,68 @@
+#ifndef FIRN_IO_ONNX_ONNX_H_
+#define FIRN_IO_ONNX_ONNX_H_
+
+// Networks in ONNX files (onnx.ai), which PyTorch, TensorFlow and others write:
+//
+//   io::OnnxImport net = io::ImportOnnx("resnet18.onnx");
+//   Tensor scores = net.network(images);
+//
+// A network is a function of tensors like any other: `Freeze` compiles it, nn::StaticModule keeps a
+// graph for each shape, `Capture` gives one that is saved, quantized or edited, and nn::GraphModule
+// (nn/graph_module.h) owns its parameters, so that it is trained further.
+//
+// io/onnx/onnx_status.h has all this with a status.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "firn/autograd/network/network.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/state_dict.h"
+
+namespace firn::io {
+
+struct OnnxImportOptions {
+  // max_metadata_bytes is for all of a file but the elements of its tensors, which
+  // max_total_bytes is for, wherever they lie.
+  LoadLimits limits = {};
+  // Sizes of dimensions that the file only names: {{"batch", 8}}. Inputs must then have them.
+  std::map<std::string, int64_t> dims = {};
+  // Nodes that a call may run, once functions and loops are written out.
+  int64_t max_nodes = 1'000'000;
+};
+
+// What is in a file beside what it computes.
+struct OnnxReport {
+  std::string producer;  // "pytorch 2.15.0"
+  int64_t ir_version = 0;
+  std::vector<std::pair<std::string, int64_t>> opsets;     // by their domains; "" is ONNX's own
+  std::vector<std::pair<std::string, int64_t>> operators;  // and how many nodes each has, by name
+  std::map<std::string, std::string> metadata;
+};
+
+struct OnnxImport {
+  Network network;
+  // Its parameters and running statistics under their names in the file: network.parameters().
+  StateDict state;
+  OnnxReport report;
+};
+
+// Reads a network: opsets 7 to 28 of ONNX's own operators (docs/onnx.md lists them), functions of
+// the file's own, elements in other files of its folder. Float initializers become parameters,
+// unless they only say what is computed, as the scales of Resize; other initializers and Constant
+// nodes are constants. `If` runs the branch that its condition chooses, `Loop` and `Scan` are
+// written out; in a graph, loops must be as long as constants and shapes say, and an `If` whose
+// condition is computed runs both branches and chooses from the results.
+//
+// Throws firn::Error: DataLoss, naming the file, the place and the field, what was expected and
+// what was found, for a damaged file or one that is no model; Unimplemented for what Firn does not
+// have, all of it at once, before anything is computed; ResourceExhausted beyond the limits;
+// NotFound and the like for the path. What depends on shapes is refused at the first call.
+OnnxImport ImportOnnx(const std::string& path, const OnnxImportOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_ONNX_ONNX_H_

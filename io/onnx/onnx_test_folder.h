@@ -1,0 +1,39 @@
+#ifndef FIRN_IO_ONNX_ONNX_TEST_FOLDER_H_
+#define FIRN_IO_ONNX_ONNX_TEST_FOLDER_H_
+
+// Tests in the format of ONNX's backends (github.com/onnx/onnx, docs/OnnxBackendTest.md): a folder
+// with model.onnx and folders test_data_set_0, test_data_set_1, ... of input_0.pb, output_0.pb, ...
+
+#include <cstdint>
+#include <string>
+
+#include "firn/io/load_limits.h"
+
+namespace firn::io {
+
+enum class OnnxVerdict : uint8_t { kPass, kWrong, kUnsupported };
+
+struct OnnxTestOptions {
+  // An element may be apart from the expected one by atol + rtol times the size of that: ONNX's own
+  // tolerances. Of bf16 it is at least two of its steps, 2^-6, as there.
+  double rtol = 1e-3, atol = 1e-7;
+  LoadLimits limits = {};
+};
+
+struct OnnxTestResult {
+  OnnxVerdict verdict = OnnxVerdict::kPass;
+  // What is wrong or not supported. Of a pass "", or that the model draws numbers by chance, of
+  // which shapes and types alone are expected.
+  std::string why;
+};
+
+// Imports the model, runs it on the inputs of each data set and compares. Numbers of a type that
+// Firn does not have are compared as those of the wider one that it has instead (LoadTorch has the
+// same ones). Unsupported is what a reader or the import refuses as such, and data that are no
+// tensors; everything else that is thrown, a model that is refused as damaged for one, is wrong.
+// Throws firn::Error where the folder has no model or no data.
+OnnxTestResult TestOnnxFolder(const std::string& folder, const OnnxTestOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_ONNX_ONNX_TEST_FOLDER_H_

@@ -1,0 +1,44 @@
+// Comparisons, logic and bits.
+
+#include "firn/io/onnx/internal/onnx_ops.h"
+#include "firn/tensor/ops.h"
+
+namespace firn::io::internal {
+namespace {
+
+#define FIRN_ONNX_COMPARE(Name, since, f) \
+  const OnnxOps k##Name(#Name, since,     \
+                        Binary([](const Tensor& x, const Tensor& y) { return f(x, y); }))
+
+FIRN_ONNX_COMPARE(And, 7, LogicalAnd);
+FIRN_ONNX_COMPARE(BitwiseAnd, 18, BitwiseAnd);
+FIRN_ONNX_COMPARE(BitwiseOr, 18, BitwiseOr);
+FIRN_ONNX_COMPARE(BitwiseXor, 18, BitwiseXor);
+FIRN_ONNX_COMPARE(Equal, 7, Eq);
+FIRN_ONNX_COMPARE(Greater, 7, Gt);
+FIRN_ONNX_COMPARE(GreaterOrEqual, 12, Ge);
+FIRN_ONNX_COMPARE(Less, 7, Lt);
+FIRN_ONNX_COMPARE(LessOrEqual, 12, Le);
+FIRN_ONNX_COMPARE(Or, 7, LogicalOr);
+FIRN_ONNX_COMPARE(Xor, 7, LogicalXor);
+
+const OnnxOps kNot("Not", 1, Unary([](const Tensor& x) { return LogicalNot(x); }));
+const OnnxOps kBitwiseNot("BitwiseNot", 18, Unary([](const Tensor& x) { return BitwiseNot(x); }));
+const OnnxOps kIsNaN("IsNaN", 9, Unary([](const Tensor& x) { return Isnan(x); }));
+
+const OnnxOps kIsInf("IsInf", 10, [](OnnxCall& call) -> Step {
+  const IsinfOptions options{.positive = call.Int("detect_positive", 1) != 0,
+                             .negative = call.Int("detect_negative", 1) != 0};
+  return One([options](In in) { return Isinf(in[0], options); });
+});
+
+const OnnxOps kBitShift("BitShift", 11, [](OnnxCall& call) -> Step {
+  if (!call.Has("direction")) RefuseNode("attribute \"direction\" is missing");
+  const bool left = call.OneOf("direction", "", {"LEFT", "RIGHT"}) == "LEFT";
+  return One([left](In in) {
+    return left ? BitwiseLeftShift(in[0], in[1]) : BitwiseRightShift(in[0], in[1]);
+  });
+});
+
+}  // namespace
+}  // namespace firn::io::internal

@@ -1,0 +1,232 @@
+// PyTorch has {"state": {0: {"step": ..., "exp_avg": ...}}, "param_groups": [{"lr": ..., "betas":
+// (..., ...), "params": [0, 1]}]}. States have the same names here, parameters theirs in place of
+// numbers. PyTorch counts steps in f32, SGD does not count them.
+#include "firn/io/torch/torch_optimizer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/torch/internal/torch_pickler.h"
+#include "firn/io/torch/torch.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/convert.h"
+
+namespace firn::io {
+namespace {
+
+constexpr char kWho[] = "torch optimizer";
+
+struct Option {
+  std::string_view firn, torch;  // torch: the path below the group
+  bool flag = false;
+};
+constexpr Option kOptions[] = {
+    {"lr", "lr"},
+    {"beta1", "betas.0"},
+    {"beta2", "betas.1"},
+    {"eps", "eps"},
+    {"weight_decay", "weight_decay"},
+    {"amsgrad", "amsgrad", true},
+    {"momentum", "momentum"},
+    {"dampening", "dampening"},
+    {"nesterov", "nesterov", true},
+    {"alpha", "alpha"},
+    {"centered", "centered", true},
+    {"lr_decay", "lr_decay"},
+    {"initial_accumulator_value", "initial_accumulator_value"},
+};
+
+const Option* FindOption(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kOptions), std::end(kOptions),
+                                         [&](const Option& o) { return o.firn == name; });
+  return found == std::end(kOptions) ? nullptr : found;
+}
+
+// {"3", "exp_avg"} of "3.exp_avg"; names of parameters have dots, those of states none.
+std::pair<std::string, std::string> SplitLast(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return {"", name};
+  return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+size_t GroupsOf(const StateDict& state, const char* list, const char* entry) {
+  size_t n = 0;
+  while (state.Contains(absl::StrCat(list, ".", n, ".", entry))) ++n;
+  return n;
+}
+
+// What a parameter of that number is called.
+std::string ParameterName(const std::string& path, const std::string& number,
+                          const TorchOptimizerOptions& options) {
+  if (options.parameters.empty()) return number;
+  size_t i = 0;
+  if (!absl::SimpleAtoi(number, &i) || i >= options.parameters.size()) {
+    RaiseStatus(DataLoss(path, ": state.", number, ": expected the number of one of the ",
+                         options.parameters.size(), " parameters that were named"),
+                kWho);
+  }
+  return options.parameters[i];
+}
+
+// The options of a group, the file's where it has them.
+void ReadOptions(const std::string& path, const StateDict& file, size_t group,
+                 const StateDict& optimizer, StateDict* result) {
+  const std::string theirs = absl::StrCat("param_groups.", group, ".");
+  const Tensor* maximize = file.Find(theirs + "maximize");
+  if (maximize != nullptr && maximize->Item() != 0) {
+    RaiseStatus(Unimplemented(path, ": ", theirs, "maximize: expected false, got true"), kWho);
+  }
+  const std::string ours = absl::StrCat("groups.", group, ".");
+  for (const auto& [name, value] : optimizer) {
+    if (!name.starts_with(ours)) continue;
+    const Option* option = FindOption(std::string_view(name).substr(ours.size()));
+    const Tensor* given =
+        option == nullptr ? nullptr : file.Find(theirs + std::string(option->torch));
+    result->Insert(name, given == nullptr ? value : Cast(given->Detach(), value.dtype()));
+  }
+}
+
+}  // namespace
+
+StateDict LoadTorchOptimizer(const std::string& path, const StateDict& optimizer,
+                             const TorchOptimizerOptions& options) {
+  const NoGradScope no_grad;
+  const StateDict all = LoadTorch(path, {.load = {.limits = options.limits}, .numbers = true});
+  const StateDict file = options.part.empty() ? all : all.Part(options.part);
+  const size_t groups = GroupsOf(file, "param_groups", "lr");
+  const size_t wanted = GroupsOf(optimizer, "groups", "lr");
+  if (groups == 0 || groups != wanted) {
+    RaiseStatus(
+        DataLoss(path, ": param_groups: expected ", wanted, " groups with a rate, got ", groups),
+        kWho);
+  }
+  StateDict result;
+  for (size_t g = 0; g < groups; ++g) ReadOptions(path, file, g, optimizer, &result);
+  for (const auto& [name, value] : file.Part("state")) {
+    const auto [number, state] = SplitLast(name);
+    const std::string prefix = absl::StrCat("state.", ParameterName(path, number, options), ".");
+    if (state == "step") {
+      result.Set(prefix + state, Cast(value, DType::kI64));
+      continue;
+    }
+    result.Insert(prefix + state, value);
+    // SGD counts no steps: that there is a velocity tells that one was taken.
+    if (!result.Contains(prefix + "step")) result.Insert(prefix + "step", Full({}, 1, DType::kI64));
+  }
+  return result;
+}
+
+namespace {
+
+// Refuses what a step here depends on and PyTorch does not know.
+void CheckOption(const std::string& name, double value) {
+  const std::string option = SplitLast(name).second;
+  const bool usual = option == "bias_correction" ? value == 1 : value == 0;
+  if (FindOption(option) != nullptr || option == "base_lr" || usual) return;
+  RaiseStatus(Unimplemented(name, " is ", value, ", which PyTorch's optimizers have no word for"),
+              kWho);
+}
+
+void WriteGroup(const StateDict& optimizer, size_t group, int64_t first, int64_t count,
+                internal::TorchPickler* pickler) {
+  const std::string ours = absl::StrCat("groups.", group, ".");
+  pickler->BeginDict();
+  for (const auto& [name, tensor] : optimizer) {
+    if (!name.starts_with(ours)) continue;
+    const double value = tensor.Item();
+    CheckOption(name, value);
+    const Option* option = FindOption(std::string_view(name).substr(ours.size()));
+    if (option == nullptr || option->torch == "betas.1") continue;
+    const bool betas = option->torch == "betas.0";
+    pickler->Text(betas ? "betas" : option->torch);
+    if (option->flag) {
+      pickler->Flag(value != 0);
+    } else if (betas) {
+      pickler->BeginTuple();
+      pickler->Number(value);
+      pickler->Number(optimizer[ours + "beta2"].Item());
+      pickler->EndTuple();
+    } else {
+      pickler->Number(value);
+    }
+  }
+  pickler->Text("params");
+  pickler->BeginList();
+  for (int64_t i = first; i < first + count; ++i) pickler->Integer(i);
+  pickler->EndList();
+  pickler->EndDict();
+}
+
+// By the numbers of the parameters.
+void WriteStates(const StateDict& states, const std::vector<std::string>& parameters, bool counted,
+                 internal::TorchPickler* pickler) {
+  pickler->BeginDict();
+  size_t written = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const std::string prefix = parameters[i] + ".";
+    const Tensor* step = states.Find(prefix + "step");
+    if (step == nullptr) continue;  // never moved
+    pickler->Integer(static_cast<int64_t>(i));
+    pickler->BeginDict();
+    for (const auto& [name, tensor] : states) {
+      if (SplitLast(name).first != parameters[i]) continue;
+      ++written;
+      const bool is_step = name == prefix + "step";
+      if (is_step && !counted) continue;
+      pickler->Text(name.substr(prefix.size()));
+      RaiseIfError(internal::TorchPickler::CheckEntry(name, tensor), kWho);
+      pickler->Add(is_step ? Cast(tensor.Detach(), DType::kF32) : tensor);
+    }
+    pickler->EndDict();
+  }
+  pickler->EndDict();
+  if (written == states.size()) return;
+  for (const auto& [name, unused] : states) {
+    const std::string parameter = SplitLast(name).first;
+    if (std::count(parameters.begin(), parameters.end(), parameter) > 0) continue;
+    RaiseStatus(InvalidArgument("'", parameter, "' has a state (want it among the parameters that ",
+                                "the options name)"),
+                kWho);
+  }
+}
+
+}  // namespace
+
+void SaveTorchOptimizer(const std::string& path, const StateDict& optimizer,
+                        const TorchOptimizerOptions& options) {
+  const NoGradScope no_grad;
+  const auto n = static_cast<int64_t>(options.parameters.size());
+  const std::vector<int64_t> counts =
+      options.groups.empty() ? std::vector<int64_t>{n} : options.groups;
+  const size_t groups = GroupsOf(optimizer, "groups", "lr");
+  if (counts.size() != groups || std::accumulate(counts.begin(), counts.end(), int64_t{0}) != n) {
+    RaiseStatus(InvalidArgument("groups: ", counts.size(), " of them (want ", groups,
+                                ", which have ", n, " parameters together)"),
+                kWho);
+  }
+  internal::TorchPickler pickler;
+  pickler.BeginDict();
+  pickler.Text("state");
+  const bool counted = !optimizer.Contains("groups.0.dampening");  // all but SGD
+  WriteStates(optimizer.Part("state"), options.parameters, counted, &pickler);
+  pickler.Text("param_groups");
+  pickler.BeginList();
+  int64_t first = 0;
+  for (size_t g = 0; g < groups; ++g) {
+    WriteGroup(optimizer, g, first, counts[g], &pickler);
+    first += counts[g];
+  }
+  pickler.EndList();
+  pickler.EndDict();
+  RaiseIfError(pickler.WriteTo(path), kWho);
+}
+
+}  // namespace firn::io

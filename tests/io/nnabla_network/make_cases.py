@@ -1,0 +1,256 @@
+"""Files of one function each, saved by NNabla, with inputs and the outputs that it computes. Left out are
+Einsum, whose output NNabla 1.39 leaves at 0 in a static graph, and tensor_normalization, which it saves with
+statistics that nobody gives."""
+
+import os
+
+import nnabla as nn
+import nnabla.functions as F
+import numpy as np
+from nnabla.utils.save import save
+
+rng = np.random.RandomState(1)
+
+
+def r(*s):
+    return rng.randn(*s).astype(np.float32)
+
+
+def u(*s):
+    return rng.uniform(0.1, 0.9, s).astype(np.float32)
+
+
+def i(n, *s):
+    return rng.randint(0, n, s).astype(np.float32)
+
+CASES = []
+
+
+def case(name, f, *arrays):
+    CASES.append((name, f, arrays))
+
+
+x = r(2, 3, 6, 5)
+z = r(2, 3, 6, 5)
+a = r(4, 6)
+b = r(4, 6)
+un = ('sigmoid swish tanh relu gelu mish relu6 hard_sigmoid hard_tanh log_sigmoid softplus '
+          'softsign tanh_shrink sinc abs exp identity round ceil floor sin cos tan sinh cosh '
+          'asinh atan erf logical_not isnan isinf reduce_sum reduce_mean unlink binary_sigmoid '
+          'binary_tanh global_average_pooling ').split()
+for n in un:
+    case(n, getattr(F, n), x)
+for n in 'log acosh'.split():
+    case(n, getattr(F, n), u(3, 4) + (1 if n == 'acosh' else 0))
+for n in 'asin acos atanh'.split():
+    case(n, getattr(F, n), u(3, 4))
+for n in ('add2 sub2 mul2 div2 minimum2 maximum2 logical_and logical_or logical_xor equal '
+          'not_equal greater_equal greater less_equal less atan2 mod2 squared_error '
+          'absolute_error huber_loss add_n mul_n ').split():
+    case(n, getattr(F, n), x, z)
+case('epsilon_insensitive', lambda x, y: F.epsilon_insensitive_loss(x, y, 0.25), a, b)
+case('pow2', F.pow2, u(3, 4), u(3, 4))
+for n, v in dict(add_scalar=1.5, mul_scalar=2.5, pow_scalar=2, r_sub_scalar=1.5, r_div_scalar=1.5, r_pow_scalar=1.5,
+    minimum_scalar=0.5, maximum_scalar=0.5, equal_scalar=0, not_equal_scalar=0, greater_equal_scalar=0.5,
+    greater_scalar=0.5, less_equal_scalar=0.5, less_scalar=0.5).items():
+    case(n, lambda x, n=n, v=v: getattr(F, n)(x, v), x)
+for n in 'logical_and_scalar logical_or_scalar logical_xor_scalar'.split():
+    for v in (True, False):
+        case(n + str(v), lambda x, n=n, v=v: getattr(F, n)(x, v), i(2, 3, 4))
+case('leaky_relu', lambda x: F.leaky_relu(x, 0.3), x)
+case('elu', lambda x: F.elu(x, 1.5), x)
+case('selu', lambda x: F.selu(x, 1.2, 1.5), x)
+case('crelu', lambda x: F.crelu(x, 1), x)
+case('celu', lambda x: F.celu(x, 1.5, 2), x)
+case('softmax', lambda x: F.softmax(x, 1), x)
+case('log_softmax', lambda x: F.log_softmax(x, 2), x)
+case('prelu', lambda x, w: F.prelu(x, w, 1), x, r(3))
+case('prelu3', lambda x, w: F.prelu(x, w, 3), x, r(5))
+case('prelu1', lambda x, w: F.prelu(x, w, 1), x, r(1).reshape(()))
+case('sign', lambda x: F.sign(x, 0.5), np.array([-1, 0, 2.0], np.float32))
+case('reset_nan', lambda x: F.reset_nan(x, 3.0), np.array([np.nan, 1], np.float32))
+case('reset_inf', lambda x: F.reset_inf(x, 3.0), np.array([np.inf, 1], np.float32))
+case('where', F.where, i(2, 4), a, b)
+case('constant', lambda x: F.constant(0.5, (2, 3)) + x, r(2, 3))
+case('arange', lambda x: F.arange(0, 3, 1) + x, r(3))
+case('linspace', lambda x: F.linspace(0, 1, 5) + x, r(5))
+case('batch_matmul', lambda x, y: F.batch_matmul(x, y, True, False), r(2, 4, 3), r(2, 4, 5))
+case('affine', lambda x, w, b: F.affine(x, w, b, 2), r(2, 3, 4), r(4, 5), r(5))
+case('affine_nd', lambda x, w, b: F.affine(x, w, b, 1), r(2, 3, 4), r(12, 5, 2), r(5, 2))
+case('affine_nob', lambda x, w: F.affine(x, w), r(2, 12), r(12, 5))
+case('conv', lambda x, w, b: F.convolution(x, w, b, 1, (1, 0), (2, 1), (2, 1), 3), x, r(6, 1, 2, 3), r(6))
+case('conv1d', lambda x, w: F.convolution(x, w, None, 1, (1,), (2,), (1,)), r(2, 3, 7), r(4, 3, 3))
+case('conv3d', lambda x, w: F.convolution(x, w, None, 1, (1, 1, 1)), r(2, 3, 4, 4, 4), r(4, 3, 3, 3, 3))
+case('conv_base2', lambda x, w: F.convolution(x, w, None, 2, (1, 1)), r(2, 2, 3, 5, 5), r(4, 3, 3, 3))
+case('depthwise', lambda x, w, b: F.depthwise_convolution(x, w, b, multiplier=2), x, r(6, 3, 3), r(6))
+case('deconv', lambda x, w, b: F.deconvolution(x, w, b, 1, (1, 0), (2, 2), (1, 2), 1, False, (1, 0)), x,
+    r(3, 4, 3, 3), r(4))
+case('depthwise_deconv', lambda x, w: F.depthwise_deconvolution(x, w), x, r(3, 3, 3))
+case('depthwise_deconv2', lambda x, w: F.depthwise_deconvolution(x, w, divisor=2), r(1, 4, 5, 5), r(4, 3, 3))
+case('deformable', lambda x, w, o, m, b: F.deformable_convolution(x, w, o, m, b, 1, (1, 1)), r(2, 3, 4, 4),
+    r(6, 3, 3, 3), r(2, 18, 4, 4) * 0.5, u(2, 9, 4, 4), r(6))
+case('deformable_nomask', lambda x, w, o, b: F.deformable_convolution(x, w, o, None, b, 1, (1, 1)), r(2, 3, 4, 4),
+    r(6, 3, 3, 3), r(2, 18, 4, 4) * 0.5, r(6))
+case('adaptive_separable', F.adaptive_separable_convolution, r(2, 3, 4, 4), r(2, 3, 2, 2), r(2, 3, 2, 2))
+for nm, f in (('max', F.max_pooling), ('avg', F.average_pooling), ('sum', F.sum_pooling)):
+    for k, s, ib, p in (((2, 2), (2, 2), True, (0, 0)), ((3, 2), (2, 3), True, (1, 1)),
+        ((3, 3), (2, 2), False, (1, 0)), ((2, 2), (3, 3), False, (0, 0)), ((3, 3), (4, 4), False, (1, 1))):
+        case(f'{nm}_pool_{k}{s}{ib}{p}'.replace(' ', ''), lambda x, f=f, k=k, s=s, ib=ib, p=p: f(x, k, s, ib, p), x)
+    case(f'{nm}_pool3', lambda x, f=f: f(x, (2, 2, 2)), r(2, 3, 4, 4, 4))
+for ib in (True, False):
+    case(f'avg_excl{ib}', lambda x, ib=ib: F.average_pooling(x, (3, 3), (2, 2), ib, (1, 1), including_pad=False), x)
+case('unpool', lambda x: F.unpooling(x, (2, 3)), x)
+case('embed', F.embed, i(4, 2, 3), a)
+case('bn_test', lambda x, be, g, m, v: F.batch_normalization(x, be, g, m, v, batch_stat=False), x, r(1, 3, 1, 1),
+    r(1, 3, 1, 1), r(1, 3, 1, 1), u(1, 3, 1, 1))
+case('bn_axis3', lambda x, be, g, m, v: F.batch_normalization(x, be, g, m, v, axes=[3], batch_stat=False), x,
+    r(1, 1, 1, 5), r(1, 1, 1, 5), r(1, 1, 1, 5), u(1, 1, 1, 5))
+case('bn_train', lambda x, be, g, m, v: F.batch_normalization(x, be, g, m, v, batch_stat=True), x, r(1, 3, 1, 1),
+    r(1, 3, 1, 1), r(1, 3, 1, 1), u(1, 3, 1, 1))
+case('fused_bn', lambda x, be, g, m, v, z: F.fused_batch_normalization(x, be, g, m, v, z, batch_stat=False), x,
+    r(1, 3, 1, 1), r(1, 3, 1, 1), r(1, 3, 1, 1), u(1, 3, 1, 1), z)
+case('layer_norm', lambda x, b, g: F.layer_normalization(x, b, g), x, r(1, 3, 6, 5), r(1, 3, 6, 5))
+case('instance_norm', lambda x, b, g: F.instance_normalization(x, b, g), x, r(1, 3, 1, 1), r(1, 3, 1, 1))
+case('group_norm', lambda x, b, g: F.group_normalization(x, b, g, 2), r(2, 4, 3, 3), r(1, 4, 1, 1), r(1, 4, 1, 1))
+case('layer_norm_none', lambda x: F.layer_normalization(x, None, None), x)
+case('norm_norm', lambda x: F.norm_normalization(x, 3.0, [1]), x)
+case('weight_norm', lambda w, g: F.weight_normalization(w, g, 1), r(4, 3, 2), r(3))
+case('weight_std', lambda w: F.weight_standardization(w, 1), r(4, 3, 2, 2))
+for n in 'sum mean max min prod'.split():
+    case(n, lambda x, n=n: getattr(F, n)(x, (1, 3), True), x)
+    case(n + '_all', lambda x, n=n: getattr(F, n)(x), r(2, 3))
+case('max_index', lambda x: F.max(x, (1, 3), True, True), x)
+case('min_only', lambda x: F.min(x, 2, False, False, True), x)
+case('norm', lambda x: F.norm(x, 3.0, 1), x)
+case('cumsum', lambda x: F.cumsum(x, 2, True, True), x)
+case('cumprod', lambda x: F.cumprod(x, 1), x)
+case('concatenate', lambda x, y: F.concatenate(x, y, axis=2), x, z)
+case('split', lambda x: F.split(x, 1), x)
+case('stack', lambda x, y: F.stack(x, y, axis=1), x, z)
+case('slice', lambda x: F.slice(x, (1, 0), (4, 5), (2, 1)), a)
+for m in ('constant', 'reflect', 'repeat'):
+    case('pad_' + m, lambda x, m=m: F.pad(x, (1, 2, 0, 3), m, 0.5), a)
+case('transpose', lambda x: F.transpose(x, (0, 2, 3, 1)), x)
+case('broadcast', lambda x: F.broadcast(x, (4, 3, 6)), r(4, 1, 6))
+case('broadcast_to', lambda x, y: F.broadcast_to(x, y, 1), x, r(3))
+case('tile', lambda x: F.tile(x, (2, 1)), a)
+case('one_hot', lambda x: F.one_hot(x, (4,)), i(4, 5, 1))
+case('one_hot2', lambda x: F.one_hot(x, (4, 3)), i(3, 5, 2))
+case('flip', lambda x: F.flip(x, (1, 3)), x)
+for m in ('nearest', 'reflect'):
+    case('shift_' + m, lambda x, m=m: F.shift(x, (1, -2), m), a)
+case('sort', lambda x: F.sort(x, 1, True, True), a)
+case('sort_only', lambda x: F.sort(x, 0, False, False, True), a)
+case('reshape', lambda x: F.reshape(x, (6, 4)), a)
+case('reshape_batch', lambda x: F.reshape(x, (-1, 90)), x)
+case('shape', lambda x: F.shape(x, 1, 3), x)
+case('shape0', lambda x: F.shape(x), x)
+case('matrix_diag', F.matrix_diag, a)
+case('matrix_diag_part', F.matrix_diag_part, r(2, 3, 3))
+case('trilu', lambda x: F.trilu(x, 1, False), r(2, 3, 3))
+case('meshgrid', lambda x, y: F.meshgrid(x, y), r(3), r(4))
+case('meshgrid_ij', lambda x, y: F.meshgrid(x, y, ij_indexing=True), r(3), r(4))
+case('eye_like', lambda x: F.eye_like(x, 1), a)
+spd = r(2, 3, 3)
+spd = spd @ spd.transpose(0, 2, 1) + np.eye(3, dtype=np.float32)
+for n in 'batch_det batch_inv batch_logdet batch_cholesky'.split():
+    case(n, getattr(F, n), spd)
+case('gather', lambda x, y: F.gather(x, y, 1), a, i(6, 3))
+case('gather_batch', lambda x, y: F.gather(x, y, 1, 1), a, i(6, 4, 2))
+case('gather_nd', F.gather_nd, a, i(4, 2, 3))
+case('scatter_nd', lambda d, p: F.scatter_nd(d, p, shape=(4, 6)), r(3), np.array([[0, 1, 3], [2, 5, 4]], np.float32))
+case('scatter_nd_add', lambda d, p: F.scatter_nd(d, p, shape=(4, 6), add=True), r(3),
+    np.array([[0, 0, 3], [2, 2, 4]], np.float32))
+case('scatter_add', lambda x, p, y: F.scatter_add(x, p, y, 0), a, i(4, 2, 3), r(2, 3))
+case('bool_fill', lambda x, m: F.bool_fill(x, m, 0.5), a, i(2, 4, 6))
+case('searchsorted', lambda s, v: F.searchsorted(s, v), np.sort(r(6)), r(4))
+case('bce_logits', F.sigmoid_cross_entropy, a, i(2, 4, 6))
+case('bce', F.binary_cross_entropy, u(4, 6), i(2, 4, 6))
+case('sce', lambda x, t: F.softmax_cross_entropy(x, t, 1), a, np.array([[1], [-1], [5], [2]], np.float32))
+case('sce2', lambda x, t: F.softmax_cross_entropy(x, t, 1), r(2, 3, 2, 2), i(3, 2, 1, 2, 2))
+case('cce', lambda x, t: F.categorical_cross_entropy(x, t, 1), u(4, 6), i(6, 4, 1))
+case('kl', lambda x, y: F.kl_multinomial(x, y, 1), u(4, 6), u(4, 6))
+case('sce_axis2', lambda x, t: F.softmax_cross_entropy(x, t, 2), r(2, 3, 4), i(4, 2, 3, 1))
+case('top1', lambda x, t: F.top_n_error(x, t, 1, 1), a, i(6, 4, 1))
+case('top3', lambda x, t: F.top_n_error(x, t, 1, 3), a, i(6, 4, 1))
+case('binary_error', F.binary_error, u(4, 6), i(2, 4, 6))
+case('confusion', lambda x, t: F.confusion_matrix(x, t, 1), a, i(6, 4, 1))
+case('fixed_point', lambda x: F.fixed_point_quantize(x, True, 4, 0.25), x)
+case('pow2_quantize', lambda x: F.pow2_quantize(x, True, True, 4, 1), x)
+case('prune', lambda x: F.prune(x, 0.75), a)
+case('min_max_quantize', lambda x, a, b, c, d: F.min_max_quantize(x, a, b, c, d), a,
+    np.full((1, 1), -0.5, np.float32), np.full((1, 1), 0.75, np.float32), np.full((1, 1), 0, np.float32),
+    np.full((1, 1), 255, np.float32))
+case('quantize_linear', lambda x, s, z: F.quantize_linear(x, s, z, 'HALF_TO_EVEN', True, np.int8), a * 5,
+    np.full((1, 1), 0.25, np.float32), np.full((1, 1), 3, np.float32))
+case('dequantize_linear', lambda x, s, z: F.dequantize_linear(x, s, z), np.floor(a * 100),
+    np.full((1, 1), 0.25, np.float32), np.full((1, 1), 3, np.float32))
+case('binary_connect_affine', lambda x, w, wb, b: F.binary_connect_affine(x, w, wb, b), a, r(6, 5), r(6, 5), r(5))
+case('binary_weight_affine', lambda x, w, wb, al, b: F.binary_weight_affine(x, w, wb, al, b), a, r(6, 5), r(6, 5),
+    r(5), r(5))
+case('binary_connect_conv', lambda x, w, wb, b: F.binary_connect_convolution(x, w, wb, b), x, r(4, 3, 3, 3),
+    r(4, 3, 3, 3), r(4))
+case('binary_weight_conv', lambda x, w, wb, al, b: F.binary_weight_convolution(x, w, wb, al, b), x, r(4, 3, 3, 3),
+    r(4, 3, 3, 3), r(4), r(4))
+for L, D in ((1, 1), (2, 2)):
+
+    def rn(f, g, gates, biasg, nst):
+        w = [r(D, *([gates] if gates > 1 else []), 3, 7)] + ([r(L - 1, D, *([gates] if gates > 1 else []), 3,
+            D * 3 + 3)] if L > 1 else [])
+        b = [r(L, D, *([biasg] if biasg > 1 else []), 3)]
+        st = [r(L, D, 2, 3) for _ in range(nst)]
+
+        def run(*t, L=L, D=D):
+            s, rest = (t[1:1 + nst], t[1 + nst:])
+            return f(t[0], *s, rest[0], rest[1] if L > 1 else None, rest[-1], num_layers=L, bidirectional=D == 2)
+        case(f'{g}{L}{D}', run, r(5, 2, 4), *st, *w, *b)
+    rn(F.rnn, 'rnn', 1, 1, 1)
+    rn(F.lstm, 'lstm', 4, 4, 2)
+    rn(F.gru, 'gru', 3, 4, 1)
+for mode in ('linear', 'nearest'):
+    for ac, hp, hn in ((True, False, False), (False, True, False), (False, False, False), (False, True, True)):
+        if mode == 'nearest' and ac:
+            continue
+        case(f'interp_{mode}{ac}{hp}{hn}', lambda x, m=mode, ac=ac, hp=hp,
+            hn=hn: F.interpolate(x, output_size=(9, 7), mode=m, align_corners=ac, half_pixel=hp,
+            half_pixel_for_nn=hn and m == 'nearest'), x)
+case('affine_grid', lambda t: F.affine_grid(t, (3, 5), True), r(2, 2, 3))
+case('affine_grid_no', lambda t: F.affine_grid(t, (3, 5), False), r(2, 2, 3))
+for pm in ('zero', 'repeat', 'reflect'):
+    for m in ('linear', 'nearest'):
+        case(f'warp_{pm}{m}', lambda x, g, pm=pm, m=m: F.warp_by_grid(x, g, m, pm, True), x, r(2, 3, 5, 2))
+case('warp_by_flow', F.warp_by_flow, r(2, 3, 4, 4), r(2, 2, 4, 4))
+case('patch_correlation', lambda x, y: F.patch_correlation(x, y, (1, 1), (1, 1)), x, z)
+case('topk_data', lambda x: F.top_k_data(x, 2), a)
+case('topk_keep', lambda x: F.top_k_data(x, 2, reduce=False), a)
+case('topk_abs', lambda x: F.top_k_data(x, 2, abs=True, largest=False, with_index=True), a)
+case('stft', lambda x: F.stft(x, 16, 8, 16), r(2, 64))
+case('roi_align', lambda x, b: F.roi_align(x, b, (2, 2), (1.0, 1.0), 2), x,
+    np.array([[0, 0.5, 0.5, 3, 3.5], [1, 1, 0, 4, 2]], np.float32))
+case('nms', lambda x: F.nms_detection2d(x, 0.5, 0.45), u(1, 5, 7))
+
+
+def make(out):
+    """Writes <out>/<case>/net.nnp, x0.npy, ..., y0.npy, ... and returns the folders."""
+    folders = []
+    for name, function, arrays in CASES:
+        nn.clear_parameters()
+        inputs = [nn.Variable.from_numpy_array(array.copy()) for array in arrays]
+        with nn.auto_forward(False):
+            outputs = function(*inputs)
+            outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+            folder = os.path.join(out, name)
+            os.makedirs(folder)
+            ins, outs = ([f"{letter}{k}" for k in range(len(all_))] for letter, all_ in (("x", inputs), ("y", outputs)))
+            network = {"name": "net", "batch_size": 1, "outputs": dict(zip(outs, outputs)),
+                       "names": dict(zip(ins, inputs))}
+            executor = {"name": "run", "network": "net", "data": ins, "output": outs}
+            save(os.path.join(folder, "net.nnp"), {"networks": [network], "executors": [executor]},
+                 variable_batch_size=False)
+            for label, array in zip(ins, arrays):
+                np.save(f"{folder}/{label}.npy", array)
+            nn.forward_all(outputs)
+            for label, output in zip(outs, outputs):
+                np.save(f"{folder}/{label}.npy", output.d.astype(np.float32))
+        folders.append(folder)
+    return folders

@@ -1,0 +1,79 @@
+// Optimizers in files of PyTorch without it: what Firn wrote comes back, what is none is refused.
+#include "firn/io/torch/torch_optimizer.h"
+
+#include "firn/io/torch/torch.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/error_of.h"
+#include "tests/io/test_files.h"
+
+namespace firn::io {
+namespace {
+
+using ::firn::testing::ErrorOf;
+using ::testing::HasSubstr;
+
+Tensor Number(double value) { return Full({}, value, DType::kF64); }
+
+// As optim::Adam gives it out.
+StateDict Adam() {
+  return {{"groups.0.lr", Number(0.25)},
+          {"groups.0.beta1", Number(0.5)},
+          {"groups.0.beta2", Number(0.75)},
+          {"groups.0.eps", Number(1e-8)},
+          {"groups.0.amsgrad", Number(0)},
+          {"groups.0.bias_correction", Number(1)},
+          {"groups.0.semantics", Number(0)},
+          {"state.fc.weight.step", Full({}, 3, DType::kI64)},
+          {"state.fc.weight.exp_avg", FromValues({1.f, 2.f})},
+          {"state.fc.weight.exp_avg_sq", FromValues({3.f, 4.f})}};
+}
+
+TEST(TorchOptimizerTest, ReadsWhatItWrites) {
+  const std::string path = TempPath("adam.pt");
+  const TorchOptimizerOptions options = {.parameters = {"fc.bias", "fc.weight"}};
+  SaveTorchOptimizer(path, Adam(), options);
+  const StateDict raw = LoadTorch(path, {.numbers = true});
+  EXPECT_EQ(raw["param_groups.0.betas.1"].Item(), 0.75);
+  EXPECT_EQ(raw["param_groups.0.params.1"].Item(), 1);
+  EXPECT_EQ(raw["state.1.step"].dtype(), DType::kF32);
+  EXPECT_EQ(LoadTorch(path).size(), 3u);  // without numbers
+  StateDict other;                        // of other options
+  for (const auto& [name, value] : Adam()) {
+    if (!name.starts_with("state.")) other.Insert(name, name.ends_with("lr") ? Number(9) : value);
+  }
+  const StateDict back = LoadTorchOptimizer(path, other, options);
+  EXPECT_EQ(back.size(), Adam().size());
+  for (const auto& [name, value] : Adam()) EXPECT_TRUE(back[name].Equals(value)) << name;
+}
+
+TEST(TorchOptimizerTest, RefusesWhatPyTorchHasNoWordFor) {
+  StateDict nnabla = Adam();
+  nnabla.Set("groups.0.semantics", Number(1));
+  EXPECT_THAT(
+      ErrorOf([&] { SaveTorchOptimizer(TempPath("a.pt"), nnabla, {.parameters = {"fc.weight"}}); }),
+      HasSubstr("groups.0.semantics is 1, which PyTorch's optimizers have no word for"));
+  EXPECT_THAT(
+      ErrorOf([&] { SaveTorchOptimizer(TempPath("a.pt"), Adam(), {.parameters = {"fc.bias"}}); }),
+      HasSubstr("'fc.weight' has a state (want it among the parameters"));
+  EXPECT_THAT(ErrorOf([&] {
+                SaveTorchOptimizer(TempPath("a.pt"), Adam(),
+                                   {.parameters = {"fc.weight"}, .groups = {1, 1}});
+              }),
+              HasSubstr("groups: 2 of them (want 1"));
+}
+
+TEST(TorchOptimizerTest, RefusesWhatIsNoOptimizer) {
+  const std::string path = TempPath("a.pt");
+  SaveTorch(path, {{"w", Ones({2})}});
+  EXPECT_THAT(ErrorOf([&] { LoadTorchOptimizer(path, Adam()); }),
+              HasSubstr("a.pt: param_groups: expected 1 groups with a rate, got 0"));
+  SaveTorchOptimizer(path, Adam(), {.parameters = {"fc.bias", "fc.weight"}});
+  EXPECT_THAT(ErrorOf([&] { LoadTorchOptimizer(path, Adam(), {.parameters = {"fc.weight"}}); }),
+              HasSubstr("a.pt: state.1: expected the number of one of the 1 parameters"));
+}
+
+}  // namespace
+}  // namespace firn::io

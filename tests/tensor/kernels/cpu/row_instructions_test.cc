@@ -1,0 +1,76 @@
+// Rows that must be vectors: how many instructions an element takes. A compiler that makes none of
+// a loop says nothing, and results are the same.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "firn/device/parallel.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/tensor.h"
+#include "tests/count_instructions.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kFew = 512, kMany = 2048;
+using Call = std::function<void()>;
+
+// Of the call that prepare(n) gives, for each of n elements.
+std::optional<double> PerElement(const std::function<Call(int64_t n)>& prepare) {
+  SetNumThreads(1);
+  const Call few = prepare(kFew), many = prepare(kMany);
+  few();
+  many();
+  const auto less = testing::InstructionsIn(few), more = testing::InstructionsIn(many);
+  if (!less.has_value() || !more.has_value()) return std::nullopt;
+  return static_cast<double>(*more - *less) / static_cast<double>(kMany - kFew);
+}
+
+class RowInstructionsTest : public ::testing::TestWithParam<DType> {};
+
+// One by one it takes 11; the narrowest registers take 5.
+TEST_P(RowInstructionsTest, WhereChoosesByVectors) {
+  const auto count = PerElement([](int64_t n) -> Call {
+    const Tensor x = Ones({n}, GetParam()), y = Zeros({n}, GetParam()), mask = Gt(x, y);
+    return [=] { Where(mask, x, y); };
+  });
+  if (!count.has_value()) GTEST_SKIP() << "this machine forbids tracing";
+  EXPECT_LT(*count, 8);
+}
+
+TEST_P(RowInstructionsTest, BoolsAreConvertedAsBytesAre) {
+  const auto from = [](DType dtype) {
+    return PerElement([dtype](int64_t n) -> Call {
+      const Tensor x = Ones({n}, dtype);
+      return [=] { Cast(x, GetParam()); };
+    });
+  };
+  const auto bools = from(DType::kBool), bytes = from(DType::kU8);
+  if (!bools.has_value() || !bytes.has_value()) GTEST_SKIP() << "this machine forbids tracing";
+  EXPECT_LT(*bools, *bytes + 0.5);
+}
+
+// Four rows, of which each is multiplied by a number of its own. Repeating that one by one takes 3
+// to 5 more.
+TEST_P(RowInstructionsTest, ANumberIsRepeatedByVectors) {
+  const auto with = [](bool repeated) {
+    return PerElement([repeated](int64_t n) -> Call {
+      const Tensor x = Ones({4, n / 4}, GetParam()),
+                   y = Ones({4, repeated ? 1 : n / 4}, GetParam());
+      return [=] { Mul(x, y); };
+    });
+  };
+  const auto one = with(true), all = with(false);
+  if (!one.has_value() || !all.has_value()) GTEST_SKIP() << "this machine forbids tracing";
+  EXPECT_LT(*one, *all + 1.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(DTypes, RowInstructionsTest,
+                         ::testing::Values(DType::kF32, DType::kBF16, DType::kI64),
+                         [](const auto& i) { return std::string(DTypeName(i.param)); });
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,88 @@
+// `firn convert` between files of weights.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/graph/graph_file.h"
+#include "firn/io/parameters.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "tests/io/test_files.h"
+#include "tests/tools/firn/firn_command.h"
+
+namespace firn::cli {
+namespace {
+
+using ::firn::io::TempPath;
+using ::firn::io::WriteFile;
+using ::testing::HasSubstr;
+
+TEST(ConvertTest, EachFormatOfWeightsBecomesEachOther) {
+  StateDict state;
+  state.Insert("fc.weight", FromVector(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}));
+  state.Insert("fc.bias", FromValues({1.0, 2.0}));
+  state.Insert("steps", Full({}, 7).To(DType::kI64));
+  for (const char* from : {"a.h5", "a.safetensors", "a.pt", "a.npz"}) {
+    io::Save(TempPath(from), state);
+    for (const char* to : {"b.h5", "b.safetensors", "b.pt", "b.npz", "b"}) {
+      const Outcome o = Firn({"convert", TempPath(from), TempPath(to), "--force"});
+      EXPECT_EQ(o.status, 0) << from << " to " << to << ": " << o.err;
+      EXPECT_THAT(o.out, HasSubstr("3 tensors of "));
+      const StateDict back = io::Load(TempPath(to));
+      EXPECT_EQ(back.size(), 3u);
+      for (const auto& [name, tensor] : state) EXPECT_TRUE(back[name].Equals(tensor)) << name;
+    }
+  }
+}
+
+TEST(ConvertTest, RefusesByNameWhatTheTargetCannotHold) {
+  io::Save(TempPath("half.pt"), {{"w", Ones({2}).To(DType::kBF16)}, {"b", Ones({2})}});
+  const auto error = [](const std::string& from, const std::string& to) {
+    std::filesystem::remove(TempPath(to));
+    const Outcome o = Firn({"convert", TempPath(from), TempPath(to)});
+    EXPECT_EQ(o.status, 1);
+    EXPECT_FALSE(std::filesystem::exists(TempPath(to)));
+    return o.err;
+  };
+  EXPECT_THAT(error("half.pt", "half.npz"),
+              HasSubstr("half.npz: w: expected a type that NPZ has, got bf16 (--widen"));
+  EXPECT_EQ(Firn({"convert", TempPath("half.pt"), TempPath("half.npz"), "--widen"}).status, 0);
+  EXPECT_EQ(io::Load(TempPath("half.npz"))["w"].dtype(), DType::kF32);
+  EXPECT_THAT(error("half.pt", "half.npy"), HasSubstr("bf16"));
+  io::Save(TempPath("two.pt"), {{"a", Ones({2})}, {"b", Ones({2})}});
+  EXPECT_THAT(error("two.pt", "two.npy"), HasSubstr("holds one array"));
+  EXPECT_THAT(error("two.pt", "two.png"),
+              HasSubstr("is of the format image, which holds an image"));
+  EXPECT_THAT(error("two.pt", "two.xyz"), HasSubstr("ends in '.xyz' (want "));
+}
+
+TEST(ConvertTest, OfAGraphTakesTheWeightsWhenAsked) {
+  const StateDict state = {{"w", FromValues({1.f, 2.f})}};
+  io::SaveGraph(TempPath("net.firn"),
+                Freeze([&](const Tensor& x) { return x * state["w"]; }, Zeros({2})),
+                {.names = state});
+  const std::string to = TempPath("net.safetensors");
+  EXPECT_THAT(Firn({"convert", TempPath("net.firn"), to}).err, HasSubstr("holds a graph"));
+  EXPECT_EQ(Firn({"convert", TempPath("net.firn"), to, "--weights"}).status, 0);
+  EXPECT_TRUE(io::Load(to)["w"].Equals(state["w"]));
+}
+
+TEST(ConvertTest, RefusesWhatIsThereAndWhatIsNoFileOfWeights) {
+  const std::string a = TempPath("a.npz"), b = TempPath("b.npz");
+  io::Save(a, {{"w", Ones({2})}});
+  io::Save(b, {{"w", Zeros({2})}});
+  EXPECT_THAT(Firn({"convert", a, b}).err, HasSubstr("expected no file, got one (--force"));
+  EXPECT_EQ(Firn({"convert", a, a, "--force"}).status, 2);
+  EXPECT_THAT(Firn({"convert", TempPath("none.pt"), b, "--force"}).err, HasSubstr("cannot open"));
+  WriteFile(TempPath("table.csv"), "1,2");
+  EXPECT_THAT(Firn({"convert", TempPath("table.csv"), b, "--force"}).err,
+              HasSubstr("holds a table"));
+  EXPECT_TRUE(io::Load(b)["w"].Equals(Zeros({2})));  // as it was
+}
+
+}  // namespace
+}  // namespace firn::cli
