@@ -53,6 +53,19 @@ TEST(FormatsTest, ContentComesBeforeTheName) {
   EXPECT_EQ(FormatOfFile("/nowhere/net.h5"), nullptr);
 }
 
+TEST(FormatsTest, ZipsAreToldByTheirFirstMember) {
+  const auto first = [](std::string bytes) {
+    return std::string(FileHead{.bytes = std::move(bytes)}.FirstZipMember());
+  };
+  Save(TempPath("first.npz"), {{"w", Ones({2})}});
+  const std::string zip = ReadFile(TempPath("first.npz"));
+  EXPECT_EQ(first(zip), "w.npy");
+  EXPECT_EQ(first(zip.substr(0, 29)), "");
+  EXPECT_EQ(first(zip.substr(0, 33)), "");
+  EXPECT_EQ(first("PK"), "");
+  EXPECT_EQ(first(""), "");
+}
+
 TEST(FormatsTest, EachIsToldByItsSuffixAndOnceOnly) {
   for (const Format* format : Formats()) {
     EXPECT_EQ(FindFormat(format->name), format);

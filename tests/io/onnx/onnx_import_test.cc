@@ -121,7 +121,7 @@ TEST(OnnxImportTest, NamesTheNodeThatDoesNotFit) {
   const OnnxImport net =
       Import(Model(Graph({Node("Flatten", {"x"}, {"y"}, {Int("axis", 5)})}, {"x"}, {"y"}))).value();
   EXPECT_THAT(ErrorOf([&] { net.network(Floats({1}, {1})); }),
-              HasSubstr("net.onnx: node 0 \"\" (Flatten, opset 18): network: axis 5 is"
+              HasSubstr("net.onnx: node 0 \"\" (Flatten, opset 18): axis 5 is"
                         " expected in [-1, 1]"));
 }
 
