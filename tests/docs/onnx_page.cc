@@ -2,7 +2,7 @@
 #include <iostream>
 #include <string>
 
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops.h"
 

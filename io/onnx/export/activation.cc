@@ -2,18 +2,18 @@
 #include <cmath>
 #include <numbers>
 
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 
 namespace firn::io::internal {
 namespace {
 
 using V = OnnxValue;
 
-V Sigmoid(OnnxLowering& n, const V& x) { return n.Node("Sigmoid", {x}); }
-V Tanh(OnnxLowering& n, const V& x) { return n.Node("Tanh", {x}); }
-V Softplus(OnnxLowering& n, const V& x) { return n.Node("Softplus", {x}); }
-V Zero(OnnxLowering& n, const V& x) { return n.Number(0, x.dtype); }
-V Select(OnnxLowering& n, const char* op, const V& x, double y, const V& yes, const V& no) {
+V Sigmoid(OnnxExportCall& n, const V& x) { return n.Node("Sigmoid", {x}); }
+V Tanh(OnnxExportCall& n, const V& x) { return n.Node("Tanh", {x}); }
+V Softplus(OnnxExportCall& n, const V& x) { return n.Node("Softplus", {x}); }
+V Zero(OnnxExportCall& n, const V& x) { return n.Number(0, x.dtype); }
+V Select(OnnxExportCall& n, const char* op, const V& x, double y, const V& yes, const V& no) {
   return n.Where(n.Compare(op, x, y), yes, no);
 }
 
@@ -75,8 +75,10 @@ FIRN_ONNX_EXPORT(silu) {
   n.Out(0, n.opset() >= 24 ? n.Node("Swish", {n.in(0)}) : n.in(0) * Sigmoid(n, n.in(0)));
 }
 constexpr double kTanhGelu = 0.7978845608028654;  // sqrt(2 / pi)
-V GeluTanh(OnnxLowering& n, const V& x) { return Tanh(n, (x + x * x * x * 0.044715) * kTanhGelu); }
-V NormalCdf(OnnxLowering& n, const V& x) {
+V GeluTanh(OnnxExportCall& n, const V& x) {
+  return Tanh(n, (x + x * x * x * 0.044715) * kTanhGelu);
+}
+V NormalCdf(OnnxExportCall& n, const V& x) {
   return (n.Node("Erf", {x * (1 / std::numbers::sqrt2)}) + 1) * 0.5;
 }
 FIRN_ONNX_EXPORT(gelu) {
@@ -124,9 +126,9 @@ FIRN_ONNX_EXPORT(threshold_grad) {
 }
 FIRN_ONNX_EXPORT(shrink_grad) {
   const V size = n.Node("Abs", {n.in(1)});
-  n.Out(0, Select(n, "Greater", size, n.Real("lambda"), n.in(0), Zero(n, n.in(0))));
+  n.Out(0, Select(n, "LessOrEqual", size, n.Real("lambda"), Zero(n, n.in(0)), n.in(0)));
 }
-V Between(OnnxLowering& n, const V& x, double low, double high, const V& yes) {
+V Between(OnnxExportCall& n, const V& x, double low, double high, const V& yes) {
   const V none = Zero(n, yes);  // NaN is between
   return Select(n, "LessOrEqual", x, low, none, Select(n, "GreaterOrEqual", x, high, none, yes));
 }
@@ -143,7 +145,7 @@ FIRN_ONNX_EXPORT(hardswish_grad) {
                   Select(n, "LessOrEqual", x, -3, Zero(n, dy), dy * (x / 3 + 0.5))));
 }
 FIRN_ONNX_EXPORT(binary_grad) {
-  n.Out(0, Select(n, "LessOrEqual", n.Node("Abs", {n.in(1)}), 1, n.in(0), Zero(n, n.in(0))));
+  n.Out(0, Select(n, "Less", n.Node("Abs", {n.in(1)}), 1, n.in(0), Zero(n, n.in(0))));
 }
 FIRN_ONNX_EXPORT(elu_grad) {
   const double alpha = n.Real("alpha"), scale = n.Real("scale"), input = n.Real("input_scale");

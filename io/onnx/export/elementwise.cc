@@ -2,20 +2,20 @@
 #include <cmath>
 #include <numbers>
 
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 
 namespace firn::io::internal {
 namespace {
 
 using V = OnnxValue;
 
-V Trunc(OnnxLowering& n, const V& x) {
+V Trunc(OnnxExportCall& n, const V& x) {
   if (!IsFloating(x.dtype)) return x;
   return n.Node("Sign", {x}) * n.Node("Floor", {n.Node("Abs", {x})});
 }
 
 // ONNX divides integers towards 0.
-V FloorDiv(OnnxLowering& n, const V& x, const V& y) {
+V FloorDiv(OnnxExportCall& n, const V& x, const V& y) {
   if (IsFloating(x.dtype)) return n.Node("Floor", {x / y});
   const V q = x / y;
   const V rest = x - q * y;
@@ -25,25 +25,25 @@ V FloorDiv(OnnxLowering& n, const V& x, const V& y) {
 }
 
 // Bools are numbers to Firn.
-void Arithmetic(OnnxLowering& n, const char* op, const char* of_bools) {
+void Arithmetic(OnnxExportCall& n, const char* op, const char* of_bools) {
   const bool bools = n.dtype(0) == DType::kBool;
   n.Out(0, n.Node(bools ? of_bools : op, {n.in(0), n.in(1)}));
 }
 
-void Rounding(OnnxLowering& n, const char* op) {
+void Rounding(OnnxExportCall& n, const char* op) {
   n.Out(0, IsFloating(n.dtype(0)) ? n.Node(op, {n.in(0)}) : n.in(0));
 }
 
-void Comparison(OnnxLowering& n, const char* op) {
+void Comparison(OnnxExportCall& n, const char* op) {
   const DType as = n.dtype(0) == DType::kBool ? DType::kI32 : n.dtype(0);
   n.Out(0, n.Compare(op, n.in(0, as), n.in(1, as)));
 }
 
-void Logic(OnnxLowering& n, const char* op) {
+void Logic(OnnxExportCall& n, const char* op) {
   n.Out(0, n.Node(op, {n.in(0, DType::kBool), n.in(1, DType::kBool)}));
 }
 
-void Bits(OnnxLowering& n, const char* op, const char* of_bools) {
+void Bits(OnnxExportCall& n, const char* op, const char* of_bools) {
   if (n.dtype(0) == DType::kBool) return n.Out(0, n.Node(of_bools, {n.in(0), n.in(1)}));
   n.NeedsOpset(18);
   n.Out(0, n.Node(op, {n.in(0), n.in(1)}));
@@ -99,8 +99,9 @@ FIRN_ONNX_EXPORT(maximum) { Arithmetic(n, "Max", "Or"); }
 FIRN_ONNX_EXPORT(minimum) { Arithmetic(n, "Min", "And"); }
 FIRN_ONNX_EXPORT(maximum_grad) {
   const V dz = n.in(0), none = n.Number(0, dz.dtype);
-  const V tie = n.Where(n.Compare("Equal", n.in(1), n.in(2)), dz * 0.5, none);
-  n.Out(0, n.Where(n.Compare("Greater", n.in(1), n.in(2)), dz, tie));
+  // A NaN, too, is what was taken.
+  const V tie = n.Where(n.Compare("Equal", n.in(1), n.in(2)), dz * 0.5, dz);
+  n.Out(0, n.Where(n.Compare("Less", n.in(1), n.in(2)), none, tie));
 }
 FIRN_ONNX_EXPORT(clamp) {
   const bool scalars = (!n.has(1) || n.rank(1) == 0) && (!n.has(2) || n.rank(2) == 0);
@@ -129,7 +130,10 @@ FIRN_ONNX_EXPORT(remainder_grad) { n.Out(0, -(n.in(0) * n.Node("Floor", {n.in(1)
 FIRN_ONNX_EXPORT(fmod) { n.Out(0, n.Node("Mod", {n.in(0), n.in(1)}, {{"fmod", true}})); }
 FIRN_ONNX_EXPORT(fmod_grad) { n.Out(0, -(n.in(0) * Trunc(n, n.in(1) / n.in(2)))); }
 FIRN_ONNX_EXPORT(pow_number) {
-  n.Out(0, n.Node("Pow", {n.in(0), n.Number(n.Real("exponent"), n.dtype(0))}));
+  // Odd and even exponents differ, so one that the dtype rounds stays an f64.
+  const double exponent = n.Real("exponent");
+  const bool exact = n.dtype(0) != DType::kF32 || static_cast<float>(exponent) == exponent;
+  n.Out(0, n.Node("Pow", {n.in(0), n.Number(exponent, exact ? n.dtype(0) : DType::kF64)}));
 }
 FIRN_ONNX_EXPORT(square) { n.Out(0, n.in(0) * n.in(0)); }
 FIRN_ONNX_EXPORT(rsqrt) { n.Out(0, n.Node("Reciprocal", {n.Node("Sqrt", {n.in(0)})})); }
@@ -176,7 +180,7 @@ FIRN_ONNX_EXPORT(hypot) {
   n.Out(0, n.Where(infinite, n.Number(INFINITY, y.dtype), y));
 }
 // Whether the sign of y is set, also that of a zero.
-V Negative(OnnxLowering& n, const V& y) {
+V Negative(OnnxExportCall& n, const V& y) {
   return n.Node("Or", {n.Compare("Less", y, 0), n.Compare("Less", n.Node("Reciprocal", {y}), 0)});
 }
 FIRN_ONNX_EXPORT(copysign) {
@@ -184,14 +188,21 @@ FIRN_ONNX_EXPORT(copysign) {
   n.Out(0, n.Where(Negative(n, n.in(1)), -size, size));
 }
 FIRN_ONNX_EXPORT(atan2) {
-  const V y = n.in(0), x = n.in(1), angle = n.Node("Atan", {y / x});
+  V y = n.in(0), x = n.in(1);
   const double pi = std::numbers::pi;
-  const V below = n.Compare("Less", y, 0), none = n.Number(0, y.dtype);
-  const V left = n.Where(Negative(n, y), angle - pi, angle + pi);
-  const V up = n.Where(n.Compare("Greater", y, 0), n.Number(pi / 2, y.dtype),
-                       n.Where(below, n.Number(-pi / 2, y.dtype), none));
+  // Of two infinities only the signs count.
+  const V far = n.Node(
+      "And", {n.Node("IsInf", {y}, {}, DType::kBool), n.Node("IsInf", {x}, {}, DType::kBool)});
+  y = n.Where(far, n.Node("Sign", {y}), y);
+  x = n.Where(far, n.Node("Sign", {x}), x);
+  const V angle = n.Node("Atan", {y / x}), half = n.Number(pi / 2, y.dtype);
+  const V side = n.Where(Negative(n, y), n.Number(-pi, y.dtype), n.Number(pi, y.dtype));
+  const V up = n.Where(n.Compare("Greater", y, 0), half,
+                       n.Where(n.Compare("Less", y, 0), n.Number(-pi / 2, y.dtype), y));
   const V at0 = n.Where(n.Compare("Equal", x, 0), up, angle);
-  n.Out(0, n.Where(n.Compare("Less", x, 0), left, at0));
+  const V left = n.Where(n.Compare("Less", x, 0), angle + side, at0);
+  const V back = n.Node("And", {n.Compare("Equal", y, 0), Negative(n, x)});  // also of -0
+  n.Out(0, n.Where(back, side, left));
 }
 FIRN_ONNX_EXPORT(lerp) {  // from the nearer end
   const V weight = n.in(2), way = n.in(1) - n.in(0);
@@ -223,16 +234,19 @@ FIRN_ONNX_EXPORT(bitwise_not) {
   if (n.dtype(0) != DType::kBool) n.NeedsOpset(18);
   n.Out(0, n.Node(n.dtype(0) == DType::kBool ? "Not" : "BitwiseNot", {n.in(0)}));
 }
+V Outside(OnnxExportCall& n, const V& y, double end) {
+  return n.Node("Or", {n.Compare("Less", y, 0), n.Compare("GreaterOrEqual", y, end)});
+}
 // ONNX shifts unsigned numbers alone: others are multiplied and divided by powers of 2.
 FIRN_ONNX_EXPORT(bitwise_left_shift) {
   const V y = n.in(1, DType::kI64), none = n.Integer(0);
-  const V far = n.Compare("GreaterOrEqual", y, static_cast<double>(8 * SizeOf(n.dtype(0))));
+  const V far = Outside(n, y, static_cast<double>(8 * SizeOf(n.dtype(0))));
   const V power = n.Node("Pow", {n.Integer(2), n.Where(far, none, y)});
   n.Out(0, n.Where(far, none, n.in(0, DType::kI64) * power));
 }
 FIRN_ONNX_EXPORT(bitwise_right_shift) {
   const V x = n.in(0, DType::kI64), y = n.in(1, DType::kI64), none = n.Integer(0);
-  const V far = n.Compare("GreaterOrEqual", y, static_cast<double>(8 * SizeOf(n.dtype(0)) - 1));
+  const V far = Outside(n, y, 63);
   const V power = n.Node("Pow", {n.Integer(2), n.Where(far, none, y)});
   const V sign = n.Where(n.Compare("Less", x, 0), n.Integer(-1), none);
   n.Out(0, n.Where(far, sign, FloorDiv(n, x, power)));
@@ -252,11 +266,11 @@ FIRN_ONNX_EXPORT(logical_or) { Logic(n, "Or"); }
 FIRN_ONNX_EXPORT(logical_xor) { Logic(n, "Xor"); }
 FIRN_ONNX_EXPORT(logical_not) { n.Out(0, n.Node("Not", {n.in(0, DType::kBool)})); }
 
-V IsNan(OnnxLowering& n) {
+V IsNan(OnnxExportCall& n) {
   if (IsFloating(n.dtype(0))) return n.Node("IsNaN", {n.in(0)}, {}, DType::kBool);
   return n.Node("Not", {n.Compare("Equal", n.in(0), n.in(0))});
 }
-V IsInf(OnnxLowering& n, bool up, bool down) {
+V IsInf(OnnxExportCall& n, bool up, bool down) {
   if (!IsFloating(n.dtype(0))) return n.Node("Not", {n.Compare("Equal", n.in(0), n.in(0))});
   const V x = SizeOf(n.dtype(0)) < 4 && n.opset() < 20 ? n.in(0, DType::kF32) : n.in(0);
   return n.Node("IsInf", {x}, {{"detect_positive", up}, {"detect_negative", down}}, DType::kBool);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/tensor/from.h"
 
 namespace firn::io::internal {
@@ -11,7 +11,7 @@ namespace {
 using V = OnnxValue;
 using List = std::vector<int64_t>;
 
-V Turned(OnnxLowering& n, const V& x, int rank) {
+V Turned(OnnxExportCall& n, const V& x, int rank) {
   if (rank < 2) return x;
   List order(static_cast<size_t>(rank));
   std::iota(order.begin(), order.end(), 0);
@@ -35,9 +35,9 @@ List Twice(List pads) {
   pads.insert(pads.end(), pads.begin(), pads.end());
   return pads;
 }
-size_t Spatial(const OnnxLowering& n) { return static_cast<size_t>(n.rank(0)) - 2; }
+size_t Spatial(const OnnxExportCall& n) { return static_cast<size_t>(n.rank(0)) - 2; }
 
-V Conv(OnnxLowering& n) {
+V Conv(OnnxExportCall& n) {
   const size_t d = Spatial(n);
   return n.Node("Conv", {n.in(0), n.in(1), n.in(2)},
                 {{"strides", n.Each("stride", d)},
@@ -54,7 +54,7 @@ FIRN_ONNX_EXPORT(conv2d_act) {
   n.Out(0, activation == "none" ? y : n.Node(activation == "relu" ? "Relu" : "Tanh", {y}));
 }
 
-void ConvTranspose(OnnxLowering& n) {
+void ConvTranspose(OnnxExportCall& n) {
   const size_t d = Spatial(n);
   const List stride = n.Each("stride", d), padding = n.Each("padding", d),
              dilation = n.Each("dilation", d);
@@ -78,7 +78,7 @@ FIRN_ONNX_EXPORT(conv_transpose3d) { ConvTranspose(n); }
 
 // The gradient of weights is a convolution of images whose channels are their batch, where strides
 // and dilations change places.
-void WeightGrad(OnnxLowering& n) {
+void WeightGrad(OnnxExportCall& n) {
   if (n.Int("groups") != 1) return n.Refuse("with groups");
   const size_t d = Spatial(n);
   List order(d + 2);
@@ -110,12 +110,12 @@ FIRN_ONNX_EXPORT(channel_affine) {
   n.Out(0, y);
 }
 
-bool Adaptive(const OnnxLowering& n) {
+bool Adaptive(const OnnxExportCall& n) {
   const List& sizes = n.List("adaptive");
   return std::any_of(sizes.begin(), sizes.end(), [](int64_t s) { return s != 0; });
 }
 // Mean over windows of any sizes, dimension by dimension: products with matrices.
-void AdaptiveMean(OnnxLowering& n) {
+void AdaptiveMean(OnnxExportCall& n) {
   const size_t d = Spatial(n);
   const List result = n.Each("adaptive", d);
   if (std::all_of(result.begin(), result.end(), [](int64_t s) { return s == 1; })) {
@@ -139,14 +139,18 @@ void AdaptiveMean(OnnxLowering& n) {
   }
   n.Out(0, y);
 }
-OnnxNodes::Attributes Windows(OnnxLowering& n) {
+bool Dilated(const OnnxExportCall& n) {
+  const List& dilation = n.List("dilation");
+  return std::any_of(dilation.begin(), dilation.end(), [](int64_t d) { return d != 1; });
+}
+OnnxNodes::Attributes Windows(OnnxExportCall& n) {
   const size_t d = Spatial(n);
   OnnxNodes::Attributes attributes = {{"kernel_shape", n.Each("kernel", d)},
                                       {"strides", n.Each("stride", d)},
                                       {"pads", Twice(n.Each("padding", d))},
                                       {"ceil_mode", n.Flag("ceil_mode")}};
   const List dilation = n.Each("dilation", d), stride = n.Each("stride", d);
-  if (dilation != List(d, 1)) attributes.emplace_back("dilations", dilation);
+  if (Dilated(n)) attributes.emplace_back("dilations", dilation);
   for (size_t i = 0; n.Flag("ceil_mode") && i < d; ++i) {
     // Older operators have windows that begin behind the image, too.
     const int64_t room = n.size(0, static_cast<int64_t>(i) + 2) + 2 * n.Each("padding", d)[i] -
@@ -156,10 +160,10 @@ OnnxNodes::Attributes Windows(OnnxLowering& n) {
   }
   return attributes;
 }
-void AveragePool(OnnxLowering& n) {
+void AveragePool(OnnxExportCall& n) {
   if (Adaptive(n)) return AdaptiveMean(n);
-  const List kernel = n.Each("kernel", Spatial(n)), dilation = n.Each("dilation", Spatial(n));
-  if (dilation != List(dilation.size(), 1)) n.NeedsOpset(19);
+  const List kernel = n.Each("kernel", Spatial(n));
+  if (Dilated(n)) n.NeedsOpset(19);
   const int64_t divisor = n.Int("divisor_override");
   OnnxNodes::Attributes attributes = Windows(n);
   attributes.emplace_back("count_include_pad", divisor != 0 || n.Flag("count_include_pad"));
@@ -177,7 +181,7 @@ FIRN_ONNX_EXPORT(avg_pool2d) { AveragePool(n); }
 FIRN_ONNX_EXPORT(avg_pool3d) { AveragePool(n); }
 
 // Positions in ONNX count over the whole tensor, here over one channel of one image.
-void MaxPool(OnnxLowering& n) {
+void MaxPool(OnnxExportCall& n) {
   OnnxNodes::Attributes attributes;
   if (Adaptive(n)) {
     const size_t d = Spatial(n);
@@ -204,7 +208,7 @@ FIRN_ONNX_EXPORT(max_pool2d) { MaxPool(n); }
 FIRN_ONNX_EXPORT(max_pool3d) { MaxPool(n); }
 
 // [n, c, pooled...] to its places in [n, c, image...].
-void Scattered(OnnxLowering& n, bool add) {
+void Scattered(OnnxExportCall& n, bool add) {
   if (add) n.NeedsOpset(16);
   const OnnxSizes in = n.sizes(0), out = n.out_sizes(0);
   const auto flat = [](const OnnxSizes& sizes) {

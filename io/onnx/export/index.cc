@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 
 namespace firn::io::internal {
 namespace {
@@ -28,7 +28,7 @@ FIRN_ONNX_EXPORT(gather) {
   if (n.rank(0) == 0) return n.Refuse("of a number without dimensions");
   n.Out(0, n.Node("GatherElements", {n.in(0), n.in(1)}, {{"axis", n.Dim("dim", n.rank(0))}}));
 }
-void ScatterInto(OnnxLowering& n, const char* how, int opset) {
+void ScatterInto(OnnxExportCall& n, const char* how, int opset) {
   n.NeedsOpset(opset);
   if (n.rank(0) == 0) return n.Refuse("of a number without dimensions");
   OnnxNodes::Attributes attributes = {{"axis", n.Dim("dim", n.rank(0))}};
@@ -72,7 +72,7 @@ struct Tuples {
   List order;      // that brings the dimensions to the front
   int shared = 0;  // the rank of the broadcast indices
 };
-Tuples TuplesOf(OnnxLowering& n, int rank, size_t first) {
+Tuples TuplesOf(OnnxExportCall& n, int rank, size_t first) {
   Tuples tuples;
   tuples.order = n.Dims("dims", rank);
   const size_t indexed = tuples.order.size();
@@ -126,7 +126,7 @@ FIRN_ONNX_EXPORT(index) {
   if (n.out_rank(0) == 0) return n.Out(0, y);
   n.Out(0, n.Transpose(y, Back(tuples, dims, n.rank(0))));
 }
-V Put(OnnxLowering& n, bool add) {
+V Put(OnnxExportCall& n, bool add) {
   if (add) n.NeedsOpset(16);
   const int rank = n.rank(0);
   const List dims = n.Dims("dims", rank);
@@ -152,16 +152,22 @@ FIRN_ONNX_EXPORT(index_write) { n.Write(0, Put(n, false)); }
 
 FIRN_ONNX_EXPORT(one_hot) {
   if (n.rank(0) == 0) return n.Refuse("of a number without dimensions");
-  const V values = n.Cast(n.Ints({0, 1}), n.out_dtype(0));
-  n.Out(0, n.Node("OneHot", {n.in(0), n.Ints({n.Int("num_classes")}), values}, {{"axis", -1}},
-                  n.out_dtype(0)));
+  // Runtimes have it for few types of the three.
+  const DType dtype = IsFloating(n.out_dtype(0)) ? DType::kF32 : DType::kI64;
+  const int64_t classes = n.out_spec(0).shape[n.out_rank(0) - 1];
+  n.Out(0,
+        n.Node("OneHot", {n.in(0, DType::kI64), n.Ints({classes}), n.Cast(n.Ints({0, 1}), dtype)},
+               {{"axis", -1}}, dtype));
 }
 FIRN_ONNX_EXPORT(nonzero) {
   n.Out(0, n.Transpose(n.Node("NonZero", {n.in(0)}, {}, DType::kI64), {1, 0}));
 }
 FIRN_ONNX_EXPORT(masked_pack) {
-  n.Out(0, n.Node("Compress",
-                  {n.Reshape(n.in(0), {-1}), n.Reshape(n.ExpandTo(n.in(1), n.sizes(0)), {-1})}));
+  const V mask = n.Reshape(n.ExpandTo(n.in(1), n.sizes(0)), {-1});
+  const V found = n.Node("Compress", {n.Reshape(n.in(0), {-1}), mask});
+  const int64_t count = n.out_shape(0)[0];  // zeros behind those that are there
+  const V zeros = n.ExpandTo(n.Number(0, n.dtype(0)), n.out_sizes(0));
+  n.Out(0, n.Slice(n.Concat({found, zeros}, 0), 0, 0, count));
 }
 FIRN_ONNX_EXPORT(masked_unpack) {
   if (n.spec(2).num_elements() == 0) return n.Out(0, n.in(0));

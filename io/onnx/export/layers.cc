@@ -1,5 +1,5 @@
 // What the operations of tensor/ops/recurrent, quantize and random are in ONNX.
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/tensor/from.h"
 
 namespace firn::io::internal {
@@ -8,19 +8,19 @@ namespace {
 using V = OnnxValue;
 using List = std::vector<int64_t>;
 
-// Rows of gates in ONNX'\''s order.
-V Gates(OnnxLowering& n, const V& x, const List& order, int64_t hidden) {
+// Rows of gates in ONNX's order.
+V Gates(OnnxExportCall& n, const V& x, const List& order, int64_t hidden) {
   List rows;
   for (const int64_t gate : order) {
     for (int64_t i = 0; i < hidden; ++i) rows.push_back(gate * hidden + i);
   }
   return n.Unsqueeze(n.Node("Gather", {x, n.Ints(rows)}, {{"axis", 0}}), {0});
 }
-V Initial(OnnxLowering& n, size_t i) {
+V Initial(OnnxExportCall& n, size_t i) {
   return n.rank(i) == 2 ? n.Unsqueeze(n.in(i), {0}) : n.in(i);
 }
 // Of one direction, with these gates.
-void Recurrent(OnnxLowering& n, const char* op, const List& order,
+void Recurrent(OnnxExportCall& n, const char* op, const List& order,
                OnnxNodes::Attributes attributes) {
   const bool lstm = std::string_view(op) == "LSTM";
   if (!n.List("batch_sizes").empty()) return n.Refuse("of packed sequences");
@@ -55,22 +55,24 @@ FIRN_ONNX_EXPORT(rnn_relu_layer) {
   Recurrent(n, "RNN", {0}, {{"activations", std::vector<std::string>{"Relu"}}});
 }
 FIRN_ONNX_EXPORT(reverse_sequence) {
-  if (n.Int("time_dim") + n.Int("batch_dim") != 1)
-    return n.Refuse("of other dimensions than 0 and 1");
+  const int64_t time = n.Dim("time_dim", n.rank(0)), batch = n.Dim("batch_dim", n.rank(0));
+  if (time > 1 || batch > 1) return n.Refuse("of other dimensions than 0 and 1");
   n.Out(0, n.Node("ReverseSequence", {n.in(0), n.in(1, DType::kI64)},
-                  {{"time_axis", n.Int("time_dim")}, {"batch_axis", n.Int("batch_dim")}}));
+                  {{"time_axis", time}, {"batch_axis", batch}}));
 }
 
-OnnxNodes::Attributes Axis(OnnxLowering& n, size_t i) {
+OnnxNodes::Attributes Axis(OnnxExportCall& n, size_t i) {
   if (n.rank(1) == 0) return {};
   return {{"axis", n.Dim("dim", n.rank(i))}};
 }
 FIRN_ONNX_EXPORT(quantize_linear) {
   if (n.Word("round") != "even") return n.Refuse("that rounds " + n.Word("round"));
+  const DType dtype = n.out_dtype(0);
+  if (dtype != DType::kI8 && dtype != DType::kU8) return n.Refuse("to anything but bytes");
   const V q = n.Node("QuantizeLinear", {n.in(0), n.in(1), n.in(2, n.out_dtype(0))}, Axis(n, 0),
                      n.out_dtype(0));
-  if (!n.Flag("narrow_range") || n.out_dtype(0) != DType::kI8) return n.Out(0, q);
-  n.Out(0, n.Node("Max", {q, n.Number(-127, DType::kI8)}));
+  if (!n.Flag("narrow_range")) return n.Out(0, q);
+  n.Out(0, n.Node("Max", {q, n.Number(dtype == DType::kI8 ? -127 : 1, dtype)}));
 }
 FIRN_ONNX_EXPORT(dequantize_linear) {
   n.Out(0, n.Node("DequantizeLinear", {n.in(0), n.in(1), n.in(2, n.dtype(0))}, Axis(n, 0),
@@ -107,7 +109,7 @@ FIRN_ONNX_EXPORT(int_conv2d) {
                   DType::kI32));
 }
 
-constexpr char kDraws[] = "draws the runtime'\''s numbers, not this generator'\''s";
+constexpr char kDraws[] = "draws the runtime's numbers, not this generator's";
 FIRN_ONNX_EXPORT(rand) {
   n.Warn(kDraws);
   n.Out(0, n.Node("RandomUniform", {},

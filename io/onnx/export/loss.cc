@@ -1,5 +1,5 @@
 // What the operations of tensor/ops/loss are in ONNX.
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 
 namespace firn::io::internal {
 namespace {
@@ -7,7 +7,7 @@ namespace {
 using V = OnnxValue;
 
 // Mean or sum of losses; "batchmean" divides by the first dimension.
-void Reduced(OnnxLowering& n, const V& losses) {
+void Reduced(OnnxExportCall& n, const V& losses) {
   const std::string& how = n.Word("reduction");
   if (how == "none") return n.Out(0, losses);
   if (n.rank(0) == 0) return n.Out(0, losses);
@@ -15,7 +15,7 @@ void Reduced(OnnxLowering& n, const V& losses) {
   const V all = n.Reduce(mean ? "ReduceMean" : "ReduceSum", losses, {}, false);
   n.Out(0, how == "batchmean" ? all / static_cast<double>(n.size(0, 0)) : all);
 }
-V Log(OnnxLowering& n, const V& x) { return n.Node("Log", {x}); }
+V Log(OnnxExportCall& n, const V& x) { return n.Node("Log", {x}); }
 
 FIRN_ONNX_EXPORT(mse_loss) {
   const V d = n.in(0) - n.in(1);
@@ -82,7 +82,7 @@ FIRN_ONNX_EXPORT(cross_entropy_grad) {
   if (n.Word("reduction") == "mean") flow = flow / n.Reduce("ReduceSum", counts, {}, true);
   n.Out(0, (p - hot) * n.Unsqueeze(flow, {1}));
 }
-V Bounded(OnnxLowering& n, const V& p) {  // p (1 - p), not 0
+V Bounded(OnnxExportCall& n, const V& p) {  // p (1 - p), not 0
   return n.Node("Max", {p * (1 - p), n.Number(1e-12, p.dtype)});
 }
 FIRN_ONNX_EXPORT(binary_cross_entropy_grad) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/tensor/from.h"
 
 namespace firn::io::internal {
@@ -11,13 +11,13 @@ namespace {
 using V = OnnxValue;
 using List = std::vector<int64_t>;
 
-V Ones(OnnxLowering& n, DType dtype, int64_t size) {
+V Ones(OnnxExportCall& n, DType dtype, int64_t size) {
   return n.Constant(FromVector(std::vector<double>(static_cast<size_t>(size), 1)).To(dtype));
 }
-V Mean(OnnxLowering& n, const V& x, const List& dims) {
+V Mean(OnnxExportCall& n, const V& x, const List& dims) {
   return n.Reduce("ReduceMean", x, dims, true);
 }
-V InverseRoot(OnnxLowering& n, const V& x) { return n.Node("Reciprocal", {n.Node("Sqrt", {x})}); }
+V InverseRoot(OnnxExportCall& n, const V& x) { return n.Node("Reciprocal", {n.Node("Sqrt", {x})}); }
 
 // Of a matrix.
 FIRN_ONNX_EXPORT(layer_norm) {
@@ -51,7 +51,7 @@ FIRN_ONNX_EXPORT(rms_norm) {
   n.Out(1, n.ReshapeTo(inverse, n.out_sizes(1)));
 }
 // dx = (dy w - mean(dy w) - x^ mean(dy w x^)) / std, of rows.
-void RowsGrad(OnnxLowering& n, bool centred) {
+void RowsGrad(OnnxExportCall& n, bool centred) {
   const V dy = n.in(0), x = n.in(1);
   const size_t at = centred ? 4 : 3;
   const V inverse = n.Unsqueeze(n.in(at), {1});
@@ -66,7 +66,7 @@ void RowsGrad(OnnxLowering& n, bool centred) {
 FIRN_ONNX_EXPORT(layer_norm_grad) { RowsGrad(n, true); }
 FIRN_ONNX_EXPORT(rms_norm_grad) { RowsGrad(n, false); }
 
-V PerChannel(OnnxLowering& n, const V& each, int rank) {
+V PerChannel(OnnxExportCall& n, const V& each, int rank) {
   List sizes(static_cast<size_t>(std::max(rank - 1, 1)), 1);
   sizes[0] = -1;
   return n.Reshape(each, sizes);
@@ -94,13 +94,13 @@ FIRN_ONNX_EXPORT(affine_group_norm) {
   n.Out(2, n.ReshapeTo(inverse, n.out_sizes(2)));
 }
 
-V Activated(OnnxLowering& n, const V& y) {
+V Activated(OnnxExportCall& n, const V& y) {
   const std::string& activation = n.Word("activation");
   if (activation == "none") return y;
   return n.Node(activation == "relu" ? "Relu" : "Tanh", {y});
 }
 // Statistics of the batch; running ones move by momentum, with the unbiased variance.
-void BatchNormTrain(OnnxLowering& n) {
+void BatchNormTrain(OnnxExportCall& n) {
   List dims;
   for (int d = 0; d < n.rank(0); ++d) {
     if (d != 1) dims.push_back(d);

@@ -1,14 +1,14 @@
 // What the operations of tensor/ops/reduce and scan are in ONNX.
 #include <cmath>
 
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 
 namespace firn::io::internal {
 namespace {
 
 using V = OnnxValue;
 
-void Reduction(OnnxLowering& n, const char* op, DType as) {
+void Reduction(OnnxExportCall& n, const char* op, DType as) {
   const V x = n.in(0, as);
   if (n.rank(0) == 0) return n.Out(0, x);
   n.Out(0, n.Reduce(op, x, n.Dims("dims", n.rank(0)), n.Flag("keepdim")));
@@ -21,7 +21,7 @@ FIRN_ONNX_EXPORT(prod) { Reduction(n, "ReduceProd", n.out_dtype(0)); }
 FIRN_ONNX_EXPORT(amax) { Reduction(n, "ReduceMax", Number(n.dtype(0))); }
 FIRN_ONNX_EXPORT(amin) { Reduction(n, "ReduceMin", Number(n.dtype(0))); }
 FIRN_ONNX_EXPORT(logsumexp) { Reduction(n, "ReduceLogSumExp", n.out_dtype(0)); }
-void AllOrAny(OnnxLowering& n, const char* op) {
+void AllOrAny(OnnxExportCall& n, const char* op) {
   const V x = n.Cast(n.in(0, DType::kBool), DType::kI32);
   n.Out(0, n.rank(0) == 0 ? x : n.Reduce(op, x, n.Dims("dims", n.rank(0)), n.Flag("keepdim")));
 }
@@ -47,7 +47,7 @@ FIRN_ONNX_EXPORT(norm) {
   }
   n.Out(0, scale == 1 ? y : y * scale);
 }
-void ArgReduce(OnnxLowering& n, const char* op) {
+void ArgReduce(OnnxExportCall& n, const char* op) {
   const bool flat = n.Flag("flatten") || n.rank(0) == 0;
   const V x = n.in(0, Number(n.dtype(0)));
   const V index = n.Node(op, {flat ? n.Reshape(x, {-1}) : x},
@@ -59,7 +59,7 @@ void ArgReduce(OnnxLowering& n, const char* op) {
 FIRN_ONNX_EXPORT(argmax) { ArgReduce(n, "ArgMax"); }
 FIRN_ONNX_EXPORT(argmin) { ArgReduce(n, "ArgMin"); }
 
-void Variance(OnnxLowering& n, bool root) {
+void Variance(OnnxExportCall& n, bool root) {
   const std::vector<int64_t> dims = n.Dims("dims", n.rank(0));
   double count = 1;
   for (const int64_t dim : dims) count *= static_cast<double>(n.size(0, dim));
@@ -73,7 +73,7 @@ void Variance(OnnxLowering& n, bool root) {
 FIRN_ONNX_EXPORT(var) { Variance(n, false); }
 FIRN_ONNX_EXPORT(std) { Variance(n, true); }
 
-void Cumulative(OnnxLowering& n, const char* op) {
+void Cumulative(OnnxExportCall& n, const char* op) {
   const V x = n.in(0, n.out_dtype(0));
   if (n.rank(0) == 0) return n.Out(0, x);
   n.Out(0, n.Node(op, {x, n.Integer(n.Dim("dim", n.rank(0)))},
@@ -84,10 +84,11 @@ FIRN_ONNX_EXPORT(cumprod) {
   n.NeedsOpset(26);
   Cumulative(n, "CumProd");
 }
-void Top(OnnxLowering& n, int64_t k, bool largest, bool sorted) {
+void Top(OnnxExportCall& n, int64_t k, bool largest, bool sorted) {
   if (n.rank(0) == 0) return n.Refuse("of a number without dimensions");
+  const V x = n.in(0, Number(n.dtype(0)));
   const auto found =
-      n.NodeOf("TopK", {n.in(0), n.Ints({k})}, {n.dtype(0), DType::kI64},
+      n.NodeOf("TopK", {x, n.Ints({k})}, {x.dtype, DType::kI64},
                {{"axis", n.Dim("dim", n.rank(0))}, {"largest", largest}, {"sorted", sorted}});
   n.Out(0, found[0]);
   n.Out(1, found[1]);
@@ -98,8 +99,9 @@ FIRN_ONNX_EXPORT(sort) {
 }
 FIRN_ONNX_EXPORT(topk) { Top(n, n.Int("k"), n.Flag("largest"), n.Flag("sorted")); }
 FIRN_ONNX_EXPORT(searchsorted) {
-  const V sorted = n.rank(0) == 1 ? n.in(0) : n.Unsqueeze(n.in(0), {-2});
-  const V values = n.Unsqueeze(n.in(1, n.dtype(0)), {-1});
+  const V table = n.in(0, Number(n.dtype(0)));
+  const V sorted = n.rank(0) == 1 ? table : n.Unsqueeze(table, {-2});
+  const V values = n.Unsqueeze(n.in(1, table.dtype), {-1});
   const V below = n.Compare(n.Flag("right") ? "LessOrEqual" : "Less", sorted, values);
   n.Out(0, n.Reduce("ReduceSum", n.Cast(below, DType::kI64), {-1}, false));
 }

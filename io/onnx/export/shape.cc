@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/tensor/from.h"
 
 namespace firn::io::internal {
@@ -10,7 +10,7 @@ namespace {
 
 using V = OnnxValue;
 
-V Same(OnnxLowering& n) { return n.in(0); }
+V Same(OnnxExportCall& n) { return n.in(0); }
 FIRN_ONNX_EXPORT(identity) { n.Out(0, Same(n)); }
 FIRN_ONNX_EXPORT(clone) { n.Out(0, Same(n)); }
 FIRN_ONNX_EXPORT(contiguous) { n.Out(0, Same(n)); }
@@ -81,7 +81,7 @@ FIRN_ONNX_EXPORT(select) {
 FIRN_ONNX_EXPORT(slice) {
   n.Out(0, n.Slice(n.in(0), n.Dim("dim", n.rank(0)), n.Int("start"), n.Int("end"), n.Int("step")));
 }
-V GatherAlong(OnnxLowering& n, const V& x, const std::vector<int64_t>& indices, int64_t dim) {
+V GatherAlong(OnnxExportCall& n, const V& x, const std::vector<int64_t>& indices, int64_t dim) {
   return n.Node("Gather", {x, n.Ints(indices)}, {{"axis", dim}});
 }
 FIRN_ONNX_EXPORT(slice_scatter) {
@@ -111,7 +111,8 @@ int64_t Mirrored(int64_t at, int64_t size, const std::string& mode) {
   if (at < 0) return -at - edge;
   return at < size ? at : 2 * (size - 1) - at + edge;
 }
-V ConstantPad(OnnxLowering& n, const V& x, int rank, const std::vector<int64_t>& pad, int sign) {
+V ConstantPad(OnnxExportCall& n, const V& x, int rank, const std::vector<int64_t>& pad, int sign) {
+  if (rank == 0) return x;
   std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);
   for (size_t k = 0; 2 * k + 1 < pad.size(); ++k) {
     const size_t dim = static_cast<size_t>(rank) - 1 - k;
@@ -144,7 +145,7 @@ FIRN_ONNX_EXPORT(pad_grad) {
 }
 
 // x with dimensions dim1 and dim2 at the end.
-V AtTheEnd(OnnxLowering& n, const V& x, int rank, int64_t dim1, int64_t dim2) {
+V AtTheEnd(OnnxExportCall& n, const V& x, int rank, int64_t dim1, int64_t dim2) {
   std::vector<int64_t> order = Order(rank);
   std::erase_if(order, [&](int64_t d) { return d == dim1 || d == dim2; });
   order.push_back(dim1);
@@ -177,7 +178,7 @@ FIRN_ONNX_EXPORT(diag_embed) {
   n.Out(0, n.ReshapeTo(GatherAlong(n, ConstantPad(n, n.in(0), rank, {0, 1}, 1), from, rank - 1),
                        n.out_sizes(0)));
 }
-void Triangle(OnnxLowering& n, bool upper) {
+void Triangle(OnnxExportCall& n, bool upper) {
   n.NeedsOpset(14);
   n.Out(0, n.Node("Trilu", {n.in(0), n.Integer(n.Int("diagonal"))}, {{"upper", upper}}));
 }

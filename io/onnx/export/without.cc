@@ -1,7 +1,8 @@
 // Operations that ONNX has no words for, and why.
 #include <algorithm>
+#include <cmath>
 
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 
 namespace firn::io::internal {
 namespace {
@@ -121,7 +122,10 @@ FIRN_ONNX_EXPORT(logit_grad) {
   n.Out(0, n.Where(n.Compare("Greater", x, 1 - eps), none, low));
 }
 FIRN_ONNX_EXPORT(logsumexp_grad) {
-  const OnnxValue p = n.Node("Softmax", {n.in(0)}, {{"axis", n.Dim("dim", n.rank(0))}});
+  if (n.rank(0) == 0) return n.Out(0, n.in(1));
+  OnnxValue p = n.Node("Softmax", {n.in(0)}, {{"axis", n.Dim("dim", n.rank(0))}});
+  // Nothing flows to -infinity, also where there is nothing else.
+  p = n.Where(n.Compare("Equal", n.in(0), -INFINITY), n.Number(0, p.dtype), p);
   n.Out(0,
         n.rank(1) == n.rank(0) ? p * n.in(1) : p * n.Unsqueeze(n.in(1), {n.Dim("dim", n.rank(0))}));
 }
@@ -159,7 +163,10 @@ FIRN_ONNX_EXPORT(resample) {
                                          : nearest               ? "asymmetric"
                                                                  : "half_pixel"}};
   if (nearest) attributes.emplace_back("nearest_mode", "floor");
-  if (n.Flag("antialias")) attributes.emplace_back("antialias", true);
+  if (n.Flag("antialias")) {
+    attributes.emplace_back("antialias", true);
+    attributes.emplace_back("exclude_outside", true);
+  }
   n.Out(0, n.Node("Resize", {n.in(0), n.Absent(), n.Absent(), n.ShapeTensor(sizes)}, attributes));
 }
 

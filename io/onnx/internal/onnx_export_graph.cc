@@ -14,7 +14,7 @@
 #include "firn/io/exchange/names.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/pending.h"
@@ -63,7 +63,7 @@ class Exporter {
 
   const Graph& graph_;
   const OnnxExportOptions& options_;
-  OnnxLowering n_;
+  OnnxExportCall n_;
   ExportedModel out_;
   std::vector<std::string> refused_;
   std::vector<std::pair<std::string, ValueId>> states_;  // that are written

@@ -29,8 +29,9 @@ bool IsNarrow(const Tensor& t) {
          (t.dtype() == DType::kF16 || t.dtype() == DType::kBF16 || t.dtype() == DType::kF64);
 }
 
+// With `first`, of several results only that: the others are for gradients, which may not be said.
 void Export(const std::string& folder, int opset, const Subject& subject, const Call& call,
-            const std::string& name) {
+            const std::string& name, bool first = false) {
   std::vector<size_t> places;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     if (!call.inputs[i].defined()) continue;
@@ -43,14 +44,17 @@ void Export(const std::string& folder, int opset, const Subject& subject, const 
     if (all[i].defined() && DeclOf(subject, i).inout) written.push_back(all[i]);
   }
   StateDict tensors;
-  for (size_t i = 0; i < inputs.size(); ++i)
+  for (size_t i = 0; i < inputs.size(); ++i) {
     tensors.Insert(absl::StrCat("in.", i), CopyOf(inputs[i]));
+  }
   const std::vector<Tensor> before = CopiesOf(written);
   Captured captured = Capture(
       [&](absl::Span<const Tensor> in) {
         std::vector<Tensor> arguments = all;
         for (size_t k = 0; k < places.size(); ++k) arguments[places[k]] = in[k];
-        return subject(arguments, call.attrs.ref());
+        TensorList results = subject(arguments, call.attrs.ref());
+        if (first) results.resize(1);
+        return results;
       },
       inputs);
   for (size_t i = 0; i < captured.outputs.size(); ++i) {
@@ -65,6 +69,9 @@ void Export(const std::string& folder, int opset, const Subject& subject, const 
   }
   const std::string path = absl::StrCat(folder, "/", name);
   const auto report = io::TryExportOnnx(path + ".onnx", captured.graph, {.opset = opset});
+  if (!report.ok() && captured.outputs.size() > 1) {
+    return Export(folder, opset, subject, call, name, true);
+  }
   if (!report.ok()) {
     const std::string why(report.status().message());
     std::cout << name << "\t" << absl::StrReplaceAll(why, {{"\n", " "}}) << "\n";

@@ -1,5 +1,5 @@
-#ifndef FIRN_IO_ONNX_INTERNAL_ONNX_LOWERING_H_
-#define FIRN_IO_ONNX_INTERNAL_ONNX_LOWERING_H_
+#ifndef FIRN_IO_ONNX_INTERNAL_ONNX_EXPORT_CALL_H_
+#define FIRN_IO_ONNX_INTERNAL_ONNX_EXPORT_CALL_H_
 
 // What each operation is in ONNX. A page of io/onnx/export, one for each family of operations, says
 // it of those of its family:
@@ -30,10 +30,10 @@ struct OnnxSize {
 using OnnxSizes = std::vector<OnnxSize>;
 
 // The call that is written, and what it is made of. Thread-compatible.
-class OnnxLowering : public OnnxNodes {
+class OnnxExportCall : public OnnxNodes {
  public:
   // `other` is the graph as it were with another batch, or the graph itself. Both stay alive.
-  OnnxLowering(const Graph& graph, const Graph& other, int opset);
+  OnnxExportCall(const Graph& graph, const Graph& other, int opset);
 
   // Inputs and results of the call by their positions.
   size_t count() const { return instr_->in.size(); }
@@ -58,7 +58,7 @@ class OnnxLowering : public OnnxNodes {
 
   // Attributes by their names.
   int64_t Int(const char* name) const { return Get<int64_t>(name); }
-  double Real(const char* name) const { return Get<double>(name); }
+  double Real(const char* name) const;  // also of an integer
   bool Flag(const char* name) const { return Get<bool>(name); }
   const std::string& Word(const char* name) const { return Get<std::string>(name); }
   const std::vector<int64_t>& List(const char* name) const {
@@ -124,7 +124,7 @@ class OnnxLowering : public OnnxNodes {
 
 // How an operation is exported, or why not.
 struct OnnxExportRule {
-  void (*write)(OnnxLowering& n) = nullptr;
+  void (*write)(OnnxExportCall& n) = nullptr;
   std::string_view same_as = {};  // the function whose name in ONNX is the node's
   std::string_view why_not = {};
 };
@@ -135,10 +135,10 @@ struct OnnxExportRegistration {
   OnnxExportRegistration(std::string_view op, OnnxExportRule rule);
 };
 #define FIRN_ONNX_EXPORT(op)                                                \
-  static void FirnOnnx_##op(::firn::io::internal::OnnxLowering& n);         \
+  static void FirnOnnx_##op(::firn::io::internal::OnnxExportCall& n);       \
   static const ::firn::io::internal::OnnxExportRegistration firn_onnx_##op( \
       #op, {.write = FirnOnnx_##op});                                       \
-  static void FirnOnnx_##op(::firn::io::internal::OnnxLowering& n)
+  static void FirnOnnx_##op(::firn::io::internal::OnnxExportCall& n)
 #define FIRN_ONNX_SAME(op, function)                                            \
   static const ::firn::io::internal::OnnxExportRegistration firn_onnx_##op(#op, \
                                                                            {.same_as = #function})
@@ -147,4 +147,4 @@ struct OnnxExportRegistration {
 
 }  // namespace firn::io::internal
 
-#endif  // FIRN_IO_ONNX_INTERNAL_ONNX_LOWERING_H_
+#endif  // FIRN_IO_ONNX_INTERNAL_ONNX_EXPORT_CALL_H_

@@ -1,7 +1,7 @@
 // Values of a graph lie in buffers, and operations write into them; those of a file are made once.
 // So a value stands for the name of what it holds now. Where a call writes into one, those that
 // share elements with it get new names, too: of its elements and their own, gathered.
-#include "firn/io/onnx/internal/onnx_lowering.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
 
 #include <algorithm>
 #include <utility>
@@ -63,7 +63,7 @@ const OnnxExportRule* FindOnnxExport(std::string_view op) {
   return at == Rules().end() ? nullptr : &at->second;
 }
 
-OnnxLowering::OnnxLowering(const Graph& graph, const Graph& other, int opset)
+OnnxExportCall::OnnxExportCall(const Graph& graph, const Graph& other, int opset)
     : OnnxNodes(opset),
       graph_(graph),
       other_(other),
@@ -75,7 +75,7 @@ OnnxLowering::OnnxLowering(const Graph& graph, const Graph& other, int opset)
   }
 }
 
-void OnnxLowering::Take(const Instr& instr) {
+void OnnxExportCall::Take(const Instr& instr) {
   instr_ = &instr;
   attributes_.clear();
   firn::inner::Attrs attrs = instr.attrs;
@@ -84,17 +84,17 @@ void OnnxLowering::Take(const Instr& instr) {
   Begin(instr.module_path(), instr.op->name);
 }
 
-OnnxValue OnnxLowering::in(size_t i) { return has(i) ? Current(instr_->in[i]) : Absent(); }
+OnnxValue OnnxExportCall::in(size_t i) { return has(i) ? Current(instr_->in[i]) : Absent(); }
 
-OnnxValue OnnxLowering::Current(ValueId id) { return now_[static_cast<size_t>(id)]; }
+OnnxValue OnnxExportCall::Current(ValueId id) { return now_[static_cast<size_t>(id)]; }
 
-void OnnxLowering::Bind(ValueId id, OnnxValue value) { now_[static_cast<size_t>(id)] = value; }
+void OnnxExportCall::Bind(ValueId id, OnnxValue value) { now_[static_cast<size_t>(id)] = value; }
 
-void OnnxLowering::Out(size_t i, OnnxValue value) {
+void OnnxExportCall::Out(size_t i, OnnxValue value) {
   Bind(instr_->out[i], Cast(std::move(value), out_dtype(i)));
 }
 
-void OnnxLowering::Write(size_t i, OnnxValue value) {
+void OnnxExportCall::Write(size_t i, OnnxValue value) {
   const ValueId written = instr_->in[i];
   Bind(written, Cast(std::move(value), dtype(i)));
   for (const ValueId id : in_buffer_[static_cast<size_t>(graph_.value(written).buffer)]) {
@@ -102,7 +102,7 @@ void OnnxLowering::Write(size_t i, OnnxValue value) {
   }
 }
 
-void OnnxLowering::Refresh(ValueId id, ValueId written) {
+void OnnxExportCall::Refresh(ValueId id, ValueId written) {
   const Value& value = graph_.value(id);
   const Value& by = graph_.value(written);
   if (value.offset == by.offset && firn::inner::SameSpec(value.spec, by.spec)) {
@@ -130,7 +130,7 @@ void OnnxLowering::Refresh(ValueId id, ValueId written) {
   Bind(id, ReshapeTo(Node("Gather", {both, Ints(from)}, {{"axis", 0}}), SizesOf(id)));
 }
 
-OnnxSizes OnnxLowering::SizesOf(ValueId id) const {
+OnnxSizes OnnxExportCall::SizesOf(ValueId id) const {
   OnnxSizes sizes;
   const Shape& now = graph_.value(id).spec.shape;
   const Shape& other = other_.value(id).spec.shape;
@@ -138,7 +138,7 @@ OnnxSizes OnnxLowering::SizesOf(ValueId id) const {
   return sizes;
 }
 
-std::vector<OnnxDim> OnnxLowering::DimsOf(ValueId id) const {
+std::vector<OnnxDim> OnnxExportCall::DimsOf(ValueId id) const {
   std::vector<OnnxDim> dims;
   for (const OnnxSize& size : SizesOf(id)) {
     OnnxDim dim;
@@ -154,12 +154,12 @@ std::vector<OnnxDim> OnnxLowering::DimsOf(ValueId id) const {
   return dims;
 }
 
-int64_t OnnxLowering::size(size_t i, int64_t dim) {
+int64_t OnnxExportCall::size(size_t i, int64_t dim) {
   const OnnxSizes all = sizes(i);
   return Fixed({all[static_cast<size_t>(dim < 0 ? dim + rank(i) : dim)]})[0];
 }
 
-std::vector<int64_t> OnnxLowering::Fixed(const OnnxSizes& sizes) {
+std::vector<int64_t> OnnxExportCall::Fixed(const OnnxSizes& sizes) {
   std::vector<int64_t> numbers;
   for (const OnnxSize& size : sizes) {
     if (size.batch()) Refuse("would have the batch size among its constants");
@@ -168,12 +168,18 @@ std::vector<int64_t> OnnxLowering::Fixed(const OnnxSizes& sizes) {
   return numbers;
 }
 
-int64_t OnnxLowering::Dim(const char* name, int rank) const {
+double OnnxExportCall::Real(const char* name) const {
+  const auto& value = attributes_.at(name);
+  if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
+  return std::get<double>(value);
+}
+
+int64_t OnnxExportCall::Dim(const char* name, int rank) const {
   const int64_t dim = Int(name);
   return dim < 0 ? dim + rank : dim;
 }
 
-std::vector<int64_t> OnnxLowering::Dims(const char* name, int rank) const {
+std::vector<int64_t> OnnxExportCall::Dims(const char* name, int rank) const {
   std::vector<int64_t> dims = List(name);
   for (int64_t& dim : dims) dim += dim < 0 ? rank : 0;
   if (dims.empty()) {
@@ -182,18 +188,18 @@ std::vector<int64_t> OnnxLowering::Dims(const char* name, int rank) const {
   return dims;
 }
 
-DType OnnxLowering::TypeOf(const char* name) const {
+DType OnnxExportCall::TypeOf(const char* name) const {
   const firn::inner::WordList words = firn::inner::kWordsOf<DType>;
   const firn::inner::EnumWord* word = words.Find(Word(name));
   return static_cast<DType>(word->value);
 }
 
-std::vector<int64_t> OnnxLowering::Each(const char* name, size_t count) const {
+std::vector<int64_t> OnnxExportCall::Each(const char* name, size_t count) const {
   const std::vector<int64_t>& list = List(name);
   return list.size() == 1 ? std::vector<int64_t>(count, list[0]) : list;
 }
 
-OnnxValue OnnxLowering::ShapeTensor(const OnnxSizes& sizes) {
+OnnxValue OnnxExportCall::ShapeTensor(const OnnxSizes& sizes) {
   Inputs parts;
   std::vector<int64_t> known;
   const auto flush = [&] {
@@ -219,7 +225,7 @@ OnnxValue OnnxLowering::ShapeTensor(const OnnxSizes& sizes) {
   return Concat(parts, 0);
 }
 
-OnnxValue OnnxLowering::ReshapeTo(OnnxValue x, const OnnxSizes& sizes) {
+OnnxValue OnnxExportCall::ReshapeTo(OnnxValue x, const OnnxSizes& sizes) {
   const auto batches =
       std::count_if(sizes.begin(), sizes.end(), [](const OnnxSize& s) { return s.batch(); });
   const bool zero =
@@ -230,17 +236,17 @@ OnnxValue OnnxLowering::ReshapeTo(OnnxValue x, const OnnxSizes& sizes) {
   return Reshape(x, numbers);
 }
 
-OnnxValue OnnxLowering::ExpandTo(OnnxValue x, const OnnxSizes& sizes) {
+OnnxValue OnnxExportCall::ExpandTo(OnnxValue x, const OnnxSizes& sizes) {
   return Node("Expand", {x, ShapeTensor(sizes)});
 }
 
-void OnnxLowering::NeedsOpset(int least) {
+void OnnxExportCall::NeedsOpset(int least) {
   if (opset() < least) {
     Refuse(absl::StrCat("needs opset ", least, ", and the file is to have ", opset()));
   }
 }
 
-void OnnxLowering::Warn(std::string what) {
+void OnnxExportCall::Warn(std::string what) {
   const std::string module(instr_->module_path());
   warnings_.push_back(
       absl::StrCat(std::string(instr_->op->name), module.empty() ? "" : " of ", module, " ", what));
