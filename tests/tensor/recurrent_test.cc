@@ -266,5 +266,29 @@ TEST(RecurrentTest, SaysWhatDoesNotFit) {
             (std::vector<int64_t>{2, 1, 1}));
 }
 
+// More rows and a longer inner direction than are multiplied at once by tiles of bfloat16; the
+// rounding of states at each step would be 2^-9 of them.
+TEST(RecurrentTest, Bfloat16LosesNoMoreThanItsResultsAreRounded) {
+  constexpr int64_t kHidden = 288;
+  for (const int64_t gates : kGates) {
+    const auto small = [](const Tensor& t) {
+      return Mul(t, Full({}, 0.1)).To(DType::kBF16).To(DType::kF32);
+    };
+    const RecurrentWeights drawn = DrawWeights(gates, 40, kHidden)[0];
+    const RecurrentWeights wide = {small(drawn.w_ih), small(drawn.w_hh), small(drawn.b_ih),
+                                   small(drawn.b_hh)};
+    const auto half = [](const Tensor& t) { return t.To(DType::kBF16); };
+    const Tensor x = half(Randn({6, 37, 40})).To(DType::kF32);
+    const std::vector<Tensor> want = RunKind(gates, x, {wide});
+    const std::vector<Tensor> got = RunKind(
+        gates, half(x), {{half(wide.w_ih), half(wide.w_hh), half(wide.b_ih), half(wide.b_hh)}});
+    for (size_t i = 0; i < want.size(); ++i) {
+      const Tensor difference = Abs(Sub(got[i].To(DType::kF32), want[i]));
+      const Tensor rounding = Add(Mul(Abs(want[i]), Full({}, 1.0 / 256)), Full({}, 2e-6));
+      EXPECT_LE(Max(Flatten(Sub(difference, rounding))).Item<double>(), 0) << gates << " " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace firn

@@ -61,8 +61,9 @@ FIRN_ALWAYS_INLINE void Put(Vec<double> sum, double* to, bool accumulate) {
   }
   std::memcpy(to, &sum, sizeof(sum));
 }
-FIRN_ALWAYS_INLINE void PutPart(Vec<double> sum, int64_t lanes, double* to, bool accumulate) {
-  if (lanes == kLanes) return Put(sum, to, accumulate);
+// A function of its own: a vector that is copied to an array is in memory wherever it is used, and
+// inlined that would be the whole of Tile's loop.
+FIRN_NOINLINE void PutLanes(Vec<double> sum, int64_t lanes, double* to, bool accumulate) {
   double all[kLanes];
   std::memcpy(all, &sum, sizeof(all));
   for (int64_t i = 0; i < lanes; ++i) to[i] = accumulate ? to[i] + all[i] : all[i];
@@ -102,7 +103,12 @@ void Tile(const double* a, const double* b, int64_t k, double* c, int64_t c_row,
     double* const row = c + i * c_row;
 #pragma GCC unroll 3
     for (int w = 0; w + 1 < kWidth; ++w) Put(sums[i][w], row + w * kLanes, accumulate);
-    PutPart(sums[i][kWidth - 1], lanes, row + (kWidth - 1) * kLanes, accumulate);
+    double* const last = row + (kWidth - 1) * kLanes;
+    if (lanes == kLanes) {
+      Put(sums[i][kWidth - 1], last, accumulate);
+    } else {
+      PutLanes(sums[i][kWidth - 1], lanes, last, accumulate);
+    }
   }
 }
 

@@ -25,14 +25,15 @@ constexpr int64_t kGates = 3, kKept = 4;
 
 struct Sizes {
   int64_t rows, batch, hidden, in;
+  bool tiles;
 
-  PanelShape input() const { return {kGates, hidden, in, 1, in}; }
-  PanelShape step() const { return {kGates, hidden, hidden, 1, hidden}; }
-  PanelShape back() const { return {1, hidden, kGates * hidden, hidden, 1}; }
+  PanelShape input() const { return {kGates, hidden, in, 1, in, tiles}; }
+  PanelShape step() const { return {kGates, hidden, hidden, 1, hidden, tiles}; }
+  PanelShape back() const { return {1, hidden, kGates * hidden, hidden, 1, tiles}; }
 };
 
-Sizes SizesOf(const TensorSpec& x, const TensorSpec& h0, const TensorSpec& gates) {
-  return {gates.shape[0], h0.shape[0], h0.shape[1], x.shape.dim(-1)};
+Sizes SizesOf(const TensorSpec& x, const TensorSpec& h0, const TensorSpec& gates, bool tiles) {
+  return {gates.shape[0], h0.shape[0], h0.shape[1], x.shape.dim(-1), tiles};
 }
 
 // The gates of a row's units [begin, end), over what is summed for them, and the state.
@@ -66,8 +67,8 @@ struct Scratch {
 };
 
 template <class T>
-void Forward(KernelContext& k) {
-  const Sizes s = SizesOf(k.in_spec(In::kX), k.in_spec(In::kH0), k.out_spec(Out::kGates));
+void Forward(KernelContext& k, bool tiles) {
+  const Sizes s = SizesOf(k.in_spec(In::kX), k.in_spec(In::kH0), k.out_spec(Out::kGates), tiles);
   Scratch<T> scratch(s, k.workspace());
   const T *const h0 = k.in<T>(In::kH0), *const x = k.in<T>(In::kX);
   T *const y = k.out<T>(Out::kY), *const gates = k.out<T>(Out::kGates);
@@ -94,9 +95,8 @@ void Forward(KernelContext& k) {
           const T* const h = carried ? y + (step.before + begin) * hidden : h0 + begin * hidden;
           T* const of_step = gates + at * kKept * hidden;
           scratch.input.Step(x, at, step.at + end, piece, gates);
-          for (int64_t p = piece.panel_begin; p < piece.panel_end; ++p) {
-            panels.Multiply(p, end - begin, h, hidden, of_step, kKept * hidden, true, places);
-          }
+          panels.Multiply(piece.panel_begin, piece.panel_end, end - begin, h, hidden, of_step,
+                          kKept * hidden, true, places);
           for (int64_t i = 0; i < end - begin; ++i) {
             Gates(hidden, first, last, h + i * hidden, of_step + i * kKept * hidden,
                   y + (at + i) * hidden);
@@ -108,13 +108,13 @@ void Forward(KernelContext& k) {
 
 struct ForwardPass {
   template <class T>
-  static size_t Workspace(const KernelQuery& q) {
-    const Sizes s = SizesOf(q.in(In::kX), q.in(In::kH0), q.out(Out::kGates));
+  static size_t Workspace(const KernelQuery& q, bool tiles) {
+    const Sizes s = SizesOf(q.in(In::kX), q.in(In::kH0), q.out(Out::kGates), tiles);
     return Scratch<T>(s).scratch.used();
   }
   template <class T>
-  static void Run(KernelContext& k) {
-    Forward<T>(k);
+  static void Run(KernelContext& k, bool tiles) {
+    Forward<T>(k, tiles);
   }
 };
 
@@ -159,9 +159,10 @@ struct GradScratch {
 };
 
 template <class T>
-void Backward(KernelContext& k) {
+void Backward(KernelContext& k, bool tiles) {
   const auto& attrs = k.attrs<RecurrentGradAttrs>();
-  const Sizes s = SizesOf(k.in_spec(GradIn::kX), k.in_spec(GradIn::kH0), k.in_spec(GradIn::kGates));
+  const Sizes s =
+      SizesOf(k.in_spec(GradIn::kX), k.in_spec(GradIn::kH0), k.in_spec(GradIn::kGates), tiles);
   const int64_t hidden = s.hidden, row_step = GradScratch<T>::Step(s);
   const GradScratch<T> scratch(s, attrs.layer, k.workspace());
   const TimeSteps steps = StepsOf(k.in_spec(GradIn::kY).shape, s.batch, attrs.layer);
@@ -191,13 +192,13 @@ void Backward(KernelContext& k) {
 
 struct BackwardPass {
   template <class T>
-  static size_t Workspace(const KernelQuery& q) {
-    const Sizes s = SizesOf(q.in(GradIn::kX), q.in(GradIn::kH0), q.in(GradIn::kGates));
+  static size_t Workspace(const KernelQuery& q, bool tiles) {
+    const Sizes s = SizesOf(q.in(GradIn::kX), q.in(GradIn::kH0), q.in(GradIn::kGates), tiles);
     return GradScratch<T>(s, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
   }
   template <class T>
-  static void Run(KernelContext& k) {
-    Backward<T>(k);
+  static void Run(KernelContext& k, bool tiles) {
+    Backward<T>(k, tiles);
   }
 };
 

@@ -52,17 +52,18 @@ void Gates(int64_t hidden, int64_t begin, int64_t end, const T* before, T* gates
 // What both directions of the kernel know of a call, and the shapes of its products.
 struct Sizes {
   int64_t rows, batch, hidden, state;
-  bool projected;
+  bool projected, tiles;
 
-  PanelShape step() const { return {kGates, hidden, state, 1, state}; }
-  PanelShape back() const { return {1, state, kGates * hidden, state, 1}; }
-  PanelShape projection() const { return {1, state, hidden, 1, hidden}; }
-  PanelShape projection_back() const { return {1, hidden, state, hidden, 1}; }
+  PanelShape step() const { return {kGates, hidden, state, 1, state, tiles}; }
+  PanelShape back() const { return {1, state, kGates * hidden, state, 1, tiles}; }
+  PanelShape projection() const { return {1, state, hidden, 1, hidden, tiles}; }
+  PanelShape projection_back() const { return {1, hidden, state, hidden, 1, tiles}; }
 };
 
-Sizes SizesOf(const Shape& rows, const TensorSpec& h0, const TensorSpec& cells, bool projected) {
+Sizes SizesOf(const Shape& rows, const TensorSpec& h0, const TensorSpec& cells, bool projected,
+              bool tiles) {
   const int64_t hidden = cells.shape.dim(-1);
-  return {rows.num_elements() / rows.dim(-1), h0.shape[0], hidden, h0.shape[1], projected};
+  return {rows.num_elements() / rows.dim(-1), h0.shape[0], hidden, h0.shape[1], projected, tiles};
 }
 
 template <class T>
@@ -73,23 +74,23 @@ struct Scratch {
 
   Scratch(const Sizes& s, int64_t in, void* base = nullptr)
       : scratch(base),
-        input({kGates, s.hidden, in, 1, in}, s.rows, kGates * s.hidden, scratch),
+        input({kGates, s.hidden, in, 1, in, s.tiles}, s.rows, kGates * s.hidden, scratch),
         weights(scratch.Take<T>(Panels<T>::Size(s.step()))),
         projection(scratch.Take<T>(s.projected ? Panels<T>::Size(s.projection()) : 0)),
         unprojected(scratch.Take<T>(s.projected ? s.batch * s.hidden : 0)) {}
 };
 
-Sizes SizesOf(const KernelQuery& q) {
-  return SizesOf(q.out(Out::kCells).shape, q.in(In::kH0), q.in(In::kC0), q.has(In::kWhr));
+Sizes SizesOf(const KernelQuery& q, bool tiles) {
+  return SizesOf(q.out(Out::kCells).shape, q.in(In::kH0), q.in(In::kC0), q.has(In::kWhr), tiles);
 }
-Sizes SizesOf(const KernelContext& k) {
+Sizes SizesOf(const KernelContext& k, bool tiles) {
   return SizesOf(k.out_spec(Out::kCells).shape, k.in_spec(In::kH0), k.in_spec(In::kC0),
-                 k.has(In::kWhr));
+                 k.has(In::kWhr), tiles);
 }
 
 template <class T>
-void Forward(KernelContext& k) {
-  const Sizes s = SizesOf(k);
+void Forward(KernelContext& k, bool tiles) {
+  const Sizes s = SizesOf(k, tiles);
   Scratch<T> scratch(s, k.in_spec(In::kX).shape.dim(-1), k.workspace());
   T *const y = k.out<T>(Out::kY), *const gates = k.out<T>(Out::kGates);
   T* const cells = k.out<T>(Out::kCells);
@@ -110,16 +111,16 @@ void Forward(KernelContext& k) {
       T* const of_step = gates + at * kGates * s.hidden;
       T* const to = s.projected ? scratch.unprojected + begin * s.hidden : y + at * s.state;
       input.Step(k.in<T>(In::kX), at, step.at + end, piece, gates);
-      for (int64_t p = piece.panel_begin; p < piece.panel_end; ++p) {
-        panels.Multiply(p, end - begin, h, s.state, of_step, kGates * s.hidden, true);
-      }
+      panels.Multiply(piece.panel_begin, piece.panel_end, end - begin, h, s.state, of_step,
+                      kGates * s.hidden, true);
       for (int64_t i = 0; i < end - begin; ++i) {
         Gates(s.hidden, panels.UnitBegin(piece.panel_begin), panels.UnitBegin(piece.panel_end),
               c + i * s.hidden, of_step + i * kGates * s.hidden, cells + (at + i) * s.hidden,
               to + i * s.hidden);
       }
-      for (int64_t p = 0; s.projected && p < projection.count(); ++p) {
-        projection.Multiply(p, end - begin, to, s.hidden, y + at * s.state, s.state, false);
+      if (s.projected) {
+        projection.Multiply(0, projection.count(), end - begin, to, s.hidden, y + at * s.state,
+                            s.state, false);
       }
     });
   });
@@ -129,12 +130,12 @@ void Forward(KernelContext& k) {
 
 struct ForwardPass {
   template <class T>
-  static size_t Workspace(const KernelQuery& q) {
-    return Scratch<T>(SizesOf(q), q.in(In::kX).shape.dim(-1)).scratch.used();
+  static size_t Workspace(const KernelQuery& q, bool tiles) {
+    return Scratch<T>(SizesOf(q, tiles), q.in(In::kX).shape.dim(-1)).scratch.used();
   }
   template <class T>
-  static void Run(KernelContext& k) {
-    Forward<T>(k);
+  static void Run(KernelContext& k, bool tiles) {
+    Forward<T>(k, tiles);
   }
 };
 
@@ -236,10 +237,8 @@ class Backward {
     const int64_t rows = block.end - block.begin;
     const T* const dh = dh_ + block.begin * s_.state;
     std::copy_n(dh, rows * s_.state, scratch_.dh + (block.step.at + block.begin) * s_.state);
-    for (int64_t p = 0; p < projection_.count(); ++p) {
-      projection_.Multiply(p, rows, dh, s_.state, scratch_.dunprojected + block.begin * s_.hidden,
-                           s_.hidden, false);
-    }
+    projection_.Multiply(0, projection_.count(), rows, dh, s_.state,
+                         scratch_.dunprojected + block.begin * s_.hidden, s_.hidden, false);
   }
 
   const Sizes s_;
@@ -250,10 +249,10 @@ class Backward {
 };
 
 template <class T>
-void RunBackward(KernelContext& k) {
+void RunBackward(KernelContext& k, bool tiles) {
   const auto& attrs = k.attrs<RecurrentGradAttrs>();
   const Sizes s = SizesOf(k.in_spec(GradIn::kCells).shape, k.in_spec(GradIn::kH0),
-                          k.in_spec(GradIn::kC0), k.has(GradIn::kWhr));
+                          k.in_spec(GradIn::kC0), k.has(GradIn::kWhr), tiles);
   const int64_t in = k.in_spec(GradIn::kX).shape.dim(-1);
   const GradScratch<T> scratch(s, in, attrs.layer, k.workspace());
   const TimeSteps steps = StepsOf(k.in_spec(GradIn::kY).shape, s.batch, attrs.layer);
@@ -276,15 +275,15 @@ void RunBackward(KernelContext& k) {
 
 struct BackwardPass {
   template <class T>
-  static size_t Workspace(const KernelQuery& q) {
+  static size_t Workspace(const KernelQuery& q, bool tiles) {
     const Sizes s = SizesOf(q.in(GradIn::kCells).shape, q.in(GradIn::kH0), q.in(GradIn::kC0),
-                            q.has(GradIn::kWhr));
+                            q.has(GradIn::kWhr), tiles);
     const int64_t in = q.in(GradIn::kX).shape.dim(-1);
     return GradScratch<T>(s, in, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
   }
   template <class T>
-  static void Run(KernelContext& k) {
-    RunBackward<T>(k);
+  static void Run(KernelContext& k, bool tiles) {
+    RunBackward<T>(k, tiles);
   }
 };
 

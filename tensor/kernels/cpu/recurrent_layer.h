@@ -23,34 +23,39 @@
 namespace firn::cpu {
 
 // The kernel of a pass, a layer's or its gradient's, for f32 and f64. The pass has
-//   template <class T> static size_t Workspace(const KernelQuery& q);
-//   template <class T> static void Run(KernelContext& k);
-template <class Pass>
+//   template <class T> static size_t Workspace(const KernelQuery& q, bool tiles);
+//   template <class T> static void Run(KernelContext& k, bool tiles);
+// and multiplies by tiles (PanelShape) if it is told so.
+template <class Pass, bool kTiles = false>
 const std::vector<Kernel>& KernelsOfFullTypes() {
   static const auto* kernels = new std::vector<Kernel>{
       {.name = "panels",
        .workspace =
            [](const KernelQuery& q) {
              return VisitComputed(q.in(RecurrentIn::kX).dtype, [&]<class T>(TypeTag<T>) {
-               return Pass::template Workspace<T>(q);
+               return Pass::template Workspace<T>(q, kTiles);
              });
            },
        .run =
            [](KernelContext& k) {
              VisitComputed(k.in_spec(RecurrentIn::kX).dtype,
-                           [&]<class T>(TypeTag<T>) { Pass::template Run<T>(k); });
+                           [&]<class T>(TypeTag<T>) { Pass::template Run<T>(k, kTiles); });
              return absl::OkStatus();
            }}};
   return *kernels;
 }
-// The same for half types too: in f32, with operands converted before and after.
+// The same for half types too: in f32, with operands converted before and after. Products of
+// bfloat16 are those of tiles, where there are some.
 template <class Pass>
 std::vector<Kernel> KernelsOf() {
   Kernel kernel = KernelsOfFullTypes<Pass>()[0];
   kernel.workspace = nullptr;
   kernel.prepare = [](const KernelQuery& q, Prepared& answer) {
-    if (IsHalf(q.in(RecurrentIn::kX).dtype)) {
-      const Kernel in_f32 = InF32<KernelsOfFullTypes<Pass>>();
+    const DType dtype = q.in(RecurrentIn::kX).dtype;
+    if (IsHalf(dtype)) {
+      const Kernel in_f32 = dtype == DType::kBF16 && RecurrentTiles()
+                                ? InF32<KernelsOfFullTypes<Pass, true>>()
+                                : InF32<KernelsOfFullTypes<Pass>>();
       answer.run = in_f32.run;
       return in_f32.prepare(q, answer);
     }
@@ -104,12 +109,12 @@ class InputSums {
  public:
   // `shape`: that of w_ih. `bias`: [row_step].
   InputSums(const PanelShape& shape, int64_t rows, int64_t row_step, RecurrentScratch& scratch)
-      : shape_(shape),
+      : shape_(OfInput(shape)),
         rows_(rows),
         row_step_(row_step),
         bias_(scratch.Take<T>(row_step)),
-        by_step_(shape.depth * shape.groups * shape.units <= kNear),
-        panels_(shape, scratch.Take<T>(by_step_ ? Panels<T>::Size(shape) : 0)) {
+        by_step_(shape.depth * shape.groups * shape.units <= (shape.tiles ? 2 : 1) * kNear),
+        panels_(shape_, scratch.Take<T>(by_step_ ? Panels<T>::Size(shape) : 0)) {
     const size_t bytes = by_step_ ? 0 : GemmWorkspace(DTypeOf<T>(), Product());
     gemm_ = scratch.Take<char>(static_cast<int64_t>(bytes));
   }
@@ -137,15 +142,18 @@ class InputSums {
     for (int64_t g = shape_.groups * shape_.units; g < row_step_; g += shape_.units) {
       FillRows(begin, end, g + first, g + last, sums);
     }
-    for (int64_t p = piece.panel_begin; p < piece.panel_end; ++p) {
-      panels_.MultiplyOnto(p, end - begin, x + begin * shape_.depth, shape_.depth, bias_,
-                           sums + begin * row_step_, row_step_);
-    }
+    panels_.MultiplyOnto(piece.panel_begin, piece.panel_end, end - begin, x + begin * shape_.depth,
+                         shape_.depth, bias_, sums + begin * row_step_, row_step_);
   }
 
  private:
   static constexpr int64_t kNear = (768 << 10) / sizeof(T);
 
+  // Where weights are bfloat16, so is x.
+  static PanelShape OfInput(PanelShape s) {
+    s.exact = s.tiles;
+    return s;
+  }
   GemmShape Product() const {
     return {.m = rows_,
             .n = shape_.groups * shape_.units,
@@ -290,9 +298,10 @@ struct BackProduct {
   // For a piece of the step that has rows [at, at + rows).
   void operator()(int64_t at, int64_t rows, const StepPiece& piece) const {
     const int64_t begin = piece.row_begin, end = std::min(piece.row_end, rows);
-    for (int64_t p = piece.panel_begin; begin < end && p < piece.panel_end; ++p) {
-      weights.Multiply(p, end - begin, dgates + (at + begin) * dgates_step, dgates_step,
-                       dh + begin * state, state, accumulate);
+    if (begin < end) {
+      weights.Multiply(piece.panel_begin, piece.panel_end, end - begin,
+                       dgates + (at + begin) * dgates_step, dgates_step, dh + begin * state, state,
+                       accumulate);
     }
   }
 };

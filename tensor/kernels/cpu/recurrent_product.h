@@ -10,10 +10,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "firn/device/macros.h"
 #include "firn/device/simd.h"
+#include "firn/tensor/kernels/cpu/recurrent_tiles.h"
 #include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
@@ -22,6 +24,9 @@ namespace firn::cpu {
 // at k * row + (group * units + unit) * column. One of `row` and `column` is 1.
 struct PanelShape {
   int64_t groups, units, depth, row, column;
+  // Numbers of B are bfloat16 in f32: multiplied by AMX. `exact`: those of A are, too. Requires
+  // RecurrentTiles().
+  bool tiles = false, exact = false;
 };
 
 template <class T>
@@ -36,7 +41,10 @@ class Panels {
   // `to` holds Size(shape) elements, aligned to a register.
   Panels(const PanelShape& shape, T* to) : shape_(shape), data_(to) {}
 
-  static int64_t Size(const PanelShape& s) { return Count(s) * Vectors(s) * kLanes * s.depth; }
+  static int64_t Size(const PanelShape& s) {
+    const int64_t vectors = Count(s) * Vectors(s);
+    return ByTiles(s) ? vectors * TileColumnSize(s.depth) / 2 : vectors * kLanes * s.depth;
+  }
   // A panel has a vector of every group, or, of a single one, four vectors side by side.
   static int Vectors(const PanelShape& s) {
     return s.groups == 1 ? kMaxVectors : static_cast<int>(s.groups);
@@ -62,6 +70,13 @@ class Panels {
       const int64_t lanes = std::clamp<int64_t>(shape_.units - unit, 0, kLanes);
       const int64_t group = shape_.groups == 1 ? 0 : v;
       const T* const from = b + (group * shape_.units + unit) * shape_.column;
+      if constexpr (std::is_same_v<T, float>) {
+        if (ByTiles(shape_)) {
+          PackTiles(from, shape_.row, shape_.column, lanes, shape_.depth,
+                    TileColumn(panel * vectors + v));
+          continue;
+        }
+      }
       T* const lines = to + v * kLanes;
       const int64_t step = vectors * kLanes;
       if (shape_.row == 1) {
@@ -76,16 +91,16 @@ class Panels {
     }
   }
 
-  // C = A B or C += A B for `rows` rows and the columns of a panel. Group g of C's columns begins
-  // offsets[g] elements after c; null: group after group.
-  void Multiply(int64_t panel, int64_t rows, const T* a, int64_t a_row, T* c, int64_t c_row,
-                bool accumulate, const int64_t* offsets = nullptr) const {
-    MultiplyOnto(panel, rows, a, a_row, accumulate ? c : nullptr, c_row, c, c_row, offsets);
+  // C = A B or C += A B for `rows` rows and the columns of panels [first, last). Group g of C's
+  // columns begins offsets[g] elements after c; null: group after group.
+  void Multiply(int64_t first, int64_t last, int64_t rows, const T* a, int64_t a_row, T* c,
+                int64_t c_row, bool accumulate, const int64_t* offsets = nullptr) const {
+    MultiplyPanels(first, last, rows, a, a_row, accumulate ? c : nullptr, c_row, c, c_row, offsets);
   }
   // Each row of C = `bias` + that of A B.
-  void MultiplyOnto(int64_t panel, int64_t rows, const T* a, int64_t a_row, const T* bias, T* c,
-                    int64_t c_row) const {
-    MultiplyOnto(panel, rows, a, a_row, bias, 0, c, c_row, nullptr);
+  void MultiplyOnto(int64_t first, int64_t last, int64_t rows, const T* a, int64_t a_row,
+                    const T* bias, T* c, int64_t c_row) const {
+    MultiplyPanels(first, last, rows, a, a_row, bias, 0, c, c_row, nullptr);
   }
 
  private:
@@ -96,9 +111,45 @@ class Panels {
   using TileOf = void (*)(const T*, int64_t, const T*, int64_t, int64_t, const T*, T*,
                           const Target&);
 
+  // Worth filling tiles up with zeros.
+  static bool ByTiles(const PanelShape& s) { return s.tiles && s.depth >= 16; }
+  uint16_t* TileColumn(int64_t vector) const {
+    return reinterpret_cast<uint16_t*>(data_) + vector * TileColumnSize(shape_.depth);
+  }
+
   // C = old + A B, or, if that is null, A B.
-  void MultiplyOnto(int64_t panel, int64_t rows, const T* a, int64_t a_row, const T* old,
-                    int64_t old_row, T* c, int64_t c_row, const int64_t* offsets) const {
+  void MultiplyPanels(int64_t first, int64_t last, int64_t rows, const T* a, int64_t a_row,
+                      const T* old, int64_t old_row, T* c, int64_t c_row,
+                      const int64_t* offsets) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (ByTiles(shape_)) {
+        const auto put = [&](int64_t vector, int64_t row, int64_t height, bool begins,
+                             const float* sums) {
+          const int vectors = Vectors(shape_), v = static_cast<int>(vector % vectors);
+          const int64_t unit = FirstUnit(vector / vectors, v), group = shape_.groups == 1 ? 0 : v;
+          const int64_t lanes = std::clamp<int64_t>(shape_.units - unit, 0, kLanes);
+          const int64_t at = (offsets == nullptr ? group * shape_.units : offsets[group]) + unit;
+          const T* const onto = begins ? old : c;
+          const int64_t onto_row = begins ? old_row : c_row;
+          for (int64_t i = 0; lanes > 0 && i < height; ++i) {
+            Vec<T> sum;
+            std::memcpy(&sum, sums + i * kLanes, sizeof(sum));
+            Put(sum, lanes, onto == nullptr ? nullptr : onto + (row + i) * onto_row + at,
+                c + (row + i) * c_row + at);
+          }
+        };
+        const int vectors = Vectors(shape_);
+        return MultiplyTileColumns(shape_.exact, a, a_row, rows, shape_.depth, TileColumn(0),
+                                   first * vectors, last * vectors, put);
+      }
+    }
+    for (int64_t p = first; p < last; ++p) {
+      MultiplyPanel(p, rows, a, a_row, old, old_row, c, c_row, offsets);
+    }
+  }
+
+  void MultiplyPanel(int64_t panel, int64_t rows, const T* a, int64_t a_row, const T* old,
+                     int64_t old_row, T* c, int64_t c_row, const int64_t* offsets) const {
     const int vectors = Vectors(shape_);
     Target to{.row = c_row, .old_row = old_row};
     int used = 0;
@@ -126,15 +177,17 @@ class Panels {
   }
 
   static FIRN_ALWAYS_INLINE void Put(Vec<T> sum, int64_t lanes, const T* old, T* to) {
-    if (lanes == kLanes) {
-      if (old != nullptr) {
-        Vec<T> before;
-        std::memcpy(&before, old, sizeof(before));
-        sum += before;
-      }
-      std::memcpy(to, &sum, sizeof(sum));
-      return;
+    if (lanes < kLanes) return PutLanes(sum, lanes, old, to);
+    if (old != nullptr) {
+      Vec<T> before;
+      std::memcpy(&before, old, sizeof(before));
+      sum += before;
     }
+    std::memcpy(to, &sum, sizeof(sum));
+  }
+  // A function of its own: a vector that is copied to an array is in memory wherever it is used,
+  // and inlined that would be the whole of Tile's loop.
+  static FIRN_NOINLINE void PutLanes(Vec<T> sum, int64_t lanes, const T* old, T* to) {
     T all[kLanes];
     std::memcpy(all, &sum, sizeof(all));
     for (int64_t i = 0; i < lanes; ++i) to[i] = old != nullptr ? old[i] + all[i] : all[i];

@@ -20,15 +20,16 @@ using GradOut = RecurrentGradOut;
 
 struct Sizes {
   int64_t rows, batch, hidden, in;
+  bool tiles;
 
-  PanelShape input() const { return {1, hidden, in, 1, in}; }
-  PanelShape step() const { return {1, hidden, hidden, 1, hidden}; }
-  PanelShape back() const { return {1, hidden, hidden, hidden, 1}; }
+  PanelShape input() const { return {1, hidden, in, 1, in, tiles}; }
+  PanelShape step() const { return {1, hidden, hidden, 1, hidden, tiles}; }
+  PanelShape back() const { return {1, hidden, hidden, hidden, 1, tiles}; }
 };
 
-Sizes SizesOf(const TensorSpec& x, const TensorSpec& h0, const TensorSpec& y) {
+Sizes SizesOf(const TensorSpec& x, const TensorSpec& h0, const TensorSpec& y, bool tiles) {
   const int64_t hidden = h0.shape[1];
-  return {y.num_elements() / hidden, h0.shape[0], hidden, x.shape.dim(-1)};
+  return {y.num_elements() / hidden, h0.shape[0], hidden, x.shape.dim(-1), tiles};
 }
 
 template <RnnNonlinearity kNonlinearity, class T>
@@ -56,8 +57,8 @@ struct Scratch {
 };
 
 template <RnnNonlinearity kNonlinearity, class T>
-void Forward(KernelContext& k) {
-  const Sizes s = SizesOf(k.in_spec(In::kX), k.in_spec(In::kH0), k.out_spec(Out::kY));
+void Forward(KernelContext& k, bool tiles) {
+  const Sizes s = SizesOf(k.in_spec(In::kX), k.in_spec(In::kH0), k.out_spec(Out::kY), tiles);
   Scratch<T> scratch(s, k.workspace());
   const T *const h0 = k.in<T>(In::kH0), *const x = k.in<T>(In::kX);
   T* const y = k.out<T>(Out::kY);
@@ -75,9 +76,8 @@ void Forward(KernelContext& k) {
           const int64_t at = step.at + begin;
           const T* const h = carried ? y + (step.before + begin) * hidden : h0 + begin * hidden;
           scratch.input.Step(x, at, step.at + end, piece, y);
-          for (int64_t p = piece.panel_begin; p < piece.panel_end; ++p) {
-            panels.Multiply(p, end - begin, h, hidden, y + at * hidden, hidden, true);
-          }
+          panels.Multiply(piece.panel_begin, piece.panel_end, end - begin, h, hidden,
+                          y + at * hidden, hidden, true);
           for (int64_t row = at; row < step.at + end; ++row) {
             T* const to = y + row * hidden;
             FIRN_INDEPENDENT_STEPS
@@ -91,13 +91,13 @@ void Forward(KernelContext& k) {
 template <RnnNonlinearity kNonlinearity>
 struct ForwardPass {
   template <class T>
-  static size_t Workspace(const KernelQuery& q) {
-    const Sizes s = SizesOf(q.in(In::kX), q.in(In::kH0), q.out(Out::kY));
+  static size_t Workspace(const KernelQuery& q, bool tiles) {
+    const Sizes s = SizesOf(q.in(In::kX), q.in(In::kH0), q.out(Out::kY), tiles);
     return Scratch<T>(s).scratch.used();
   }
   template <class T>
-  static void Run(KernelContext& k) {
-    Forward<kNonlinearity, T>(k);
+  static void Run(KernelContext& k, bool tiles) {
+    Forward<kNonlinearity, T>(k, tiles);
   }
 };
 
@@ -119,9 +119,10 @@ struct GradScratch {
 };
 
 template <RnnNonlinearity kNonlinearity, class T>
-void Backward(KernelContext& k) {
+void Backward(KernelContext& k, bool tiles) {
   const auto& attrs = k.attrs<RecurrentGradAttrs>();
-  const Sizes s = SizesOf(k.in_spec(GradIn::kX), k.in_spec(GradIn::kH0), k.in_spec(GradIn::kY));
+  const Sizes s =
+      SizesOf(k.in_spec(GradIn::kX), k.in_spec(GradIn::kH0), k.in_spec(GradIn::kY), tiles);
   const int64_t hidden = s.hidden, row_step = GradScratch<T>::Step(s);
   const GradScratch<T> scratch(s, attrs.layer, k.workspace());
   const TimeSteps steps = StepsOf(k.in_spec(GradIn::kY).shape, s.batch, attrs.layer);
@@ -151,13 +152,13 @@ void Backward(KernelContext& k) {
 template <RnnNonlinearity kNonlinearity>
 struct BackwardPass {
   template <class T>
-  static size_t Workspace(const KernelQuery& q) {
-    const Sizes s = SizesOf(q.in(GradIn::kX), q.in(GradIn::kH0), q.in(GradIn::kY));
+  static size_t Workspace(const KernelQuery& q, bool tiles) {
+    const Sizes s = SizesOf(q.in(GradIn::kX), q.in(GradIn::kH0), q.in(GradIn::kY), tiles);
     return GradScratch<T>(s, q.attrs<RecurrentGradAttrs>().layer).scratch.used();
   }
   template <class T>
-  static void Run(KernelContext& k) {
-    Backward<kNonlinearity, T>(k);
+  static void Run(KernelContext& k, bool tiles) {
+    Backward<kNonlinearity, T>(k, tiles);
   }
 };
 
