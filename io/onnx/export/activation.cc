@@ -113,7 +113,10 @@ FIRN_ONNX_EXPORT(logit) {
   if (eps >= 0) x = n.Node("Clip", {x, n.Number(eps, x.dtype), n.Number(1 - eps, x.dtype)});
   n.Out(0, n.Node("Log", {x / (1 - x)}));
 }
-FIRN_ONNX_EXPORT(straight_through) { n.Out(0, n.in(0)); }
+FIRN_ONNX_EXPORT(straight_through) {
+  const bool same = n.out_spec(0).shape == n.spec(0).shape;
+  n.Out(0, same ? n.in(0) : n.ExpandTo(n.in(0), n.out_sizes(0)));
+}
 
 FIRN_ONNX_EXPORT(relu_grad) {
   n.Out(0, Select(n, "LessOrEqual", n.in(1), 0, Zero(n, n.in(0)), n.in(0)));
@@ -122,7 +125,7 @@ FIRN_ONNX_EXPORT(leaky_relu_grad) {
   n.Out(0, Select(n, "Greater", n.in(1), 0, n.in(0), n.in(0) * n.Real("alpha")));
 }
 FIRN_ONNX_EXPORT(threshold_grad) {
-  n.Out(0, Select(n, "Greater", n.in(1), n.Real("threshold"), n.in(0), Zero(n, n.in(0))));
+  n.Out(0, Select(n, "LessOrEqual", n.in(1), n.Real("threshold"), Zero(n, n.in(0)), n.in(0)));
 }
 FIRN_ONNX_EXPORT(shrink_grad) {
   const V size = n.Node("Abs", {n.in(1)});

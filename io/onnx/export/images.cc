@@ -21,6 +21,10 @@ V Turned(OnnxExportCall& n, const V& x, int rank) {
 FIRN_ONNX_EXPORT(matmul) {
   const V a = n.Flag("transpose_a") ? Turned(n, n.in(0), n.rank(0)) : n.in(0);
   const V b = n.Flag("transpose_b") ? Turned(n, n.in(1), n.rank(1)) : n.in(1);
+  // ONNX Runtime 1.32 takes a turned matrix before a vector for one that is not turned.
+  if (n.rank(0) > 1 && n.rank(1) == 1) {
+    return n.Out(0, n.Squeeze(n.Node("MatMul", {a, n.Unsqueeze(b, {1})}), {-1}));
+  }
   n.Out(0, n.Node("MatMul", {a, b}));
 }
 FIRN_ONNX_EXPORT(linear) {
@@ -114,23 +118,29 @@ bool Adaptive(const OnnxExportCall& n) {
   const List& sizes = n.List("adaptive");
   return std::any_of(sizes.begin(), sizes.end(), [](int64_t s) { return s != 0; });
 }
-// Mean over windows of any sizes, dimension by dimension: products with matrices.
-void AdaptiveMean(OnnxExportCall& n) {
+// A window of one dimension: begin, begin + step, ..., of which those in [0, size) count.
+struct Line {
+  int64_t begin, count, step;
+  double weight;  // of each element
+};
+// Means over windows dimension by dimension: products with matrices [size, windows].
+template <class F>
+void MeansByProducts(OnnxExportCall& n, F window) {
   const size_t d = Spatial(n);
-  const List result = n.Each("adaptive", d);
-  if (std::all_of(result.begin(), result.end(), [](int64_t s) { return s == 1; })) {
-    return n.Out(0, n.Node("GlobalAveragePool", {n.in(0)}));
-  }
   V y = n.in(0);
   for (size_t i = 0; i < d; ++i) {
-    const int64_t in = n.size(0, static_cast<int64_t>(i) + 2), out = result[i];
+    const int64_t in = n.size(0, static_cast<int64_t>(i) + 2), out = n.out_shape(0)[i + 2];
     std::vector<double> part(static_cast<size_t>(in * out), 0);
+    bool same = in == out;
     for (int64_t o = 0; o < out; ++o) {
-      const int64_t begin = o * in / out, end = ((o + 1) * in + out - 1) / out;
-      for (int64_t k = begin; k < end; ++k) {
-        part[static_cast<size_t>(k * out + o)] = 1.0 / static_cast<double>(end - begin);
+      const Line line = window(i, in, o);
+      same &= line.begin == o && line.count == 1 && line.weight == 1;
+      for (int64_t k = 0; k < line.count; ++k) {
+        const int64_t at = line.begin + k * line.step;
+        if (at >= 0 && at < in) part[static_cast<size_t>(at * out + o)] = line.weight;
       }
     }
+    if (same) continue;
     List order(d + 2);
     std::iota(order.begin(), order.end(), 0);
     std::swap(order[i + 2], order.back());
@@ -138,6 +148,37 @@ void AdaptiveMean(OnnxExportCall& n) {
     y = n.Transpose(n.Node("MatMul", {n.Transpose(y, order), weights}), order);
   }
   n.Out(0, y);
+}
+void AdaptiveMean(OnnxExportCall& n) {
+  const List result = n.Each("adaptive", Spatial(n));
+  if (std::all_of(result.begin(), result.end(), [](int64_t s) { return s == 1; }) &&
+      n.dtype(0) != DType::kF64) {
+    return n.Out(0, n.Node("GlobalAveragePool", {n.in(0)}));
+  }
+  MeansByProducts(n, [&](size_t i, int64_t in, int64_t o) {
+    const int64_t begin = o * in / result[i], end = ((o + 1) * in + result[i] - 1) / result[i];
+    return Line{begin, end - begin, 1, 1.0 / static_cast<double>(end - begin)};
+  });
+}
+// What runtimes have no AveragePool for: f64.
+void MeanByProducts(OnnxExportCall& n) {
+  const size_t d = Spatial(n);
+  const List kernel = n.Each("kernel", d), stride = n.Each("stride", d),
+             padding = n.Each("padding", d), dilation = n.Each("dilation", d);
+  const int64_t divisor = n.Int("divisor_override");
+  const bool padded = n.Flag("count_include_pad");
+  MeansByProducts(n, [&](size_t i, int64_t in, int64_t o) {
+    Line line{o * stride[i] - padding[i], kernel[i], dilation[i], 1};
+    int64_t counted = 0;
+    for (int64_t k = 0; k < line.count; ++k) {
+      const int64_t at = line.begin + k * line.step;
+      counted += padded ? at < in + padding[i] : at >= 0 && at < in;
+    }
+    line.weight = divisor == 0 ? 1.0 / static_cast<double>(counted)
+                  : i == 0     ? 1.0 / static_cast<double>(divisor)
+                               : 1.0;
+    return line;
+  });
 }
 bool Dilated(const OnnxExportCall& n) {
   const List& dilation = n.List("dilation");
@@ -162,6 +203,7 @@ OnnxNodes::Attributes Windows(OnnxExportCall& n) {
 }
 void AveragePool(OnnxExportCall& n) {
   if (Adaptive(n)) return AdaptiveMean(n);
+  if (n.dtype(0) == DType::kF64) return MeanByProducts(n);
   const List kernel = n.Each("kernel", Spatial(n));
   if (Dilated(n)) n.NeedsOpset(19);
   const int64_t divisor = n.Int("divisor_override");

@@ -131,12 +131,15 @@ FIRN_ONNX_EXPORT(bernoulli) {
   n.Out(0, n.Node("Bernoulli", {n.in(1)}));
 }
 FIRN_ONNX_EXPORT(dropout) {
+  if (n.wants(1)) n.Refuse("whose gradient is wanted: what was kept is bits, which ONNX has not");
+  if (n.Real("p") == 1) {  // runtimes refuse it
+    return n.Out(0, n.ExpandTo(n.Number(0, n.dtype(0)), n.out_sizes(0)));
+  }
   n.Warn(kDraws);
   const V yes = n.Constant(FromVector(std::vector<bool>{true}, Shape({})));
   const auto y = n.NodeOf("Dropout", {n.in(0), n.Number(n.Real("p"), DType::kF32), yes},
                           {n.dtype(0), DType::kBool});
   n.Out(0, y[0]);
-  if (n.wants(1)) n.Refuse("whose gradient is wanted: what was kept is bits, which ONNX has not");
 }
 FIRN_ONNX_NO_EXPORT(dropout_grad, "what was kept is bits, which ONNX has not");
 

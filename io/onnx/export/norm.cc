@@ -1,6 +1,6 @@
 // What the operations of tensor/ops/norm and attention are in ONNX.
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 #include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/tensor/from.h"
@@ -147,38 +147,70 @@ FIRN_ONNX_EXPORT(batch_norm_grad) {
   n.Out(2, n.Reduce("ReduceSum", dy, dims, false));
 }
 
-// [batch, length, heads, width] here, [batch, heads, length, width] there.
+// Scores with -infinity where the mask says that a query does not see a key.
+V Masked(OnnxExportCall& n, V scores) {
+  const V none = n.Number(-INFINITY, scores.dtype);
+  if (n.has(3)) {
+    const bool bools = n.dtype(3) == DType::kBool;
+    scores = bools ? n.Where(n.in(3), scores, none) : scores + n.in(3);
+  }
+  if (!n.Flag("causal")) return scores;
+  const int64_t length = n.size(0, 2), source = n.size(1, 2);
+  std::vector<bool> seen(static_cast<size_t>(length * source));
+  for (int64_t i = 0; i < length; ++i) {
+    for (int64_t j = 0; j < source; ++j) seen[static_cast<size_t>(i * source + j)] = j <= i;
+  }
+  return n.Where(n.Constant(FromVector(seen, Shape({length, source}))), scores, none);
+}
+// x [batch, heads, ...] with the heads as [those of k and v, those of q for each].
+V Grouped(OnnxExportCall& n, const V& x, const OnnxSizes& sizes, int64_t groups) {
+  OnnxSizes grouped = {sizes[0], {groups, groups}, sizes[1], sizes[2], sizes[3]};
+  grouped[2].now /= groups;
+  grouped[2].other /= groups;
+  return n.ReshapeTo(x, grouped);
+}
+// [batch, heads, length, width] each; the result [batch, length, heads, width].
 FIRN_ONNX_EXPORT(scaled_dot_product_attention) {
   if (n.Real("dropout") != 0) return n.Refuse("with dropout");
+  if (n.wants(1)) return n.Refuse("whose gradient is wanted");
+  V q = n.in(0), k = n.in(1), v = n.in(2);
   const List turn = {0, 2, 1, 3};
-  const V q = n.Transpose(n.in(0), turn), k = n.Transpose(n.in(1), turn),
-          v = n.Transpose(n.in(2), turn);
-  const bool square = n.spec(0).shape[1] == n.spec(1).shape[1];
-  if (n.opset() >= 23 && !n.wants(1) && (square || !n.Flag("causal"))) {
-    const V y = n.Node("Attention", {q, k, v, n.in(3)},
+  // A query that the mask hides all keys from gets 0 here, and NaN from the operator.
+  if (n.opset() >= 23 && !n.has(3)) {
+    const V y = n.Node("Attention", {q, k, v},
                        {{"scale", n.Real("scale")}, {"is_causal", n.Flag("causal")}});
     return n.Out(0, n.Transpose(y, turn));
   }
-  V scores = n.Node("MatMul", {q * n.Real("scale"), n.Transpose(k, {0, 1, 3, 2})});
-  const V none = n.Number(-1e30, q.dtype == DType::kF16 ? DType::kF32 : q.dtype);
-  const V low = q.dtype == DType::kF16 ? n.Number(-60000, q.dtype) : none;
+  const int64_t heads = n.size(0, 1), groups = n.size(1, 1);
+  const bool grouped = heads != groups;
+  OnnxSizes scored = n.sizes(0);
+  scored[3] = n.sizes(1)[2];
+  q = q * n.Real("scale");
+  if (grouped) {
+    q = Grouped(n, q, n.sizes(0), groups);
+    k = n.Unsqueeze(k, {2});
+    v = n.Unsqueeze(v, {2});
+  }
+  V scores =
+      n.Node("MatMul", {q, n.Transpose(k, grouped ? List{0, 1, 2, 4, 3} : List{0, 1, 3, 2})});
+  if (grouped) scores = n.ReshapeTo(scores, scored);
+  scores = Masked(n, scores);
+  V weights;
   if (n.has(3)) {
-    const bool bools = n.dtype(3) == DType::kBool;
-    scores = bools ? n.Where(n.in(3), scores, low) : scores + n.in(3, q.dtype);
+    const V hidden = n.Compare("Equal", scores, -INFINITY);
+    const V least = n.Number(scores.dtype == DType::kF16 ? -60000 : -1e30, scores.dtype);
+    weights = n.Node("Softmax", {n.Where(hidden, least, scores)}, {{"axis", -1}});
+    weights = n.Where(hidden, n.Number(0, scores.dtype), weights);
+  } else {
+    weights = n.Node("Softmax", {scores}, {{"axis", -1}});
   }
-  if (n.Flag("causal")) {
-    n.NeedsOpset(14);
-    const List sizes = {n.size(0, 1), n.size(1, 1)};
-    std::vector<int64_t> seen(static_cast<size_t>(sizes[0] * sizes[1]));
-    for (int64_t i = 0; i < sizes[0]; ++i) {
-      for (int64_t j = 0; j < sizes[1]; ++j) seen[static_cast<size_t>(i * sizes[1] + j)] = j <= i;
-    }
-    const V mask = n.Constant(FromVector(seen, Shape({sizes[0], sizes[1]})).To(DType::kBool));
-    scores = n.Where(mask, scores, low);
+  if (grouped) weights = Grouped(n, weights, scored, groups);
+  V y = n.Node("MatMul", {weights, v});
+  if (grouped) {
+    const OnnxSizes out = n.out_sizes(0);
+    y = n.ReshapeTo(y, {out[0], out[2], out[1], out[3]});
   }
-  const V weights = n.Node("Softmax", {scores}, {{"axis", -1}});
-  n.Out(0, n.Transpose(n.Node("MatMul", {weights, v}), turn));
-  if (n.wants(1)) n.Refuse("whose gradient is wanted");
+  n.Out(0, n.Transpose(y, turn));
 }
 
 }  // namespace

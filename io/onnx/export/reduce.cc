@@ -16,7 +16,15 @@ void Reduction(OnnxExportCall& n, const char* op, DType as) {
 DType Number(DType dtype) { return dtype == DType::kBool ? DType::kI32 : dtype; }
 
 FIRN_ONNX_EXPORT(sum) { Reduction(n, "ReduceSum", n.out_dtype(0)); }
-FIRN_ONNX_EXPORT(mean) { Reduction(n, "ReduceMean", n.out_dtype(0)); }
+// Of no elements a mean is NaN, which runtimes do not agree upon.
+bool OutNan(OnnxExportCall& n, size_t i) {
+  if (n.spec(0).shape.num_elements() != 0) return false;
+  n.Out(i, n.ExpandTo(n.Number(NAN, n.out_dtype(i)), n.out_sizes(i)));
+  return true;
+}
+FIRN_ONNX_EXPORT(mean) {
+  if (!OutNan(n, 0)) Reduction(n, "ReduceMean", n.out_dtype(0));
+}
 FIRN_ONNX_EXPORT(prod) { Reduction(n, "ReduceProd", n.out_dtype(0)); }
 FIRN_ONNX_EXPORT(amax) { Reduction(n, "ReduceMax", Number(n.dtype(0))); }
 FIRN_ONNX_EXPORT(amin) { Reduction(n, "ReduceMin", Number(n.dtype(0))); }
@@ -60,6 +68,10 @@ FIRN_ONNX_EXPORT(argmax) { ArgReduce(n, "ArgMax"); }
 FIRN_ONNX_EXPORT(argmin) { ArgReduce(n, "ArgMin"); }
 
 void Variance(OnnxExportCall& n, bool root) {
+  if (OutNan(n, 0)) {
+    if (n.wants(1)) OutNan(n, 1);
+    return;
+  }
   const std::vector<int64_t> dims = n.Dims("dims", n.rank(0));
   double count = 1;
   for (const int64_t dim : dims) count *= static_cast<double>(n.size(0, dim));
@@ -102,7 +114,12 @@ FIRN_ONNX_EXPORT(searchsorted) {
   const V table = n.in(0, Number(n.dtype(0)));
   const V sorted = n.rank(0) == 1 ? table : n.Unsqueeze(table, {-2});
   const V values = n.Unsqueeze(n.in(1, table.dtype), {-1});
-  const V below = n.Compare(n.Flag("right") ? "LessOrEqual" : "Less", sorted, values);
+  V below = n.Compare(n.Flag("right") ? "LessOrEqual" : "Less", sorted, values);
+  if (IsFloating(table.dtype)) {  // a NaN stands behind all numbers
+    const auto nan = [&](const V& x) { return n.Node("IsNaN", {x}, {}, DType::kBool); };
+    const V number = n.Node("Not", {nan(sorted)}), last = nan(values);
+    below = n.Node("Or", {below, n.Flag("right") ? last : n.Node("And", {number, last})});
+  }
   n.Out(0, n.Reduce("ReduceSum", n.Cast(below, DType::kI64), {-1}, false));
 }
 FIRN_ONNX_NO_EXPORT(running_extreme, "ONNX has no running maximum");

@@ -33,6 +33,7 @@ FIRN_ONNX_NO_EXPORT(cofactor, kMatrices);
 FIRN_ONNX_NO_EXPORT(eigh, kMatrices);
 FIRN_ONNX_NO_EXPORT(inv, kMatrices);
 FIRN_ONNX_NO_EXPORT(pinv, kMatrices);
+FIRN_ONNX_NO_EXPORT(pinv_values, kMatrices);
 FIRN_ONNX_NO_EXPORT(qr, kMatrices);
 FIRN_ONNX_NO_EXPORT(slogdet, kMatrices);
 FIRN_ONNX_NO_EXPORT(solve, kMatrices);
@@ -129,25 +130,41 @@ FIRN_ONNX_EXPORT(logsumexp_grad) {
   n.Out(0,
         n.rank(1) == n.rank(0) ? p * n.in(1) : p * n.Unsqueeze(n.in(1), {n.Dim("dim", n.rank(0))}));
 }
+// Boxes of images that are not there give 0 here; runtimes refuse them.
+struct Boxes {
+  OnnxValue image, inside, corners;
+};
+Boxes BoxesOf(OnnxExportCall& n) {
+  const OnnxValue first = n.Squeeze(n.Slice(n.in(1), 1, 0, 1), {1});
+  const OnnxValue image = n.Cast(n.Node("Floor", {first}), DType::kI64);
+  const OnnxValue below = n.Compare("Less", image, n.ShapeTensor({n.sizes(0)[0]}));
+  const OnnxValue inside = n.Node("And", {below, n.Compare("GreaterOrEqual", image, 0)});
+  return {n.Where(inside, image, n.Integer(0)), inside, n.Slice(n.in(1), 1, 1, 5)};
+}
+void OutInside(OnnxExportCall& n, const Boxes& boxes, const OnnxValue& y) {
+  n.Out(0, n.Where(n.Unsqueeze(boxes.inside, {1, 2, 3}), y, n.Number(0, y.dtype)));
+}
 FIRN_ONNX_EXPORT(roi_pool) {
   if (n.wants(1)) return n.Refuse("whose positions are wanted");
-  n.Out(0, n.Node("MaxRoiPool", {n.in(0), n.in(1)},
-                  {{"pooled_shape", n.Each("output_size", 2)},
-                   {"spatial_scale", n.Real("spatial_scale")}}));
+  const Boxes boxes = BoxesOf(n);
+  const OnnxValue image = n.Unsqueeze(n.Cast(boxes.image, n.dtype(1)), {1});
+  OutInside(n, boxes,
+            n.Node("MaxRoiPool", {n.in(0), n.Concat({image, boxes.corners}, 1)},
+                   {{"pooled_shape", n.Each("output_size", 2)},
+                    {"spatial_scale", n.Real("spatial_scale")}}));
 }
 FIRN_ONNX_EXPORT(roi_align) {
-  if (n.Int("sampling_ratio") <= 0 || n.opset() < 16) {
-    if (n.opset() < 16) return n.NeedsOpset(16);
-  }
-  const OnnxValue image = n.Cast(n.Squeeze(n.Slice(n.in(1), 1, 0, 1), {1}), DType::kI64);
+  n.NeedsOpset(16);
+  const Boxes boxes = BoxesOf(n);
   const std::vector<int64_t> size = n.Each("output_size", 2);
-  n.Out(0, n.Node("RoiAlign", {n.in(0), n.Slice(n.in(1), 1, 1, 5), image},
-                  {{"output_height", size[0]},
-                   {"output_width", size[1]},
-                   {"sampling_ratio", std::max<int64_t>(n.Int("sampling_ratio"), 0)},
-                   {"spatial_scale", n.Real("spatial_scale")},
-                   {"coordinate_transformation_mode",
-                    n.Flag("aligned") ? "half_pixel" : "output_half_pixel"}}));
+  OutInside(n, boxes,
+            n.Node("RoiAlign", {n.in(0), boxes.corners, boxes.image},
+                   {{"output_height", size[0]},
+                    {"output_width", size[1]},
+                    {"sampling_ratio", std::max<int64_t>(n.Int("sampling_ratio"), 0)},
+                    {"spatial_scale", n.Real("spatial_scale")},
+                    {"coordinate_transformation_mode",
+                     n.Flag("aligned") ? "half_pixel" : "output_half_pixel"}}));
 }
 // One dimension at a time.
 FIRN_ONNX_EXPORT(resample) {

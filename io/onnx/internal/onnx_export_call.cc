@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
+#include "firn/tensor/from.h"
 #include "firn/tensor/op.h"
 
 namespace firn::io::internal {
@@ -91,6 +92,12 @@ OnnxValue OnnxExportCall::Current(ValueId id) { return now_[static_cast<size_t>(
 void OnnxExportCall::Bind(ValueId id, OnnxValue value) { now_[static_cast<size_t>(id)] = value; }
 
 void OnnxExportCall::Out(size_t i, OnnxValue value) {
+  const OnnxSizes sizes = out_sizes(i);
+  const bool fixed =
+      std::none_of(sizes.begin(), sizes.end(), [](const OnnxSize& s) { return s.batch(); });
+  if (fixed && out_spec(i).shape.num_elements() == 0) {  // runtimes refuse much of what makes it
+    value = Constant(FromVector(std::vector<double>{}, out_spec(i).shape).To(out_dtype(i)));
+  }
   Bind(instr_->out[i], Cast(std::move(value), out_dtype(i)));
 }
 

@@ -12,10 +12,12 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/exchange/names.h"
+#include "firn/io/onnx/internal/onnx_batch_norms.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/pending.h"
 
@@ -56,7 +58,8 @@ class Exporter {
   absl::Status Inputs();
   absl::Status States();
   absl::Status Operations();
-  void Operation(const Instr& instr);
+  void Operation(const Instr& instr, const OnnxBatchNorm* norm);
+  void BatchNorm(const OnnxBatchNorm& norm);
   absl::Status Outputs();
   void Output(const std::string& wish, ValueId id);
   std::string NameOfState(const Tensor& state) const;
@@ -158,10 +161,27 @@ absl::Status Exporter::States() {
   return absl::OkStatus();
 }
 
-void Exporter::Operation(const Instr& instr) {
+// One node in the place of channel_affine; those that made scale and shift go if nobody else reads
+// them.
+void Exporter::BatchNorm(const OnnxBatchNorm& norm) {
+  const int64_t channels = n_.size(1, 0);
+  const auto input = [&](ValueId id, double otherwise) {
+    if (id != kNoValue) return n_.Current(id);
+    const std::vector<double> all(static_cast<size_t>(channels), otherwise);
+    return n_.Constant(FromVector(all).To(n_.dtype(0)));
+  };
+  n_.Out(0, n_.Node("BatchNormalization",
+                    {n_.in(0), input(norm.weight, 1), input(norm.bias, 0), n_.Current(norm.mean),
+                     n_.Current(norm.variance)},
+                    {{"epsilon", norm.eps}}));
+}
+
+void Exporter::Operation(const Instr& instr, const OnnxBatchNorm* norm) {
   n_.Take(instr);
   const OnnxExportRule* rule = FindOnnxExport(instr.op->name);
-  if (rule == nullptr) {
+  if (norm != nullptr) {
+    BatchNorm(*norm);
+  } else if (rule == nullptr) {
     n_.Refuse("nothing says what it is in ONNX");
   } else if (rule->write != nullptr) {
     rule->write(n_);
@@ -186,10 +206,15 @@ void Exporter::Operation(const Instr& instr) {
 }
 
 absl::Status Exporter::Operations() {
-  for (const Instr& instr : graph_.instrs) Operation(instr);
+  const std::map<size_t, OnnxBatchNorm> norms = FindBatchNorms(graph_);
+  for (size_t i = 0; i < graph_.instrs.size(); ++i) {
+    const auto norm = norms.find(i);
+    Operation(graph_.instrs[i], norm == norms.end() ? nullptr : &norm->second);
+  }
   if (refused_.empty()) return absl::OkStatus();
+  const std::string all = absl::StrJoin(refused_, "; ");
   return Unimplemented(refused_.size(), " operations have no form in opset ", options_.opset, ": ",
-                       absl::StrJoin(refused_, "; "));
+                       all);
 }
 
 void Exporter::Output(const std::string& wish, ValueId id) {
@@ -273,6 +298,12 @@ absl::StatusOr<ExportedModel> Exporter::Run() {
   return std::move(out_);
 }
 
+// Results that a node has to name, also where nobody reads them.
+size_t NamedResults(const OnnxNode& node) {
+  static const std::set<std::string_view> kNone = {"GRU", "LSTM", "RNN"};
+  return node.op_type == "TopK" ? 2 : kNone.contains(node.op_type) ? 0 : 1;
+}
+
 }  // namespace
 
 void DropUnused(OnnxGraph* graph) {
@@ -281,13 +312,13 @@ void DropUnused(OnnxGraph* graph) {
   std::vector<OnnxNode> kept;
   for (size_t i = graph->nodes.size(); i-- > 0;) {
     OnnxNode& node = graph->nodes[i];
-    bool any = false;
-    for (std::string& name : node.outputs) {
-      if (!read.contains(name)) name.clear();
-      any |= !name.empty();
+    std::vector<std::string>& results = node.outputs;
+    const auto is_read = [&](const std::string& name) { return read.contains(name); };
+    if (std::none_of(results.begin(), results.end(), is_read)) continue;
+    for (size_t k = NamedResults(node); k < results.size(); ++k) {
+      if (!is_read(results[k])) results[k].clear();
     }
-    if (!any) continue;
-    while (node.outputs.back().empty()) node.outputs.pop_back();
+    while (results.back().empty()) results.pop_back();
     read.insert(node.inputs.begin(), node.inputs.end());
     kept.push_back(std::move(node));
   }

@@ -117,6 +117,21 @@ TEST(OnnxExport, WritesInPlaceAreNewValues) {
   EXPECT_EQ(model.graph.nodes.back().inputs[0], "input.0");
 }
 
+TEST(OnnxExport, ResultsThatNobodyReadsAreNamedWhereNodesNeedThem) {
+  const Captured c = CaptureOne(
+      [](absl::Span<const Tensor> in) {
+        return TensorList{Topk(in[0], 2).indices, MaxPool1d(in[0], 2)};
+      },
+      Ones({1, 2, 4}));
+  const std::string path = testing::TempDir() + "/unread.onnx";
+  ExportOnnx(path, c.graph);
+  const OnnxModel model = Read(path);
+  ASSERT_EQ(Operators(model), (std::vector<std::string>{"TopK", "MaxPool"}));
+  ASSERT_EQ(model.graph.nodes[0].outputs.size(), 2u);
+  EXPECT_FALSE(model.graph.nodes[0].outputs[0].empty());
+  EXPECT_EQ(model.graph.nodes[1].outputs, std::vector<std::string>{"output.1"});
+}
+
 TEST(OnnxExport, ElementsMayLieBesideTheFile) {
   const Tensor w = Ones({32, 32}), b = Ones({32});
   const Captured c = CaptureOne(
