@@ -154,7 +154,12 @@ OnnxValue OnnxNodes::Concat(Inputs parts, int64_t dim) {
 }
 
 OnnxValue OnnxNodes::Where(OnnxValue condition, OnnxValue x, OnnxValue y) {
-  return Node("Where", {condition, x, y}, {}, x.dtype);
+  const DType dtype = x.dtype;  // runtimes choose among few types
+  if (dtype == DType::kBool || dtype == DType::kI8) {
+    x = Cast(x, DType::kI32);
+    y = Cast(y, DType::kI32);
+  }
+  return Cast(Node("Where", {condition, x, y}, {}, x.dtype), dtype);
 }
 
 OnnxValue OnnxNodes::Compare(const char* op, OnnxValue x, OnnxValue y) {

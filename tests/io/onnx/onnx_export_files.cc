@@ -1,7 +1,9 @@
 // Every sample of every operation as an ONNX file, for onnx_export_python_test.py:
 //   onnx_export_files FOLDER OPSET
 // FOLDER/<operation>.<number>.onnx and .safetensors with its inputs "in.0", ... and results
-// "out.0", ...; on standard output a line for each that cannot be exported: the operation and why.
+// "out.0", ..., and what it writes in place before and after, "was.0", "next.0", ..., which the
+// file calls "next.0.next"; on standard output a line for each that cannot be exported: the
+// operation and why.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -17,6 +19,7 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/precision.h"
 #include "firn/tensor/testing/samples.h"
 #include "tests/ops/calls.h"
 
@@ -60,15 +63,24 @@ void Export(const std::string& folder, int opset, const Subject& subject, const 
   for (size_t i = 0; i < captured.outputs.size(); ++i) {
     tensors.Insert(absl::StrCat("out.", i), Contiguous(captured.outputs[i]));
   }
+  StateDict names;
+  const auto draws = [](const Instr& instr) { return instr.op->random; };
+  const std::vector<Instr>& instrs = captured.graph.instrs;
+  // Runtimes have no generators that move.
+  if (std::any_of(instrs.begin(), instrs.end(), draws)) written.clear();
   for (size_t i = 0; i < written.size(); ++i) {
-    tensors.Insert(absl::StrCat("next.", i), CopyOf(written[i]));
+    const std::string next = absl::StrCat("next.", i);
+    tensors.Insert(absl::StrCat("was.", i), before[i]);
+    tensors.Insert(next, CopyOf(written[i]));
+    names.Insert(next, written[i]);
     written[i].CopyFrom(before[i]);
   }
   for (const Tensor& t : captured.outputs) {
     if (IsNarrow(t)) return;
   }
   const std::string path = absl::StrCat(folder, "/", name);
-  const auto report = io::TryExportOnnx(path + ".onnx", captured.graph, {.opset = opset});
+  const auto report =
+      io::TryExportOnnx(path + ".onnx", captured.graph, {.opset = opset, .names = names});
   if (!report.ok() && captured.outputs.size() > 1) {
     return Export(folder, opset, subject, call, name, true);
   }
@@ -108,6 +120,8 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string folder = argv[1];
   const int opset = std::atoi(argv[2]);
+  // Convolutions as sums of products, of which the rounding is known.
+  firn::SetWinogradAllowed(false);
   for (const firn::inner::OpDef* op : firn::inner::AllOps()) {
     const auto samples = firn::testing::SamplesOf(op->name);
     if (samples != nullptr) {

@@ -116,6 +116,49 @@ TEST(OnnxExportNetworks, BatchNormsAreOneNodeUnderTheirModulesNames) {
   EXPECT_EQ(e.again.state.size(), net.state_dict().size() - 2);  // without num_batches_tracked
 }
 
+TEST(OnnxExportNetworks, ElementsBesideTheFileAreFoundAgain) {
+  examples::Mlp net;
+  const Tensor x = Uniform({3, 1, 8, 8}, -1, 1);
+  const Exported e = Export(net, x, {.external_data = true});
+  size_t beside = 0;
+  for (const internal::OnnxTensor& t : e.model.graph.initializers) beside += t.external.has_value();
+  EXPECT_GT(beside, 0u);
+  ExpectSameBits(net, e.again, x);
+}
+
+// Forward, loss and gradients are ordinary nodes.
+TEST(OnnxExportNetworks, ATrainingStepGivesItsGradients) {
+  examples::Mlp net;
+  const Tensor x = Uniform({3, 1, 8, 8}, -1, 1);
+  const Tensor labels = Arange(3);
+  net(x);
+  StaticGraph step = Freeze(
+      [&](const Tensor& in, const Tensor& classes) {
+        for (Tensor parameter : net.parameters()) parameter.ZeroGrad();
+        const Tensor loss = CrossEntropy(net(in), classes);
+        loss.Backward();
+        return loss;
+      },
+      x, labels);
+  const std::string path = TempPath("step.onnx");
+  const OnnxExportReport report = ExportOnnx(path, step, {.names = net.state_dict()});
+  EXPECT_EQ(report.outputs.size(), 5u);
+  EXPECT_EQ(report.warnings.size(), 4u);
+  const Tensor in[] = {x, labels};
+  NoGradScope no_grad;
+  const TensorList got = ImportOnnx(path).network.Call(in);
+  EXPECT_TRUE(Allclose(got[0], step(x, labels)));
+  size_t found = 0;
+  for (const auto& [name, parameter] : net.named_parameters()) {
+    const auto at = std::find(report.outputs.begin(), report.outputs.end(), name + ".grad");
+    ASSERT_NE(at, report.outputs.end()) << name;
+    const Tensor& grad = got[static_cast<size_t>(at - report.outputs.begin())];
+    EXPECT_TRUE(Allclose(grad, parameter.grad(), {.rtol = 1e-5, .atol = 1e-6})) << name;
+    ++found;
+  }
+  EXPECT_EQ(found, 4u);
+}
+
 constexpr int64_t kWidth = 16, kHeads = 2;
 
 // As in examples/gpt.cc.
