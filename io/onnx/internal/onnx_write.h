@@ -18,6 +18,12 @@ absl::StatusOr<std::string> FormatOnnxModel(const OnnxModel& model);
 // FormatOnnxModel into a file, which it replaces as a whole.
 absl::Status WriteOnnxModel(const std::string& path, const OnnxModel& model);
 
+// The same with the elements of initializers that have at least 1 KiB in a file "<path>.data",
+// which lies beside it, each at a multiple of 64 bytes. The data is in its place before the model
+// is, so that no model names elements that are not there; a stop between the two leaves the old
+// model with the new data.
+absl::Status WriteOnnxModelWithData(const std::string& path, OnnxModel model);
+
 }  // namespace firn::io::internal
 
 #endif  // FIRN_IO_ONNX_INTERNAL_ONNX_WRITE_H_

@@ -1,0 +1,230 @@
+// What the operations of tensor/ops/shape and create are in ONNX.
+#include <algorithm>
+#include <numeric>
+
+#include "firn/io/onnx/internal/onnx_export_call.h"
+#include "firn/tensor/from.h"
+
+namespace firn::io::internal {
+namespace {
+
+using V = OnnxValue;
+
+V Same(OnnxExportCall& n) { return n.in(0); }
+FIRN_ONNX_EXPORT(identity) { n.Out(0, Same(n)); }
+FIRN_ONNX_EXPORT(clone) { n.Out(0, Same(n)); }
+FIRN_ONNX_EXPORT(contiguous) { n.Out(0, Same(n)); }
+FIRN_ONNX_EXPORT(reorder) { n.Out(0, Same(n)); }
+FIRN_ONNX_EXPORT(to_device) { n.Out(0, Same(n)); }
+FIRN_ONNX_EXPORT(clip_grad_by_norm) { n.Out(0, Same(n)); }
+FIRN_ONNX_EXPORT(clip_grad_by_value) { n.Out(0, Same(n)); }
+FIRN_ONNX_EXPORT(top_k_grad) { n.Out(0, Same(n)); }
+
+FIRN_ONNX_EXPORT(cast) { n.Out(0, n.in(0, n.out_dtype(0))); }
+FIRN_ONNX_EXPORT(assign) {
+  V source = n.in(1, n.dtype(0));
+  if (n.spec(0).shape != n.spec(1).shape) source = n.ExpandTo(source, n.sizes(0));
+  n.Write(0, source);
+}
+FIRN_ONNX_EXPORT(accumulate) {
+  n.Write(0, n.Node(n.dtype(0) == DType::kBool ? "Or" : "Add", {n.in(0), n.in(1, n.dtype(0))}));
+}
+
+FIRN_ONNX_EXPORT(expand) { n.Out(0, n.ExpandTo(n.in(0), n.out_sizes(0))); }
+FIRN_ONNX_EXPORT(reshape) { n.Out(0, n.ReshapeTo(n.in(0), n.out_sizes(0))); }
+FIRN_ONNX_EXPORT(flatten) {
+  const bool rest = n.out_rank(0) == 2 && n.rank(0) > 1 && n.Dim("start_dim", n.rank(0)) == 1;
+  n.Out(0,
+        rest ? n.Node("Flatten", {n.in(0)}, {{"axis", 1}}) : n.ReshapeTo(n.in(0), n.out_sizes(0)));
+}
+FIRN_ONNX_EXPORT(squeeze) {
+  std::vector<int64_t> dims;
+  for (const int64_t dim : n.Dims("dims", n.rank(0))) {
+    if (n.spec(0).shape[dim] == 1) dims.push_back(dim);
+  }
+  n.Out(0, n.Squeeze(n.in(0), dims));
+}
+FIRN_ONNX_EXPORT(unsqueeze) { n.Out(0, n.Unsqueeze(n.in(0), {n.Int("dim")})); }
+FIRN_ONNX_EXPORT(concat) {
+  OnnxNodes::Inputs parts;
+  for (size_t i = 0; i < n.count(); ++i) {
+    // [0] goes with everything in Firn.
+    if (n.rank(i) == n.out_rank(0)) parts.push_back(n.in(i));
+  }
+  n.Out(0, n.Concat(parts, n.Dim("dim", n.out_rank(0))));
+}
+std::vector<int64_t> Order(int rank) {
+  std::vector<int64_t> order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+FIRN_ONNX_EXPORT(permute) {
+  n.Out(0, n.rank(0) == 0 ? n.in(0) : n.Transpose(n.in(0), n.Dims("dims", n.rank(0))));
+}
+FIRN_ONNX_EXPORT(transpose) {
+  std::vector<int64_t> order = Order(n.rank(0));
+  if (order.empty()) return n.Out(0, n.in(0));
+  std::swap(order[static_cast<size_t>(n.Dim("dim0", n.rank(0)))],
+            order[static_cast<size_t>(n.Dim("dim1", n.rank(0)))]);
+  n.Out(0, n.Transpose(n.in(0), order));
+}
+FIRN_ONNX_EXPORT(flip) {
+  V x = n.in(0);
+  if (n.rank(0) == 0 || n.List("dims").empty()) return n.Out(0, x);
+  for (const int64_t dim : n.Dims("dims", n.rank(0))) x = n.Slice(x, dim, -1, INT64_MIN, -1);
+  n.Out(0, x);
+}
+FIRN_ONNX_EXPORT(select) {
+  n.Out(0, n.Node("Gather", {n.in(0), n.Integer(n.Int("index"))},
+                  {{"axis", n.Dim("dim", n.rank(0))}}));
+}
+FIRN_ONNX_EXPORT(slice) {
+  n.Out(0, n.Slice(n.in(0), n.Dim("dim", n.rank(0)), n.Int("start"), n.Int("end"), n.Int("step")));
+}
+V GatherAlong(OnnxExportCall& n, const V& x, const std::vector<int64_t>& indices, int64_t dim) {
+  return n.Node("Gather", {x, n.Ints(indices)}, {{"axis", dim}});
+}
+FIRN_ONNX_EXPORT(slice_scatter) {
+  const int64_t dim = n.Dim("dim", n.rank(0)), size = n.size(0, dim), step = n.Int("step");
+  const auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+  };
+  std::vector<int64_t> from = Order(static_cast<int>(size));
+  int64_t next = size;
+  for (int64_t i = clamp(n.Int("start")); i < clamp(n.Int("end")); i += step) {
+    from[static_cast<size_t>(i)] = next++;
+  }
+  n.Out(0, GatherAlong(n, n.Concat({n.in(0), n.in(1, n.dtype(0))}, dim), from, dim));
+}
+FIRN_ONNX_EXPORT(roll_dim) {
+  const int64_t dim = n.Dim("dim", n.rank(0)), size = n.size(0, dim);
+  if (size == 0) return n.Out(0, n.in(0));
+  const int64_t cut = ((size - n.Int("shift")) % size + size) % size;
+  if (cut == 0) return n.Out(0, n.in(0));
+  n.Out(0, n.Concat({n.Slice(n.in(0), dim, cut, INT64_MAX), n.Slice(n.in(0), dim, 0, cut)}, dim));
+}
+
+int64_t Mirrored(int64_t at, int64_t size, const std::string& mode) {
+  if (mode == "replicate") return std::clamp<int64_t>(at, 0, size - 1);
+  if (mode == "circular") return (at + size) % size;
+  const int64_t edge = mode == "symmetric" ? 1 : 0;
+  if (at < 0) return -at - edge;
+  return at < size ? at : 2 * (size - 1) - at + edge;
+}
+V ConstantPad(OnnxExportCall& n, const V& x, int rank, const std::vector<int64_t>& pad, int sign) {
+  if (rank == 0) return x;
+  std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);
+  for (size_t k = 0; 2 * k + 1 < pad.size(); ++k) {
+    const size_t dim = static_cast<size_t>(rank) - 1 - k;
+    pads[dim] = sign * pad[2 * k];
+    pads[dim + static_cast<size_t>(rank)] = sign * pad[2 * k + 1];
+  }
+  const double value = n.Has("value") && sign > 0 ? n.Real("value") : 0;
+  return n.Node("Pad", {x, n.Ints(pads), n.Number(value, x.dtype)});
+}
+FIRN_ONNX_EXPORT(pad) {
+  const std::string& mode = n.Word("mode");
+  const std::vector<int64_t>& pad = n.List("pad");
+  if (mode == "constant") return n.Out(0, ConstantPad(n, n.in(0), n.rank(0), pad, 1));
+  V x = n.in(0);
+  for (size_t k = 0; 2 * k + 1 < pad.size(); ++k) {
+    const int64_t dim = n.rank(0) - 1 - static_cast<int64_t>(k);
+    if (pad[2 * k] == 0 && pad[2 * k + 1] == 0) continue;
+    const int64_t size = n.size(0, dim);
+    std::vector<int64_t> from;
+    for (int64_t at = -pad[2 * k]; at < size + pad[2 * k + 1]; ++at) {
+      from.push_back(Mirrored(at, size, mode));
+    }
+    x = GatherAlong(n, x, from, dim);
+  }
+  n.Out(0, x);
+}
+FIRN_ONNX_EXPORT(pad_grad) {
+  if (n.Word("mode") != "constant") return n.Refuse("of mode " + n.Word("mode"));
+  n.Out(0, ConstantPad(n, n.in(0), n.rank(0), n.List("pad"), -1));
+}
+
+// x with dimensions dim1 and dim2 at the end.
+V AtTheEnd(OnnxExportCall& n, const V& x, int rank, int64_t dim1, int64_t dim2) {
+  std::vector<int64_t> order = Order(rank);
+  std::erase_if(order, [&](int64_t d) { return d == dim1 || d == dim2; });
+  order.push_back(dim1);
+  order.push_back(dim2);
+  return n.Transpose(x, order);
+}
+FIRN_ONNX_EXPORT(diagonal) {
+  const int64_t dim1 = n.Dim("dim1", n.rank(0)), dim2 = n.Dim("dim2", n.rank(0));
+  const int64_t rows = n.size(0, dim1), columns = n.size(0, dim2), offset = n.Int("offset");
+  OnnxSizes flat = n.out_sizes(0);
+  flat.back() = {rows * columns, rows * columns};
+  std::vector<int64_t> from;
+  for (int64_t i = 0; i < rows; ++i) {
+    if (i + offset >= 0 && i + offset < columns) from.push_back(i * columns + i + offset);
+  }
+  const V x = n.ReshapeTo(AtTheEnd(n, n.in(0), n.rank(0), dim1, dim2), flat);
+  n.Out(0, GatherAlong(n, x, from, n.out_rank(0) - 1));
+}
+FIRN_ONNX_EXPORT(diag_embed) {
+  const int rank = n.rank(0);
+  const int64_t size = n.size(0, -1), offset = n.Int("offset");
+  const int64_t rows = n.Fixed(n.out_sizes(0))[static_cast<size_t>(rank) - 1];
+  const int64_t columns = n.Fixed(n.out_sizes(0))[static_cast<size_t>(rank)];
+  std::vector<int64_t> from(static_cast<size_t>(rows * columns), size);  // a zero behind x
+  for (int64_t k = 0; k < size; ++k) {
+    const int64_t row = k + std::max<int64_t>(-offset, 0),
+                  column = k + std::max<int64_t>(offset, 0);
+    if (row < rows && column < columns) from[static_cast<size_t>(row * columns + column)] = k;
+  }
+  n.Out(0, n.ReshapeTo(GatherAlong(n, ConstantPad(n, n.in(0), rank, {0, 1}, 1), from, rank - 1),
+                       n.out_sizes(0)));
+}
+void Triangle(OnnxExportCall& n, bool upper) {
+  n.NeedsOpset(14);
+  n.Out(0, n.Node("Trilu", {n.in(0), n.Integer(n.Int("diagonal"))}, {{"upper", upper}}));
+}
+FIRN_ONNX_EXPORT(tril) { Triangle(n, false); }
+FIRN_ONNX_EXPORT(triu) { Triangle(n, true); }
+FIRN_ONNX_EXPORT(sliding_window) {
+  const int rank = n.rank(0);
+  const int64_t dim = n.Dim("dim", rank), size = n.Int("size"), step = n.Int("step");
+  const int64_t count = (n.size(0, dim) - size) / step + 1;
+  std::vector<int64_t> from;
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t k = 0; k < size; ++k) from.push_back(i * step + k);
+  }
+  const V at = n.Reshape(n.Ints(from), {count, size});
+  std::vector<int64_t> order = Order(rank + 1);
+  order.erase(order.begin() + dim + 1);
+  order.push_back(dim + 1);
+  n.Out(0, n.Transpose(n.Node("Gather", {n.in(0), at}, {{"axis", dim}}), order));
+}
+
+FIRN_ONNX_EXPORT(full) {
+  const int64_t rest = n.Int("value_rest");
+  const V value = rest == 0 ? n.Number(n.Real("value"), n.out_dtype(0))
+                            : n.Integer(static_cast<int64_t>(n.Real("value")) + rest);
+  n.Out(0, n.out_rank(0) == 0 ? value : n.ExpandTo(value, n.out_sizes(0)));
+}
+FIRN_ONNX_EXPORT(arange) {
+  std::vector<double> real;
+  std::vector<int64_t> whole;
+  for (int64_t i = 0; i < n.out_shape(0)[0]; ++i) {
+    real.push_back(n.Real("start") + static_cast<double>(i) * n.Real("step"));
+    whole.push_back(n.Int("first") + i * n.Int("stride"));
+  }
+  const DType dtype = n.out_dtype(0);
+  n.Out(0, n.Constant((IsFloating(dtype) ? FromVector(real) : FromVector(whole)).To(dtype)));
+}
+FIRN_ONNX_EXPORT(linspace) {
+  std::vector<double> values;
+  const int64_t count = n.out_shape(0)[0];
+  const double start = n.Real("start"), end = n.Real("end");
+  for (int64_t i = 0; i < count; ++i) {
+    const double part = count < 2 ? 0 : static_cast<double>(i) / static_cast<double>(count - 1);
+    values.push_back(start * (1 - part) + end * part);
+  }
+  n.Out(0, n.Constant(FromVector(values).To(n.out_dtype(0))));
+}
+
+}  // namespace
+}  // namespace firn::io::internal

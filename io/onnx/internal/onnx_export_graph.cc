@@ -1,0 +1,343 @@
+// One pass over the operations, as they ran: each puts its nodes behind those before it. What
+// stands in the way is collected, so that all of it is said at once.
+#include "firn/io/onnx/internal/onnx_export_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/exchange/names.h"
+#include "firn/io/onnx/internal/onnx_batch_norms.h"
+#include "firn/io/onnx/internal/onnx_check.h"
+#include "firn/io/onnx/internal/onnx_elements.h"
+#include "firn/io/onnx/internal/onnx_export_call.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/pending.h"
+
+namespace firn::io::internal {
+namespace {
+
+constexpr int kOldest = 13, kNewest = 28;
+
+int64_t IrVersion(int opset) {
+  constexpr int kVersions[] = {7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11, 12, 13, 13, 13, 14};
+  return kVersions[opset - kOldest];
+}
+
+// The name of the function in ONNX.
+std::string NameElsewhere(std::string_view function) {
+  for (const FunctionNames& names : AllFunctionNames()) {
+    if (names.function == function && !names.elsewhere.onnx.empty()) {
+      return std::string(names.elsewhere.onnx.front());
+    }
+  }
+  return "";
+}
+
+class Exporter {
+ public:
+  Exporter(const Graph& graph, const Graph& other, const OnnxExportOptions& options)
+      : graph_(graph), options_(options), n_(graph, other, options.opset) {
+    if (!options.dynamic_batch) return;
+    const ValueId first = graph.inputs[0];
+    n_.SetBatch(graph.value(first).spec.shape[0], other.value(first).spec.shape[0]);
+  }
+
+  absl::StatusOr<ExportedModel> Run();
+
+ private:
+  bool Is(ValueId id, Buffer::Kind kind) const { return graph_.buffer_of(id).kind == kind; }
+  void FindWanted();
+  absl::Status Inputs();
+  absl::Status States();
+  absl::Status Operations();
+  void Operation(const Instr& instr, const OnnxBatchNorm* norm);
+  void BatchNorm(const OnnxBatchNorm& norm);
+  absl::Status Outputs();
+  void Output(const std::string& wish, ValueId id);
+  std::string NameOfState(const Tensor& state) const;
+
+  const Graph& graph_;
+  const OnnxExportOptions& options_;
+  OnnxExportCall n_;
+  ExportedModel out_;
+  std::vector<std::string> refused_;
+  std::vector<std::pair<std::string, ValueId>> states_;  // that are written
+  std::map<const char*, std::vector<const StateDict::Entry*>> by_place_;
+};
+
+// Whatever lies in a buffer that is read later counts as read.
+void Exporter::FindWanted() {
+  std::vector<bool> buffers(graph_.buffers.size());
+  const auto buffer = [&](ValueId id) { return static_cast<size_t>(graph_.value(id).buffer); };
+  std::vector<bool> exact(graph_.values.size());
+  const auto want = [&](ValueId id) {
+    buffers[buffer(id)] = true;
+    exact[static_cast<size_t>(id)] = true;
+  };
+  for (const ValueId id : graph_.outputs) want(id);
+  for (const GradientEffect& effect : graph_.gradients) ForEachValue(effect, want);
+  for (const Instr& instr : graph_.instrs) {
+    for (const ValueId id : instr.in) {
+      if (id != kNoValue) want(id);
+    }
+  }
+  for (size_t id = 0; id < graph_.values.size(); ++id) {
+    n_.wanted()[id] = exact[id] || buffers[static_cast<size_t>(graph_.values[id].buffer)];
+  }
+}
+
+absl::Status Exporter::Inputs() {
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const ValueId id = graph_.inputs[i];
+    const std::string name = i < options_.inputs.size() && !options_.inputs[i].empty()
+                                 ? options_.inputs[i]
+                                 : absl::StrCat("input.", i);
+    FIRN_RETURN_IF(n_.Unique(name) != name,
+                   InvalidArgument("input ", i, ": the name ", name, " is taken"));
+    OnnxValueInfo info;
+    info.name = name;
+    info.type.kind = OnnxType::Kind::kTensor;
+    info.type.element = OnnxElementOf(graph_.value(id).spec.dtype);
+    info.type.shape = n_.DimsOf(id);
+    n_.graph().inputs.push_back(std::move(info));
+    out_.report.inputs.push_back(name);
+    const OnnxValue value{name, graph_.value(id).spec.dtype, &n_};
+    if (i == 0) n_.BindBatch(value);
+    n_.Bind(id, value);
+  }
+  return absl::OkStatus();
+}
+
+std::string Exporter::NameOfState(const Tensor& state) const {
+  const auto at = by_place_.find(state.impl()->data);
+  if (at == by_place_.end()) return "";
+  for (const StateDict::Entry* entry : at->second) {
+    if (entry->second.shape() == state.shape() && entry->second.dtype() == state.dtype()) {
+      return entry->first;
+    }
+  }
+  return "";
+}
+
+absl::Status Exporter::States() {
+  for (const StateDict::Entry& entry : options_.names) {
+    if (entry.second.defined()) by_place_[entry.second.impl()->data].push_back(&entry);
+  }
+  std::vector<bool> written(graph_.buffers.size());
+  for (const Instr& instr : graph_.instrs) {
+    for (size_t i = 0; i < instr.in.size(); ++i) {
+      if (instr.in[i] != kNoValue && instr.op->writes(i) && !instr.op->random) {
+        written[static_cast<size_t>(graph_.value(instr.in[i]).buffer)] = true;
+      }
+    }
+  }
+  std::set<BufferId> seen;
+  for (size_t at = 0; at < graph_.values.size(); ++at) {
+    const auto id = static_cast<ValueId>(at);
+    const Value& value = graph_.values[at];
+    const bool state = Is(id, Buffer::Kind::kState);
+    if (!state && !Is(id, Buffer::Kind::kConstant)) continue;
+    const Tensor& bound = value.bound;
+    FIRN_RETURN_IF(!bound.defined() || IsPending(bound) || bound.dtype() != value.spec.dtype ||
+                       bound.shape() != value.spec.shape,
+                   FailedPrecondition("a state of the graph was ", value.spec.ToString(),
+                                      " and is another one now; capture again"));
+    FIRN_RETURN_IF_ERROR(firn::inner::CheckHostRead(bound));
+    std::string name = state ? NameOfState(bound) : "constant";
+    if (name.empty()) name = absl::StrCat("state.", seen.size());
+    n_.Bind(id, n_.Initializer(name, bound));
+    const bool first = seen.insert(value.buffer).second;
+    if (state && first && written[static_cast<size_t>(value.buffer)])
+      states_.emplace_back(name, id);
+  }
+  return absl::OkStatus();
+}
+
+// One node in the place of channel_affine; those that made scale and shift go if nobody else reads
+// them.
+void Exporter::BatchNorm(const OnnxBatchNorm& norm) {
+  const int64_t channels = n_.size(1, 0);
+  const auto input = [&](ValueId id, double otherwise) {
+    if (id != kNoValue) return n_.Current(id);
+    const std::vector<double> all(static_cast<size_t>(channels), otherwise);
+    return n_.Constant(FromVector(all).To(n_.dtype(0)));
+  };
+  n_.Out(0, n_.Node("BatchNormalization",
+                    {n_.in(0), input(norm.weight, 1), input(norm.bias, 0), n_.Current(norm.mean),
+                     n_.Current(norm.variance)},
+                    {{"epsilon", norm.eps}}));
+}
+
+void Exporter::Operation(const Instr& instr, const OnnxBatchNorm* norm) {
+  n_.Take(instr);
+  const OnnxExportRule* rule = FindOnnxExport(instr.op->name);
+  if (norm != nullptr) {
+    BatchNorm(*norm);
+  } else if (rule == nullptr) {
+    n_.Refuse("nothing says what it is in ONNX");
+  } else if (rule->write != nullptr) {
+    rule->write(n_);
+  } else if (!rule->why_not.empty()) {
+    n_.Refuse(std::string(rule->why_not));
+  } else {
+    OnnxNodes::Inputs inputs;
+    for (size_t i = 0; i < n_.count(); ++i) inputs.push_back(n_.in(i));
+    n_.Out(0, n_.Node(NameElsewhere(rule->same_as).c_str(), inputs, {}, n_.out_dtype(0)));
+  }
+  if (n_.refused().empty()) {
+    for (size_t i = 0; i < instr.out.size(); ++i) {
+      if (n_.wants(i) && n_.Current(instr.out[i]).name.empty()) n_.Refuse("has a result too many");
+    }
+  }
+  if (n_.refused().empty()) return;
+  const std::string module(instr.module_path());
+  refused_.push_back(absl::StrCat(std::string(instr.op->name), module.empty() ? "" : " of ", module,
+                                  ": ", n_.refused()));
+  n_.refused().clear();
+  for (const ValueId id : instr.out) n_.Bind(id, {"?", graph_.value(id).spec.dtype, &n_});
+}
+
+absl::Status Exporter::Operations() {
+  const std::map<size_t, OnnxBatchNorm> norms = FindBatchNorms(graph_);
+  for (size_t i = 0; i < graph_.instrs.size(); ++i) {
+    const auto norm = norms.find(i);
+    Operation(graph_.instrs[i], norm == norms.end() ? nullptr : &norm->second);
+  }
+  if (refused_.empty()) return absl::OkStatus();
+  const std::string all = absl::StrJoin(refused_, "; ");
+  return Unimplemented(refused_.size(), " operations have no form in opset ", options_.opset, ": ",
+                       all);
+}
+
+void Exporter::Output(const std::string& wish, ValueId id) {
+  const std::string name = n_.Unique(wish);
+  n_.Begin("", "output");
+  const OnnxValue value = n_.Node("Identity", {n_.Current(id)});
+  n_.graph().nodes.back().outputs = {name};
+  OnnxValueInfo info;
+  info.name = name;
+  info.type.kind = OnnxType::Kind::kTensor;
+  info.type.element = OnnxElementOf(value.dtype);
+  info.type.shape = n_.DimsOf(id);
+  n_.graph().outputs.push_back(std::move(info));
+  out_.report.outputs.push_back(name);
+}
+
+absl::Status Exporter::Outputs() {
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    const bool named = i < options_.outputs.size() && !options_.outputs[i].empty();
+    const std::string name = named ? options_.outputs[i] : absl::StrCat("output.", i);
+    Output(name, graph_.outputs[i]);
+    FIRN_RETURN_IF(named && out_.report.outputs.back() != name,
+                   InvalidArgument("output ", i, ": the name ", name, " is taken"));
+  }
+  for (const GradientEffect& effect : graph_.gradients) {
+    if (effect.value == kNoValue) continue;
+    std::string name = NameOfState(effect.leaf);
+    if (name.empty()) name = "leaf";
+    Output(absl::StrCat(name, ".grad"), effect.value);
+    out_.report.warnings.push_back(
+        absl::StrCat("the gradient of ", name, " is output ", out_.report.outputs.back()));
+  }
+  for (const auto& [name, id] : states_) {
+    Output(absl::StrCat(name, ".next"), id);
+    out_.report.warnings.push_back(absl::StrCat(
+        "the run changes ", name, ", whose new value is output ", out_.report.outputs.back()));
+  }
+  return absl::OkStatus();
+}
+
+// Where a node's only reader is an output's Identity, the node makes the output.
+void MergeOutputs(OnnxGraph* graph) {
+  std::map<std::string, std::string> renamed;
+  std::set<std::string> made;
+  for (const OnnxNode& node : graph->nodes) {
+    if (node.op_type != "Identity") made.insert(node.outputs.begin(), node.outputs.end());
+  }
+  std::set<std::string> outputs;
+  for (const OnnxValueInfo& info : graph->outputs) outputs.insert(info.name);
+  std::erase_if(graph->nodes, [&](const OnnxNode& node) {
+    return node.op_type == "Identity" && outputs.contains(node.outputs[0]) &&
+           made.contains(node.inputs[0]) && renamed.emplace(node.inputs[0], node.outputs[0]).second;
+  });
+  for (OnnxNode& node : graph->nodes) {
+    for (auto* names : {&node.inputs, &node.outputs}) {
+      for (std::string& name : *names) {
+        if (const auto at = renamed.find(name); at != renamed.end()) name = at->second;
+      }
+    }
+  }
+}
+
+absl::StatusOr<ExportedModel> Exporter::Run() {
+  FindWanted();
+  FIRN_RETURN_IF_ERROR(Inputs());
+  FIRN_RETURN_IF_ERROR(States());
+  FIRN_RETURN_IF_ERROR(Operations());
+  FIRN_RETURN_IF_ERROR(Outputs());
+  for (std::string& warning : n_.warnings()) out_.report.warnings.push_back(std::move(warning));
+  OnnxModel& model = out_.model;
+  model.graph = std::move(n_.graph());
+  model.graph.name = "firn";
+  MergeOutputs(&model.graph);
+  DropUnused(&model.graph);
+  model.ir_version = IrVersion(options_.opset);
+  model.opsets = {{"", options_.opset}};
+  model.producer = "firn";
+  for (const auto& [key, value] : options_.metadata) model.metadata.emplace_back(key, value);
+  out_.report.nodes = static_cast<int64_t>(model.graph.nodes.size());
+  FIRN_RETURN_IF_ERROR(CheckOnnxModel(&model));
+  return std::move(out_);
+}
+
+// Results that a node has to name, also where nobody reads them.
+size_t NamedResults(const OnnxNode& node) {
+  static const std::set<std::string_view> kNone = {"GRU", "LSTM", "RNN"};
+  return node.op_type == "TopK" ? 2 : kNone.contains(node.op_type) ? 0 : 1;
+}
+
+}  // namespace
+
+void DropUnused(OnnxGraph* graph) {
+  std::set<std::string> read;
+  for (const OnnxValueInfo& info : graph->outputs) read.insert(info.name);
+  std::vector<OnnxNode> kept;
+  for (size_t i = graph->nodes.size(); i-- > 0;) {
+    OnnxNode& node = graph->nodes[i];
+    std::vector<std::string>& results = node.outputs;
+    const auto is_read = [&](const std::string& name) { return read.contains(name); };
+    if (std::none_of(results.begin(), results.end(), is_read)) continue;
+    for (size_t k = NamedResults(node); k < results.size(); ++k) {
+      if (!is_read(results[k])) results[k].clear();
+    }
+    while (results.back().empty()) results.pop_back();
+    read.insert(node.inputs.begin(), node.inputs.end());
+    kept.push_back(std::move(node));
+  }
+  std::reverse(kept.begin(), kept.end());
+  graph->nodes = std::move(kept);
+  std::erase_if(graph->initializers, [&](const OnnxTensor& t) { return !read.contains(t.name); });
+}
+
+absl::StatusOr<ExportedModel> OnnxModelOf(const Graph& graph, const OnnxExportOptions& options) {
+  FIRN_RETURN_IF(
+      options.opset < kOldest || options.opset > kNewest,
+      InvalidArgument("opset must be ", kOldest, " to ", kNewest, ", got ", options.opset));
+  if (!options.dynamic_batch) return Exporter(graph, graph, options).Run();
+  FIRN_RETURN_IF(graph.inputs.empty() || graph.value(graph.inputs[0]).spec.shape.rank() == 0,
+                 InvalidArgument("dynamic_batch needs an input with a dimension"));
+  const int64_t batch = graph.value(graph.inputs[0]).spec.shape[0];
+  FIRN_ASSIGN_OR_RETURN(const Graph other, WithBatch(graph, batch + 1));
+  Exporter exporter(graph, other, options);
+  return exporter.Run();
+}
+
+}  // namespace firn::io::internal
