@@ -27,8 +27,7 @@ class MemoryCacheDataset final : public Dataset {
       : base_(std::move(base)), left_(max_bytes), samples_(static_cast<size_t>(base_->size())) {}
   int64_t size() const override { return base_->size(); }
   Sample Get(int64_t i) const override {
-    const Sample kept = Shared(i);
-    return {CopyOf(kept.input), CopyOf(kept.target)};  // which the caller may change
+    return Shared(i).EachBy(CopyOf);  // which the caller may change
   }
   Sample GetBatch(absl::Span<const int64_t> indices) const override {
     std::vector<Sample> samples;
@@ -47,7 +46,8 @@ class MemoryCacheDataset final : public Dataset {
       if (slot) return *slot;
     }
     Sample made = base_->Get(i);
-    const int64_t bytes = BytesOf(made.input) + BytesOf(made.target);
+    int64_t bytes = 0;
+    for (const Tensor& t : made) bytes += BytesOf(t);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!slot && bytes <= left_) {
       left_ -= bytes;

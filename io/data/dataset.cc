@@ -4,19 +4,15 @@
 #include "firn/io/data/dataset.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/internal/name_errors.h"
 #include "firn/io/data/internal/permutation.h"
-#include "firn/tensor/allocate.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/pending.h"
 
 namespace firn::io {
 namespace {
@@ -26,102 +22,6 @@ using internal::CheckIndex;
 void CheckDefined(const DatasetPtr& dataset, const char* who) {
   if (dataset == nullptr) RaiseStatus(InvalidArgument("the dataset is null"), who);
 }
-
-void CheckRows(const Tensor& t) {
-  if (IsPending(t)) RaiseStatus(PendingError(t), "dataset");
-  if (t.defined() && t.rank() > 0) return;
-  RaiseStatus(InvalidArgument("wants tensors of rank 1 or more, got ",
-                              t.defined() ? t.spec().ToString() : "undefined"),
-              "dataset");
-}
-
-// On the CPU, row-major, without history: ready for memcpy.
-Tensor Dense(const Tensor& t) { return t.Detach().To(Device::Cpu()).Contiguous(); }
-
-const char* BytesOf(const Tensor& t) { return t.impl()->data; }
-
-Tensor NewTensor(DType dtype, const Shape& shape, const char* who) {
-  absl::StatusOr<Tensor> made =
-      AllocateTensor(TensorSpec::Contiguous(dtype, shape, Device::Cpu()), AllocTag::kOther);
-  RaiseIfError(made.status(), who);
-  return *std::move(made);
-}
-
-// `first`, then the sizes of `shape` from dimension `from` on.
-Shape WithFirst(int64_t first, const Shape& shape, int from) {
-  std::vector<int64_t> sizes = {first};
-  sizes.insert(sizes.end(), shape.begin() + from, shape.end());
-  return Shape(sizes);
-}
-
-using NameOfSample = absl::FunctionRef<std::string(size_t)>;
-
-Tensor StackField(absl::Span<const Sample> samples, Tensor Sample::*field, NameOfSample name) {
-  const Tensor& first = samples[0].*field;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const Tensor& t = samples[i].*field;
-    if (IsPending(t)) RaiseStatus(PendingError(t), "stack");
-    if (t.defined() == first.defined() &&
-        (!t.defined() || (t.shape() == first.shape() && t.dtype() == first.dtype()))) {
-      continue;
-    }
-    const auto describe = [](const Tensor& x) {
-      return x.defined() ? x.spec().ToString() : std::string("undefined");
-    };
-    RaiseStatus(
-        InvalidArgument(name(i), " is ", describe(t), ", ", name(0), " is ", describe(first)),
-        "stack");
-  }
-  if (!first.defined()) return {};
-  Tensor out = NewTensor(
-      first.dtype(), WithFirst(static_cast<int64_t>(samples.size()), first.shape(), 0), "stack");
-  const size_t bytes = first.spec().bytes();
-  for (size_t i = 0; i < samples.size() && bytes != 0; ++i) {
-    const Tensor dense = Dense(samples[i].*field);
-    std::memcpy(out.impl()->data + i * bytes, BytesOf(dense), bytes);
-  }
-  return out;
-}
-
-Sample StackBy(absl::Span<const Sample> samples, NameOfSample name) {
-  if (samples.empty()) RaiseStatus(InvalidArgument("there is no sample"), "stack");
-  return {StackField(samples, &Sample::input, name), StackField(samples, &Sample::target, name)};
-}
-
-class TensorDataset final : public Dataset {
- public:
-  TensorDataset(Tensor input, Tensor target)
-      : input_(std::move(input)), target_(std::move(target)), size_(input_.size(0)) {}
-  int64_t size() const override { return size_; }
-  Sample Get(int64_t i) const override {
-    CheckIndex(i, size_);
-    return {Gather(input_, {i}, false), Gather(target_, {i}, false)};
-  }
-  Sample GetBatch(absl::Span<const int64_t> indices) const override {
-    for (const int64_t i : indices) CheckIndex(i, size_);
-    return {Gather(input_, indices, true), Gather(target_, indices, true)};
-  }
-
- private:
-  static Tensor Gather(const Tensor& rows, absl::Span<const int64_t> indices, bool keep_dim) {
-    if (!rows.defined()) return {};
-    const auto n = static_cast<int64_t>(indices.size());
-    const Shape batch = WithFirst(n, rows.shape(), 1);
-    Tensor out =
-        NewTensor(rows.dtype(), keep_dim ? batch : Shape(batch.span().subspan(1)), "gather");
-    const size_t bytes = out.spec().bytes() / std::max<size_t>(indices.size(), 1);
-    if (bytes == 0) return out;
-    for (size_t k = 0; k < indices.size(); ++k) {
-      std::memcpy(out.impl()->data + k * bytes,
-                  BytesOf(rows) + static_cast<size_t>(indices[k]) * bytes, bytes);
-    }
-    return out;
-  }
-
-  const Tensor input_;
-  const Tensor target_;
-  const int64_t size_;
-};
 
 class FunctionDataset final : public Dataset {
  public:
@@ -251,17 +151,6 @@ Sample Dataset::GetBatch(absl::Span<const int64_t> indices) const {
 
 std::string Dataset::NameOf(int64_t i) const { return absl::StrCat("sample ", i); }
 
-Sample Stack(absl::Span<const Sample> samples) {
-  return StackBy(samples, [](size_t i) {
-    return i == 0 ? std::string("sample 0") : absl::StrCat("sample ", i, " of the batch");
-  });
-}
-
-Sample internal::StackOf(const Dataset& dataset, absl::Span<const int64_t> indices,
-                         absl::Span<const Sample> samples) {
-  return StackBy(samples, [&](size_t i) { return dataset.NameOf(indices[i]); });
-}
-
 void internal::CheckIndex(int64_t i, int64_t size, const char* what, const char* who) {
   if (i >= 0 && i < size) return;
   RaiseStatus(OutOfRange(what, " ", i, " is outside [0, ", size, ")"), who);
@@ -269,16 +158,6 @@ void internal::CheckIndex(int64_t i, int64_t size, const char* what, const char*
 
 void internal::RaiseNamed(const std::string& name, const Error& error, const char* who) {
   RaiseStatus(absl::Status(error.code(), absl::StrCat(name, ": ", error.what())), who);
-}
-
-DatasetPtr FromTensors(const Tensor& input, const Tensor& target) {
-  CheckRows(input);
-  if (target.defined()) CheckRows(target);
-  if (target.defined() && target.size(0) != input.size(0)) {
-    RaiseStatus(InvalidArgument("input has ", input.size(0), " rows, target ", target.size(0)),
-                "dataset");
-  }
-  return std::make_shared<TensorDataset>(Dense(input), target.defined() ? Dense(target) : Tensor());
 }
 
 DatasetPtr FromFunction(int64_t size, std::function<Sample(int64_t)> f) {

@@ -17,16 +17,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "firn/io/data/sample.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::io {
-
-// One example, or a batch of them: what goes into a network, and what should come out. Either may
-// be undefined. Taken apart by `auto [images, labels] = sample`.
-struct Sample {
-  Tensor input;
-  Tensor target;
-};
 
 // A numbered collection of samples. Subclasses make them; users combine them by the functions
 // below. Thread-safe: DataLoader calls Get and GetBatch from several threads at once, so a subclass
@@ -38,8 +32,8 @@ class Dataset {
   // Sample `i`. Throws OutOfRange unless 0 <= i < size(), and what the subclass throws.
   virtual Sample Get(int64_t i) const = 0;
   // The samples of these indices, of which there is one at least, stacked: tensors get a new first
-  // dimension. The samples' shapes and dtypes must agree. Override it where a batch can be made
-  // faster than one by one.
+  // dimension. The samples' names, shapes and dtypes must agree. Override it where a batch can be
+  // made faster than one by one.
   virtual Sample GetBatch(absl::Span<const int64_t> indices) const;
   // What errors call sample `i`: its file where it has one, else "sample <i>". Combinations give
   // the name that the dataset below them gives.
@@ -52,13 +46,16 @@ using DatasetPtr = std::shared_ptr<const Dataset>;
 // Sample i is row i of each tensor (of size n in dimension 0); `target` may be undefined. Throws
 // when the sizes differ.
 DatasetPtr FromTensors(const Tensor& input, const Tensor& target = {});
+// The same of any number of tensors, under their names: {{"image", a}, {"boxes", b}}.
+DatasetPtr FromTensors(const NamedTensors& tensors);
 
 // Sample i is f(i), computed when it is asked for, on the thread that asks. Throws when `f` is
 // empty or size negative.
 DatasetPtr FromFunction(int64_t size, std::function<Sample(int64_t i)> f);
 
-// `f` of each sample, computed when it is asked for, on the thread that asks. Throws when `f` is
-// empty. A firn::Error of f gets the sample's name in front.
+// `f` of each sample, computed when it is asked for, on the thread that asks: names and further
+// tensors are what it returns. Throws when `f` is empty. A firn::Error of f gets the sample's name
+// in front.
 DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f);
 
 // The samples of these indices, in this order; an index may be repeated. Throws when one is out of
@@ -99,8 +96,8 @@ struct PrefetchOptions {
 // more than handing it over, some 20 us.
 DatasetPtr Prefetch(DatasetPtr dataset, const PrefetchOptions& options = {});
 
-// Samples stacked along a new first dimension. Throws when there are none, or when they differ in
-// shape, dtype, or in which tensors are defined.
+// Samples stacked along a new first dimension, under their names. Throws when there are none, or
+// when they differ in names, shape, dtype, or in which tensors are defined.
 Sample Stack(absl::Span<const Sample> samples);
 
 }  // namespace firn::io

@@ -10,7 +10,8 @@
 namespace firn::io {
 
 Sample Transform::operator()(Sample sample, RandomGenerator& random) const {
-  return {f_(std::move(sample.input), random), std::move(sample.target)};
+  sample.input = f_(std::move(sample.input), random);
+  return sample;
 }
 
 Tensor Transform::operator()(Tensor image) const {

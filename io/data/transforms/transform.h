@@ -59,7 +59,7 @@ class Transform {
   Tensor operator()(Tensor image, RandomGenerator& random) const {
     return f_(std::move(image), random);
   }
-  // Of the sample's input: what DataLoaderOptions::transform wants. The target stays as it is.
+  // Of the sample's input: what DataLoaderOptions::transform wants. Other tensors stay as they are.
   Sample operator()(Sample sample, RandomGenerator& random) const;
   // For transforms that draw nothing. Throws kFailedPrecondition where this one does: without a
   // generator of the caller's, nothing would say which numbers.
