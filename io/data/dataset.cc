@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/internal/name_errors.h"
 #include "firn/io/data/internal/permutation.h"
@@ -67,6 +68,7 @@ class SubsetDataset final : public Dataset {
     for (const int64_t i : indices) translated.push_back(Translate(i));
     return base_->GetBatch(translated);
   }
+  std::vector<std::string> variables() const override { return base_->variables(); }
   std::string NameOf(int64_t i) const override { return base_->NameOf(Translate(i)); }
 
  private:
@@ -101,6 +103,9 @@ class ConcatDataset final : public Dataset {
     }
     return parts_[part]->GetBatch(inside);
   }
+  std::vector<std::string> variables() const override {
+    return size() == 0 ? Dataset::variables() : parts_[PartOf(0)]->variables();
+  }
   std::string NameOf(int64_t i) const override {
     const size_t part = PartOf(i);
     return parts_[part]->NameOf(i - BeginOf(part));
@@ -115,6 +120,40 @@ class ConcatDataset final : public Dataset {
 
   const std::vector<DatasetPtr> parts_;
   std::vector<int64_t> ends_;  // of each part: the index after its last
+};
+
+class ZipDataset final : public Dataset {
+ public:
+  ZipDataset(SampleNames names, std::vector<DatasetPtr> parts)
+      : names_(std::move(names)), parts_(std::move(parts)) {}
+  int64_t size() const override { return parts_[0]->size(); }
+  std::vector<std::string> variables() const override { return *names_; }
+  Sample Get(int64_t i) const override {
+    return Together([i](const Dataset& part) { return part.Get(i); });
+  }
+  Sample GetBatch(absl::Span<const int64_t> indices) const override {
+    return Together([indices](const Dataset& part) { return part.GetBatch(indices); });
+  }
+  std::string NameOf(int64_t i) const override { return parts_[0]->NameOf(i); }
+
+ private:
+  template <class F>
+  Sample Together(F get) const {
+    std::vector<Tensor> tensors;
+    for (size_t k = 0; k < parts_.size(); ++k) {
+      Sample one = get(*parts_[k]);
+      if (one.size() != 1) {
+        RaiseStatus(InvalidArgument((*names_)[k], ": expected samples of one tensor, got ",
+                                    absl::StrJoin(one.variables(), ", ")),
+                    "zip");
+      }
+      tensors.push_back(std::move(one.input));
+    }
+    return Sample::Named(names_, std::move(tensors));
+  }
+
+  const SampleNames names_;
+  const std::vector<DatasetPtr> parts_;
 };
 
 class BatchDataset final : public Dataset {
@@ -132,6 +171,7 @@ class BatchDataset final : public Dataset {
     }
     return base_->GetBatch(indices);
   }
+  std::vector<std::string> variables() const override { return base_->variables(); }
   std::string NameOf(int64_t i) const override { return absl::StrCat("batch ", i); }
 
  private:
@@ -147,6 +187,11 @@ Sample Dataset::GetBatch(absl::Span<const int64_t> indices) const {
   samples.reserve(indices.size());
   for (const int64_t i : indices) samples.push_back(Get(i));
   return internal::StackOf(*this, indices, samples);
+}
+
+std::vector<std::string> Dataset::variables() const {
+  if (size() == 0) return {"input", "target"};
+  return Get(0).variables();
 }
 
 std::string Dataset::NameOf(int64_t i) const { return absl::StrCat("sample ", i); }
@@ -215,6 +260,22 @@ DatasetPtr Shuffle(DatasetPtr dataset, Integer seed) {
 
 DatasetPtr Concat(std::vector<DatasetPtr> datasets) {
   return std::make_shared<ConcatDataset>(std::move(datasets));
+}
+
+DatasetPtr Zip(std::vector<std::pair<std::string, DatasetPtr>> datasets) {
+  std::vector<std::pair<std::string, Tensor>> names;
+  std::vector<DatasetPtr> parts;
+  for (auto& [name, part] : datasets) {
+    CheckDefined(part, "zip");
+    if (part->size() != datasets[0].second->size()) {
+      RaiseStatus(InvalidArgument(datasets[0].first, " has ", datasets[0].second->size(),
+                                  " samples, ", name, " ", part->size()),
+                  "zip");
+    }
+    names.emplace_back(name, Tensor());
+    parts.push_back(part);
+  }
+  return std::make_shared<ZipDataset>(Sample::Named(std::move(names)).names, std::move(parts));
 }
 
 DatasetPtr Batch(DatasetPtr dataset, Integer batch, Flag drop_last) {

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -35,6 +36,9 @@ class Dataset {
   // dimension. The samples' names, shapes and dtypes must agree. Override it where a batch can be
   // made faster than one by one.
   virtual Sample GetBatch(absl::Span<const int64_t> indices) const;
+  // What a sample's tensors are called (Sample::variables), in their order: here, by sample 0, and
+  // "input" and "target" where there is none. Override it where it is known.
+  virtual std::vector<std::string> variables() const;
   // What errors call sample `i`: its file where it has one, else "sample <i>". Combinations give
   // the name that the dataset below them gives.
   virtual std::string NameOf(int64_t i) const;
@@ -81,6 +85,11 @@ DatasetPtr Shuffle(DatasetPtr dataset, inner::Integer seed);
 
 // The samples of one dataset after the other.
 DatasetPtr Concat(std::vector<DatasetPtr> datasets);
+
+// Samples of one number put together under names: {{"image", images}, {"boxes", boxes}}. Of each
+// dataset the samples are one tensor; a sample with more throws. Throws where there is no dataset,
+// their sizes differ, or a name is empty or there twice.
+DatasetPtr Zip(std::vector<std::pair<std::string, DatasetPtr>> datasets);
 
 // Sample i is the batch of samples i * batch to (i + 1) * batch - 1; the last one is shorter or,
 // with drop_last, left out when they do not come out even. Throws unless batch >= 1.

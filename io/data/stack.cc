@@ -105,6 +105,7 @@ class TensorDataset final : public Dataset {
   // Requires: dense tensors of `size` rows.
   TensorDataset(Sample rows, int64_t size) : rows_(std::move(rows)), size_(size) {}
   int64_t size() const override { return size_; }
+  std::vector<std::string> variables() const override { return rows_.variables(); }
   Sample Get(int64_t i) const override {
     internal::CheckIndex(i, size_);
     return rows_.EachBy([i](const Tensor& t) { return Gather(t, {i}, false); });

@@ -268,10 +268,41 @@ TEST(DatasetTest, EveryCombinationKeepsAllTensorsAndTheirNames) {
   ExpectDetection(Prefetch(all)->Get(1), 1);
   ExpectDetection(Map(all, [](Sample s) { return s; })->GetBatch({2}), 2);
   ExpectDetection(Batch(all, 1)->Get(4), 4);
+  for (const DatasetPtr& d : {Subset(all, {4}), Concat({all}), Prefetch(all), Batch(all, 2)}) {
+    EXPECT_THAT(d->variables(), ElementsAre("image", "boxes", "labels"));
+  }
+  EXPECT_THAT(Numbers(2)->variables(), ElementsAre("input", "target"));
+  EXPECT_THAT(Subset(Numbers(2), 0, 0)->variables(), ElementsAre("input", "target"));
   const Sample batch = Map(all, [](Sample s) { return s; })->GetBatch({2, 0});
   EXPECT_EQ(batch["image"].shape(), (Shape{2, 2}));
   EXPECT_THAT(batch["labels"].ToVector<int64_t>(), ElementsAre(2, 0));
   EXPECT_TRUE(all->GetBatch({2, 0})["boxes"].Equals(batch["boxes"]));
+}
+
+TEST(DatasetTest, ZipPutsDatasetsTogether) {
+  const auto one = [](const char* name) {
+    return Map(Detections(4), [name](const Sample& s) { return Sample{s[name], {}}; });
+  };
+  const DatasetPtr all =
+      Zip({{"image", one("image")}, {"boxes", one("boxes")}, {"labels", one("labels")}});
+  EXPECT_EQ(all->size(), 4);
+  ExpectDetection(all->Get(2), 2);
+  ExpectDetection(all->GetBatch({3}), 3);
+  EXPECT_THAT(all->variables(), ElementsAre("image", "boxes", "labels"));
+  EXPECT_EQ(all->NameOf(1), "sample 1");
+  EXPECT_THAT(ErrorOf([&] {
+                Zip({{"a", one("image")}, {"b", Numbers(3)}});
+              }),
+              HasSubstr("a has 4 samples, b 3"));
+  EXPECT_THAT(ErrorOf([&] {
+                Zip({{"a", one("image")}, {"b", Numbers(4)}})->Get(0);
+              }),
+              HasSubstr("b: expected samples of one tensor, got input, target"));
+  EXPECT_THAT(ErrorOf([&] {
+                Zip({{"a", one("image")}, {"a", one("image")}});
+              }),
+              HasSubstr("called a"));
+  EXPECT_THAT(ErrorOf([] { Zip({}); }), HasSubstr("there is no tensor"));
 }
 
 TEST(DatasetTest, SamplesOfABatchHaveTheSameNames) {
