@@ -21,6 +21,7 @@
 #include "firn/io/csv/csv.h"
 #include "firn/io/data/cache.h"
 #include "firn/io/data/cifar.h"
+#include "firn/io/data/collate.h"
 #include "firn/io/data/csv_rows.h"
 #include "firn/io/data/data_loader.h"
 #include "firn/io/data/digits.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "firn/device/device.h"
+#include "firn/io/data/collate.h"
 #include "firn/io/data/dataset.h"
 #include "firn/tensor/rng.h"
 #include "firn/tensor/state_dict.h"
@@ -52,6 +53,10 @@ struct DataLoaderOptions {
   // a run was resumed. A firn::Error gets the sample's name (Dataset::NameOf) in front. Samples are
   // then taken one by one (Dataset::Get).
   std::function<Sample(Sample sample, RandomGenerator& random)> transform = {};
+  // Makes a batch of samples that were transformed: an io::PadTo (io/data/collate.h), or the
+  // program's own; empty: Stack. On the thread that makes the batch. Samples are then taken one by
+  // one.
+  Collate collate = {};
   // Applied to each batch, on the thread that makes it. The generator is the batch's own: what it
   // draws depends on seed, epoch and the batch's number, not on threads.
   std::function<Sample(Sample batch, RandomGenerator& random)> map = {};
