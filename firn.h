@@ -40,6 +40,7 @@
 #include "firn/io/data/transforms/normalize.h"
 #include "firn/io/data/transforms/rand_augment.h"
 #include "firn/io/data/transforms/resize.h"
+#include "firn/io/data/transforms/sample_transform.h"
 #include "firn/io/data/transforms/tone.h"
 #include "firn/io/data/transforms/transform.h"
 #include "firn/io/graph/graph_file.h"
