@@ -27,8 +27,7 @@ class MemoryCacheDataset final : public Dataset {
       : base_(std::move(base)), left_(max_bytes), samples_(static_cast<size_t>(base_->size())) {}
   int64_t size() const override { return base_->size(); }
   Sample Get(int64_t i) const override {
-    const Sample kept = Shared(i);
-    return {CopyOf(kept.input), CopyOf(kept.target)};  // which the caller may change
+    return Shared(i).EachBy(CopyOf);  // which the caller may change
   }
   Sample GetBatch(absl::Span<const int64_t> indices) const override {
     std::vector<Sample> samples;
@@ -36,6 +35,7 @@ class MemoryCacheDataset final : public Dataset {
     for (const int64_t i : indices) samples.push_back(Shared(i));
     return internal::StackOf(*this, indices, samples);
   }
+  std::vector<std::string> variables() const override { return base_->variables(); }
   std::string NameOf(int64_t i) const override { return base_->NameOf(i); }
 
  private:
@@ -47,7 +47,8 @@ class MemoryCacheDataset final : public Dataset {
       if (slot) return *slot;
     }
     Sample made = base_->Get(i);
-    const int64_t bytes = BytesOf(made.input) + BytesOf(made.target);
+    int64_t bytes = 0;
+    for (const Tensor& t : made) bytes += BytesOf(t);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!slot && bytes <= left_) {
       left_ -= bytes;
@@ -75,17 +76,22 @@ DatasetPtr MemoryCache(DatasetPtr dataset, const MemoryCacheOptions& options) {
 
 DatasetPtr FileCache(DatasetPtr dataset, const std::string& folder,
                      const FileCacheOptions& options) {
-  const int64_t size = dataset == nullptr ? 0 : dataset->size();
+  if (dataset == nullptr) RaiseStatus(InvalidArgument("the dataset is null"), "file_cache");
+  const int64_t size = dataset->size();
+  const std::vector<std::string> variables = dataset->variables();
+  const bool named = variables[0] != "input" || (variables.size() > 1 && variables[1] != "target");
   if (!options.reuse || !internal::IsNnablaCache(folder)) {
-    WriteNnablaCache(folder, NameSamples(std::move(dataset)),
+    WriteNnablaCache(folder, named ? std::move(dataset) : NameSamples(std::move(dataset)),
                      {.format = options.format, .threads = options.threads, .replace = true});
   }
-  const auto cache = OpenNnablaCache(folder, {.normalize = false});
+  const auto cache = OpenNnablaCache(
+      folder, {.variables = named ? variables : std::vector<std::string>(), .normalize = false});
   if (cache->size() != size) {
     RaiseStatus(FailedPrecondition(folder, ": expected a cache of ", size, " rows to reuse, got ",
                                    cache->size()),
                 "file_cache");
   }
+  if (named) return cache;
   return Pick(cache, {.target = cache->variables().size() == 1 ? "" : "y"});
 }
 

@@ -4,7 +4,7 @@
 // Samples that are made once: where making one (decoding, reading over a network) costs more than
 // reading it back.
 //
-//   io::DatasetPtr train = io::MemoryCache(io::Pick(io::CsvRows("train.csv")));
+//   io::DatasetPtr train = io::MemoryCache(io::CsvRows("train.csv"));
 
 #include <cstdint>
 #include <string>
@@ -25,16 +25,18 @@ DatasetPtr MemoryCache(DatasetPtr dataset, const MemoryCacheOptions& options = {
 
 struct FileCacheOptions {
   // Take the cache that is in the folder, if it has as many rows: for a program that is started
-  // again. Whether its samples are those of the dataset is not looked at.
+  // again. Whether its samples are those of the dataset is not looked at, but for the names of the
+  // first one's tensors.
   bool reuse = false;
   NnablaCacheFormat format = NnablaCacheFormat::kNpy;
   int threads = 1;  // that make samples while the cache is written
 };
 
 // The same samples, written into a folder at once and read from there (io/nnabla/nnabla_cache.h),
-// with the variables x and y; in .npy files bf16 becomes f32. Without `reuse` a cache that is there
-// is replaced. The folder stays. Throws firn::Error: FailedPrecondition where a cache of another
-// size is to be reused, what the dataset throws, and what WriteNnablaCache and OpenNnablaCache do.
+// under the names that their tensors have, x and y where they have none; in .npy files bf16 becomes
+// f32. Without `reuse` a cache that is there is replaced. The folder stays. Throws firn::Error:
+// FailedPrecondition where a cache of another size is to be reused, what the dataset throws, and
+// what WriteNnablaCache and OpenNnablaCache do.
 DatasetPtr FileCache(DatasetPtr dataset, const std::string& folder,
                      const FileCacheOptions& options = {});
 

@@ -63,10 +63,10 @@ void AddPlace(const CsvSource& source, int64_t place, internal::CsvNumbers* numb
   });
 }
 
-class CsvRowsOfFile final : public Rows {
+class CsvRowsOfFile final : public Dataset {
  public:
-  static absl::StatusOr<RowsPtr> Open(const std::string& path, const CsvRowsOptions& options,
-                                      const internal::CsvRowsWording& wording) {
+  static absl::StatusOr<DatasetPtr> Open(const std::string& path, const CsvRowsOptions& options,
+                                         const internal::CsvRowsWording& wording) {
     const std::string_view scheme = internal::SchemeOf(path);
     FIRN_RETURN_IF(
         !scheme.empty(),
@@ -85,25 +85,33 @@ class CsvRowsOfFile final : public Rows {
       : path_(path),
         folder_(path.substr(0, path.rfind('/') + 1)),
         lines_(std::move(lines)),
-        plan_(std::move(plan)) {}
+        plan_(std::move(plan)),
+        names_(std::make_shared<const std::vector<std::string>>(plan_->variables())) {}
 
   int64_t size() const override {
     const std::vector<int64_t>* const kept = plan_->kept();
     return kept != nullptr ? static_cast<int64_t>(kept->size()) : lines_.size() - 1;
   }
-  const std::vector<std::string>& variables() const override { return plan_->variables(); }
-  std::vector<Tensor> Get(int64_t i) const override {
-    internal::CheckIndex(i, size(), "row", "csv_rows");
-    const std::vector<int64_t>* const kept = plan_->kept();
-    const int64_t record = kept != nullptr ? (*kept)[static_cast<size_t>(i)] : i + 1;
+  std::vector<std::string> variables() const override { return *names_; }
+  std::string NameOf(int64_t i) const override {
+    return absl::StrCat(path_, ", line ", lines_.LineOf(RecordOf(i)));
+  }
+  Sample Get(int64_t i) const override {
+    const int64_t record = RecordOf(i);
     absl::StatusOr<std::vector<Tensor>> row = Read(record);
     if (!row.ok()) {
       RaiseStatus(internal::InLine(path_, lines_.LineOf(record), row.status()), "csv_rows");
     }
-    return *std::move(row);
+    return Sample::Named(names_, *std::move(row));
   }
 
  private:
+  int64_t RecordOf(int64_t i) const {
+    internal::CheckIndex(i, size(), "row", "csv_rows");
+    const std::vector<int64_t>* const kept = plan_->kept();
+    return kept != nullptr ? (*kept)[static_cast<size_t>(i)] : i + 1;
+  }
+
   absl::StatusOr<std::vector<Tensor>> Read(int64_t record) const {
     const std::vector<CsvRowsPlan::Column>& columns = plan_->columns();
     FIRN_ASSIGN_OR_RETURN(const std::string line, lines_.Get(record));
@@ -191,18 +199,19 @@ class CsvRowsOfFile final : public Rows {
   const std::string path_, folder_;
   const LineIndex lines_;
   const std::unique_ptr<const CsvRowsPlan> plan_;
+  const SampleNames names_;
 };
 
 }  // namespace
 
-absl::StatusOr<RowsPtr> internal::OpenCsvRows(const std::string& path,
-                                              const CsvRowsOptions& options,
-                                              const CsvRowsWording& wording) {
+absl::StatusOr<DatasetPtr> internal::OpenCsvRows(const std::string& path,
+                                                 const CsvRowsOptions& options,
+                                                 const CsvRowsWording& wording) {
   return CsvRowsOfFile::Open(path, options, wording);
 }
 
-RowsPtr CsvRows(const std::string& path, const CsvRowsOptions& options) {
-  absl::StatusOr<RowsPtr> rows = internal::OpenCsvRows(path, options);
+DatasetPtr CsvRows(const std::string& path, const CsvRowsOptions& options) {
+  absl::StatusOr<DatasetPtr> rows = internal::OpenCsvRows(path, options);
   RaiseIfError(rows.status(), "csv_rows");
   return *std::move(rows);
 }

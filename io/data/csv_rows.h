@@ -9,7 +9,7 @@
 //
 //   io::CsvRowsOptions options = {.one_hot = {"color"}, .missing = io::CsvMissing::kMean};
 //   options.dtypes["y"] = DType::kI64;
-//   io::RowsPtr rows = io::CsvRows("houses.csv", options);
+//   io::DataLoader train(io::CsvRows("houses.csv", options), {.batch = 8});
 
 #include <functional>
 #include <optional>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "firn/io/csv/csv.h"
-#include "firn/io/data/rows.h"
+#include "firn/io/data/dataset.h"
 #include "firn/io/image/image.h"
 #include "firn/io/load_limits.h"
 
@@ -65,8 +65,9 @@ struct CsvRowsOptions {
   LoadLimits limits = {};
 };
 
-// The rows of a CSV file. Only where its lines begin is kept, 8 bytes a row (16 with kDropRow); a
-// row is read when it is asked for. What numbers and words become is what LoadCsv makes of them.
+// The rows of a CSV file: samples whose tensors are called as its variables. Only where its lines
+// begin is kept, 8 bytes a row (16 with kDropRow); a row is read when it is asked for. What numbers
+// and words become is what LoadCsv makes of them.
 //
 // The first line has a name for each column, `variable[__index][:label]`. Labels are for people. A
 // column without an index is a variable of its own, a number in it [1] of the options' dtype;
@@ -88,7 +89,7 @@ struct CsvRowsOptions {
 // one) and what its words become; InvalidArgument for options that make no sense, and columns that
 // the file does not have, with the nearest name that it has; NotFound and the like for a path.
 // Rows throw the same when they are asked for, with what is wrong with the file that a cell names.
-RowsPtr CsvRows(const std::string& path, const CsvRowsOptions& options = {});
+DatasetPtr CsvRows(const std::string& path, const CsvRowsOptions& options = {});
 
 }  // namespace firn::io
 

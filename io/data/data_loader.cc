@@ -58,7 +58,7 @@ struct Epoch {
   }
 
   Sample Gather(absl::Span<const int64_t> indices) const {
-    if (!options.transform) return dataset->GetBatch(indices);
+    if (!options.transform && !options.collate) return dataset->GetBatch(indices);
     RandomGenerator random;
     std::vector<Sample> samples;
     samples.reserve(indices.size());
@@ -66,9 +66,14 @@ struct Epoch {
       // 2^28 counters for each of 2^36 samples.
       random.SetPosition({KeyOf(kSampleKey), static_cast<uint64_t>(i) << 28});
       Sample sample = dataset->Get(i);
+      if (!options.transform) {
+        samples.push_back(std::move(sample));
+        continue;
+      }
       samples.push_back(internal::WithNameOf(
           *dataset, i, "transform", [&] { return options.transform(std::move(sample), random); }));
     }
+    if (options.collate) return options.collate(samples);
     return internal::StackOf(*dataset, indices, samples);
   }
 };

@@ -1,13 +1,17 @@
 #ifndef FIRN_IO_DATA_DATA_LOADER_H_
 #define FIRN_IO_DATA_DATA_LOADER_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "firn/device/device.h"
+#include "firn/io/data/collate.h"
 #include "firn/io/data/dataset.h"
 #include "firn/tensor/rng.h"
 #include "firn/tensor/state_dict.h"
@@ -49,6 +53,10 @@ struct DataLoaderOptions {
   // a run was resumed. A firn::Error gets the sample's name (Dataset::NameOf) in front. Samples are
   // then taken one by one (Dataset::Get).
   std::function<Sample(Sample sample, RandomGenerator& random)> transform = {};
+  // Makes a batch of samples that were transformed: an io::PadTo (io/data/collate.h), or the
+  // program's own; empty: Stack. On the thread that makes the batch. Samples are then taken one by
+  // one.
+  Collate collate = {};
   // Applied to each batch, on the thread that makes it. The generator is the batch's own: what it
   // draws depends on seed, epoch and the batch's number, not on threads.
   std::function<Sample(Sample batch, RandomGenerator& random)> map = {};
@@ -115,6 +123,16 @@ class DataLoader {
   Iterator begin();
   std::default_sentinel_t end() const { return {}; }
 
+  // The same loops with batches taken apart into N tensors (Sample::As): `for (auto [image, boxes,
+  // labels] : train.As<3>())`. Batches of another number throw when they are asked for. A view,
+  // which the loader outlives.
+  template <size_t N>
+  class Tensors;
+  template <size_t N>
+  Tensors<N> As() & {
+    return Tensors<N>(*this);
+  }
+
  private:
   // What a loop tells its loader, which may be gone before it.
   struct Progress {
@@ -169,6 +187,25 @@ class DataLoader::Iterator {
   bool AtEnd() const;
   void RefuseEnd() const;
   std::unique_ptr<Pass> pass_;
+};
+
+template <size_t N>
+class DataLoader::Tensors {
+ public:
+  explicit Tensors(DataLoader& loader) : loader_(&loader) {}
+  class Iterator : public DataLoader::Iterator {
+   public:
+    explicit Iterator(DataLoader::Iterator i) : DataLoader::Iterator(std::move(i)) {}
+    std::array<Tensor, N> operator*() const {
+      return DataLoader::Iterator::operator*().template As<N>();
+    }
+  };
+  Iterator begin() { return Iterator(loader_->begin()); }
+  std::default_sentinel_t end() const { return {}; }
+  int64_t size() const { return loader_->size(); }
+
+ private:
+  DataLoader* loader_;
 };
 
 }  // namespace firn::io

@@ -4,19 +4,16 @@
 #include "firn/io/data/dataset.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/internal/name_errors.h"
 #include "firn/io/data/internal/permutation.h"
-#include "firn/tensor/allocate.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/pending.h"
 
 namespace firn::io {
 namespace {
@@ -26,102 +23,6 @@ using internal::CheckIndex;
 void CheckDefined(const DatasetPtr& dataset, const char* who) {
   if (dataset == nullptr) RaiseStatus(InvalidArgument("the dataset is null"), who);
 }
-
-void CheckRows(const Tensor& t) {
-  if (IsPending(t)) RaiseStatus(PendingError(t), "dataset");
-  if (t.defined() && t.rank() > 0) return;
-  RaiseStatus(InvalidArgument("wants tensors of rank 1 or more, got ",
-                              t.defined() ? t.spec().ToString() : "undefined"),
-              "dataset");
-}
-
-// On the CPU, row-major, without history: ready for memcpy.
-Tensor Dense(const Tensor& t) { return t.Detach().To(Device::Cpu()).Contiguous(); }
-
-const char* BytesOf(const Tensor& t) { return t.impl()->data; }
-
-Tensor NewTensor(DType dtype, const Shape& shape, const char* who) {
-  absl::StatusOr<Tensor> made =
-      AllocateTensor(TensorSpec::Contiguous(dtype, shape, Device::Cpu()), AllocTag::kOther);
-  RaiseIfError(made.status(), who);
-  return *std::move(made);
-}
-
-// `first`, then the sizes of `shape` from dimension `from` on.
-Shape WithFirst(int64_t first, const Shape& shape, int from) {
-  std::vector<int64_t> sizes = {first};
-  sizes.insert(sizes.end(), shape.begin() + from, shape.end());
-  return Shape(sizes);
-}
-
-using NameOfSample = absl::FunctionRef<std::string(size_t)>;
-
-Tensor StackField(absl::Span<const Sample> samples, Tensor Sample::*field, NameOfSample name) {
-  const Tensor& first = samples[0].*field;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const Tensor& t = samples[i].*field;
-    if (IsPending(t)) RaiseStatus(PendingError(t), "stack");
-    if (t.defined() == first.defined() &&
-        (!t.defined() || (t.shape() == first.shape() && t.dtype() == first.dtype()))) {
-      continue;
-    }
-    const auto describe = [](const Tensor& x) {
-      return x.defined() ? x.spec().ToString() : std::string("undefined");
-    };
-    RaiseStatus(
-        InvalidArgument(name(i), " is ", describe(t), ", ", name(0), " is ", describe(first)),
-        "stack");
-  }
-  if (!first.defined()) return {};
-  Tensor out = NewTensor(
-      first.dtype(), WithFirst(static_cast<int64_t>(samples.size()), first.shape(), 0), "stack");
-  const size_t bytes = first.spec().bytes();
-  for (size_t i = 0; i < samples.size() && bytes != 0; ++i) {
-    const Tensor dense = Dense(samples[i].*field);
-    std::memcpy(out.impl()->data + i * bytes, BytesOf(dense), bytes);
-  }
-  return out;
-}
-
-Sample StackBy(absl::Span<const Sample> samples, NameOfSample name) {
-  if (samples.empty()) RaiseStatus(InvalidArgument("there is no sample"), "stack");
-  return {StackField(samples, &Sample::input, name), StackField(samples, &Sample::target, name)};
-}
-
-class TensorDataset final : public Dataset {
- public:
-  TensorDataset(Tensor input, Tensor target)
-      : input_(std::move(input)), target_(std::move(target)), size_(input_.size(0)) {}
-  int64_t size() const override { return size_; }
-  Sample Get(int64_t i) const override {
-    CheckIndex(i, size_);
-    return {Gather(input_, {i}, false), Gather(target_, {i}, false)};
-  }
-  Sample GetBatch(absl::Span<const int64_t> indices) const override {
-    for (const int64_t i : indices) CheckIndex(i, size_);
-    return {Gather(input_, indices, true), Gather(target_, indices, true)};
-  }
-
- private:
-  static Tensor Gather(const Tensor& rows, absl::Span<const int64_t> indices, bool keep_dim) {
-    if (!rows.defined()) return {};
-    const auto n = static_cast<int64_t>(indices.size());
-    const Shape batch = WithFirst(n, rows.shape(), 1);
-    Tensor out =
-        NewTensor(rows.dtype(), keep_dim ? batch : Shape(batch.span().subspan(1)), "gather");
-    const size_t bytes = out.spec().bytes() / std::max<size_t>(indices.size(), 1);
-    if (bytes == 0) return out;
-    for (size_t k = 0; k < indices.size(); ++k) {
-      std::memcpy(out.impl()->data + k * bytes,
-                  BytesOf(rows) + static_cast<size_t>(indices[k]) * bytes, bytes);
-    }
-    return out;
-  }
-
-  const Tensor input_;
-  const Tensor target_;
-  const int64_t size_;
-};
 
 class FunctionDataset final : public Dataset {
  public:
@@ -167,6 +68,7 @@ class SubsetDataset final : public Dataset {
     for (const int64_t i : indices) translated.push_back(Translate(i));
     return base_->GetBatch(translated);
   }
+  std::vector<std::string> variables() const override { return base_->variables(); }
   std::string NameOf(int64_t i) const override { return base_->NameOf(Translate(i)); }
 
  private:
@@ -201,6 +103,9 @@ class ConcatDataset final : public Dataset {
     }
     return parts_[part]->GetBatch(inside);
   }
+  std::vector<std::string> variables() const override {
+    return size() == 0 ? Dataset::variables() : parts_[PartOf(0)]->variables();
+  }
   std::string NameOf(int64_t i) const override {
     const size_t part = PartOf(i);
     return parts_[part]->NameOf(i - BeginOf(part));
@@ -215,6 +120,40 @@ class ConcatDataset final : public Dataset {
 
   const std::vector<DatasetPtr> parts_;
   std::vector<int64_t> ends_;  // of each part: the index after its last
+};
+
+class ZipDataset final : public Dataset {
+ public:
+  ZipDataset(SampleNames names, std::vector<DatasetPtr> parts)
+      : names_(std::move(names)), parts_(std::move(parts)) {}
+  int64_t size() const override { return parts_[0]->size(); }
+  std::vector<std::string> variables() const override { return *names_; }
+  Sample Get(int64_t i) const override {
+    return Together([i](const Dataset& part) { return part.Get(i); });
+  }
+  Sample GetBatch(absl::Span<const int64_t> indices) const override {
+    return Together([indices](const Dataset& part) { return part.GetBatch(indices); });
+  }
+  std::string NameOf(int64_t i) const override { return parts_[0]->NameOf(i); }
+
+ private:
+  template <class F>
+  Sample Together(F get) const {
+    std::vector<Tensor> tensors;
+    for (size_t k = 0; k < parts_.size(); ++k) {
+      Sample one = get(*parts_[k]);
+      if (one.size() != 1) {
+        RaiseStatus(InvalidArgument((*names_)[k], ": expected samples of one tensor, got ",
+                                    absl::StrJoin(one.variables(), ", ")),
+                    "zip");
+      }
+      tensors.push_back(std::move(one.input));
+    }
+    return Sample::Named(names_, std::move(tensors));
+  }
+
+  const SampleNames names_;
+  const std::vector<DatasetPtr> parts_;
 };
 
 class BatchDataset final : public Dataset {
@@ -232,6 +171,7 @@ class BatchDataset final : public Dataset {
     }
     return base_->GetBatch(indices);
   }
+  std::vector<std::string> variables() const override { return base_->variables(); }
   std::string NameOf(int64_t i) const override { return absl::StrCat("batch ", i); }
 
  private:
@@ -249,18 +189,12 @@ Sample Dataset::GetBatch(absl::Span<const int64_t> indices) const {
   return internal::StackOf(*this, indices, samples);
 }
 
+std::vector<std::string> Dataset::variables() const {
+  if (size() == 0) return {"input", "target"};
+  return Get(0).variables();
+}
+
 std::string Dataset::NameOf(int64_t i) const { return absl::StrCat("sample ", i); }
-
-Sample Stack(absl::Span<const Sample> samples) {
-  return StackBy(samples, [](size_t i) {
-    return i == 0 ? std::string("sample 0") : absl::StrCat("sample ", i, " of the batch");
-  });
-}
-
-Sample internal::StackOf(const Dataset& dataset, absl::Span<const int64_t> indices,
-                         absl::Span<const Sample> samples) {
-  return StackBy(samples, [&](size_t i) { return dataset.NameOf(indices[i]); });
-}
 
 void internal::CheckIndex(int64_t i, int64_t size, const char* what, const char* who) {
   if (i >= 0 && i < size) return;
@@ -269,16 +203,6 @@ void internal::CheckIndex(int64_t i, int64_t size, const char* what, const char*
 
 void internal::RaiseNamed(const std::string& name, const Error& error, const char* who) {
   RaiseStatus(absl::Status(error.code(), absl::StrCat(name, ": ", error.what())), who);
-}
-
-DatasetPtr FromTensors(const Tensor& input, const Tensor& target) {
-  CheckRows(input);
-  if (target.defined()) CheckRows(target);
-  if (target.defined() && target.size(0) != input.size(0)) {
-    RaiseStatus(InvalidArgument("input has ", input.size(0), " rows, target ", target.size(0)),
-                "dataset");
-  }
-  return std::make_shared<TensorDataset>(Dense(input), target.defined() ? Dense(target) : Tensor());
 }
 
 DatasetPtr FromFunction(int64_t size, std::function<Sample(int64_t)> f) {
@@ -336,6 +260,22 @@ DatasetPtr Shuffle(DatasetPtr dataset, Integer seed) {
 
 DatasetPtr Concat(std::vector<DatasetPtr> datasets) {
   return std::make_shared<ConcatDataset>(std::move(datasets));
+}
+
+DatasetPtr Zip(std::vector<std::pair<std::string, DatasetPtr>> datasets) {
+  std::vector<std::pair<std::string, Tensor>> names;
+  std::vector<DatasetPtr> parts;
+  for (auto& [name, part] : datasets) {
+    CheckDefined(part, "zip");
+    if (part->size() != datasets[0].second->size()) {
+      RaiseStatus(InvalidArgument(datasets[0].first, " has ", datasets[0].second->size(),
+                                  " samples, ", name, " ", part->size()),
+                  "zip");
+    }
+    names.emplace_back(name, Tensor());
+    parts.push_back(part);
+  }
+  return std::make_shared<ZipDataset>(Sample::Named(std::move(names)).names, std::move(parts));
 }
 
 DatasetPtr Batch(DatasetPtr dataset, Integer batch, Flag drop_last) {

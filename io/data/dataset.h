@@ -14,19 +14,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "firn/io/data/sample.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::io {
-
-// One example, or a batch of them: what goes into a network, and what should come out. Either may
-// be undefined. Taken apart by `auto [images, labels] = sample`.
-struct Sample {
-  Tensor input;
-  Tensor target;
-};
 
 // A numbered collection of samples. Subclasses make them; users combine them by the functions
 // below. Thread-safe: DataLoader calls Get and GetBatch from several threads at once, so a subclass
@@ -38,9 +33,12 @@ class Dataset {
   // Sample `i`. Throws OutOfRange unless 0 <= i < size(), and what the subclass throws.
   virtual Sample Get(int64_t i) const = 0;
   // The samples of these indices, of which there is one at least, stacked: tensors get a new first
-  // dimension. The samples' shapes and dtypes must agree. Override it where a batch can be made
-  // faster than one by one.
+  // dimension. The samples' names, shapes and dtypes must agree. Override it where a batch can be
+  // made faster than one by one.
   virtual Sample GetBatch(absl::Span<const int64_t> indices) const;
+  // What a sample's tensors are called (Sample::variables), in their order: here, by sample 0, and
+  // "input" and "target" where there is none. Override it where it is known.
+  virtual std::vector<std::string> variables() const;
   // What errors call sample `i`: its file where it has one, else "sample <i>". Combinations give
   // the name that the dataset below them gives.
   virtual std::string NameOf(int64_t i) const;
@@ -52,13 +50,16 @@ using DatasetPtr = std::shared_ptr<const Dataset>;
 // Sample i is row i of each tensor (of size n in dimension 0); `target` may be undefined. Throws
 // when the sizes differ.
 DatasetPtr FromTensors(const Tensor& input, const Tensor& target = {});
+// The same of any number of tensors, under their names: {{"image", a}, {"boxes", b}}.
+DatasetPtr FromTensors(const NamedTensors& tensors);
 
 // Sample i is f(i), computed when it is asked for, on the thread that asks. Throws when `f` is
 // empty or size negative.
 DatasetPtr FromFunction(int64_t size, std::function<Sample(int64_t i)> f);
 
-// `f` of each sample, computed when it is asked for, on the thread that asks. Throws when `f` is
-// empty. A firn::Error of f gets the sample's name in front.
+// `f` of each sample, computed when it is asked for, on the thread that asks: names and further
+// tensors are what it returns. Throws when `f` is empty. A firn::Error of f gets the sample's name
+// in front.
 DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f);
 
 // The samples of these indices, in this order; an index may be repeated. Throws when one is out of
@@ -85,6 +86,11 @@ DatasetPtr Shuffle(DatasetPtr dataset, inner::Integer seed);
 // The samples of one dataset after the other.
 DatasetPtr Concat(std::vector<DatasetPtr> datasets);
 
+// Samples of one number put together under names: {{"image", images}, {"boxes", boxes}}. Of each
+// dataset the samples are one tensor; a sample with more throws. Throws where there is no dataset,
+// their sizes differ, or a name is empty or there twice.
+DatasetPtr Zip(std::vector<std::pair<std::string, DatasetPtr>> datasets);
+
 // Sample i is the batch of samples i * batch to (i + 1) * batch - 1; the last one is shorter or,
 // with drop_last, left out when they do not come out even. Throws unless batch >= 1.
 DatasetPtr Batch(DatasetPtr dataset, inner::Integer batch, inner::Flag drop_last = false);
@@ -99,8 +105,8 @@ struct PrefetchOptions {
 // more than handing it over, some 20 us.
 DatasetPtr Prefetch(DatasetPtr dataset, const PrefetchOptions& options = {});
 
-// Samples stacked along a new first dimension. Throws when there are none, or when they differ in
-// shape, dtype, or in which tensors are defined.
+// Samples stacked along a new first dimension, under their names. Throws when there are none, or
+// when they differ in names, shape, dtype, or in which tensors are defined.
 Sample Stack(absl::Span<const Sample> samples);
 
 }  // namespace firn::io

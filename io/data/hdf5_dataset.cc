@@ -1,6 +1,7 @@
-// In memory by the parameters' reader, asked for two entries of the file.
+// In memory by the parameters' reader, asked for the entries that are wanted.
 #include "firn/io/data/hdf5_dataset.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -23,25 +24,38 @@ namespace {
 
 constexpr char kWho[] = "hdf5_dataset";
 
-void CheckSameRows(const std::string& path, const Hdf5DatasetOptions& options, int64_t inputs,
-                   int64_t targets) {
-  if (inputs == targets) return;
-  RaiseStatus(InvalidArgument(path, ": expected as many rows in ", options.target, " as in ",
-                              options.input, ", ", inputs, ", got ", targets),
+// The arrays that are wanted.
+std::vector<std::string> Wanted(const Hdf5DatasetOptions& options) {
+  if (!options.variables.empty()) return options.variables;
+  if (options.target.empty()) return {options.input};
+  return {options.input, options.target};
+}
+
+// What samples call them: of an input and a target nothing.
+SampleNames NamesOf(const Hdf5DatasetOptions& options) {
+  if (options.variables.empty()) return nullptr;
+  NamedTensors names;
+  for (const std::string& name : options.variables) names.emplace_back(name, Tensor());
+  return Sample::Named(std::move(names)).names;
+}
+
+void CheckSameRows(const std::string& path, const std::vector<std::string>& names, size_t at,
+                   int64_t rows, int64_t first) {
+  if (rows == first) return;
+  RaiseStatus(InvalidArgument(path, ": expected as many rows in ", names[at], " as in ", names[0],
+                              ", ", first, ", got ", rows),
               kWho);
 }
 
 DatasetPtr RowsInFile(const std::string& path, const Hdf5DatasetOptions& options) {
-  const auto open = [&](const std::string& name) {
-    return internal::ValueOrRaise(
-        internal::OpenH5Rows(path, name, options.limits, options.max_row_bytes), kWho);
-  };
-  std::unique_ptr<internal::RowSource> input = open(options.input), target;
-  if (!options.target.empty()) {
-    target = open(options.target);
-    CheckSameRows(path, options, input->size(), target->size());
+  const std::vector<std::string> names = Wanted(options);
+  std::vector<std::unique_ptr<internal::RowSource>> sources;
+  for (size_t k = 0; k < names.size(); ++k) {
+    sources.push_back(internal::ValueOrRaise(
+        internal::OpenH5Rows(path, names[k], options.limits, options.max_row_bytes), kWho));
+    CheckSameRows(path, names, k, sources[k]->size(), sources[0]->size());
   }
-  return internal::DatasetOfRows(path, std::move(input), std::move(target), kWho);
+  return internal::DatasetOfRows(path, NamesOf(options), std::move(sources), kWho);
 }
 
 Tensor Rows(const StateDict& arrays, const std::string& path, const std::string& name,
@@ -63,17 +77,21 @@ Tensor Rows(const StateDict& arrays, const std::string& path, const std::string&
 
 DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& options) {
   if (!options.in_memory) return RowsInFile(path, options);
+  const std::vector<std::string> wanted = Wanted(options);
+  const SampleNames called = NamesOf(options);
   std::set<std::string> names;  // which may be asked for twice
   const StateDict arrays =
       Load(path, {.limits = options.limits, .want = [&](std::string_view name) {
                     names.emplace(name);
-                    return name == options.input || name == options.target;
+                    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
                   }});
-  const Tensor input = Rows(arrays, path, options.input, names);
-  if (options.target.empty()) return FromTensors(input);
-  const Tensor target = Rows(arrays, path, options.target, names);
-  CheckSameRows(path, options, input.size(0), target.size(0));
-  return FromTensors(input, target);
+  NamedTensors rows;
+  for (size_t k = 0; k < wanted.size(); ++k) {
+    rows.emplace_back(wanted[k], Rows(arrays, path, wanted[k], names));
+    CheckSameRows(path, wanted, k, rows[k].second.size(0), rows[0].second.size(0));
+  }
+  if (called != nullptr) return FromTensors(rows);
+  return FromTensors(rows[0].second, rows.size() > 1 ? rows[1].second : Tensor());
 }
 
 std::vector<std::string> LoadHdf5Words(const std::string& path, const std::string& name,

@@ -12,6 +12,8 @@ namespace firn::io {
 struct Hdf5DatasetOptions {
   std::string input = "x";
   std::string target = "y";  // "": samples have no target
+  // In place of the two: arrays by whose names samples have their tensors.
+  std::vector<std::string> variables = {};
   // false: a sample is read when it is asked for, and the arrays may be larger than memory.
   bool in_memory = true;
   int64_t max_row_bytes = int64_t{1} << 30;  // of one sample, unless in memory

@@ -84,16 +84,17 @@ class NpyRows final : public RowSource {
 }  // namespace
 
 DatasetPtr NpyDataset(const std::string& input, const NpyDatasetOptions& options) {
-  std::unique_ptr<RowSource> rows = ValueOrRaise(NpyRows::Open(input, options), kWho), targets;
+  std::vector<std::unique_ptr<RowSource>> rows;
+  rows.push_back(ValueOrRaise(NpyRows::Open(input, options), kWho));
   if (!options.target.empty()) {
-    targets = ValueOrRaise(NpyRows::Open(options.target, options), kWho);
-    if (targets->size() != rows->size()) {
+    rows.push_back(ValueOrRaise(NpyRows::Open(options.target, options), kWho));
+    if (rows[1]->size() != rows[0]->size()) {
       RaiseStatus(InvalidArgument(options.target, ": expected as many rows as ", input, " has, ",
-                                  rows->size(), ", got ", targets->size()),
+                                  rows[0]->size(), ", got ", rows[1]->size()),
                   kWho);
     }
   }
-  return internal::DatasetOfRows(input, std::move(rows), std::move(targets), kWho);
+  return internal::DatasetOfRows(input, nullptr, std::move(rows), kWho);
 }
 
 }  // namespace firn::io

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "firn/device/status_macros.h"
 #include "firn/io/data/dataset.h"
@@ -18,6 +19,7 @@ class PrefetchDataset final : public Dataset {
   PrefetchDataset(DatasetPtr base, const PrefetchOptions& options)
       : base_(std::move(base)), options_(options) {}
   int64_t size() const override { return base_->size(); }
+  std::vector<std::string> variables() const override { return base_->variables(); }
   std::string NameOf(int64_t i) const override { return base_->NameOf(i); }
   Sample Get(int64_t i) const override {
     if (i < 0 || i >= size()) return base_->Get(i);  // which knows what to throw

@@ -1,4 +1,4 @@
-// Small classes that forward to the rows below them.
+// Small classes that forward to the dataset below them.
 #include "firn/io/data/rows.h"
 
 #include <algorithm>
@@ -20,14 +20,14 @@ void CheckDefined(const void* pointer, const char* who) {
   if (pointer == nullptr) RaiseStatus(InvalidArgument("there is nothing: it is null"), who);
 }
 
-size_t PlaceOf(const Rows& rows, const std::string& name) {
-  const std::vector<std::string>& all = rows.variables();
+int64_t PlaceOf(const Dataset& rows, const std::string& name) {
+  const std::vector<std::string> all = rows.variables();
   const auto found = std::find(all.begin(), all.end(), name);
   if (found == all.end()) {
     RaiseStatus(NotFound("expected a variable called ", name, ", got ", absl::StrJoin(all, ", ")),
                 "pick");
   }
-  return static_cast<size_t>(found - all.begin());
+  return found - all.begin();
 }
 
 Tensor ClassOf(const Tensor& t, int64_t row) {
@@ -44,7 +44,7 @@ Tensor ClassOf(const Tensor& t, int64_t row) {
 
 class PickedDataset final : public Dataset {
  public:
-  PickedDataset(RowsPtr rows, const PickOptions& options)
+  PickedDataset(DatasetPtr rows, const PickOptions& options)
       : rows_(std::move(rows)),
         input_(PlaceOf(*rows_, options.input)),
         has_target_(!options.target.empty()),
@@ -52,53 +52,44 @@ class PickedDataset final : public Dataset {
         target_is_class_(options.target_is_class) {}
   int64_t size() const override { return rows_->size(); }
   Sample Get(int64_t i) const override {
-    const std::vector<Tensor> row = rows_->Get(i);
+    const Sample row = rows_->Get(i);
     if (!has_target_) return {row[input_], {}};
     const Tensor& target = row[target_];
     return {row[input_], target_is_class_ ? ClassOf(target, i) : target};
   }
+  std::string NameOf(int64_t i) const override { return rows_->NameOf(i); }
 
  private:
-  const RowsPtr rows_;
-  const size_t input_;
+  const DatasetPtr rows_;
+  const int64_t input_;
   const bool has_target_;
-  const size_t target_;
+  const int64_t target_;
   const bool target_is_class_;
 };
 
-class SubsetRows final : public Rows {
+class NamedDataset final : public Dataset {
  public:
-  SubsetRows(RowsPtr rows, std::vector<int64_t> indices)
-      : rows_(std::move(rows)), indices_(std::move(indices)) {
-    for (const int64_t i : indices_) internal::CheckIndex(i, rows_->size(), "row", "rows");
-  }
-  int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
-  const std::vector<std::string>& variables() const override { return rows_->variables(); }
-  std::vector<Tensor> Get(int64_t i) const override {
-    internal::CheckIndex(i, size(), "row", "rows");
-    return rows_->Get(indices_[static_cast<size_t>(i)]);
-  }
-
- private:
-  const RowsPtr rows_;
-  const std::vector<int64_t> indices_;
-};
-
-class SampleRows final : public Rows {
- public:
-  SampleRows(DatasetPtr dataset, std::vector<std::string> variables)
-      : dataset_(std::move(dataset)), variables_(std::move(variables)) {}
+  NamedDataset(DatasetPtr dataset, std::vector<std::string> names)
+      : dataset_(std::move(dataset)),
+        names_(std::make_shared<const std::vector<std::string>>(std::move(names))) {}
   int64_t size() const override { return dataset_->size(); }
-  const std::vector<std::string>& variables() const override { return variables_; }
-  std::vector<Tensor> Get(int64_t i) const override {
-    Sample sample = dataset_->Get(i);
-    if (variables_.size() == 1) return {std::move(sample.input)};
-    return {std::move(sample.input), std::move(sample.target)};
+  std::vector<std::string> variables() const override { return *names_; }
+  Sample Get(int64_t i) const override { return Renamed(dataset_->Get(i)); }
+  Sample GetBatch(absl::Span<const int64_t> indices) const override {
+    return Renamed(dataset_->GetBatch(indices));
   }
+  std::string NameOf(int64_t i) const override { return dataset_->NameOf(i); }
 
  private:
+  Sample Renamed(Sample sample) const {
+    sample.names = names_;
+    sample.more.clear();
+    if (names_->size() == 1) sample.target = {};
+    return sample;
+  }
+
   const DatasetPtr dataset_;
-  const std::vector<std::string> variables_;
+  const SampleNames names_;
 };
 
 }  // namespace
@@ -118,24 +109,19 @@ absl::StatusOr<internal::PlacesByName> internal::PlacesOf(const std::vector<std:
   return places;
 }
 
-DatasetPtr Pick(RowsPtr rows, const PickOptions& options) {
-  CheckDefined(rows.get(), "pick");
-  return std::make_shared<PickedDataset>(std::move(rows), options);
+DatasetPtr Pick(DatasetPtr dataset, const PickOptions& options) {
+  CheckDefined(dataset.get(), "pick");
+  return std::make_shared<PickedDataset>(std::move(dataset), options);
 }
 
-RowsPtr Subset(RowsPtr rows, std::vector<int64_t> indices) {
-  CheckDefined(rows.get(), "subset");
-  return std::make_shared<SubsetRows>(std::move(rows), std::move(indices));
-}
-
-RowsPtr NameSamples(DatasetPtr dataset, const std::string& input, const std::string& target) {
+DatasetPtr NameSamples(DatasetPtr dataset, const std::string& input, const std::string& target) {
   CheckDefined(dataset.get(), "name_samples");
   if (input == target) {
     RaiseStatus(InvalidArgument("input and target are both called ", input), "name_samples");
   }
-  std::vector<std::string> variables = {input};
-  if (dataset->size() == 0 || dataset->Get(0).target.defined()) variables.push_back(target);
-  return std::make_shared<SampleRows>(std::move(dataset), std::move(variables));
+  std::vector<std::string> names = {input};
+  if (dataset->size() == 0 || dataset->Get(0).size() > 1) names.push_back(target);
+  return std::make_shared<NamedDataset>(std::move(dataset), std::move(names));
 }
 
 }  // namespace firn::io

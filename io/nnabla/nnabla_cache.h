@@ -5,8 +5,7 @@
 //
 //   io::WriteNnablaCache("cache", io::CsvRows("train.csv"), {.shuffle = true});
 //   auto cache = io::OpenNnablaCache("cache");
-//   io::DataLoader train(io::Pick(cache), {.batch = 64,
-//                                          .order = io::ShuffleBlocks(cache->file_rows())});
+//   io::DataLoader train(cache, {.batch = 64, .order = io::ShuffleBlocks(cache->file_rows())});
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "firn/io/data/rows.h"
+#include "firn/io/data/dataset.h"
 #include "firn/io/load_limits.h"
 
 namespace firn::io {
@@ -32,8 +31,9 @@ struct OpenNnablaCacheOptions {
   LoadLimits limits = {};
 };
 
-// The rows of such a folder, read when they are asked for. Thread-safe.
-class NnablaCache : public Rows {
+// The rows of such a folder, read when they are asked for: samples whose tensors are called as its
+// variables. Thread-safe.
+class NnablaCache : public Dataset {
  public:
   // How many rows each file has, in their order: what ShuffleBlocks takes to go through them as
   // NNabla shuffles a cache.
@@ -73,7 +73,7 @@ struct WriteNnablaCacheOptions {
 // cache is there and is not to be replaced, or files of these names belong to none; InvalidArgument
 // where `original` would be removed or the name of a variable is no line of UTF-8; and what the
 // rows throw: a cache that was to be replaced is then gone.
-void WriteNnablaCache(const std::string& folder, const RowsPtr& rows,
+void WriteNnablaCache(const std::string& folder, const DatasetPtr& rows,
                       const WriteNnablaCacheOptions& options = {});
 
 }  // namespace firn::io

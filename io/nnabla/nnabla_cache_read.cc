@@ -53,9 +53,9 @@ Shape WithoutFirst(const Shape& shape) { return Shape(shape.span().subspan(1)); 
 class CacheBase : public NnablaCache {
  public:
   int64_t size() const override { return index_.size(); }
-  const std::vector<std::string>& variables() const override { return variables_; }
+  std::vector<std::string> variables() const override { return variables_; }
   const std::vector<int64_t>& file_rows() const override { return index_.rows; }
-  std::vector<Tensor> Get(int64_t i) const override {
+  Sample Get(int64_t i) const override {
     internal::CheckIndex(i, size(), "row", "nnabla_cache");
     const auto file = static_cast<size_t>(
         std::upper_bound(index_.ends.begin(), index_.ends.end(), i) - index_.ends.begin());
@@ -66,7 +66,7 @@ class CacheBase : public NnablaCache {
       if (t.dtype() == DType::kU8) t = t.To(DType::kF32) / 255;
       if (t.dtype() == DType::kF64) t = t.To(DType::kF32);
     }
-    return *std::move(row);
+    return Sample::Named(names_, *std::move(row));
   }
 
  protected:
@@ -81,12 +81,15 @@ class CacheBase : public NnablaCache {
     variables_ = options_.variables.empty() ? all : options_.variables;
     FIRN_ASSIGN_OR_RETURN(
         places_, internal::PlacesOf(variables_, all, where, "OpenNnablaCacheOptions::variables"));
+    FIRN_RETURN_IF(variables_.empty(), DataLoss(where, ": expected variables, got none"));
+    names_ = std::make_shared<const std::vector<std::string>>(variables_);
     return absl::OkStatus();
   }
 
   const NnablaCacheIndex index_;
   const OpenNnablaCacheOptions options_;
   std::vector<std::string> variables_;
+  SampleNames names_;              // the same
   internal::PlacesByName places_;  // in `variables_`
 };
 

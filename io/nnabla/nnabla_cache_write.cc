@@ -36,9 +36,10 @@ using inner::internal::CsvField;
 
 class Writer {
  public:
-  Writer(const std::string& folder, const RowsPtr& rows, const WriteNnablaCacheOptions& options)
+  Writer(const std::string& folder, const DatasetPtr& rows, const WriteNnablaCacheOptions& options)
       : folder_(folder),
         rows_(rows),
+        variables_(rows->variables()),
         options_(options),
         order_(options.shuffle ? internal::Permutation(rows->size(), options.seed, 0)
                                : internal::InOrder(rows->size())) {}
@@ -48,11 +49,10 @@ class Writer {
                    InvalidArgument("rows_per_file is ", options_.rows_per_file, " (want >= 1)"));
     FIRN_RETURN_IF(options_.threads < 1,
                    InvalidArgument("threads is ", options_.threads, " (want >= 1)"));
-    FIRN_RETURN_IF(rows_->variables().empty(), InvalidArgument("the rows have no variables"));
     const bool hdf5 = options_.format == NnablaCacheFormat::kHdf5;
     FIRN_RETURN_IF(hdf5 && size() == 0,
                    InvalidArgument("no rows: files of .h5 tell what the variables are"));
-    for (const std::string& name : rows_->variables()) {
+    for (const std::string& name : variables_) {
       FIRN_RETURN_IF(name.empty() || !inner::internal::IsOneLine(name),
                      InvalidArgument("the name of a variable is empty, has lines or is no UTF-8"));
       // They would become groups, and NNabla looks for datasets.
@@ -70,8 +70,7 @@ class Writer {
     if (!options_.original.empty()) FIRN_RETURN_IF_ERROR(CopyOriginal());
     if (options_.format == NnablaCacheFormat::kNpy) {
       std::string info;
-      for (const std::string& name : rows_->variables())
-        absl::StrAppend(&info, CsvField(name), "\n");
+      for (const std::string& name : variables_) absl::StrAppend(&info, CsvField(name), "\n");
       FIRN_RETURN_IF_ERROR(inner::internal::ReplaceFile(Path(internal::kCacheInfo), info));
     }
     std::string index;
@@ -159,26 +158,29 @@ class Writer {
   }
 
   absl::Status WriteFile(int64_t file) const {
-    const std::vector<std::string>& variables = rows_->variables();
-    std::vector<std::vector<Sample>> columns(variables.size());
+    std::vector<std::vector<Sample>> columns(variables_.size());
     for (int64_t i = Begin(file); i < End(file); ++i) {
       const int64_t row_number = order_[static_cast<size_t>(i)];
-      const std::vector<Tensor> row = rows_->Get(row_number);
-      for (size_t v = 0; v < row.size(); ++v) {
-        const Tensor& first = columns[v].empty() ? row[v] : columns[v][0].input;
-        FIRN_RETURN_IF(!row[v].defined(),
-                       InvalidArgument("row ", row_number, ": ", variables[v], " is undefined"));
-        FIRN_RETURN_IF(row[v].shape() != first.shape() || row[v].dtype() != first.dtype(),
-                       InvalidArgument("row ", row_number, ": expected ", variables[v], " to be ",
+      const Sample row = rows_->Get(row_number);
+      FIRN_RETURN_IF(row.size() != std::ssize(variables_),
+                     InvalidArgument("row ", row_number, ": expected ", variables_.size(),
+                                     " tensors, got ", row.size()));
+      for (size_t v = 0; v < variables_.size(); ++v) {
+        const Tensor& t = row[v];
+        const Tensor& first = columns[v].empty() ? t : columns[v][0].input;
+        FIRN_RETURN_IF(!t.defined(),
+                       InvalidArgument("row ", row_number, ": ", variables_[v], " is undefined"));
+        FIRN_RETURN_IF(t.shape() != first.shape() || t.dtype() != first.dtype(),
+                       InvalidArgument("row ", row_number, ": expected ", variables_[v], " to be ",
                                        first.spec().ToString(), " as in row ",
                                        order_[static_cast<size_t>(Begin(file))], ", got ",
-                                       row[v].spec().ToString()));
-        columns[v].push_back({row[v], {}});
+                                       t.spec().ToString()));
+        columns[v].push_back({t, {}});
       }
     }
     StateDict arrays;
-    for (size_t v = 0; v < variables.size(); ++v) {
-      arrays.Insert(variables[v], Stack(columns[v]).input);
+    for (size_t v = 0; v < variables_.size(); ++v) {
+      arrays.Insert(variables_[v], Stack(columns[v]).input);
       columns[v].clear();
     }
     return options_.format == NnablaCacheFormat::kNpy ? WriteNpyFile(Path(Name(file)), arrays)
@@ -221,14 +223,15 @@ class Writer {
   }
 
   const std::string folder_;
-  const RowsPtr rows_;
+  const DatasetPtr rows_;
+  const std::vector<std::string> variables_;
   const WriteNnablaCacheOptions options_;
   const std::vector<int64_t> order_;  // the rows in the order of the cache
 };
 
 }  // namespace
 
-void WriteNnablaCache(const std::string& folder, const RowsPtr& rows,
+void WriteNnablaCache(const std::string& folder, const DatasetPtr& rows,
                       const WriteNnablaCacheOptions& options) {
   if (rows == nullptr) RaiseStatus(InvalidArgument("the rows are null"), "write_nnabla_cache");
   Writer writer(folder, rows, options);

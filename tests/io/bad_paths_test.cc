@@ -198,7 +198,7 @@ TEST(BadPathsTest, TheFileOfACellThatWasRemoved) {
   const std::string table = TempPath("t.csv"), path = TempPath("a.npy");
   WriteFile(table, "x\na.npy\n");
   WriteNpy(path, Ones({2}));
-  const RowsPtr rows = CsvRows(table);
+  const DatasetPtr rows = CsvRows(table);
   EXPECT_EQ(rows->Get(0)[0].num_elements(), 2);
   fs::remove(path);
   const std::string error = ErrorOf([&] { rows->Get(0); });
@@ -211,7 +211,7 @@ TEST(BadPathsTest, TablesThatWereRemovedOrEmptied) {
   const std::string table = TempPath("t.csv"), array = TempPath("a.npy");
   WriteFile(table, "x\n1\n2\n");
   WriteNpy(array, Ones({2, 1}));
-  const RowsPtr rows = CsvRows(table);
+  const DatasetPtr rows = CsvRows(table);
   const DatasetPtr samples = NpyDataset(array);
   const std::vector<int64_t> both = {0, 1};
   for (const std::string& path : {table, array}) {

@@ -140,7 +140,7 @@ TEST(FullDiskTest, WhatIsNoFileIsNotReplaced) {
 // ---------------------------------------------------------------------------------------
 
 TEST(FullDiskTest, ACacheThatWasNotWrittenIsNone) {
-  const RowsPtr rows = NameSamples(FromTensors(Ones({60, 100}), Zeros({60})));
+  const DatasetPtr rows = NameSamples(FromTensors(Ones({60, 100}), Zeros({60})));
   const std::string original = TempPath("t.csv");
   WriteFile(original, std::string(300, '1') + "\n");
   for (const NnablaCacheFormat format : {NnablaCacheFormat::kNpy, NnablaCacheFormat::kHdf5}) {
@@ -164,7 +164,7 @@ TEST(FullDiskTest, ACacheThatWasNotWrittenIsNone) {
 }
 
 TEST(FullDiskTest, TheCopyOfTheTableOfACacheIsWholeOrNotThere) {
-  const RowsPtr rows = NameSamples(FromTensors(Ones({2}), Zeros({2})));
+  const DatasetPtr rows = NameSamples(FromTensors(Ones({2}), Zeros({2})));
   const std::string original = TempPath("t.csv"), folder = TempPath("cache");
   WriteFile(original, std::string(5000, '1') + "\n");
   const absl::Status status =

@@ -18,6 +18,7 @@
 #include "firn/io/data/internal/csv_rows_open.h"
 #include "firn/io/data/internal/permutation.h"
 #include "firn/io/data/mnist.h"
+#include "firn/io/data/rows.h"
 #include "firn/io/formats/formats.h"
 #include "firn/io/nnabla/nnabla_cache.h"
 #include "firn/tensor/error.h"
@@ -40,40 +41,27 @@ void CheckVariables(const std::string& path, const std::vector<std::string>& all
 }
 
 // Arrays of a file, whose rows belong together.
-class ArrayRows final : public io::Rows {
- public:
-  ArrayRows(const std::string& path, const StateDict& arrays,
-            const std::vector<std::string>& wanted) {
-    std::vector<std::string> all;
-    for (const auto& [name, array] : arrays) {
-      all.push_back(name);
-      if (!wanted.empty() && std::count(wanted.begin(), wanted.end(), name) == 0) continue;
-      if (array.rank() == 0 || array.size(0) != (arrays_.empty() ? array : arrays_[0]).size(0)) {
-        RaiseStatus(DataLoss(path, ": expected arrays of as many rows each, got ", name,
-                             " of shape ", array.shape().ToString()),
-                    "dataset");
-      }
-      names_.push_back(name);
-      arrays_.push_back(array);
+io::DatasetPtr ArrayRows(const std::string& path, const StateDict& arrays,
+                         const std::vector<std::string>& wanted) {
+  std::vector<std::string> all;
+  io::NamedTensors rows;
+  for (const auto& [name, array] : arrays) {
+    all.push_back(name);
+    if (!wanted.empty() && std::count(wanted.begin(), wanted.end(), name) == 0) continue;
+    if (array.rank() == 0 || array.size(0) != (rows.empty() ? array : rows[0].second).size(0)) {
+      RaiseStatus(DataLoss(path, ": expected arrays of as many rows each, got ", name, " of shape ",
+                           array.shape().ToString()),
+                  "dataset");
     }
-    if (arrays.empty()) RaiseStatus(DataLoss(path, ": expected arrays, got none"), "dataset");
-    CheckVariables(path, all, wanted);
+    rows.emplace_back(name, array);
   }
-  int64_t size() const override { return arrays_[0].size(0); }
-  const std::vector<std::string>& variables() const override { return names_; }
-  std::vector<Tensor> Get(int64_t i) const override {
-    std::vector<Tensor> row;
-    for (const Tensor& array : arrays_) row.push_back(array.Select(0, i).Clone());
-    return row;
-  }
-
- private:
-  std::vector<std::string> names_;
-  std::vector<Tensor> arrays_;
-};
+  if (arrays.empty()) RaiseStatus(DataLoss(path, ": expected arrays, got none"), "dataset");
+  CheckVariables(path, all, wanted);
+  return io::FromTensors(rows);
+}
 
 // Pictures of data sets that give them as f32 from 0 to 1.
-io::RowsPtr NamePictures(const io::DatasetPtr& dataset, bool normalize) {
+io::DatasetPtr NamePictures(const io::DatasetPtr& dataset, bool normalize) {
   if (normalize) return io::NameSamples(dataset);
   return io::NameSamples(io::Map(dataset, [](io::Sample s) {
     return io::Sample{Round(s.input * 255).To(DType::kU8), s.target};
@@ -97,10 +85,10 @@ bool IsFile(const std::string& path, std::initializer_list<const char*> ends) {
 struct Format {
   const char* name;
   bool (*recognises)(const std::string& path);
-  io::RowsPtr (*open)(const std::string& path, const DataOptions& options);
+  io::DatasetPtr (*open)(const std::string& path, const DataOptions& options);
 };
 
-io::RowsPtr OpenImages(const std::string& path, const DataOptions& options) {
+io::DatasetPtr OpenImages(const std::string& path, const DataOptions& options) {
   io::ImageFolderOptions folder;
   if (options.normalize) {
     folder.transform = [](const Tensor& image) { return image.To(DType::kF32) / 255; };
@@ -108,8 +96,8 @@ io::RowsPtr OpenImages(const std::string& path, const DataOptions& options) {
   return io::NameSamples(io::ImageFolder(path, folder));
 }
 
-io::RowsPtr OpenCsv(const std::string& path, const DataOptions& o) {
-  absl::StatusOr<io::RowsPtr> rows = io::internal::OpenCsvRows(
+io::DatasetPtr OpenCsv(const std::string& path, const DataOptions& o) {
+  absl::StatusOr<io::DatasetPtr> rows = io::internal::OpenCsvRows(
       path,
       {.variables = o.variables,
        .dtype = o.f64 ? DType::kF64 : DType::kF32,
@@ -141,7 +129,7 @@ const io::Format* ArraysOf(const std::string& path) {
 constexpr Format kFormats[] = {
     {"csv", [](const std::string& path) { return IsFile(path, {".csv"}); }, OpenCsv},
     {"nnabla-cache", [](const std::string& path) { return AnyOf(path, {"cache_index.csv"}); },
-     [](const std::string& path, const DataOptions& o) -> io::RowsPtr {
+     [](const std::string& path, const DataOptions& o) -> io::DatasetPtr {
        return io::OpenNnablaCache(path, {.variables = o.variables, .normalize = o.normalize});
      }},
     {"mnist",
@@ -198,7 +186,7 @@ Data OpenData(const std::string& path, const DataOptions& options) {
   const io::Format* const arrays = io::FindFormat(name);
   if (arrays != nullptr && HoldsArrays(*arrays)) {
     const StateDict all = arrays->read_tensors(path, {});
-    return {name, std::make_shared<ArrayRows>(path, all, options.variables)};
+    return {name, ArrayRows(path, all, options.variables)};
   }
   RaiseStatus(NotFound(path, ": expected a data set (", absl::StrJoin(DataFormats(), ", "), ")"),
               "dataset");

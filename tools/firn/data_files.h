@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "firn/io/data/rows.h"
+#include "firn/io/data/dataset.h"
 
 namespace firn::cli {
 
 // A data set, of whichever kind that Firn reads.
 struct Data {
   std::string format;  // "csv", "nnabla-cache", "mnist", ...
-  io::RowsPtr rows;
+  io::DatasetPtr rows;
   // Of a cache whose files are read whole: how many rows each has (io::ShuffleBlocks).
   std::vector<int64_t> file_rows = {};
 };
@@ -45,7 +45,7 @@ std::vector<std::string> DataFormats();
 // x__0, x__1, ..., pictures as .png and other arrays as .npy, in the folder "<name>_files" beside
 // it, or "<name>_files_2" and so on where that is there: no other table's files are replaced.
 // Pictures are u8, or f32 whose elements times 255 are whole numbers. Throws firn::Error.
-void WriteCsvData(const std::string& path, const io::Rows& rows,
+void WriteCsvData(const std::string& path, const io::Dataset& rows,
                   const std::function<void(int64_t rows)>& progress);
 
 // Writes one of very many files, making its folder. Not by AtomicFile, which waits for the disk

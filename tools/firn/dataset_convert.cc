@@ -25,13 +25,13 @@ struct Options {
 };
 
 // NNabla has labels as vectors of one element.
-class AsVectors final : public io::Rows {
+class AsVectors final : public io::Dataset {
  public:
-  explicit AsVectors(io::RowsPtr rows) : rows_(std::move(rows)) {}
+  explicit AsVectors(io::DatasetPtr rows) : rows_(std::move(rows)) {}
   int64_t size() const override { return rows_->size(); }
-  const std::vector<std::string>& variables() const override { return rows_->variables(); }
-  std::vector<Tensor> Get(int64_t i) const override {
-    std::vector<Tensor> row = rows_->Get(i);
+  std::vector<std::string> variables() const override { return rows_->variables(); }
+  io::Sample Get(int64_t i) const override {
+    io::Sample row = rows_->Get(i);
     for (Tensor& t : row) {
       if (t.rank() == 0) t = t.Reshape({1});
     }
@@ -39,7 +39,7 @@ class AsVectors final : public io::Rows {
   }
 
  private:
-  const io::RowsPtr rows_;
+  const io::DatasetPtr rows_;
 };
 
 void WriteCache(const Options& o, const Data& data, io::ProgressMeter& meter) {
@@ -73,7 +73,7 @@ int Convert(Terminal& terminal, Options o) {
   const int64_t n = data.rows->size();
   io::ProgressMeter meter(n, {.label = "rows", .out = &terminal.err, .log_lines = 10});
   if (o.to == "csv") {
-    const io::RowsPtr rows =
+    const io::DatasetPtr rows =
         o.shuffle ? io::Subset(data.rows, ShuffledNumbers(n, o.seed)) : data.rows;
     WriteCsvData(o.destination, *rows, [&](int64_t) { meter.Step(); });
   } else {

@@ -89,12 +89,12 @@ struct Options {
 int Inspect(Terminal& terminal, const Options& o) {
   const Data data = OpenData(o.path, o.data);
   const int64_t n = o.rows > 0 ? std::min(o.rows, data.rows->size()) : data.rows->size();
-  const std::vector<std::string>& names = data.rows->variables();
+  const std::vector<std::string> names = data.rows->variables();
   std::vector<Variable> variables(names.size());
   io::ProgressMeter meter(n, {.label = "rows", .out = &terminal.err});
   for (int64_t i = 0; i < n; ++i) {
-    const std::vector<Tensor> row = data.rows->Get(i);
-    for (size_t v = 0; v < row.size(); ++v) variables[v].Add(row[v]);
+    const io::Sample row = data.rows->Get(i);
+    for (size_t v = 0; v < variables.size(); ++v) variables[v].Add(row[v]);
     meter.Step();
   }
   nlohmann::json value = {{"format", data.format},

@@ -91,7 +91,8 @@ void SplitCsv(const Options& o, const std::vector<size_t>& parts) {
   for (AtomicFile& file : files) RaiseIfError(file.Commit(), "dataset split");
 }
 
-void SplitIntoCaches(const Options& o, const io::RowsPtr& rows, const std::vector<size_t>& parts) {
+void SplitIntoCaches(const Options& o, const io::DatasetPtr& rows,
+                     const std::vector<size_t>& parts) {
   for (size_t part = 0; part < o.outputs.size(); ++part) {
     std::vector<int64_t> numbers;
     for (size_t row = 0; row < parts.size(); ++row) {

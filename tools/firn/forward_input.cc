@@ -182,7 +182,7 @@ ForwardInput DataSet(const std::string& path, const ForwardOptions& o, bool clas
   }
   DataOptions options = {.format = o.format, .test = o.test, .round = o.round};
   Data data = OpenData(path, options);
-  const std::vector<std::string>& all = data.rows->variables();
+  const std::vector<std::string> all = data.rows->variables();
   const std::string y = o.y.value_or("y");
   const bool there = std::find(all.begin(), all.end(), y) != all.end();
   const bool labelled = o.labels && classes && (there || o.y.has_value());

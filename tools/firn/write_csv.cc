@@ -83,13 +83,13 @@ std::string Unused(const std::string& name, absl::FunctionRef<bool(const std::st
 
 class Writer {
  public:
-  Writer(const std::string& path, const io::Rows& rows)
-      : rows_(rows),
+  Writer(const std::string& path, const io::Dataset& rows)
+      : names_(rows.variables()),
         folder_(fs::path(path).parent_path().string()),
         files_(NewFolder(
             folder_, inner::internal::PortablePath(fs::path(path).stem().string()) + "_files")) {
     std::set<std::string> taken;
-    for (const std::string& name : rows.variables()) {
+    for (const std::string& name : names_) {
       std::string kept;  // names become parts of paths
       for (const char c : name) kept += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
       folders_.push_back(Unused(kept, [&](const std::string& f) { return taken.contains(f); }));
@@ -103,10 +103,10 @@ class Writer {
     }
   }
 
-  std::string Header(const std::vector<Tensor>& first) const {
+  std::string Header(const io::Sample& first) const {
     std::string line;
-    for (size_t v = 0; v < first.size(); ++v) {
-      const std::string& name = rows_.variables()[v];
+    for (size_t v = 0; v < names_.size(); ++v) {
+      const std::string& name = names_[v];
       if (first[v].rank() == 1 && first[v].num_elements() > 1 && AreCells(first[v])) {
         for (int64_t k = 0; k < first[v].num_elements(); ++k)
           Cell(absl::StrCat(name, "__", k), &line);
@@ -117,11 +117,10 @@ class Writer {
     return line + "\n";
   }
 
-  std::string Line(int64_t i, const std::vector<Tensor>& row,
-                   const std::vector<Tensor>& first) const {
+  std::string Line(int64_t i, const io::Sample& row, const io::Sample& first) const {
     std::string line;
-    for (size_t v = 0; v < row.size(); ++v) {
-      const std::string& name = rows_.variables()[v];
+    for (size_t v = 0; v < names_.size(); ++v) {
+      const std::string& name = names_[v];
       if (AreCells(first[v]) && row[v].shape() != first[v].shape()) {
         Raise(InvalidArgument("row ", i, ": expected ", name, " to be ",
                               first[v].shape().ToString(), " as in row 0, got ",
@@ -173,20 +172,20 @@ class Writer {
     return inside;
   }
 
-  const io::Rows& rows_;
+  const std::vector<std::string> names_;
   const std::string folder_, files_;
   std::vector<std::string> folders_;  // of each variable, in files_
 };
 
 }  // namespace
 
-void WriteCsvData(const std::string& path, const io::Rows& rows,
+void WriteCsvData(const std::string& path, const io::Dataset& rows,
                   const std::function<void(int64_t rows)>& progress) {
   if (rows.size() == 0) Raise(InvalidArgument(path, ": there are no rows to write"));
   absl::StatusOr<inner::internal::AtomicFile> out = inner::internal::AtomicFile::Create(path);
   if (!out.ok()) Raise(out.status());
   const Writer writer(path, rows);
-  const std::vector<Tensor> first = rows.Get(0);
+  const io::Sample first = rows.Get(0);
   const auto write = [&](const std::string& text) {
     RaiseIfError(out->Write(text.data(), text.size()), "dataset");
   };

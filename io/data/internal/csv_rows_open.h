@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "firn/io/data/csv_rows.h"
-#include "firn/io/data/rows.h"
+#include "firn/io/data/dataset.h"
 
 namespace firn::io::internal {
 
@@ -17,7 +17,7 @@ struct CsvRowsWording {
 };
 
 // CsvRows with a status and other words.
-absl::StatusOr<RowsPtr> OpenCsvRows(const std::string& path, const CsvRowsOptions& options,
+absl::StatusOr<DatasetPtr> OpenCsvRows(const std::string& path, const CsvRowsOptions& options,
                                     const CsvRowsWording& wording = {});
 
 }  // namespace firn::io::internal

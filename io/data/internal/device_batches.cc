@@ -30,19 +30,13 @@ DeviceBatches::~DeviceBatches() {
 
 Sample DeviceBatches::Upload(const Sample& batch) {
   const NoGradScope no_grad;
-  Sample there;
-  for (const auto& [from, to] :
-       {std::pair{&batch.input, &there.input}, {&batch.target, &there.target}}) {
-    if (!from->defined()) continue;
-    if (!from->device().is_cpu()) {
-      *to = from->To(context_.device());
-      continue;
-    }
-    absl::StatusOr<Tensor> copy = Copy(from->Detach().Contiguous());
+  return batch.EachBy([&](const Tensor& from) -> Tensor {
+    if (!from.defined()) return {};
+    if (!from.device().is_cpu()) return from.To(context_.device());
+    absl::StatusOr<Tensor> copy = Copy(from.Detach().Contiguous());
     RaiseIfError(copy.status(), "data loader");
-    *to = *std::move(copy);
-  }
-  return there;
+    return *std::move(copy);
+  });
 }
 
 void DeviceBatches::HandOut() { RaiseIfError(context_.stream().Wait(*copied_), "data loader"); }

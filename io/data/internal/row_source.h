@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -22,10 +23,11 @@ class RowSource {
   virtual absl::StatusOr<Tensor> Read(absl::Span<const int64_t> indices, bool batch) const = 0;
 };
 
-// Samples of rows with the same number; `target` may be null. `name` stands for the file in names
-// of samples, `who` for the function in errors. Requires: as many targets as inputs.
-DatasetPtr DatasetOfRows(std::string name, std::unique_ptr<RowSource> input,
-                         std::unique_ptr<RowSource> target, const char* who);
+// Samples of rows with the same number, a tensor of each source. `name` stands for the file in
+// names of samples, `who` for the function in errors. Requires: at least one source, all of one
+// size; `names` is null or has a name for each.
+DatasetPtr DatasetOfRows(std::string name, SampleNames names,
+                         std::vector<std::unique_ptr<RowSource>> sources, const char* who);
 
 }  // namespace firn::io::internal
 

@@ -55,7 +55,7 @@ void CheckRotation(const RandomRotationOptions& options, const char* who) {
 
 Transform MakeRotation(const RandomRotationOptions& options, const char* who) {
   CheckRotation(options, who);
-  return [options, who](const Tensor& image, RandomGenerator& random) {
+  return [options, who](const Tensor& image, RandomGenerator& random, internal::Scene* scene) {
     const Tensor from = internal::CheckedImage(image, who);
     return internal::WarpRotation(from,
                                   {.degrees = internal::Uniform(random, options.degrees),
@@ -63,7 +63,7 @@ Transform MakeRotation(const RandomRotationOptions& options, const char* who) {
                                    .expand = options.expand,
                                    .center = options.center,
                                    .fill = options.fill},
-                                  who);
+                                  scene, who);
   };
 }
 
@@ -98,8 +98,8 @@ Transform Affine(const AffineOptions& options) {
   RequireShear({options.shear_y, options.shear_y}, "shear_y", who);
   RequireFinite(options.fill, "fill", who);
   RequireCenter(options.center, who);
-  return [options, who](const Tensor& image, RandomGenerator&) {
-    return internal::WarpAffine(internal::CheckedImage(image, who), options, who);
+  return [options, who](const Tensor& image, RandomGenerator&, internal::Scene* scene) {
+    return internal::WarpAffine(internal::CheckedImage(image, who), options, scene, who);
   };
 }
 
@@ -114,7 +114,7 @@ Transform RandomAffine(const RandomAffineOptions& options) {
   RequireShear(options.shear_y, "shear_y", who);
   RequireFinite(options.fill, "fill", who);
   RequireCenter(options.center, who);
-  return [options, who](const Tensor& image, RandomGenerator& random) {
+  return [options, who](const Tensor& image, RandomGenerator& random, internal::Scene* scene) {
     const Tensor from = internal::CheckedImage(image, who);
     // Draws follow each other in the order of the names.
     const double degrees = internal::Uniform(random, options.degrees);
@@ -133,7 +133,7 @@ Transform RandomAffine(const RandomAffineOptions& options) {
                                  .interpolation = options.interpolation,
                                  .center = options.center,
                                  .fill = options.fill},
-                                who);
+                                scene, who);
   };
 }
 

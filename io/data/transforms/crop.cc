@@ -50,7 +50,8 @@ std::vector<int64_t> Sources(int64_t begin, int64_t count, int64_t n, PadMode mo
 
 // `region` may reach beyond the image.
 Tensor Crop(const Tensor& image, const Region& region, PadMode mode, double value,
-            const char* who) {
+            internal::Scene* scene, const char* who) {
+  if (scene != nullptr) internal::MoveTo(region, region.height, region.width, scene);
   Tensor out = internal::NewImage(image, region.height, region.width, who);
   const std::vector<int64_t> ys = Sources(region.top, region.height, image.size(1), mode);
   const std::vector<int64_t> xs = Sources(region.left, region.width, image.size(2), mode);
@@ -132,7 +133,7 @@ Transform CenterCrop(const CropOptions& options) {
   const char* const who = "center_crop";
   internal::RequireSide(options.height, "height", who);
   internal::RequireSide(options.width, "width", who);
-  return [options, who](const Tensor& image, RandomGenerator&) {
+  return [options, who](const Tensor& image, RandomGenerator&, internal::Scene* scene) {
     const Tensor from = internal::CheckedImage(image, who);
     const int64_t down = from.size(1) - options.height, right = from.size(2) - options.width;
     if (down < 0 || right < 0) RefuseSmall(from, options.height, options.width, "", who);
@@ -140,7 +141,7 @@ Transform CenterCrop(const CropOptions& options) {
       return static_cast<int64_t>(std::nearbyint(static_cast<double>(n) / 2));
     };
     return Crop(from, {half(down), half(right), options.height, options.width}, PadMode::kConstant,
-                0, who);
+                0, scene, who);
   };
 }
 
@@ -150,7 +151,7 @@ Transform RandomCrop(const RandomCropOptions& options) {
   internal::RequireSide(options.width, "width", who);
   if (options.padding != 0) internal::RequireSide(options.padding, "padding", who);
   internal::RequireFinite(options.value, "value", who);
-  return [options, who](const Tensor& image, RandomGenerator& random) {
+  return [options, who](const Tensor& image, RandomGenerator& random, internal::Scene* scene) {
     const Tensor from = internal::CheckedImage(image, who);
     internal::RequirePixel(from, options.value, "value", who);
     const int64_t above = PaddingOf(options, from.size(1), options.height);
@@ -170,7 +171,8 @@ Transform RandomCrop(const RandomCropOptions& options) {
     }
     const int64_t top = internal::Below(random, down + 1) - above;
     const int64_t left = internal::Below(random, right + 1) - before;
-    return Crop(from, {top, left, options.height, options.width}, options.mode, options.value, who);
+    return Crop(from, {top, left, options.height, options.width}, options.mode, options.value,
+                scene, who);
   };
 }
 
@@ -180,12 +182,13 @@ Transform RandomResizedCrop(const RandomResizedCropOptions& options) {
   internal::RequireSide(options.width, "width", who);
   internal::RequireInterval(options.scale, std::numeric_limits<double>::min(), "scale", who);
   internal::RequireInterval(options.ratio, std::numeric_limits<double>::min(), "ratio", who);
-  return [options, who](const Tensor& image, RandomGenerator& random) {
+  return [options, who](const Tensor& image, RandomGenerator& random, internal::Scene* scene) {
     const Tensor from = internal::CheckedImage(image, who);
     const int64_t height = from.size(1), width = from.size(2);
     const Region part =
         internal::DrawPart(random, height, width, {.scale = options.scale, .ratio = options.ratio})
             .value_or(MiddlePart(height, width, options.ratio));
+    if (scene != nullptr) internal::MoveTo(part, options.height, options.width, scene);
     return internal::Resample(from, part, options.height, options.width,
                               {options.interpolation, options.antialias}, who);
   };

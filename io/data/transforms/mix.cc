@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/transforms/internal/draw.h"
 #include "firn/io/data/transforms/internal/image.h"
@@ -27,7 +28,13 @@ std::string Describe(const Tensor& t) {
   return t.defined() ? t.spec().ToString() : "an undefined tensor";
 }
 
-Tensor CheckedBatch(const Tensor& input, bool images, const char* who) {
+Tensor CheckedBatch(const Sample& batch, bool images, const char* who) {
+  if (batch.size() > 2) {
+    RaiseStatus(InvalidArgument("expected batches of an input and a target, got ",
+                                absl::StrJoin(batch.variables(), ", ")),
+                who);
+  }
+  const Tensor& input = batch.input;
   const bool fits = input.defined() && input.dtype() == DType::kF32 && input.device().is_cpu() &&
                     (images ? input.rank() == 4 : input.rank() >= 2) && input.num_elements() > 0;
   if (!fits) {
@@ -122,10 +129,10 @@ BatchTransform MixUp(const MixOptions& options) {
   const char* const who = "mix_up";
   Check(options, who);
   return [options, who](const Sample& batch, RandomGenerator& random) -> Sample {
-    const Tensor input = CheckedBatch(batch.input, false, who);
+    const Tensor input = CheckedBatch(batch, false, who);
     const Tensor target = Shares(batch.target, input.size(0), options.classes, who);
     const double share = internal::SymmetricBeta(random, options.alpha);
-    return {Mixed(input, share, who), Mixed(target, share, who)};
+    return {Mixed(input, share, who), Mixed(target, share, who), {}, batch.names};
   };
 }
 
@@ -133,13 +140,13 @@ BatchTransform CutMix(const MixOptions& options) {
   const char* const who = "cut_mix";
   Check(options, who);
   return [options, who](const Sample& batch, RandomGenerator& random) -> Sample {
-    const Tensor input = CheckedBatch(batch.input, true, who);
+    const Tensor input = CheckedBatch(batch, true, who);
     const Tensor target = Shares(batch.target, input.size(0), options.classes, who);
     const int64_t height = input.size(2), width = input.size(3);
     const Box box = DrawBox(random, internal::SymmetricBeta(random, options.alpha), height, width);
     const auto area = static_cast<double>((box.bottom - box.top) * (box.right - box.left));
     const double share = 1 - area / static_cast<double>(height * width);
-    return {Pasted(input, box, who), Mixed(target, share, who)};
+    return {Pasted(input, box, who), Mixed(target, share, who), {}, batch.names};
   };
 }
 

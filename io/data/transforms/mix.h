@@ -23,7 +23,7 @@ struct MixOptions {
 //   input   f32 [N, ...]                       f32 [N, ...]
 //   target  i64 [N], or shares f32 [N, C]      shares f32 [N, classes], which CrossEntropy takes
 // Throws unless classes >= 0 and alpha > 0; of another batch, a label beyond the classes, or labels
-// where classes is 0.
+// where classes is 0, or of more tensors than the two.
 BatchTransform MixUp(const MixOptions& options);
 
 // A rectangle of each image replaced by that of the image before it, the same for the whole batch:

@@ -21,13 +21,14 @@ struct Call {
   const Tensor& image;
   double m;  // -1 to 1, or 0 to 1
   const RandAugmentOptions& options;
+  internal::Scene* scene;
 };
 
 Tensor Warped(const Call& call, AffineOptions affine) {
   affine.interpolation = call.options.interpolation;
   affine.fill = call.options.fill;
   affine.center = Point{0, 0};
-  return internal::WarpAffine(call.image, affine, kWho);
+  return internal::WarpAffine(call.image, affine, call.scene, kWho);
 }
 
 double ShearDegrees(double m) { return std::atan(0.3 * m) * (180 / 3.141592653589793); }
@@ -59,7 +60,7 @@ constexpr Operation kOperations[] = {
        return internal::WarpRotation(
            c.image,
            {.degrees = 30 * c.m, .interpolation = c.options.interpolation, .fill = c.options.fill},
-           kWho);
+           c.scene, kWho);
      }},
     {true, Adjusted<internal::Brightness>},
     {true, Adjusted<internal::Saturation>},
@@ -96,14 +97,14 @@ void Check(const RandAugmentOptions& options) {
 Transform RandAugment(const RandAugmentOptions& options) {
   Check(options);
   const double m = static_cast<double>(options.magnitude) / static_cast<double>(options.bins - 1);
-  return [options, m](const Tensor& given, RandomGenerator& random) {
+  return [options, m](const Tensor& given, RandomGenerator& random, internal::Scene* scene) {
     internal::CheckedBytes(given, kWho);
     Tensor image = internal::CheckedColors(given, kWho);
     for (int64_t i = 0; i < options.operations; ++i) {
       const Operation& operation =
           kOperations[internal::Below(random, static_cast<int64_t>(std::size(kOperations)))];
       const bool other_way = operation.either_way && internal::Chance(random, 0.5);
-      image = operation.run({image, other_way ? -m : m, options});
+      image = operation.run({image, other_way ? -m : m, options, scene});
     }
     return image;
   };

@@ -24,7 +24,7 @@ Transform Resize(const ResizeOptions& options) {
     internal::RequireSide(options.height, "height", who);
     internal::RequireSide(options.width, "width", who);
   }
-  return [options, who](const Tensor& image, RandomGenerator&) {
+  return [options, who](const Tensor& image, RandomGenerator&, internal::Scene* scene) {
     const Tensor from = internal::CheckedImage(image, who);
     const int64_t h = from.size(1), w = from.size(2);
     int64_t height = options.height, width = options.width;
@@ -32,6 +32,7 @@ Transform Resize(const ResizeOptions& options) {
       height = h <= w ? options.shorter : options.shorter * h / w;
       width = w <= h ? options.shorter : options.shorter * w / h;
     }
+    if (scene != nullptr) internal::MoveTo({0, 0, h, w}, height, width, scene);
     return internal::Resample(from, {0, 0, h, w}, height, width,
                               {options.interpolation, options.antialias}, who);
   };

@@ -10,12 +10,13 @@
 namespace firn::io {
 
 Sample Transform::operator()(Sample sample, RandomGenerator& random) const {
-  return {f_(std::move(sample.input), random), std::move(sample.target)};
+  sample.input = f_(std::move(sample.input), random, nullptr);
+  return sample;
 }
 
 Tensor Transform::operator()(Tensor image) const {
   RandomGenerator random;
-  Tensor made = f_(std::move(image), random);
+  Tensor made = f_(std::move(image), random, nullptr);
   if (random.position().offset != 0) {
     RaiseStatus(FailedPrecondition("it draws random numbers: call it with a generator"),
                 "transform");
@@ -24,16 +25,20 @@ Tensor Transform::operator()(Tensor image) const {
 }
 
 Transform Compose(std::vector<Transform> transforms) {
-  return [transforms = std::move(transforms)](Tensor image, RandomGenerator& random) {
-    for (const Transform& transform : transforms) image = transform(std::move(image), random);
+  return [transforms = std::move(transforms)](Tensor image, RandomGenerator& random,
+                                              internal::Scene* scene) {
+    for (const Transform& transform : transforms) {
+      image = transform(std::move(image), random, scene);
+    }
     return image;
   };
 }
 
 Transform RandomApply(Transform transform, const RandomApplyOptions& options) {
   internal::RequireProbability(options.p, "random_apply");
-  return [transform = std::move(transform), p = options.p](Tensor image, RandomGenerator& random) {
-    return internal::Chance(random, p) ? transform(std::move(image), random) : image;
+  return [transform = std::move(transform), p = options.p](Tensor image, RandomGenerator& random,
+                                                           internal::Scene* scene) {
+    return internal::Chance(random, p) ? transform(std::move(image), random, scene) : image;
   };
 }
 

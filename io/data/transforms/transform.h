@@ -20,6 +20,10 @@
 
 namespace firn::io {
 
+namespace internal {
+struct Scene;
+}  // namespace internal
+
 // From where to where, both included unless something else is said. Random transforms draw from it
 // uniformly.
 struct Interval {
@@ -46,27 +50,42 @@ class Transform {
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, Transform> &&
            std::is_invocable_r_v<Tensor, F&, Tensor, RandomGenerator&>) Transform(F&& f)
-      : f_(std::forward<F>(f)) {}  // NOLINT: implicit on purpose
+      : f_([own = std::decay_t<F>(std::forward<F>(f))](Tensor image, RandomGenerator& random,
+                                                       internal::Scene*) mutable {
+          return own(std::move(image), random);
+        }) {}  // NOLINT: implicit on purpose
+  // Of those that move pixels, and have to tell the scene where to unless it is null.
+  template <class F>
+  requires(!std::same_as<std::remove_cvref_t<F>, Transform> &&
+           std::is_invocable_r_v<Tensor, F&, Tensor, RandomGenerator&, internal::Scene*>)
+      Transform(F&& f)  // NOLINT: implicit on purpose
+      : f_(std::forward<F>(f)) {}
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, Transform> &&
            !std::is_invocable_v<F&, Tensor, RandomGenerator&> &&
            std::is_invocable_r_v<Tensor, F&, Tensor>)
       Transform(F&& f)  // NOLINT: implicit on purpose
-      : f_([own = std::decay_t<F>(std::forward<F>(f))](Tensor image, RandomGenerator&) mutable {
+      : f_([own = std::decay_t<F>(std::forward<F>(f))](Tensor image, RandomGenerator&,
+                                                       internal::Scene*) mutable {
           return own(std::move(image));
         }) {}
 
   Tensor operator()(Tensor image, RandomGenerator& random) const {
-    return f_(std::move(image), random);
+    return f_(std::move(image), random, nullptr);
   }
-  // Of the sample's input: what DataLoaderOptions::transform wants. The target stays as it is.
+  // What TransformSample does, which moves more than the image.
+  Tensor operator()(Tensor image, RandomGenerator& random, internal::Scene* scene) const {
+    return f_(std::move(image), random, scene);
+  }
+  // Of the sample's input: what DataLoaderOptions::transform wants. Other tensors stay as they are;
+  // TransformSample (sample_transform.h) takes boxes and masks along.
   Sample operator()(Sample sample, RandomGenerator& random) const;
   // For transforms that draw nothing. Throws kFailedPrecondition where this one does: without a
   // generator of the caller's, nothing would say which numbers.
   Tensor operator()(Tensor image) const;
 
  private:
-  std::function<Tensor(Tensor, RandomGenerator&)> f_;
+  std::function<Tensor(Tensor, RandomGenerator&, internal::Scene*)> f_;
 };
 
 // One after the other, all from one generator. None: the image as it is.

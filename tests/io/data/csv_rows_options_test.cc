@@ -22,14 +22,14 @@ using ::testing::ElementsAre;
 using testing::ErrorOf;
 using ::testing::HasSubstr;
 
-RowsPtr Open(const std::string& text, const CsvRowsOptions& options = {}) {
+DatasetPtr Open(const std::string& text, const CsvRowsOptions& options = {}) {
   const std::string path = TempPath("options.csv");
   WriteFile(path, text);
   return CsvRows(path, options);
 }
 std::string Error(const std::string& text, const CsvRowsOptions& options) {
   return ErrorOf([&] {
-    const RowsPtr rows = Open(text, options);
+    const DatasetPtr rows = Open(text, options);
     for (int64_t i = 0; i < rows->size(); ++i) rows->Get(i);
   });
 }
@@ -39,7 +39,7 @@ TEST(CsvRowsOptionsTest, WordsBecomePlacesOrZerosAndOnes) {
   CsvRowsOptions options = {.one_hot = {"x__1:color"}, .dtypes = {{"y", DType::kI64}}};
   options.categories["y"] = {"a", "b"};
   options.categories["x__1:color"] = {"red", "green", "blue"};
-  RowsPtr rows = Open(text, options);
+  DatasetPtr rows = Open(text, options);
   EXPECT_THAT(rows->Get(0)[0].ToVector<float>(), ElementsAre(1, 1, 0, 0));
   EXPECT_THAT(rows->Get(1)[0].ToVector<float>(), ElementsAre(2, 0, 0, 1));
   EXPECT_EQ(rows->Get(0)[1].spec().ToString(), "i64 [1] on cpu");
@@ -72,9 +72,9 @@ TEST(CsvRowsOptionsTest, WordsBecomePlacesOrZerosAndOnes) {
 
 TEST(CsvRowsOptionsTest, VariablesHaveTypesOfTheirOwn) {
   const std::string text = "x__0,x__1,id,z\n1,2,9007199254740993,0.1\n";
-  const RowsPtr rows =
+  const DatasetPtr rows =
       Open(text, {.dtypes = {{"x", DType::kU8}, {"id", DType::kI64}, {3, DType::kF64}}});
-  const std::vector<Tensor> row = rows->Get(0);
+  const Sample row = rows->Get(0);
   EXPECT_EQ(row[0].spec().ToString(), "u8 [2] on cpu");
   EXPECT_THAT(row[0].ToVector<uint8_t>(), ElementsAre(1, 2));
   EXPECT_EQ(row[1].Item<int64_t>(), 9007199254740993);
@@ -98,7 +98,7 @@ TEST(CsvRowsOptionsTest, VariablesHaveTypesOfTheirOwn) {
 }
 
 TEST(CsvRowsOptionsTest, MissingCellsBecomeMeans) {
-  const RowsPtr rows = Open("x,y\n1,10\n?,20\n\"6\",nan\n", {.missing = CsvMissing::kMean});
+  const DatasetPtr rows = Open("x,y\n1,10\n?,20\n\"6\",nan\n", {.missing = CsvMissing::kMean});
   ASSERT_EQ(rows->size(), 3);
   EXPECT_EQ(rows->Get(1)[0].Item(), 3.5);
   EXPECT_EQ(rows->Get(2)[1].Item(), 15);
@@ -131,7 +131,7 @@ TEST(CsvRowsOptionsTest, MissingCellsBecomeMeans) {
 TEST(CsvRowsOptionsTest, RowsWithMissingCellsAreLeftOut) {
   CsvRowsOptions options = {.missing = CsvMissing::kDropRow};
   const std::string text = "x,y\n1,\"1\"\n?,2\n3,\n\"4\",nan\n5,\"5\"\n?,\n";
-  const RowsPtr rows = Open(text, options);
+  const DatasetPtr rows = Open(text, options);
   ASSERT_EQ(rows->size(), 2);
   EXPECT_EQ(rows->Get(0)[0].Item(), 1);
   EXPECT_EQ(rows->Get(1)[1].Item(), 5);
@@ -144,7 +144,7 @@ TEST(CsvRowsOptionsTest, RowsWithMissingCellsAreLeftOut) {
               HasSubstr("line 3, column 1 (\"y\"): expected a number or the path"));
   EXPECT_THAT(ErrorOf([&] { Open("x,y\n1,2\n?,../a.png\n", options); }),
               HasSubstr("inside the folder of this file"));
-  const RowsPtr late = Open("x,y\n?,1\n1,no.npy\n?,no.npy\n", options);
+  const DatasetPtr late = Open("x,y\n?,1\n1,no.npy\n?,no.npy\n", options);
   ASSERT_EQ(late->size(), 1);
   EXPECT_THAT(ErrorOf([&] { late->Get(0); }), HasSubstr("options.csv: line 3, column 1 (\"y\"): "));
   EXPECT_EQ(Open("x,y\n?,1\n", options)->size(), 0);
@@ -192,7 +192,7 @@ Table ByLoadCsv(const std::string& path, const CsvOptions& options) {
 Table ByCsvRows(const std::string& path, const CsvRowsOptions& options, std::string* error) {
   std::vector<std::vector<std::string>> rows;
   *error = ErrorOf([&] {
-    const RowsPtr table = CsvRows(path, options);
+    const DatasetPtr table = CsvRows(path, options);
     rows.resize(static_cast<size_t>(table->size()));
     for (size_t i = 0; i < rows.size(); ++i) {
       for (const Tensor& t : table->Get(static_cast<int64_t>(i))) {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "firn/io/data/data_loader.h"
+#include "firn/io/data/rows.h"
 #include "firn/io/npy/npy.h"
 #include "firn/io/wav/wav.h"
 #include "firn/tensor/from.h"
@@ -45,7 +46,7 @@ class CsvRowsTest : public ::testing::Test {
     WriteFile(folder_ + "/t.csv", text);
     return folder_ + "/t.csv";
   }
-  RowsPtr Open(const std::string& text, const CsvRowsOptions& options = {}) const {
+  DatasetPtr Open(const std::string& text, const CsvRowsOptions& options = {}) const {
     return CsvRows(Write(text), options);
   }
   // Of opening the file, or of its first row.
@@ -57,10 +58,10 @@ class CsvRowsTest : public ::testing::Test {
 };
 
 TEST_F(CsvRowsTest, ReadsNumbersAndVectors) {
-  const RowsPtr rows = Open("x__0:a,y:label,#note,x__1\r\n1,7,hello,+2.5\r\n3e1, 8 ,,-nan\n\n");
+  const DatasetPtr rows = Open("x__0:a,y:label,#note,x__1\r\n1,7,hello,+2.5\r\n3e1, 8 ,,-nan\n\n");
   EXPECT_EQ(rows->size(), 2);
   EXPECT_THAT(rows->variables(), ElementsAre("x", "y"));
-  const std::vector<Tensor> row = rows->Get(0);
+  const Sample row = rows->Get(0);
   EXPECT_EQ(row[0].spec().ToString(), "f32 [2] on cpu");
   EXPECT_THAT(row[0].ToVector<float>(), ElementsAre(1, 2.5));
   EXPECT_EQ(row[1].spec().ToString(), "f32 [1] on cpu");
@@ -73,10 +74,10 @@ TEST_F(CsvRowsTest, ReadsNumbersAndVectors) {
 }
 
 TEST_F(CsvRowsTest, ReadsFilesFromItsFolder) {
-  const RowsPtr rows = Open(
+  const DatasetPtr rows = Open(
       "i:image,n,c,w,d\n"
       "in/a.png,./in/a.npy,in\\a.csv,\"in/a.wav\",in/deep.png\n");
-  const std::vector<Tensor> row = rows->Get(0);
+  const Sample row = rows->Get(0);
   EXPECT_EQ(row[0].shape(), (Shape{1, 2, 2}));
   EXPECT_THAT(row[0].ToVector<float>(), ElementsAre(0, 0.2f, 1, 0.4f));
   EXPECT_TRUE(row[1].Equals(FromValues<int64_t>({5, 6})));
@@ -84,7 +85,7 @@ TEST_F(CsvRowsTest, ReadsFilesFromItsFolder) {
   EXPECT_EQ(row[3].spec().ToString(), "f32 [1, 3] on cpu");
   EXPECT_THAT(row[4].ToVector<float>(), ElementsAre(1, 0.2f));
 
-  const std::vector<Tensor> raw = Open("i,d\nin/a.png,in/deep.png\n", {.normalize = false})->Get(0);
+  const Sample raw = Open("i,d\nin/a.png,in/deep.png\n", {.normalize = false})->Get(0);
   EXPECT_TRUE(raw[0].Equals(FromVector(std::vector<uint8_t>{0, 51, 255, 102}, {1, 2, 2})));
   EXPECT_TRUE(raw[1].Equals(FromVector(std::vector<int32_t>{65535, 13107}, {1, 1, 2})));
 }
@@ -97,7 +98,7 @@ TEST_F(CsvRowsTest, FilesInColumnsOfOneVariableAreStacked) {
 }
 
 TEST_F(CsvRowsTest, ReadsTheVariablesThatAreAskedFor) {
-  const RowsPtr rows = Open("x,y,z\n1,no number.xyz,3\n", {.variables = {"z", "x"}});
+  const DatasetPtr rows = Open("x,y,z\n1,no number.xyz,3\n", {.variables = {"z", "x"}});
   EXPECT_THAT(rows->variables(), ElementsAre("z", "x"));
   EXPECT_THAT(rows->Get(0)[0].ToVector<float>(), ElementsAre(3));
   EXPECT_THAT(Error("x,y\n1,2\n", {.variables = {"z"}}), HasSubstr("called z, got x, y"));
@@ -111,7 +112,7 @@ TEST_F(CsvRowsTest, ChoosesAmongVeryManyVariables) {
     absl::StrAppend(&numbers, c == 0 ? "" : ",", c);
   }
   const auto begin = std::chrono::steady_clock::now();
-  const RowsPtr rows = Open(names + "\n" + numbers + "\n");
+  const DatasetPtr rows = Open(names + "\n" + numbers + "\n");
   // Comparing each name with each takes many times as long.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
   EXPECT_EQ(rows->Get(0)[29'999].Item(), 29'999);
@@ -152,14 +153,14 @@ TEST_F(CsvRowsTest, TakesReadersOfTheProgramsOwn) {
 
 TEST_F(CsvRowsTest, LinesEndInAnyWayAndStandInQuotes) {
   for (const std::string text : {"x,y\r1,2\r3,4\r", "x,y\r1,2\r3,4", "x,y\r\n1,2\n3,4\r"}) {
-    const RowsPtr rows = Open(text);
+    const DatasetPtr rows = Open(text);
     ASSERT_EQ(rows->size(), 2) << text;
     EXPECT_EQ(rows->Get(0)[1].Item(), 2);
     EXPECT_EQ(rows->Get(1)[0].Item(), 3);
   }
   const std::string quoted =
       "\xEF\xBB\xBF\"x\",\"#a\nnote\"\n1,\"two\r\nlines\"\n2,\n3,\"\n\n\n\"\n4,\n";
-  const RowsPtr rows = Open(quoted);
+  const DatasetPtr rows = Open(quoted);
   ASSERT_EQ(rows->size(), 4);
   for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(rows->Get(i)[0].Item<int64_t>(), i + 1);
   EXPECT_THAT(ErrorOf([&] { Open(quoted + "bad,\n")->Get(4); }), HasSubstr("line 11, column 0"));
@@ -269,7 +270,7 @@ TEST_F(CsvRowsTest, ReadsNothingFromTheWeb) {
 }
 
 TEST_F(CsvRowsTest, AFileThatBecomesShorterIsAnErrorOfItsRows) {
-  const RowsPtr rows = Open("x\n1\n2\n3\n");
+  const DatasetPtr rows = Open("x\n1\n2\n3\n");
   std::filesystem::resize_file(folder_ + "/t.csv", 5);
   EXPECT_EQ(rows->Get(0)[0].Item(), 1);
   EXPECT_THAT(ErrorOf([&] { rows->Get(2); }), HasSubstr("line 4, "));
@@ -282,7 +283,7 @@ TEST_F(CsvRowsTest, LinesAreFoundAcrossBlocksOfTheFile) {
     text += std::to_string(i) + "," + std::string(static_cast<size_t>(5000 + i % 7), 'f') + "\n";
   }
   ASSERT_GT(text.size(), size_t{3} << 20);
-  const RowsPtr rows = Open(text);
+  const DatasetPtr rows = Open(text);
   ASSERT_EQ(rows->size(), n);
   for (int64_t i = n - 1; i >= 0; --i) ASSERT_EQ(rows->Get(i)[0].Item<int64_t>(), i);
 }
@@ -312,6 +313,19 @@ TEST_F(CsvRowsTest, TrainsFromThreads) {
     for (const int64_t label : y.ToVector<int64_t>()) labels.push_back(label);
   }
   EXPECT_THAT(labels, ElementsAre(1, 0, 2));
+}
+
+TEST_F(CsvRowsTest, ALoaderGivesAllVariables) {
+  DataLoader loader(Open("image,boxes__0,boxes__1,labels\nin/a.png,1,2,0\nin/a.png,3,4,1\n"),
+                    {.batch = 2});
+  for (auto [image, boxes, labels] : loader.As<3>()) {
+    EXPECT_EQ(image.shape(), (Shape{2, 1, 2, 2}));
+    EXPECT_THAT(boxes.ToVector<float>(), ElementsAre(1, 2, 3, 4));
+    EXPECT_THAT(labels.ToVector<float>(), ElementsAre(0, 1));
+  }
+  EXPECT_EQ((*loader.begin())["boxes"].shape(), (Shape{2, 2}));
+  DataLoader uneven(Open("x\nin/a.png\nin/deep.png\n"), {.batch = 2});
+  EXPECT_THAT(ErrorOf([&] { uneven.begin(); }), HasSubstr("t.csv, line 3 is f32 [1, 1, 2]"));
 }
 
 }  // namespace

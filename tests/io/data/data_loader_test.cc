@@ -13,6 +13,7 @@
 #include "firn/device/philox.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -283,6 +284,26 @@ TEST(DataLoaderTest, TellsWhereEpochsBeginAndEnd) {
   seen.clear();
   for ([[maybe_unused]] const Sample& batch : loader) break;
   EXPECT_THAT(seen, ElementsAre("begin 2"));
+}
+
+TEST(DataLoaderTest, GivesAsManyTensorsAsSamplesHave) {
+  const Tensor numbers = FromVector<int64_t>({0, 1, 2, 3});
+  DataLoader loader(FromTensors({{"image", numbers}, {"boxes", -numbers}, {"mask", 2 * numbers}}),
+                    {.batch = 2, .prefetch = 1});
+  std::vector<int64_t> masks;
+  DataLoader::Tensors<3> batches = loader.As<3>();
+  EXPECT_EQ(batches.size(), 2);
+  for (auto [image, boxes, mask] : batches) {
+    EXPECT_TRUE((image + boxes + mask).Equals(mask));
+    for (const int64_t m : mask.ToVector<int64_t>()) masks.push_back(m);
+  }
+  EXPECT_THAT(masks, ElementsAre(0, 2, 4, 6));
+  for (const Sample& batch : loader) EXPECT_TRUE(batch["mask"].Equals(2 * batch["image"]));
+  EXPECT_EQ(loader.epoch(), 2);
+  EXPECT_THAT(testing::ErrorOf([&] {
+                for ([[maybe_unused]] auto [image, boxes] : loader.As<2>()) break;
+              }),
+              HasSubstr("got 3: image, boxes, mask"));
 }
 
 }  // namespace

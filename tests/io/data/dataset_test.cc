@@ -238,5 +238,96 @@ TEST(DatasetTest, StackNamesTheSampleThatDiffers) {
   EXPECT_EQ(Stack({{FromVector<float>({}, {0, 4}), {}}}).input.shape(), (Shape{1, 0, 4}));
 }
 
+// Row i: image {i, i}, boxes {10 i}, labels i.
+DatasetPtr Detections(int64_t n) {
+  std::vector<float> images, boxes;
+  std::vector<int64_t> labels;
+  for (int64_t i = 0; i < n; ++i) {
+    images.insert(images.end(), 2, static_cast<float>(i));
+    boxes.push_back(static_cast<float>(10 * i));
+    labels.push_back(i);
+  }
+  return FromTensors({{"image", FromVector(images, {n, 2})},
+                      {"boxes", FromVector(boxes, {n, 1})},
+                      {"labels", FromVector(labels)}});
+}
+
+void ExpectDetection(const Sample& s, int64_t i) {
+  EXPECT_THAT(s.variables(), ElementsAre("image", "boxes", "labels"));
+  const auto x = static_cast<float>(i);
+  EXPECT_THAT(s["image"].ToVector<float>(), ElementsAre(x, x));
+  EXPECT_THAT(s["boxes"].ToVector<float>(), ElementsAre(10 * x));
+  EXPECT_THAT(s["labels"].ToVector<int64_t>(), ElementsAre(i));
+}
+
+TEST(DatasetTest, EveryCombinationKeepsAllTensorsAndTheirNames) {
+  const DatasetPtr all = Detections(5);
+  ExpectDetection(all->Get(3), 3);
+  ExpectDetection(Subset(all, {4, 1})->GetBatch({1}), 1);
+  ExpectDetection(Concat({Detections(2), all})->Get(4), 2);
+  ExpectDetection(Prefetch(all)->Get(1), 1);
+  ExpectDetection(Map(all, [](Sample s) { return s; })->GetBatch({2}), 2);
+  ExpectDetection(Batch(all, 1)->Get(4), 4);
+  for (const DatasetPtr& d : {Subset(all, {4}), Concat({all}), Prefetch(all), Batch(all, 2)}) {
+    EXPECT_THAT(d->variables(), ElementsAre("image", "boxes", "labels"));
+  }
+  EXPECT_THAT(Numbers(2)->variables(), ElementsAre("input", "target"));
+  EXPECT_THAT(Subset(Numbers(2), 0, 0)->variables(), ElementsAre("input", "target"));
+  const Sample batch = Map(all, [](Sample s) { return s; })->GetBatch({2, 0});
+  EXPECT_EQ(batch["image"].shape(), (Shape{2, 2}));
+  EXPECT_THAT(batch["labels"].ToVector<int64_t>(), ElementsAre(2, 0));
+  EXPECT_TRUE(all->GetBatch({2, 0})["boxes"].Equals(batch["boxes"]));
+}
+
+TEST(DatasetTest, ZipPutsDatasetsTogether) {
+  const auto one = [](const char* name) {
+    return Map(Detections(4), [name](const Sample& s) { return Sample{s[name], {}}; });
+  };
+  const DatasetPtr all =
+      Zip({{"image", one("image")}, {"boxes", one("boxes")}, {"labels", one("labels")}});
+  EXPECT_EQ(all->size(), 4);
+  ExpectDetection(all->Get(2), 2);
+  ExpectDetection(all->GetBatch({3}), 3);
+  EXPECT_THAT(all->variables(), ElementsAre("image", "boxes", "labels"));
+  EXPECT_EQ(all->NameOf(1), "sample 1");
+  EXPECT_THAT(ErrorOf([&] {
+                Zip({{"a", one("image")}, {"b", Numbers(3)}});
+              }),
+              HasSubstr("a has 4 samples, b 3"));
+  EXPECT_THAT(ErrorOf([&] {
+                Zip({{"a", one("image")}, {"b", Numbers(4)}})->Get(0);
+              }),
+              HasSubstr("b: expected samples of one tensor, got input, target"));
+  EXPECT_THAT(ErrorOf([&] {
+                Zip({{"a", one("image")}, {"a", one("image")}});
+              }),
+              HasSubstr("called a"));
+  EXPECT_THAT(ErrorOf([] { Zip({}); }), HasSubstr("there is no tensor"));
+}
+
+TEST(DatasetTest, SamplesOfABatchHaveTheSameNames) {
+  const Tensor x(1.f);
+  const auto error = [](const Sample& a, const Sample& b) {
+    return ErrorOf([&] { Stack({a, b}); });
+  };
+  const Sample pair = Sample::Named({{"image", x}, {"boxes", x}});
+  EXPECT_THAT(error(pair, Sample::Named({{"image", x}, {"mask", x}})),
+              HasSubstr("sample 1 of the batch has the tensors image, mask; sample 0 has image, "
+                        "boxes"));
+  EXPECT_THAT(error({x, x}, pair), HasSubstr("sample 0 has input, target"));
+  EXPECT_THAT(error({x, x}, {x, x, {x}}), HasSubstr("has the tensors input, target, 2;"));
+  EXPECT_THAT(error(pair, Sample::Named({{"image", x}, {"boxes", Zeros({2})}})),
+              HasSubstr("boxes: sample 1 of the batch is f32 [2] on cpu, sample 0 is f32 []"));
+  EXPECT_EQ(Stack({pair, Sample::Named({{"image", x}, {"boxes", x}})})["boxes"].size(0), 2);
+  EXPECT_THAT(ErrorOf([&] {
+                FromTensors({{"image", Zeros({2})}, {"boxes", Zeros({2})}, {"labels", Zeros({3})}});
+              }),
+              HasSubstr("image has 2 rows, labels 3"));
+  EXPECT_THAT(ErrorOf([&] {
+                FromTensors({{"image", Zeros({2})}, {"mask", Tensor()}});
+              }),
+              HasSubstr("got undefined as mask"));
+}
+
 }  // namespace
 }  // namespace firn::io

@@ -146,5 +146,15 @@ TEST_F(DeviceBatchesTest, WhatIsThereStaysWhereItIs) {
   EXPECT_TRUE(batches_->Upload({there, {}}).input.Is(there));
 }
 
+TEST_F(DeviceBatchesTest, CopiesEveryTensorOfASample) {
+  const Sample batch = batches_->Upload(Sample::Named({{"image", FromVector<int64_t>({1})},
+                                                       {"boxes", FromVector<int64_t>({2})},
+                                                       {"labels", FromVector<int64_t>({3})}}));
+  batches_->HandOut();
+  EXPECT_EQ(Fetch(DataOf(batch["image"])), 1);
+  EXPECT_EQ(Fetch(DataOf(batch["boxes"])), 2);
+  EXPECT_EQ(Fetch(DataOf(batch["labels"])), 3);
+}
+
 }  // namespace
 }  // namespace firn::io::internal

@@ -20,6 +20,7 @@
 namespace firn::io {
 namespace {
 
+using testing::ErrorOf;
 using ::testing::HasSubstr;
 
 using internal::AddDataset;
@@ -83,6 +84,30 @@ TEST_P(Hdf5RowsTest, AreTheSameHoweverTheFileKeepsThem) {
     DataLoader loader(data, {.batch = 2, .shuffle = true, .prefetch = 3});
     for (auto [x, y] : loader) EXPECT_TRUE(x.Equals(y)) << name;
   }
+}
+
+TEST_P(Hdf5RowsTest, OfSeveralArraysHaveTheirNames) {
+  const std::string path = Make([](hid_t file) {
+    AddNumbers(file, "image", {4, 2, 3});
+    AddNumbers(file, "boxes", {4, 2});
+    AddNumbers(file, "labels", {4, 1});
+    AddNumbers(file, "few", {3, 1});
+  });
+  const auto open = [&](const std::vector<std::string>& variables) {
+    return Hdf5Dataset(path, {.variables = variables, .in_memory = GetParam()});
+  };
+  const DatasetPtr data = open({"labels", "image", "boxes"});
+  EXPECT_THAT(data->variables(), ::testing::ElementsAre("labels", "image", "boxes"));
+  const auto [labels, image, boxes] = data->GetBatch({3, 1}).As<3>();
+  EXPECT_THAT(labels.ToVector<float>(), ::testing::ElementsAre(3, 1));
+  EXPECT_EQ(image.shape(), (Shape{2, 2, 3}));
+  EXPECT_THAT(boxes.ToVector<float>(), ::testing::ElementsAre(6, 7, 2, 3));
+  EXPECT_THAT(data->Get(2)["boxes"].ToVector<float>(), ::testing::ElementsAre(4, 5));
+  EXPECT_THAT(ErrorOf([&] {
+                open({"image", "few"});
+              }),
+              HasSubstr("expected as many rows in few as in image, 4, got 3"));
+  EXPECT_THAT(ErrorOf([&] { open({"image", "image"}); }), HasSubstr("called image"));
 }
 
 TEST_P(Hdf5RowsTest, AreConverted) {

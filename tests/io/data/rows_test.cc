@@ -22,21 +22,18 @@ using testing::ErrorOf;
 using ::testing::HasSubstr;
 
 // Row i: a = [i], b = [10 i], c = [i / 2].
-class ThreeColumns final : public Rows {
+class ThreeColumns final : public Dataset {
  public:
   int64_t size() const override { return 4; }
-  const std::vector<std::string>& variables() const override { return names_; }
-  std::vector<Tensor> Get(int64_t i) const override {
+  Sample Get(int64_t i) const override {
     const auto x = static_cast<float>(i);
-    return {FromValues({x}), FromValues({10 * x}), FromValues({x / 2})};
+    return Sample::Named(
+        {{"a", FromValues({x})}, {"b", FromValues({10 * x})}, {"c", FromValues({x / 2})}});
   }
-
- private:
-  const std::vector<std::string> names_ = {"a", "b", "c"};
 };
 
 TEST(RowsTest, TwoVariablesMakeSamples) {
-  const RowsPtr rows = std::make_shared<ThreeColumns>();
+  const DatasetPtr rows = std::make_shared<ThreeColumns>();
   const DatasetPtr picked = Pick(rows, {.input = "b", .target = "a"});
   EXPECT_EQ(picked->size(), 4);
   EXPECT_THAT(picked->Get(3).input.ToVector<float>(), ElementsAre(30));
@@ -48,10 +45,10 @@ TEST(RowsTest, TwoVariablesMakeSamples) {
 
 // What docs/nnabla.md does with three variables.
 TEST(RowsTest, TwoInputsBecomeOne) {
-  const RowsPtr rows = std::make_shared<ThreeColumns>();
+  const DatasetPtr rows = std::make_shared<ThreeColumns>();
   const DatasetPtr pairs = FromFunction(rows->size(), [rows](int64_t i) {
-    std::vector<Tensor> row = rows->Get(i);
-    return Sample{.input = firn::Stack({row[0], row[1]}), .target = row[2]};
+    auto [a, b, c] = rows->Get(i).As<3>();
+    return Sample{firn::Stack({a, b}), c};
   });
   std::vector<float> inputs, targets;
   for (auto [input, target] : DataLoader(pairs, {.batch = 2})) {
@@ -71,7 +68,7 @@ TEST(RowsTest, ATargetMayBeAClass) {
   EXPECT_THAT(ErrorOf([&] { picked->Get(3); }),
               HasSubstr("row 3: expected a class, one whole number >= 0, got 1.5"));
   const auto error = [](const Tensor& target) {
-    const RowsPtr rows = NameSamples(FromTensors(Ones({1, 1}), target));
+    const DatasetPtr rows = NameSamples(FromTensors(Ones({1, 1}), target));
     return ErrorOf([&] { Pick(rows, {.target_is_class = true})->Get(0); });
   };
   EXPECT_THAT(error(Full({1, 1}, -1)), HasSubstr("got -1"));
@@ -81,25 +78,29 @@ TEST(RowsTest, ATargetMayBeAClass) {
 }
 
 TEST(RowsTest, SubsetChoosesRows) {
-  const RowsPtr some = Subset(std::make_shared<ThreeColumns>(), {3, 0, 3});
+  const DatasetPtr some = Subset(std::make_shared<ThreeColumns>(), {3, 0, 3});
   EXPECT_EQ(some->size(), 3);
   EXPECT_THAT(some->variables(), ElementsAre("a", "b", "c"));
   EXPECT_THAT(some->Get(0)[1].ToVector<float>(), ElementsAre(30));
   EXPECT_THAT(some->Get(1)[1].ToVector<float>(), ElementsAre(0));
-  EXPECT_THAT(ErrorOf([&] { some->Get(3); }), HasSubstr("row 3 is outside [0, 3)"));
-  EXPECT_THAT(ErrorOf([] { Subset(std::make_shared<ThreeColumns>(), std::vector<int64_t>{4}); }),
-              HasSubstr("row 4 is outside [0, 4)"));
+  EXPECT_THAT(ErrorOf([&] { some->Get(3); }), HasSubstr("index 3 is outside [0, 3)"));
+  EXPECT_THAT(ErrorOf([] { Subset(std::make_shared<ThreeColumns>(), {4}); }),
+              HasSubstr("index 4 is outside [0, 4)"));
 }
 
 TEST(RowsTest, SamplesBecomeRowsAndBack) {
   const DatasetPtr samples =
       FromTensors(FromVector(std::vector<float>{1, 2, 3, 4}, {2, 2}), FromValues<int64_t>({7, 8}));
-  const RowsPtr rows = NameSamples(samples, "image", "label");
+  const DatasetPtr rows = NameSamples(samples, "image", "label");
   EXPECT_THAT(rows->variables(), ElementsAre("image", "label"));
   const DatasetPtr again = Pick(rows, {.input = "image", .target = "label"});
   EXPECT_THAT(again->GetBatch({1, 0}).input.ToVector<float>(), ElementsAre(3, 4, 1, 2));
   EXPECT_THAT(again->GetBatch({1, 0}).target.ToVector<int64_t>(), ElementsAre(8, 7));
   EXPECT_THAT(NameSamples(FromTensors(Ones({2, 3})))->variables(), ElementsAre("x"));
+  EXPECT_THAT(rows->GetBatch({1, 0})["label"].ToVector<int64_t>(), ElementsAre(8, 7));
+  const DatasetPtr other = NameSamples(std::make_shared<ThreeColumns>());
+  EXPECT_THAT(other->Get(2).variables(), ElementsAre("x", "y"));
+  EXPECT_THAT(other->Get(2)["y"].ToVector<float>(), ElementsAre(20));
   EXPECT_THAT(ErrorOf([&] { NameSamples(samples, "x", "x"); }), HasSubstr("both called x"));
 }
 

@@ -15,6 +15,7 @@
 #include "firn/device/inner.h"
 #include "firn/io/data/csv_rows.h"
 #include "firn/io/data/data_loader.h"
+#include "firn/io/data/rows.h"
 #include "firn/io/hdf5/hdf5.h"
 #include "firn/io/npy/internal/npy_array.h"
 #include "firn/io/npy/npy.h"
@@ -35,7 +36,7 @@ using ::testing::HasSubstr;
 using testing::StatusOf;
 
 // Row i: x u8 [2, 3] of i and following numbers, y f32 [1] of i / 2.
-RowsPtr Numbers(int64_t n) {
+DatasetPtr Numbers(int64_t n) {
   return NameSamples(FromFunction(n, [](int64_t i) {
     std::vector<uint8_t> pixels;
     for (int64_t k = 0; k < 6; ++k) pixels.push_back(static_cast<uint8_t>(i + k));
@@ -49,11 +50,11 @@ std::string Folder(const std::string& name) {
   return folder;
 }
 
-void ExpectNumbers(const Rows& rows, const std::vector<int64_t>& numbers) {
+void ExpectNumbers(const Dataset& rows, const std::vector<int64_t>& numbers) {
   ASSERT_EQ(rows.size(), static_cast<int64_t>(numbers.size()));
-  const RowsPtr want = Numbers(250);
+  const DatasetPtr want = Numbers(250);
   for (int64_t i = rows.size() - 1; i >= 0; --i) {
-    const std::vector<Tensor> row = rows.Get(i), there = want->Get(numbers[static_cast<size_t>(i)]);
+    const Sample row = rows.Get(i), there = want->Get(numbers[static_cast<size_t>(i)]);
     ASSERT_EQ(row.size(), 2u);
     ASSERT_TRUE(row[0].Equals(there[0])) << i;
     ASSERT_TRUE(row[1].Equals(there[1])) << i;
@@ -188,7 +189,7 @@ TEST_P(NnablaCacheTest, FilesOfNoCacheStay) {
 
 TEST_P(NnablaCacheTest, AnErrorOfARowLeavesNoCache) {
   const std::string folder = Folder("failed");
-  const RowsPtr bad = NameSamples(FromFunction(250, [](int64_t i) {
+  const DatasetPtr bad = NameSamples(FromFunction(250, [](int64_t i) {
     return Sample{i == 120 ? Ones({3}) : Ones({2}), {}};
   }));
   EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, bad, {.format = GetParam()}); }),
@@ -203,12 +204,12 @@ TEST_P(NnablaCacheTest, RefusesOptionsThatMakeNoSense) {
               HasSubstr("rows_per_file is 0"));
   EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, Numbers(1), {.threads = 0}); }),
               HasSubstr("threads is 0"));
-  const RowsPtr dotted = NameSamples(FromTensors(Ones({2, 3})), "x.a");
+  const DatasetPtr dotted = NameSamples(FromTensors(Ones({2, 3})), "x.a");
   EXPECT_EQ(ErrorOf([&] { WriteNnablaCache(folder, dotted, {.format = GetParam()}); }).empty(),
             GetParam() == NnablaCacheFormat::kNpy);
-  const RowsPtr lines = NameSamples(FromTensors(Ones({2, 3})), "x\ny");
+  const DatasetPtr lines = NameSamples(FromTensors(Ones({2, 3})), "x\ny");
   EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, lines); }), HasSubstr("has lines"));
-  const RowsPtr latin = NameSamples(FromTensors(Ones({2, 3})), "caf\xE9");
+  const DatasetPtr latin = NameSamples(FromTensors(Ones({2, 3})), "caf\xE9");
   EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, latin); }), HasSubstr("no UTF-8"));
 }
 
@@ -279,7 +280,7 @@ TEST(NnablaCacheDataTest, ReadsWhatNnablaWrote) {
                                        {.variables = {"x", "v", "y"}});
     EXPECT_THAT(cache->file_rows(), ElementsAre(3, 2));
     for (size_t i = 0; i < order.size(); ++i) {
-      const std::vector<Tensor> row = cache->Get(static_cast<int64_t>(i));
+      const Sample row = cache->Get(static_cast<int64_t>(i));
       const auto k = static_cast<float>(order[i]);
       ASSERT_EQ(row[0].spec().ToString(), "f32 [1, 3, 4] on cpu");
       for (size_t p = 0; p < 12; ++p) {

@@ -73,7 +73,7 @@ TEST(DatasetFilesTest, VariablesOfSimilarNamesHaveFilesOfTheirOwn) {
                                    {"a_b_1", Pictures(5, 6)},
                                    {"a b", Pictures(7, 8)}});
   Json({"convert", folder + "/n.npz", folder + "/t.csv"});
-  const io::RowsPtr rows = io::CsvRows(folder + "/t.csv", {.normalize = false});
+  const io::DatasetPtr rows = io::CsvRows(folder + "/t.csv", {.normalize = false});
   EXPECT_THAT(rows->variables(), ElementsAre("a_b", "a-b", "a_b_1", "a b"));
   for (int v = 0; v < 4; ++v) {
     EXPECT_EQ(rows->Get(0)[static_cast<size_t>(v)].Item<int>(), 2 * v + 1);
@@ -112,7 +112,7 @@ TEST(DatasetFilesTest, FilesOfAnotherTableStay) {
   Json({"convert", folder + "/n.npz", folder + "/again.csv"});
   fs::rename(folder + "/again.csv", folder + "/train.csv");
   const auto first = [&](const std::string& table) {
-    const io::RowsPtr rows = io::CsvRows(folder + table, {.normalize = false});
+    const io::DatasetPtr rows = io::CsvRows(folder + table, {.normalize = false});
     return std::pair(rows->Get(0)[0].Item<int>(), rows->Get(1)[0].Item<int>());
   };
   Json({"convert", folder + "/m.npz", folder + "/again.csv"});
@@ -137,11 +137,11 @@ TEST(DatasetFilesTest, PathsOfImagesAreReadAsTheyAreWritten) {
   AddImage(photos + "/x/caf_.png", 12, {1, 2, 2});
   AddImage(photos + "/x/y\\z.png", 13, {1, 2, 2});
   Json({"create", photos, out, "--width", "2", "--height", "2", "--channels", "1"});
-  const io::RowsPtr rows = io::CsvRows(out + "/train.csv", {.normalize = false});
+  const io::DatasetPtr rows = io::CsvRows(out + "/train.csv", {.normalize = false});
   std::vector<int> labels;
   std::set<int> pixels;
   for (int64_t i = 0; i < rows->size(); ++i) {
-    const std::vector<Tensor> row = rows->Get(i);
+    const io::Sample row = rows->Get(i);
     labels.push_back(row[1].Item<int>());
     pixels.insert(row[0].ToVector<int>()[0]);
   }

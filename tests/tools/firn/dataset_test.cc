@@ -62,9 +62,9 @@ TEST(DatasetCommandTest, CreatesATableOfAFolderOfImages) {
   std::set<std::string> all;
   for (const char* table : {"/train.csv", "/validation.csv"}) {
     EXPECT_EQ(Lines(out + table)[0], "x:image,y:label");
-    const io::RowsPtr rows = io::CsvRows(out + table, {.normalize = false});
+    const io::DatasetPtr rows = io::CsvRows(out + table, {.normalize = false});
     for (int64_t i = 0; i < rows->size(); ++i) {
-      const std::vector<Tensor> row = rows->Get(i);
+      const io::Sample row = rows->Get(i);
       EXPECT_EQ(row[0].shape(), (Shape{3, 5, 4}));
       EXPECT_EQ(row[0].ToVector<int>()[0] >= 100, row[1].Item() == 1);
       all.insert(Lines(out + table)[static_cast<size_t>(i + 1)]);
@@ -110,7 +110,7 @@ TEST(DatasetCommandTest, ImagesThatDifferInTheirEndsAreBothThere) {
   Json({"create", photos, out, "--width", "2", "--height", "2", "--channels", "1"});
   EXPECT_THAT(Lines(out + "/train.csv"),
               ElementsAre("x:image,y:label", "a/1.png,0", "a/1.png.png,0"));
-  const io::RowsPtr rows = io::CsvRows(out + "/train.csv", {.normalize = false});
+  const io::DatasetPtr rows = io::CsvRows(out + "/train.csv", {.normalize = false});
   EXPECT_EQ(rows->Get(0)[0].ToVector<int>()[0], 200);
   EXPECT_EQ(rows->Get(1)[0].ToVector<int>()[0], 20);
 }
@@ -186,7 +186,7 @@ TEST(DatasetCommandTest, PicturesStayPictures) {
   EXPECT_THAT(Lines(folder + "/t.csv"),
               ElementsAre("x,y,z", "t_files/x/00000/00000000.png,3,t_files/z/00000/00000000.npy",
                           "t_files/x/00000/00000001.png,4,t_files/z/00000/00000001.npy"));
-  const io::RowsPtr rows = io::CsvRows(folder + "/t.csv", {.normalize = false});
+  const io::DatasetPtr rows = io::CsvRows(folder + "/t.csv", {.normalize = false});
   EXPECT_TRUE(rows->Get(1)[0].Equals(pixels.Select(0, 1)));
   EXPECT_THAT(rows->Get(0)[2].ToVector<float>(), ElementsAre(0.1f, 2));
   // Bytes stay bytes in a cache; f32 from 0 to 1 become the same pictures again.
@@ -204,7 +204,7 @@ TEST(DatasetCommandTest, AFullDiskLeavesNoHalfFiles) {
   const std::string folder = Folder("full"), path = folder + "/t.csv";
   const auto write = [&](const Tensor& inputs, rlim_t bytes) {
     const int64_t n = inputs.size(0);
-    const io::RowsPtr rows = io::NameSamples(io::FromTensors(inputs, Zeros({n})));
+    const io::DatasetPtr rows = io::NameSamples(io::FromTensors(inputs, Zeros({n})));
     return io::OnAFullDisk(bytes, [&] { WriteCsvData(path, *rows, [](int64_t) {}); });
   };
   WriteFile(path, "what was there");

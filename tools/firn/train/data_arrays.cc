@@ -85,10 +85,8 @@ TrainingData Prepare(const io::DatasetPtr& raw, const TargetOf& target_of, const
 bool AreBytes(const std::string& path, DataOptions options, const std::string& input) {
   options.normalize = false;
   options.variables = {input};
-  const io::RowsPtr rows = OpenData(path, options).rows;
-  const std::vector<std::string>& names = rows->variables();
-  const auto at = std::find(names.begin(), names.end(), input) - names.begin();
-  return rows->size() > 0 && rows->Get(0)[static_cast<size_t>(at)].dtype() == DType::kU8;
+  const io::DatasetPtr rows = OpenData(path, options).rows;
+  return rows->size() > 0 && rows->Get(0)[input].dtype() == DType::kU8;
 }
 
 }  // namespace
@@ -134,18 +132,15 @@ DataSource ParseDataset(const Config& config) {
   const Task task = ParseTask(config, "classes");
   return {[=] {
             const Data opened = OpenData(path, options);
-            io::RowsPtr targets = opened.rows;
+            io::DatasetPtr targets = opened.rows;
             if (opened.format == "csv" || opened.format == "nnabla-cache") {
               DataOptions only = options;
               only.variables = {pick.target};
               targets = OpenData(path, only).rows;
             }
-            const std::vector<std::string>& names = targets->variables();
-            const auto at = static_cast<size_t>(std::find(names.begin(), names.end(), pick.target) -
-                                                names.begin());
             TrainingData data = Prepare(
-                io::Pick(opened.rows, pick), [&](int64_t i) { return targets->Get(i)[at]; }, task,
-                path);
+                io::Pick(opened.rows, pick),
+                [&](int64_t i) { return targets->Get(i)[pick.target]; }, task, path);
             data.file_rows = opened.file_rows;
             const io::Format* const file = io::FindFormat(opened.format);
             const bool pictures = file == nullptr || file->holds != io::FileHolds::kTensors;

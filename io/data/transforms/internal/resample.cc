@@ -232,6 +232,15 @@ void Nearest(const Tensor& image, const Region& region, Tensor& out) {
 
 }  // namespace
 
+void MoveTo(const Region& from, int64_t height, int64_t width, Scene* scene) {
+  const auto scale = [](int64_t a, int64_t b) {
+    return static_cast<double>(a) / static_cast<double>(b);
+  };
+  scene->Move({scale(from.width, width), 0, static_cast<double>(from.left), 0,
+               scale(from.height, height), static_cast<double>(from.top)},
+              height, width);
+}
+
 Tensor Resample(const Tensor& image, const Region& from, int64_t height, int64_t width,
                 const ResampleOptions& options, const char* who) {
   Tensor out = NewImage(image, height, width, who);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "firn/io/data/transforms/internal/scene.h"
 #include "firn/io/data/transforms/resize.h"
 #include "firn/tensor/tensor.h"
 
@@ -12,6 +13,10 @@ namespace firn::io::internal {
 struct Region {
   int64_t top, left, height, width;
 };
+
+// What is in the region becomes an image of this size, and so does what moves with it. Requires: a
+// scene.
+void MoveTo(const Region& from, int64_t height, int64_t width, Scene* scene);
 
 struct ResampleOptions {
   Interpolation interpolation = Interpolation::kBilinear;

@@ -174,14 +174,17 @@ AffineMatrix InverseAffine(const AffineOptions& options, const Point& center) {
   return m;
 }
 
-Tensor WarpAffine(const Tensor& image, const AffineOptions& options, const char* who) {
+Tensor WarpAffine(const Tensor& image, const AffineOptions& options, Scene* scene,
+                  const char* who) {
   RequirePixel(image, options.fill, "fill", who);
   const AffineMatrix m = InverseAffine(options, options.center.value_or(MiddleOf(image)));
+  if (scene != nullptr) scene->Move(m, image.size(1), image.size(2));
   return Warp(image, image.size(1), image.size(2), m, options.interpolation, options.fill, who);
 }
 
 // Pillow's Image.rotate.
-Tensor WarpRotation(const Tensor& image, const RotateOptions& options, const char* who) {
+Tensor WarpRotation(const Tensor& image, const RotateOptions& options, Scene* scene,
+                    const char* who) {
   RequirePixel(image, options.fill, "fill", who);
   const auto w = static_cast<double>(image.size(2)), h = static_cast<double>(image.size(1));
   const double turn = -Radians(std::fmod(options.degrees, 360.0));
@@ -214,6 +217,7 @@ Tensor WarpRotation(const Tensor& image, const RotateOptions& options, const cha
     width = static_cast<int64_t>(nw);
     height = static_cast<int64_t>(nh);
   }
+  if (scene != nullptr) scene->Move(m, height, width);
   return Warp(image, height, width, m, options.interpolation, options.fill, who);
 }
 

@@ -1,17 +1,13 @@
 #ifndef FIRN_IO_DATA_TRANSFORMS_INTERNAL_WARP_H_
 #define FIRN_IO_DATA_TRANSFORMS_INTERNAL_WARP_H_
 
-#include <array>
 #include <cstdint>
 
 #include "firn/io/data/transforms/affine.h"
+#include "firn/io/data/transforms/internal/scene.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
-
-// Where the place (x, y) of a result lies in the image: (m[0] x + m[1] y + m[2], m[3] x + m[4] y +
-// m[5]).
-using AffineMatrix = std::array<double, 6>;
 
 // The image seen through the matrix, height x width pixels, `fill` where it looks beside the image.
 // Requires: a checked image, for which `fill` is a pixel; sides of at least 1; a finite matrix.
@@ -21,10 +17,11 @@ Tensor Warp(const Tensor& image, int64_t height, int64_t width, const AffineMatr
 // torchvision's _get_inverse_affine_matrix; translations in pixels.
 AffineMatrix InverseAffine(const AffineOptions& options, const Point& center);
 
-// Affine without the checks of its options. Requires: a checked image.
-Tensor WarpAffine(const Tensor& image, const AffineOptions& options, const char* who);
+// Affine without the checks of its options. Requires: a checked image; `scene` may be null.
+Tensor WarpAffine(const Tensor& image, const AffineOptions& options, Scene* scene, const char* who);
 // Rotate, likewise.
-Tensor WarpRotation(const Tensor& image, const RotateOptions& options, const char* who);
+Tensor WarpRotation(const Tensor& image, const RotateOptions& options, Scene* scene,
+                    const char* who);
 
 }  // namespace firn::io::internal
 
