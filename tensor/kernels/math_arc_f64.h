@@ -48,24 +48,21 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE HalfArcF64 HalfArc(double x) {
 }
 
 // The arc tangent of small / large, 0 <= small <= large: an eighth of a turn or none, and that of
-// a quotient below tan(pi / 8) with its rest.
+// a quotient below tan(pi / 8) with its rest. By the inverse of `large` it takes one division, and
+// quotients too small for a rest are off by a unit.
 struct SlopeF64 {
   double quarters, q, rest;
 };
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfSlope(double small, double large) {
-  const double down = large > 1e290 ? 0x1p-60 : 1.0;  // sums and products stay in the range
-  const double scale = large < 1e-290 ? 0x1p200 : down;
-  const double b = large * scale, a = small * scale;
-  const bool equal = a == b;  // also two zeros, two infinities
-  const bool steep = (a > 0.41421356237309505 * b) | (equal & (b > 0.0));
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfSlope(double a, double b, bool by_inverse) {
+  const bool steep = a > 0.41421356237309505 * b;
   const double top = steep ? a - b : a, bottom = steep ? a + b : b;
   const double top_low = steep ? a - (top + b) : 0.0, bottom_low = steep ? a - (bottom - b) : 0.0;
-  const double q = equal ? 0.0 : top / bottom;
+  const double over = 1.0 / bottom, q = by_inverse ? top * over : top / bottom;
   const double back = inner::RoundedProduct(q, bottom);
   const double left =
       ((top - back) - inner::ProductRest(q, bottom, back)) + (top_low - q * bottom_low);
   const double z = q * q;
-  const double lost = left / bottom * (1.0 - z);
+  const double lost = left * over * (1.0 - z);
   // The rest of a product this small is not to be had.
   return {steep ? 0.5 : 0.0, q,
           (Abs(q) > 1e-290 ? lost : 0.0) +
@@ -74,6 +71,15 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfSlope(double small, double la
                              0.11111111015187018, -0.090909045753064896, 0.076921831253768919,
                              -0.066645105255089362, 0.058581409048663283, -0.050854078345894844,
                              0.039230447784793093, -0.019175404711104935)};
+}
+
+// The same for numbers of any size, two zeros (no angle) and two infinities (an eighth).
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfAnySlope(double small, double large) {
+  const double down = large > 1e290 ? 0x1p-60 : 1.0;  // sums and products stay in the range
+  const double scale = large < 1e-290 ? 0x1p200 : down;
+  const bool equal = small == large;
+  const double a = equal & (large > 0.0) ? 1.0 : small * scale, b = equal ? 1.0 : large * scale;
+  return AtanOfSlope(a, b, false);
 }
 
 }  // namespace internal
@@ -95,7 +101,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Acos(double x) {
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Atan(double x) {
   const double size = Abs(x);
   const bool far = size > 1.0;
-  const internal::SlopeF64 a = internal::AtanOfSlope(far ? 1.0 : size, far ? size : 1.0);
+  const internal::SlopeF64 a = internal::AtanOfSlope(far ? 1.0 : size, far ? size : 1.0, true);
   const double sign = far ? -1.0 : 1.0, base = far ? 1.0 : 0.0;
   return WithSign(internal::AngleOf(base + sign * a.quarters, sign * a.q, sign * a.rest), x);
 }
@@ -104,7 +110,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Atan(double x) {
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Atan2(double y, double x) {
   const double up = Abs(y), side = Abs(x);
   const bool steep = up > side;
-  const internal::SlopeF64 a = internal::AtanOfSlope(steep ? side : up, steep ? up : side);
+  const internal::SlopeF64 a = internal::AtanOfAnySlope(steep ? side : up, steep ? up : side);
   const bool minus = (std::bit_cast<uint64_t>(x) >> 63) != 0;
   const double flat = minus ? 2.0 : 0.0, toward = minus ? -1.0 : 1.0;
   const double base = steep ? 1.0 : flat, sign = steep ? -toward : toward;

@@ -35,13 +35,17 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE NormalF64 MakeNormal(double x) {
   return {subnormal ? x * 0x1p54 : x, subnormal ? 54.0 : 0.0};
 }
 
+// log(1 + f) / s - 2 for s = f / (2 + f) and z = s^2, to 2^-58.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogSeries(double z) {
+  return z * Polynomial(z, 6.666666666666735130e-01, 3.999999999940941908e-01,
+                        2.857142874366239149e-01, 2.222219843214978396e-01,
+                        1.818357216161805012e-01, 1.531383769920937332e-01,
+                        1.479819860511658591e-01);
+}
+
 // log(1 + f) + k ln 2 + rest for 1 + f in [sqrt(1/2), sqrt(2)] and a small rest.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogOfReduced(double f, double k, double rest) {
-  const double s = f / (2.0 + f), z = s * s;
-  const double series =
-      z * Polynomial(z, 6.666666666666735130e-01, 3.999999999940941908e-01,
-                     2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01,
-                     1.531383769920937332e-01, 1.479819860511658591e-01);
+  const double s = f / (2.0 + f), series = LogSeries(s * s);
   const double half = 0.5 * f * f;
   return k * kLn2High - ((half - (s * (half + series) + (k * kLn2Low + rest))) - f);
 }

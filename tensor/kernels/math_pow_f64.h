@@ -40,21 +40,34 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SumF64 LogAsSum(double x) {
   return {sum, (high - sum) + low};
 }
 
+// The logarithm of x to a base: `two` is that of 2, its higher part of so few digits that products
+// with exponents are exact, and `e` that of e. What 2 s and the rest of s leave of log(1 + f) is a
+// hundredth of it, and may be rounded.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogToBase(double x, SumF64 two, SumF64 e) {
+  using inner::ProductRest;
+  using inner::RoundedProduct;
+  const NormalF64 normal = MakeNormal(x);
+  const LogReductionF64 l = ReduceLog(normal.x);
+  const double f = l.m - 1.0, d = f + 2.0, d_rest = f - (d - 2.0);
+  const double over = 1.0 / d, s = f * over, back = RoundedProduct(s, d);
+  const double s_rest = (((f - back) - ProductRest(s, d, back)) - s * d_rest) * over;
+  const double twice = 2.0 * s, t = s * LogSeries(s * s);
+  const double a = twice + t, a_rest = ((twice - a) + t) + 2.0 * s_rest;
+  const double y = RoundedProduct(a, e.high);
+  const double y_rest = ProductRest(a, e.high, y) + (a * e.low + a_rest * e.high);
+  const double k = l.k - normal.down, whole = k * two.high, sum = whole + y;
+  const double rest = ((whole - sum) + y) + (y_rest + k * two.low);
+  return LogSpecial(x, 0.0, sum + rest);
+}
+
 }  // namespace internal
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log2(double x) {
-  const internal::SumF64 l = internal::LogAsSum(x);
-  constexpr double kHigh = 0x1.71547652b82fep+0, kLow = 0x1.777d0ffda0d24p-56;
-  const double y = inner::RoundedProduct(l.high, kHigh);
-  const double rest = inner::ProductRest(l.high, kHigh, y) + (l.high * kLow + l.low * kHigh);
-  return internal::LogSpecial(x, 0.0, y + rest);
+  return internal::LogToBase(x, {1.0, 0.0}, {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56});
 }
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log10(double x) {
-  const internal::SumF64 l = internal::LogAsSum(x);
-  constexpr double kHigh = 0x1.bcb7b1526e50ep-2, kLow = 0x1.95355baaafad3p-57;
-  const double y = inner::RoundedProduct(l.high, kHigh);
-  const double rest = inner::ProductRest(l.high, kHigh, y) + (l.high * kLow + l.low * kHigh);
-  return internal::LogSpecial(x, 0.0, y + rest);
+  return internal::LogToBase(x, {3.01029995663611771306e-01, 3.69423907715893078616e-13},
+                             {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57});
 }
 
 // With C's special values.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "firn/device/macros.h"
 #include "firn/tensor/kernels/cpu/reduce_loop.h"
 #include "firn/tensor/kernels/math.h"
 #include "firn/tensor/kernels/reducers.h"
@@ -56,14 +57,22 @@ struct LogsumexpReducer {
     T top[internal::kColumns], shift[internal::kColumns], sum[internal::kColumns];
     std::fill_n(top, cols, -kInf);
     std::fill_n(sum, cols, T{0});
-    for (int64_t i = 0; i < num_rows; ++i) {
-      for (int64_t c = 0; c < cols; ++c) top[c] = kLargest.combine(top[c], x[i][c]);
-    }
+    for (int64_t i = 0; i < num_rows; ++i) Raise(x[i], cols, top);
     for (int64_t c = 0; c < cols; ++c) shift[c] = Shift(top[c]);
-    for (int64_t i = 0; i < num_rows; ++i) {
-      for (int64_t c = 0; c < cols; ++c) sum[c] += math::Exp(x[i][c] - shift[c]);
-    }
+    for (int64_t i = 0; i < num_rows; ++i) AddExp(x[i], shift, cols, sum);
     for (int64_t c = 0; c < cols; ++c) acc[c] = combine(acc[c], {top[c], sum[c]});
+  }
+
+ private:
+  // Functions of their own: inside of a loop over rows g++ 12 makes jumps of choices, and no
+  // vectors.
+  static FIRN_NOINLINE void Raise(const T* row, int64_t n, T* top) {
+    FIRN_INDEPENDENT_STEPS
+    for (int64_t c = 0; c < n; ++c) top[c] = kLargest.combine(top[c], row[c]);
+  }
+  static FIRN_NOINLINE void AddExp(const T* row, const T* shift, int64_t n, T* sum) {
+    FIRN_INDEPENDENT_STEPS
+    for (int64_t c = 0; c < n; ++c) sum[c] += math::Exp(row[c] - shift[c]);
   }
 };
 

@@ -1,5 +1,6 @@
 // sinc: the derivative (cos(pi x) - sinc(x)) / x loses all digits near 0, where its series stands
-// in. There the quotient is one of a harmless argument, lest its own derivative brings NaN.
+// in. Its kernel has both; a gradient that is recorded is made of operations, and there the
+// quotient is one of a harmless argument, lest its own derivative brings NaN.
 //
 // digamma: the kernel of its gradient has the second derivative of lgamma built in. A gradient that
 // is recorded is made of polygamma, which has all derivatives.
@@ -49,6 +50,7 @@ Tensor SincSlopeNear0(const Tensor& x) {
   return Mul(Add(sum, kTerms[0]), x);
 }
 Tensor GradSinc(const Tensor& dy, const Tensor& x) {
+  if (!GradEnabled()) return Apply1(TheOp<"sinc_grad">(), {dy, x});
   const Tensor near = Le(Abs(x), 0.125);
   const Tensor far = Where(near, 1.0, x);
   // Whole turns are taken off before pi rounds them.
@@ -58,6 +60,10 @@ Tensor GradSinc(const Tensor& dy, const Tensor& x) {
 }
 FIRN_REGISTER_OP(sinc) {
   return cpu::FloatOp<SincFn>("sin(pi x) / (pi x), 1 at 0.", cpu::FromInput<GradSinc>());
+}
+
+FIRN_REGISTER_OP(sinc_grad) {
+  return cpu::GradOp<SincGradFn>("The gradient of sinc. Not differentiable.", "x", nullptr, {});
 }
 
 Tensor GradLgamma(const Tensor& dy, const Tensor& x) { return Mul(dy, Digamma(x)); }

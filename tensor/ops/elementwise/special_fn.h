@@ -16,6 +16,10 @@ struct SincFn {
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Sinc(x); }
 };
 
+struct SincGradFn {
+  FIRN_HOST_DEVICE auto operator()(auto dy, auto x) const { return dy * math::SincSlope(x); }
+};
+
 struct LgammaFn {
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Lgamma(x); }
 };

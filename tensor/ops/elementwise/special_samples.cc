@@ -66,6 +66,18 @@ FIRN_REGISTER_SAMPLES(digamma) {
   AddFloatUnary(s, DigammaReference, BetweenPoles, {1, 2, 0.5, 10, 100, -1, -2, 1e-4});
 }
 
+FIRN_REGISTER_SAMPLES(sinc_grad) {
+  s.Internal("the gradient of sinc");
+  s.Reference([](double dy, double x) {
+    if (std::abs(x) < 1e-3) return dy * x * -3.2898681336964529 * (1 - 0.98696044010893586 * x * x);
+    const double angle = 3.14159265358979324 * std::remainder(x, 2);
+    return dy * (std::cos(angle) - std::sin(angle) / (3.14159265358979324 * x)) / x;
+  });
+  AddGradient(s, Normal);
+  s.Add("near 0, whole and far",
+        {Values({1, 2, 1, 1, -1, 1, 3}), Values({0, 1e-4, 0.125, -0.0625, 1, 2, -100.5})});
+}
+
 FIRN_REGISTER_SAMPLES(digamma_grad) {
   s.Internal("the gradient of digamma");
   s.Reference([](double dy, double x) { return dy * TrigammaReference(x); });

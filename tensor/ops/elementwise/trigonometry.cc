@@ -2,11 +2,14 @@
 // x is near 1.
 //
 // atan2: the gradient is homogeneous, and of points in units of their own size where squares, or
-// what higher derivatives make of them, would leave the range. At (0, 0) it is NaN, as PyTorch's.
+// what higher derivatives make of them, would leave the range. At (0, 0) it is 0. What is not
+// recorded is computed by a kernel, atan2_grad.
 
 #include "firn/tensor/ops/elementwise/trigonometry.h"
 
 #include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/infer.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"
@@ -60,12 +63,8 @@ FIRN_REGISTER_OP(cosh) {
       cpu::FloatOp<CoshFn>("The hyperbolic cosine.", cpu::FromInput<GradCosh>()));
 }
 
-// 1 / |x| to the last bit where the square might leave the range.
-Tensor GradAsinh(const Tensor& dy, const Tensor& x) {
-  const Tensor far = Gt(Abs(x), x.dtype() == DType::kF16 ? 0x1p7 : 0x1p27);
-  const Tensor slope = Rsqrt(Add(Square(Where(far, 1.0, x)), 1));
-  return Mul(dy, Where(far, Reciprocal(Where(far, Abs(x), 1.0)), slope));
-}
+// The root of x^2 + 1 whose square stays in the range.
+Tensor GradAsinh(const Tensor& dy, const Tensor& x) { return Div(dy, Hypot(x, 1)); }
 FIRN_REGISTER_OP(asinh) {
   return cpu::FloatOp<AsinhFn>("The inverse hyperbolic sine.", cpu::FromInput<GradAsinh>());
 }
@@ -83,8 +82,15 @@ FIRN_REGISTER_OP(atanh) {
 }
 
 void GradAtan2(GradContext& g) {
-  const DType dtype = g.input(0).dtype(), compute = ComputeDType(dtype);
-  const Tensor in_y = AsDType(g.input(0), compute), in_x = AsDType(g.input(1), compute);
+  const Tensor &dz = g.grad_output(), &up = g.input(0), &side = g.input(1);
+  if (!GradEnabled()) {
+    const OpDef& op = TheOp<"atan2_grad">();
+    if (g.needs(0)) g.set_grad_input(0, Apply1(op, {dz, side, up}));
+    if (g.needs(1)) g.set_grad_input(1, Neg(Apply1(op, {dz, up, side})));
+    return;
+  }
+  const DType dtype = up.dtype(), compute = ComputeDType(dtype);
+  const Tensor in_y = AsDType(up, compute), in_x = AsDType(side, compute);
   const Tensor size = Maximum(Abs(Detach(in_y)), Abs(Detach(in_x)));
   // They need not be exact, only normal numbers.
   const double most = compute == DType::kF64 ? 0x1p1022 : 0x1p126;
@@ -93,7 +99,7 @@ void GradAtan2(GradContext& g) {
   const Tensor y = Mul(in_y, unit), x = Mul(in_x, unit);
   // 0 at the origin, which has no angle, as hypot's there.
   const Tensor squares = Where(Eq(size, 0), 1.0, Add(Square(x), Square(y)));
-  const Tensor scaled = Div(AsDType(g.grad_output(), compute), squares);
+  const Tensor scaled = Div(AsDType(dz, compute), squares);
   if (g.needs(0)) g.set_grad_input(0, AsDType(Mul(Mul(scaled, x), unit), dtype));
   if (g.needs(1)) g.set_grad_input(1, AsDType(Neg(Mul(Mul(scaled, y), unit)), dtype));
 }
@@ -102,6 +108,20 @@ FIRN_REGISTER_OP(atan2) {
                                          {Saved::Input(0), Saved::Input(1)});
   op.inputs = {{.name = "y", .dtypes = kFloating}, {.name = "x", .same_dtype_as = "y"}};
   return op;
+}
+
+FIRN_REGISTER_OP(atan2_grad) {
+  return {
+      .doc = "dz a / (a^2 + b^2), broadcast: the gradient of atan2. Not differentiable.",
+      .inputs = {{.name = "dz", .dtypes = kFloating},
+                 {.name = "a", .same_dtype_as = "dz"},
+                 {.name = "b", .same_dtype_as = "dz"}},
+      .outputs = {{.name = "da"}},
+      .infer = InferBroadcast,
+      .may_reuse = {{0, 0}},
+      .kernels = {cpu::ElementwiseKernel(cpu::RunFloat<Atan2GradFn, 3>)},
+      .elementwise = cpu::ElementwiseOf<Atan2GradFn>(),
+  };
 }
 
 }  // namespace

@@ -15,5 +15,6 @@ FIRN_REGISTER_KERNELS(asinh) { return cuda::FloatKernels<AsinhFn>(); }
 FIRN_REGISTER_KERNELS(acosh) { return cuda::FloatKernels<AcoshFn>(); }
 FIRN_REGISTER_KERNELS(atanh) { return cuda::FloatKernels<AtanhFn>(); }
 FIRN_REGISTER_KERNELS(atan2) { return cuda::FloatKernels<Atan2Fn, 2>(); }
+FIRN_REGISTER_KERNELS(atan2_grad) { return cuda::FloatKernels<Atan2GradFn, 3>(); }
 
 }  // namespace firn::trigonometry_cuda

@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_TRIGONOMETRY_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_TRIGONOMETRY_FN_H_
 
+#include <limits>
+
 #include "firn/tensor/kernels/math_arc.h"
 #include "firn/tensor/kernels/math_half.h"
 #include "firn/tensor/kernels/math_log.h"
@@ -73,6 +75,22 @@ struct AtanhFn {
 struct Atan2Fn {
   using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto y, auto x) const { return math::Atan2(y, x); }
+};
+
+// dy a / (a^2 + b^2), of numbers in units of their own size where squares would leave the range,
+// and 0 at the origin, which has no angle, as hypot's there.
+struct Atan2GradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T a, T b) const {
+    constexpr T kLeast = std::numeric_limits<T>::min(), kMost = T(0.25) / kLeast;
+    const T width = math::Abs(a), height = math::Abs(b), size = width > height ? width : height;
+    // It need not be exact, only a normal number.
+    const T inverse = T(1) / size, low = inverse < kLeast ? kLeast : inverse;
+    const T clamped = low > kMost ? kMost : low;
+    const T small = size < T(0x1p-8) ? clamped : T(1), unit = size > T(0x1p8) ? clamped : small;
+    const T x = a * unit, y = b * unit, square = x * x + y * y;
+    return dy / (size == T(0) ? T(1) : square) * x * unit;
+  }
 };
 
 }  // namespace firn

@@ -74,5 +74,23 @@ FIRN_REGISTER_SAMPLES(atan2) {
       .check_gradient = false;
 }
 
+FIRN_REGISTER_SAMPLES(atan2_grad) {
+  s.Internal("the gradient of atan2");
+  ElementReference(s, [](const double* in, AttrsRef) {
+    return in[1] == 0 ? 0 : in[0] / (in[1] + in[2] * in[2] / in[1]);
+  });
+  s.Add("vectors", {Normal({7}), Normal({7}, 2), Positive({7}, 3)});
+  s.Add("broadcast", {Normal({4, 5}), Normal({4, 1}, 2), Positive({5}, 3)});
+  s.Add("channels", {Normal({2, 8, 3, 3}), Normal({2, 8, 3, 3}, 2), Positive({2, 8, 3, 3}, 3)});
+  s.Add("scalars", {Normal({}), Normal({}, 2), Positive({}, 3)});
+  s.Add("nothing", {Normal({0, 3}), Normal({1, 3}, 2), Positive({1, 3}, 3)});
+  s.Add("origin, small and large",
+        {Values({1, 1, 0.5, 2}), Values({0, 0x1p-12, 0.0, 4096}), Values({0, -0x1p-13, 2, 2048})});
+  s.AddLarge("4M", {Normal({2048, 2048}), Normal({2048, 2048}, 2), Positive({2048, 2048}, 3)}, {},
+             21e6, 67.1e6);
+  s.AddError("shapes", {Normal({2}), Normal({3}), Normal({3})}, {},
+             "shapes [2] and [3] do not broadcast");
+}
+
 }  // namespace
 }  // namespace firn::testing

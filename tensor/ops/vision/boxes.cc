@@ -3,14 +3,14 @@
 
 #include "firn/tensor/ops/vision/boxes.h"
 
-#include <utility>
-
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/vision/in_float.h"
@@ -18,21 +18,24 @@
 namespace firn {
 namespace {
 
-// Both corners of boxes[.., 4], and the sides and areas that they span.
-struct Corners {
-  explicit Corners(const Tensor& boxes)
-      : low(Slice(boxes, -1, 0, 2)), high(Slice(boxes, -1, 2, 4)) {}
-  Corners(Tensor l, Tensor h) : low(std::move(l)), high(std::move(h)) {}
-  Tensor Area() const {
-    const Tensor sides = Clamp(Sub(high, low), 0);
-    return Mul(Select(sides, -1, 0), Select(sides, -1, 1));
-  }
-  Tensor low, high;
+// Numbers `i` of all boxes: those of boxes_a stand in a column, [n, 1], those of boxes_b in a row,
+// [1, m]. Rows of [n, m] are long; of [n, m, 2] they would be pairs.
+struct Boxes {
+  Boxes(const Tensor& boxes, int64_t dim)
+      : numbers(Contiguous(Transpose(boxes, 0, 1))), across(dim) {}
+  Tensor operator[](int64_t i) const { return Unsqueeze(Select(numbers, 0, i), across); }
+  Tensor Area() const { return Mul(Side((*this)[0], (*this)[2]), Side((*this)[1], (*this)[3])); }
+  static Tensor Side(const Tensor& low, const Tensor& high) { return Clamp(Sub(high, low), 0); }
+  Tensor numbers;
+  int64_t across;
 };
 
 Tensor Iou(const Tensor& boxes_a, const Tensor& boxes_b) {
-  const Corners a(Unsqueeze(boxes_a, 1)), b(Unsqueeze(boxes_b, 0));
-  const Tensor common = Corners(Maximum(a.low, b.low), Minimum(a.high, b.high)).Area();
+  const Boxes a(boxes_a, 1), b(boxes_b, 0);
+  const auto overlap = [&](int64_t axis) {
+    return Boxes::Side(Maximum(a[axis], b[axis]), Minimum(a[axis + 2], b[axis + 2]));
+  };
+  const Tensor common = Mul(overlap(0), overlap(1));
   const Tensor joined = Sub(Add(a.Area(), b.Area()), common);
   const Tensor any = Gt(joined, 0);
   return Where(any, Div(common, Where(any, joined, 1)), 0);

@@ -10,6 +10,7 @@
 #include "firn/device/cpu.h"
 #include "firn/device/parallel.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/ops/elementwise/ratio.h"
 #include "firn/tensor/tensor.h"
 #include "tests/count_instructions.h"
 
@@ -86,6 +87,49 @@ TEST(SumInstructionsTest, SumsOfShiftedRowsStayInRegisters) {
 INSTANTIATE_TEST_SUITE_P(DTypes, RowInstructionsTest,
                          ::testing::Values(DType::kF32, DType::kBF16, DType::kI64),
                          [](const auto& i) { return std::string(DTypeName(i.param)); });
+
+// What `call` of tensors with n elements takes for each element.
+template <class F>
+std::optional<double> PerElementOf(DType dtype, int64_t rows, const F& call) {
+  return PerElement([=](int64_t n) -> Call {
+    const Tensor x = Cast(Mul(Ones({rows, n / rows}), 0.75), dtype);
+    return [=] { call(x); };
+  });
+}
+
+// One by one it takes 43.
+TEST(ColumnInstructionsTest, ExponentialsOfColumnsAreVectors) {
+  const auto count = PerElementOf(DType::kF32, 16, [](const Tensor& x) { Logsumexp(x, {0}); });
+  if (!count.has_value()) GTEST_SKIP() << "this machine forbids tracing";
+  EXPECT_LT(*count, 30);
+}
+
+// One by one it takes 33.
+TEST(FloatInstructionsTest, RatiosAreChosenByVectors) {
+  const auto count =
+      PerElementOf(DType::kF32, 1, [](const Tensor& x) { inner::MulRatio(x, x, x); });
+  if (!count.has_value()) GTEST_SKIP() << "this machine forbids tracing";
+  EXPECT_LT(*count, 12);
+}
+
+// The last dimension of what is compared is long: pairs of corners would be rows of two, and take
+// 390.
+TEST(FloatInstructionsTest, BoxesAreComparedByVectors) {
+  const auto count = PerElement([](int64_t n) -> Call {
+    const Tensor few = Rand({4, 4}), many = Rand({n / 4, 4});
+    return [=] { BoxIou(few, many); };
+  });
+  if (!count.has_value()) GTEST_SKIP() << "this machine forbids tracing";
+  EXPECT_LT(*count, 150);
+}
+
+// It needs no more digits than its own, and a power needs those of its logarithm.
+TEST(DoubleInstructionsTest, LogarithmsToABaseAreShorterThanThoseOfPowers) {
+  const auto pow = PerElementOf(DType::kF64, 1, [](const Tensor& x) { Pow(x, x); });
+  const auto log2 = PerElementOf(DType::kF64, 1, [](const Tensor& x) { Log2(x); });
+  if (!pow.has_value() || !log2.has_value()) GTEST_SKIP() << "this machine forbids tracing";
+  EXPECT_LT(*log2, 0.45 * *pow);
+}
 
 }  // namespace
 }  // namespace firn
