@@ -57,7 +57,7 @@ double PlaceOf(int64_t element, const Side& s, Coordinates coordinates) {
     case Coordinates::kPytorchHalfPixel:
       return s.out > 1 ? half : 0;
     case Coordinates::kAlignCorners:
-      return s.out > 1 ? i * (n - 1) / (m - 1) : 0;
+      return s.out > 1 ? i * (n - 1) / (s.scale * n - 1) : 0;
     case Coordinates::kAsymmetric:
       return i / s.scale;
     case Coordinates::kCropAndResize:
@@ -187,7 +187,9 @@ Tensor ByTable(const Tensor& x, const Side& s, const ResizeOptions& o) {
 bool HasKernel(const Side& s, const ResizeOptions& o) {
   if (o.mode == ResizeMode::kNearest || o.antialias || o.exclude_outside) return false;
   if (o.mode == ResizeMode::kCubic && o.cubic_a != -0.75) return false;
-  return o.coordinates == Coordinates::kHalfPixel || o.coordinates == Coordinates::kAlignCorners ||
+  const bool whole = s.scale * static_cast<double>(s.in) == static_cast<double>(s.out);
+  return o.coordinates == Coordinates::kHalfPixel ||
+         (o.coordinates == Coordinates::kAlignCorners && (whole || !s.scaled)) ||
          (o.coordinates == Coordinates::kPytorchHalfPixel && s.out > 1);
 }
 

@@ -72,7 +72,7 @@ double PlaceOf(double i, double in, double out, double scale, double start, doub
     case At::kPytorchHalfPixel:
       return out > 1 ? (i + 0.5) / scale - 0.5 : 0;
     case At::kAlignCorners:
-      return out > 1 ? i * (in - 1) / (out - 1) : 0;
+      return out > 1 ? i * (in - 1) / (scale * in - 1) : 0;
     case At::kAsymmetric:
       return i / scale;
     case At::kCropAndResize:
