@@ -49,14 +49,22 @@ const OnnxOps kScaler(
 
 // --- Pictures: their bytes must be known ---------------------------------------------------------
 
+// Of red, green and blue, as ONNX's own decoder has it: a JPEG's brightness is another number where
+// a colour is cut off.
+Tensor Grey(const Tensor& rgb) {
+  const Tensor shares = FromVector(std::vector<float>{19595, 38470, 7471}, {3, 1, 1});
+  const Tensor sum = Sum(rgb.To(DType::kF32) * shares, {0}, true);  // below 2^24: exact
+  return Floor((sum + 32768) / 65536).To(DType::kU8);
+}
+
 const OnnxOps kImageDecoder(
     "ImageDecoder", 20,
     [](OnnxCall& call) -> Step {
       const std::string format = call.OneOf("pixel_format", "RGB", {"RGB", "BGR", "Grayscale"});
       const std::vector<uint8_t> bytes = call.node.Known(0, "encoded_stream").ToVector<uint8_t>();
       const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      const ImageColor color = format == "Grayscale" ? ImageColor::kGrey : ImageColor::kRgb;
-      Tensor image = Permute(DecodeImage(text, {.color = color}), {1, 2, 0});
+      const Tensor rgb = DecodeImage(text, {.color = ImageColor::kRgb});
+      Tensor image = Permute(format == "Grayscale" ? Grey(rgb) : rgb, {1, 2, 0});
       if (format == "BGR") image = Flip(image, {2});
       call.node.Return(image.Contiguous());
       return {};
