@@ -50,7 +50,7 @@ struct OnnxImport {
   OnnxReport report;
 };
 
-// Reads a network: opsets 7 to 28 of ONNX's own operators (docs/onnx.md lists them), functions of
+// Reads a network: opsets 1 to 28 of ONNX's own operators (docs/onnx.md lists them), functions of
 // the file's own, elements in other files of its folder. Float initializers become parameters,
 // unless they only say what is computed, as the scales of Resize; other initializers and Constant
 // nodes are constants. `If` runs the branch that its condition chooses, `Loop` and `Scan` are

@@ -85,7 +85,10 @@ std::string Difference(const Tensor& got, const Tensor& expected, bool chance,
     return absl::StrCat("expected ", expected.spec().ToString(), ", got ", got.spec().ToString());
   }
   if (chance) return "";
-  const double rtol = got.dtype() == DType::kBF16 ? std::max(o.rtol, std::ldexp(1, -6)) : o.rtol;
+  const double steps = got.dtype() == DType::kBF16  ? std::ldexp(1, -6)
+                       : got.dtype() == DType::kF16 ? std::ldexp(1, -9)
+                                                    : 0;
+  const double rtol = std::max(o.rtol, steps);
   return IsFloating(got.dtype()) ? Apart<double>(got, expected, rtol, o.atol)
                                  : Apart<int64_t>(got, expected, rtol, o.atol);
 }

@@ -15,7 +15,8 @@ enum class OnnxVerdict : uint8_t { kPass, kWrong, kUnsupported };
 
 struct OnnxTestOptions {
   // An element may be apart from the expected one by atol + rtol times the size of that: ONNX's own
-  // tolerances. Of bf16 it is at least two of its steps, 2^-6, as there.
+  // tolerances. Of half types it is at least two of their steps, 2^-6 (as there) and 2^-9: of two
+  // nodes in a row each rounds on both sides, by half a step at most.
   double rtol = 1e-3, atol = 1e-7;
   LoadLimits limits = {};
 };

@@ -52,6 +52,12 @@ const OnnxElement* FindOnnxElement(int64_t id) {
   return found == std::end(kElements) ? nullptr : found;
 }
 
+const OnnxElement* FindOnnxElement(std::string_view word) {
+  const auto* found = std::find_if(std::begin(kElements), std::end(kElements),
+                                   [word](const OnnxElement& e) { return word == e.word; });
+  return found == std::end(kElements) ? nullptr : found;
+}
+
 int OnnxElementOf(DType dtype) { return kOfDType[static_cast<int>(dtype)]; }
 
 std::optional<int64_t> OnnxCount(const OnnxElement& element, const std::vector<int64_t>& dims) {

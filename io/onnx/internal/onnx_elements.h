@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "firn/tensor/dtype.h"
@@ -20,6 +21,8 @@ struct OnnxElement {
 
 // Null for an id that no type has.
 const OnnxElement* FindOnnxElement(int64_t id);
+// By its word: "FLOAT".
+const OnnxElement* FindOnnxElement(std::string_view word);
 
 // The id of a dtype, which the format has all of.
 int OnnxElementOf(DType dtype);

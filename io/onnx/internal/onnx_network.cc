@@ -22,6 +22,7 @@
 #include "firn/autograd/network/definition.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/onnx/internal/onnx_attributes.h"
 #include "firn/io/onnx/internal/onnx_ops.h"
 #include "firn/io/onnx/internal/onnx_parts.h"
 
@@ -34,7 +35,7 @@ using autograd::NetworkDefinition;
 using autograd::NetworkNode;
 using firn::inner::internal::JsonString;
 
-constexpr int64_t kOldestOpset = 7, kNewestOpset = 28;
+constexpr int64_t kOldestOpset = 1, kNewestOpset = 28;
 
 // Values by their names in a graph or function, and in those around it.
 struct Scope {
@@ -276,6 +277,11 @@ class Builder {
     auto* const renamed = kept_.emplace_back(std::make_unique<std::vector<OnnxAttribute>>()).get();
     Graphs graphs;
     for (const OnnxAttribute* a : AttributesOf(frame, node, renamed)) {
+      FIRN_RETURN_IF(
+          op != nullptr && node.domain.empty() && !HasOnnxAttribute(node.op_type, opset, a->name),
+          DataLoss(model_.file, ": ", made.what, ": attribute ", JsonString(a->name),
+                   ": expected one that the operator has (", OnnxAttributesOf(node.op_type, opset),
+                   ")"));
       FIRN_RETURN_IF_ERROR(AddAttribute(*a, made.what, info.get(), &graphs));
     }
     for (const OnnxAttribute& a : *renamed) {

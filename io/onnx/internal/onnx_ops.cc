@@ -9,6 +9,7 @@
 
 #include "firn/io/internal/value_or_raise.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::io::internal {
 namespace {
@@ -198,6 +199,29 @@ OnnxLowering Binary(std::function<Tensor(const Tensor&, const Tensor&)> f) {
     call.node.Spec(0);
     call.node.Spec(1);
     return One([f](In in) { return f(in[0], in[1]); });
+  };
+}
+
+OnnxLowering BinaryLaid(std::function<Tensor(const Tensor&, const Tensor&)> f) {
+  return [f = std::move(f)](OnnxCall& call) -> Step {
+    const Shape x = call.node.ShapeAt(0), y = call.node.ShapeAt(1);
+    if (call.Int("broadcast", 0) == 0) {
+      if (!(x == y)) {
+        RefuseNode("inputs are expected to have one shape without attribute \"broadcast\", got ",
+                   x.ToString(), " and ", y.ToString());
+      }
+      return One([f](In in) { return f(in[0], in[1]); });
+    }
+    const int64_t last = x.rank() - y.rank();
+    const int64_t given = call.Int("axis", last), axis = given < 0 ? given + x.rank() : given;
+    if (axis < 0 || axis > last) {
+      RefuseNode("input 1, ", y.ToString(),
+                 ", is expected to lie within the dimensions of input 0, ", x.ToString(),
+                 ", from axis ", given, " on");
+    }
+    std::vector<int64_t> laid(y.begin(), y.end());
+    laid.resize(static_cast<size_t>(x.rank() - axis), 1);
+    return One([f, laid](In in) { return f(in[0], Reshape(in[1], laid)); });
   };
 }
 

@@ -126,6 +126,9 @@ void ForEachOnnxOp(const std::function<void(const OnnxOp&)>& f);
 // One that is a function of one, two or any number of tensors.
 OnnxLowering Unary(std::function<Tensor(const Tensor&)> f);
 OnnxLowering Binary(std::function<Tensor(const Tensor&, const Tensor&)> f);
+// As Binary, of opsets up to 6: the second operand is laid upon dimensions of the first from
+// attribute "axis" on, or upon its last ones, if attribute "broadcast" allows that.
+OnnxLowering BinaryLaid(std::function<Tensor(const Tensor&, const Tensor&)> f);
 OnnxLowering Variadic(std::function<Tensor(In)> f);
 
 // The step that gives f's result as the only output.

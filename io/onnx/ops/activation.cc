@@ -10,12 +10,12 @@ namespace {
 
 const OnnxOps kHardSwish("HardSwish", 14, Unary([](const Tensor& x) { return Hardswish(x); }));
 const OnnxOps kMish("Mish", 18, Unary([](const Tensor& x) { return Mish(x); }));
-const OnnxOps kRelu("Relu", 6, Unary([](const Tensor& x) {
+const OnnxOps kRelu("Relu", 1, Unary([](const Tensor& x) {
                       return IsFloating(x.dtype()) ? Relu(x) : Maximum(x, ZerosLike(x));
                     }));
-const OnnxOps kSigmoid("Sigmoid", 6, Unary([](const Tensor& x) { return Sigmoid(x); }));
+const OnnxOps kSigmoid("Sigmoid", 1, Unary([](const Tensor& x) { return Sigmoid(x); }));
 const OnnxOps kSoftsign("Softsign", 1, Unary([](const Tensor& x) { return Softsign(x); }));
-const OnnxOps kTanh("Tanh", 6, Unary([](const Tensor& x) { return Tanh(x); }));
+const OnnxOps kTanh("Tanh", 1, Unary([](const Tensor& x) { return Tanh(x); }));
 const OnnxOps kSoftplus("Softplus", 1, Unary([](const Tensor& x) {
                           return Softplus(x, 1, std::numeric_limits<double>::infinity());
                         }));
@@ -30,9 +30,9 @@ OnnxLowering WithAlpha(double otherwise, Tensor (*f)(const Tensor& x, double alp
 
 const OnnxOps kCelu("Celu", 12,
                     WithAlpha(1, [](const Tensor& x, double alpha) { return Celu(x, alpha); }));
-const OnnxOps kElu("Elu", 6,
+const OnnxOps kElu("Elu", 1,
                    WithAlpha(1, [](const Tensor& x, double alpha) { return Elu(x, alpha); }));
-const OnnxOps kLeakyRelu("LeakyRelu", 6, WithAlpha(0.01f, [](const Tensor& x, double alpha) {
+const OnnxOps kLeakyRelu("LeakyRelu", 1, WithAlpha(0.01f, [](const Tensor& x, double alpha) {
                            return LeakyRelu(x, alpha);
                          }));
 const OnnxOps kThresholdedRelu("ThresholdedRelu", 1,
@@ -44,15 +44,17 @@ Tensor SwishOf(const Tensor& x, double alpha) {
 }
 const OnnxOps kSwish("Swish", 24, WithAlpha(1, SwishOf));
 
-const OnnxOps kHardSigmoid("HardSigmoid", 6, [](OnnxCall& call) -> Step {
+const OnnxOps kHardSigmoid("HardSigmoid", 1, [](OnnxCall& call) -> Step {
   const double alpha = call.Float("alpha", 0.2f), beta = call.Float("beta", 0.5f);
   return One([=](In in) { return Hardsigmoid(in[0], alpha, beta); });
 });
 
-const OnnxOps kSelu("Selu", 6, [](OnnxCall& call) -> Step {
-  const bool usual = !call.Has("alpha") && !call.Has("gamma");
-  const double alpha = call.Float("alpha", 1.67326319217681884765625);
-  const double gamma = call.Float("gamma", 1.05070102214813232421875);
+// Before version 6 the numbers have five digits when they are not given.
+const OnnxOps kSelu("Selu", 1, [](OnnxCall& call) -> Step {
+  const bool old = call.opset() < 6;
+  const bool usual = !old && !call.Has("alpha") && !call.Has("gamma");
+  const double alpha = call.Float("alpha", old ? 1.6732f : 1.67326319217681884765625);
+  const double gamma = call.Float("gamma", old ? 1.0507f : 1.05070102214813232421875);
   if (usual) return One([](In in) { return Selu(in[0]); });
   return One([=](In in) { return Mul(Elu(in[0], alpha), Tensor(gamma)); });
 });
@@ -67,6 +69,17 @@ const OnnxOps kGelu("Gelu", 20, [](OnnxCall& call) -> Step {
 const OnnxOps kSwiGlu("SwiGLU", 28, [](OnnxCall& call) -> Step {
   const double alpha = call.Float("alpha", 1);
   return One([alpha](In in) { return Mul(SwishOf(in[0], alpha), in[1]); });
+});
+
+// Up to opset 6 the slope is one number or one for each channel.
+const OnnxOps kPReluOfChannels("PRelu", 1, [](OnnxCall& call) -> Step {
+  const Shape x = call.node.ShapeAt(0);
+  const int64_t slopes = call.node.ShapeAt(1).num_elements();
+  if (slopes != 1 && (x.rank() < 2 || slopes != x[1])) {
+    RefuseNode("input 1 is expected to have one element, or one for each channel of ", x.ToString(),
+               ", it is ", call.node.Spec(1).ToString());
+  }
+  return One([](In in) { return Prelu(in[0], Reshape(in[1], {-1})); });
 });
 
 // The slope is broadcast to x, aligned to its last dimension: [C, 1, 1] has one for each channel.

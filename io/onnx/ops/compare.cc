@@ -10,17 +10,23 @@ namespace {
   const OnnxOps k##Name(#Name, since,     \
                         Binary([](const Tensor& x, const Tensor& y) { return f(x, y); }))
 
-FIRN_ONNX_COMPARE(And, 7, LogicalAnd);
+// Up to opset 6 an attribute says where the second operand lies.
+#define FIRN_ONNX_LAID(Name, f)                                                        \
+  const OnnxOps k##Name##Laid(                                                         \
+      #Name, 1, BinaryLaid([](const Tensor& x, const Tensor& y) { return f(x, y); })); \
+  FIRN_ONNX_COMPARE(Name, 7, f)
+
+FIRN_ONNX_LAID(And, LogicalAnd);
 FIRN_ONNX_COMPARE(BitwiseAnd, 18, BitwiseAnd);
 FIRN_ONNX_COMPARE(BitwiseOr, 18, BitwiseOr);
 FIRN_ONNX_COMPARE(BitwiseXor, 18, BitwiseXor);
-FIRN_ONNX_COMPARE(Equal, 7, Eq);
-FIRN_ONNX_COMPARE(Greater, 7, Gt);
+FIRN_ONNX_LAID(Equal, Eq);
+FIRN_ONNX_LAID(Greater, Gt);
 FIRN_ONNX_COMPARE(GreaterOrEqual, 12, Ge);
-FIRN_ONNX_COMPARE(Less, 7, Lt);
+FIRN_ONNX_LAID(Less, Lt);
 FIRN_ONNX_COMPARE(LessOrEqual, 12, Le);
-FIRN_ONNX_COMPARE(Or, 7, LogicalOr);
-FIRN_ONNX_COMPARE(Xor, 7, LogicalXor);
+FIRN_ONNX_LAID(Or, LogicalOr);
+FIRN_ONNX_LAID(Xor, LogicalXor);
 
 const OnnxOps kNot("Not", 1, Unary([](const Tensor& x) { return LogicalNot(x); }));
 const OnnxOps kBitwiseNot("BitwiseNot", 18, Unary([](const Tensor& x) { return BitwiseNot(x); }));

@@ -1,6 +1,8 @@
 // Numbers, element by element. Dtypes are as ONNX has them: those of both operands are one, which
 // the result has too, so that nothing is promoted.
 
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_ops.h"
 #include "firn/tensor/ops.h"
 
@@ -10,35 +12,46 @@ namespace {
 #define FIRN_ONNX_UNARY(Name, since, f) \
   const OnnxOps k##Name(#Name, since, Unary([](const Tensor& x) { return f(x); }))
 
-FIRN_ONNX_UNARY(Abs, 6, Abs);
+FIRN_ONNX_UNARY(Abs, 1, Abs);
 FIRN_ONNX_UNARY(Acos, 7, Acos);
 FIRN_ONNX_UNARY(Acosh, 9, Acosh);
 FIRN_ONNX_UNARY(Asin, 7, Asin);
 FIRN_ONNX_UNARY(Asinh, 9, Asinh);
 FIRN_ONNX_UNARY(Atan, 7, Atan);
 FIRN_ONNX_UNARY(Atanh, 9, Atanh);
-FIRN_ONNX_UNARY(Ceil, 6, Ceil);
+FIRN_ONNX_UNARY(Ceil, 1, Ceil);
 FIRN_ONNX_UNARY(Cos, 7, Cos);
 FIRN_ONNX_UNARY(Cosh, 9, Cosh);
 FIRN_ONNX_UNARY(Erf, 9, Erf);
-FIRN_ONNX_UNARY(Exp, 6, Exp);
-FIRN_ONNX_UNARY(Floor, 6, Floor);
-FIRN_ONNX_UNARY(Log, 6, Log);
-FIRN_ONNX_UNARY(Neg, 6, Neg);
-FIRN_ONNX_UNARY(Reciprocal, 6, Reciprocal);
+FIRN_ONNX_UNARY(Exp, 1, Exp);
+FIRN_ONNX_UNARY(Floor, 1, Floor);
+FIRN_ONNX_UNARY(Log, 1, Log);
+FIRN_ONNX_UNARY(Neg, 1, Neg);
+FIRN_ONNX_UNARY(Reciprocal, 1, Reciprocal);
 FIRN_ONNX_UNARY(Sign, 9, Sign);
 FIRN_ONNX_UNARY(Sin, 7, Sin);
 FIRN_ONNX_UNARY(Sinh, 9, Sinh);
-FIRN_ONNX_UNARY(Sqrt, 6, Sqrt);
+FIRN_ONNX_UNARY(Sqrt, 1, Sqrt);
 FIRN_ONNX_UNARY(Tan, 7, Tan);
 
-#define FIRN_ONNX_BINARY(Name, since, f) \
-  const OnnxOps k##Name(#Name, since,    \
-                        Binary([](const Tensor& x, const Tensor& y) { return f(x, y); }))
+// Integers are divided as in C.
+Tensor Quotient(const Tensor& x, const Tensor& y) {
+  return Div(x, y, IsIntegral(x.dtype()) ? DivRounding::kTrunc : DivRounding::kNone);
+}
+// The result has the dtype of the base.
+Tensor Power(const Tensor& x, const Tensor& y) { return Cast(Pow(x, y), x.dtype()); }
 
-FIRN_ONNX_BINARY(Add, 7, Add);
-FIRN_ONNX_BINARY(Mul, 7, Mul);
-FIRN_ONNX_BINARY(Sub, 7, Sub);
+// Up to opset 6 an attribute says where the second operand lies.
+#define FIRN_ONNX_BINARY(Name, f)                                                      \
+  const OnnxOps k##Name##Laid(                                                         \
+      #Name, 1, BinaryLaid([](const Tensor& x, const Tensor& y) { return f(x, y); })); \
+  const OnnxOps k##Name(#Name, 7, Binary([](const Tensor& x, const Tensor& y) { return f(x, y); }))
+
+FIRN_ONNX_BINARY(Add, Add);
+FIRN_ONNX_BINARY(Div, Quotient);
+FIRN_ONNX_BINARY(Mul, Mul);
+FIRN_ONNX_BINARY(Pow, Power);
+FIRN_ONNX_BINARY(Sub, Sub);
 
 const OnnxOps kRound("Round", 11, Unary([](const Tensor& x) { return Round(x); }));
 
@@ -48,26 +61,18 @@ const OnnxOps kIdentity("Identity", 1, [](OnnxCall& call) -> Step {
   return {};
 });
 
-// Integers are divided as in C.
-const OnnxOps kDiv("Div", 7, [](OnnxCall& call) -> Step {
-  const DivRounding rounding =
-      IsIntegral(call.node.DTypeAt(0)) ? DivRounding::kTrunc : DivRounding::kNone;
-  return One([rounding](In in) { return Div(in[0], in[1], rounding); });
-});
+// The sign of the divisor, which a 0 has too; or with fmod that of the dividend.
+Tensor Modulo(const Tensor& x, const Tensor& y) {
+  const Tensor rest = Remainder(x, y);
+  return IsFloating(x.dtype()) ? Copysign(rest, y) : rest;
+}
 
-// The result has the dtype of the base.
-const OnnxOps kPow("Pow", 7, [](OnnxCall& call) -> Step {
-  const DType dtype = call.node.DTypeAt(0);
-  return One([dtype](In in) { return Cast(Pow(in[0], in[1]), dtype); });
-});
-
-// The sign of the divisor, or with fmod that of the dividend.
 const OnnxOps kMod("Mod", 10, [](OnnxCall& call) -> Step {
   const bool as_c = call.Int("fmod", 0) != 0;
   if (!as_c && IsFloating(call.node.DTypeAt(0)) && call.opset() < 28) {
     RefuseNode("floating inputs are expected to come with attribute \"fmod\" = 1");
   }
-  return One([as_c](In in) { return as_c ? Fmod(in[0], in[1]) : Remainder(in[0], in[1]); });
+  return One([as_c](In in) { return as_c ? Fmod(in[0], in[1]) : Modulo(in[0], in[1]); });
 });
 
 Tensor Reduced(In in, Tensor (*f)(const Tensor&, const Tensor&)) {
@@ -79,16 +84,16 @@ Tensor Reduced(In in, Tensor (*f)(const Tensor&, const Tensor&)) {
 Tensor SumOf(In in) { return in.size() == 1 ? in[0] : AddN({in.begin(), in.end()}); }
 
 // Maximum and Minimum give a NaN where either is one, as NumPy's, which ONNX refers to.
-const OnnxOps kMax("Max", 6, Variadic([](In in) { return Reduced(in, Maximum); }));
-const OnnxOps kMin("Min", 6, Variadic([](In in) { return Reduced(in, Minimum); }));
-const OnnxOps kSum("Sum", 6, Variadic(SumOf));
-const OnnxOps kMean("Mean", 6, Variadic([](In in) {
+const OnnxOps kMax("Max", 1, Variadic([](In in) { return Reduced(in, Maximum); }));
+const OnnxOps kMin("Min", 1, Variadic([](In in) { return Reduced(in, Minimum); }));
+const OnnxOps kSum("Sum", 1, Variadic(SumOf));
+const OnnxOps kMean("Mean", 1, Variadic([](In in) {
                       return Div(SumOf(in), Tensor(static_cast<double>(in.size())));
                     }));
 
 // Bounds are attributes up to opset 10, and inputs of one element then, either of which may be
 // missing. Where the lower one is the greater, the upper one is the result.
-const OnnxOps kClipAttributes("Clip", 6, [](OnnxCall& call) -> Step {
+const OnnxOps kClipAttributes("Clip", 1, [](OnnxCall& call) -> Step {
   const double low = call.Float("min", -3.4028234663852886e38);
   const double high = call.Float("max", 3.4028234663852886e38);
   return One([=](In in) { return Clamp(in[0], Tensor(low), Tensor(high)); });
@@ -110,6 +115,16 @@ const OnnxOps kClip("Clip", 11,
                       });
                     },
                     {.settings = {1, 2}});
+
+// Types had words before they had numbers.
+const OnnxOps kCastToWord("Cast", 1, [](OnnxCall& call) -> Step {
+  const std::string word = call.Text("to");
+  const OnnxElement* const element = FindOnnxElement(word);
+  if (element == nullptr)
+    RefuseNode("attribute \"to\" is expected to be a type, got \"", word, "\"");
+  const DType to = ValueOrRaise(TryOnnxDType(element->id), "onnx");
+  return One([to](In in) { return Cast(in[0], to); });
+});
 
 const OnnxOps kCast("Cast", 6, [](OnnxCall& call) -> Step {
   call.Int("to");

@@ -14,8 +14,9 @@ const OnnxOps kDet("Det", 11, Unary([](const Tensor& a) { return Det(a); }));
 
 Tensor Scaled(const Tensor& x, double factor) { return factor == 1 ? x : Mul(x, Tensor(factor)); }
 
-// alpha * A B + beta * C, as most files have it a linear layer.
-const OnnxOps kGemm("Gemm", 7, [](OnnxCall& call) -> Step {
+// alpha * A B + beta * C, as most files have it a linear layer. Up to opset 6 an attribute allows C
+// to be broadcast.
+const OnnxOps kGemm("Gemm", 1, [](OnnxCall& call) -> Step {
   const bool a_t = call.Int("transA", 0) != 0, b_t = call.Int("transB", 0) != 0;
   const double alpha = call.Float("alpha", 1), beta = call.Float("beta", 1);
   for (size_t i = 0; i < 2; ++i) {

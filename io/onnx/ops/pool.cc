@@ -160,9 +160,14 @@ const OnnxOps kAveragePool("AveragePool", 1, [](OnnxCall& call) -> Step {
   });
 });
 
-const OnnxOps kLpPool("LpPool", 2, [](OnnxCall& call) -> Step {
+// The power, a number of any kind at first.
+double PowerOf(const OnnxCall& call) {
+  return call.opset() < 2 ? call.Float("p", 2) : static_cast<double>(call.Int("p", 2));
+}
+
+const OnnxOps kLpPool("LpPool", 1, [](OnnxCall& call) -> Step {
   const OnnxWindows w = PoolOf(call);
-  const auto p = static_cast<double>(call.Int("p", 2));
+  const double p = PowerOf(call);
   return One([=](In in) {
     const Tensor powers = p == 1 ? Abs(in[0]) : p == 2 ? Square(in[0]) : Pow(Abs(in[0]), p);
     const Tensor sums = WindowSums(PadImage(powers, w.begin, ToLastWindow(w)), w);
@@ -184,8 +189,8 @@ const OnnxOps kGlobalAveragePool("GlobalAveragePool", 1, Unary([](const Tensor& 
 const OnnxOps kGlobalMaxPool("GlobalMaxPool", 1, Unary([](const Tensor& x) {
                                return x.rank() < 3 ? x : Amax(x, ImageDims(x), true);
                              }));
-const OnnxOps kGlobalLpPool("GlobalLpPool", 2, [](OnnxCall& call) -> Step {
-  const auto p = static_cast<double>(call.Int("p", 2));
+const OnnxOps kGlobalLpPool("GlobalLpPool", 1, [](OnnxCall& call) -> Step {
+  const double p = PowerOf(call);
   return One([=](In in) { return Norm(in[0], p, ImageDims(in[0]), true); });
 });
 

@@ -284,11 +284,11 @@ Step LowerRecurrent(OnnxCall& call, Kind kind) {
   };
 }
 
-const OnnxOps kRnn("RNN", 7,
+const OnnxOps kRnn("RNN", 1,
                    [](OnnxCall& call) -> Step { return LowerRecurrent(call, Kind::kRnn); });
-const OnnxOps kGru("GRU", 7,
+const OnnxOps kGru("GRU", 1,
                    [](OnnxCall& call) -> Step { return LowerRecurrent(call, Kind::kGru); });
-const OnnxOps kLstm("LSTM", 7,
+const OnnxOps kLstm("LSTM", 1,
                     [](OnnxCall& call) -> Step { return LowerRecurrent(call, Kind::kLstm); });
 
 }  // namespace

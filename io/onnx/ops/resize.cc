@@ -58,6 +58,12 @@ Step LowerUpsample(OnnxCall& call, std::vector<double> scales) {
                    .nearest = ResizeNearest::kFloor});
 }
 
+const OnnxOps kUpsample1("Upsample", 1, [](OnnxCall& call) -> Step {
+  if (call.node.Rank(0) != 4) {
+    RefuseNode("input 0 is expected to have 4 dimensions, it is ", call.node.Spec(0).ToString());
+  }
+  return LowerUpsample(call, {1, 1, call.Float("height_scale"), call.Float("width_scale")});
+});
 const OnnxOps kUpsample7("Upsample", 7, [](OnnxCall& call) -> Step {
   const std::vector<float> scales = call.Floats("scales").value_or(std::vector<float>());
   return LowerUpsample(call, {scales.begin(), scales.end()});

@@ -35,20 +35,25 @@ const OnnxOps kSize("Size", 1, [](OnnxCall& call) -> Step {
 });
 
 // 0 stands for the size of the input (unless allowzero says otherwise), -1 for what is left.
+Step LowerReshape(OnnxCall& call, Sizes sizes) {
+  const Shape& x = call.node.ShapeAt(0);
+  const bool zero = call.Int("allowzero", 0) != 0;
+  for (size_t i = 0; i < sizes.size() && !zero; ++i) {
+    if (sizes[i] != 0) continue;
+    if (static_cast<int64_t>(i) >= x.rank()) {
+      RefuseNode("size ", i, " is expected to be no 0, since input 0 is ", x.ToString());
+    }
+    sizes[i] = x[static_cast<int64_t>(i)];
+  }
+  return ToShape(std::move(sizes));
+}
+
+const OnnxOps kReshapeAttribute("Reshape", 1, [](OnnxCall& call) -> Step {
+  return LowerReshape(call, call.Ints("shape").value_or(Sizes()));
+});
 const OnnxOps kReshape("Reshape", 5,
                        [](OnnxCall& call) -> Step {
-                         const Shape& x = call.node.ShapeAt(0);
-                         Sizes sizes = call.node.KnownInts(1, "shape");
-                         const bool zero = call.Int("allowzero", 0) != 0;
-                         for (size_t i = 0; i < sizes.size() && !zero; ++i) {
-                           if (sizes[i] != 0) continue;
-                           if (static_cast<int64_t>(i) >= x.rank()) {
-                             RefuseNode("size ", i, " is expected to be no 0, since input 0 is ",
-                                        x.ToString());
-                           }
-                           sizes[i] = x[static_cast<int64_t>(i)];
-                         }
-                         return ToShape(std::move(sizes));
+                         return LowerReshape(call, call.node.KnownInts(1, "shape"));
                        },
                        {.settings = {1}});
 
@@ -124,6 +129,23 @@ const OnnxOps kExpand("Expand", 8,
                       },
                       {.settings = {1}});
 
+// Before version 6 along one axis.
+const OnnxOps kTileAxis("Tile", 1,
+                        [](OnnxCall& call) -> Step {
+                          const int rank = call.node.Rank(0);
+                          Sizes repeats(static_cast<size_t>(rank), 1);
+                          // Numbers of x's type.
+                          const auto whole = [&](size_t input, const char* what) {
+                            const double n = call.node.KnownNumber(input, what);
+                            if (n >= -1e9 && n <= 1e9) return static_cast<int64_t>(n);
+                            RefuseNode("input ", input, " (", what,
+                                       ") is expected to be a whole number up to 1e9, it is ", n);
+                          };
+                          const int64_t axis = call.Axis(whole(2, "axis"), rank);
+                          repeats[static_cast<size_t>(axis)] = whole(1, "tiles");
+                          return One([repeats](In in) { return Tile(in[0], repeats); });
+                        },
+                        {.settings = {1, 2}});
 const OnnxOps kTile("Tile", 6,
                     [](OnnxCall& call) -> Step {
                       const Sizes repeats = call.node.KnownInts(1, "repeats");
@@ -135,14 +157,15 @@ const OnnxOps kTile("Tile", 6,
                     },
                     {.settings = {1}});
 
-const OnnxOps kConcat("Concat", 4, [](OnnxCall& call) -> Step {
-  const int64_t axis = call.Axis(call.Int("axis"), call.node.Rank(0));
+const OnnxOps kConcat("Concat", 1, [](OnnxCall& call) -> Step {
+  const int64_t given = call.opset() < 4 ? call.Int("axis", 1) : call.Int("axis");
+  const int64_t axis = call.Axis(given, call.node.Rank(0));
   return One([axis](In in) { return Concat({in.begin(), in.end()}, axis); });
 });
 
 // Into as many pieces as the node has outputs, of given sizes or of one, the last of which may be
 // smaller.
-const OnnxOps kSplit("Split", 2,
+const OnnxOps kSplit("Split", 1,
                      [](OnnxCall& call) -> Step {
                        const Shape& x = call.node.ShapeAt(0);
                        const int64_t axis = call.Axis(call.Int("axis", 0), x.rank());
@@ -259,9 +282,10 @@ Sizes AllAxes(int rank) {
   return axes;
 }
 
-const OnnxOps kPadAttributes("Pad", 2, [](OnnxCall& call) -> Step {
-  const auto pads = call.Ints("pads");
-  if (!pads) RefuseNode("attribute \"pads\" is missing");
+const OnnxOps kPadAttributes("Pad", 1, [](OnnxCall& call) -> Step {
+  const char* const name = call.opset() < 2 ? "paddings" : "pads";
+  const auto pads = call.Ints(name);
+  if (!pads) RefuseNode("attribute \"", name, "\" is missing");
   return LowerPad(call, *pads, AllAxes(call.node.Rank(0)), call.Float("value", 0));
 });
 

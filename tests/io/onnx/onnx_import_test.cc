@@ -1,9 +1,11 @@
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "firn/autograd/backward.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/network/definition.h"
+#include "firn/io/image/image.h"
 #include "firn/io/onnx/onnx.h"
 #include "firn/io/onnx/onnx_status.h"
 #include "firn/nn/graph_module.h"
@@ -112,7 +114,7 @@ TEST(OnnxImportTest, ListsAllThatIsMissing) {
 
 TEST(OnnxImportTest, RefusesOpsetsThatItDoesNotKnow) {
   const OnnxGraph graph = Graph({Node("Relu", {"x"}, {"y"})}, {"x"}, {"y"});
-  EXPECT_THAT(ErrorOfImport(Model(graph, 6)), HasSubstr("opset 6 of ONNX's operators (7 to 28"));
+  EXPECT_THAT(ErrorOfImport(Model(graph, 0)), HasSubstr("opset 0 of ONNX's operators (1 to 28"));
   EXPECT_THAT(ErrorOfImport(Model(graph, 29)), HasSubstr("opset 29"));
   EXPECT_EQ(ErrorOfImport(Model(graph, 28)), "OK");
 }
@@ -289,6 +291,35 @@ TEST(OnnxImportTest, KeepsNamesOfParameters) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : net.state_dict()) names.push_back(name);
   EXPECT_THAT(names, ::testing::UnorderedElementsAre("a.w", "a/", "b//c"));
+}
+
+// The sign of a remainder is the divisor's, a zero's too.
+TEST(OnnxImportTest, HasRemaindersWithTheSignOfTheDivisor) {
+  const OnnxModel model = Model(
+      Graph({Node("Mod", {"x", "y"}, {"r"}), Node("Reciprocal", {"r"}, {"z"})}, {"x", "y"}, {"z"}),
+      28);
+  const Tensor z =
+      Import(model).value().network(Floats({0, 4, -4, 4}, {4}), Floats({-2, -2, 2, 2}, {4}));
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(z.ToVector<float>(), ElementsAre(-inf, -inf, inf, inf));
+}
+
+// As Pillow does: from the colours of a JPEG, not its brightness.
+TEST(OnnxImportTest, DecodesGreyPicturesFromColours) {
+  std::vector<uint8_t> picture(3 * 16 * 16);
+  for (size_t i = 0; i < picture.size(); ++i) picture[i] = i * i % 11 < 5 ? 255 : 0;
+  const std::string jpeg = EncodeJpeg(FromVector(std::move(picture), {3, 16, 16}));
+  const Tensor bytes = FromVector(std::vector<uint8_t>(jpeg.begin(), jpeg.end()));
+  const OnnxModel model =
+      Model(Graph({Node("ImageDecoder", {"b"}, {"y"}, {Text("pixel_format", "Grayscale")})}, {},
+                  {"y"}, {{"b", bytes}}),
+            20);
+  const std::vector<uint8_t> y = Import(model).value().network.Call({})[0].ToVector<uint8_t>();
+  const std::vector<uint8_t> c = DecodeImage(jpeg, {.color = ImageColor::kRgb}).ToVector<uint8_t>();
+  ASSERT_EQ(y.size(), 256u);
+  for (size_t i = 0; i < 256; ++i) {
+    EXPECT_EQ(y[i], (c[i] * 19595 + c[i + 256] * 38470 + c[i + 512] * 7471 + 32768) >> 16);
+  }
 }
 
 }  // namespace
