@@ -33,7 +33,8 @@ ORDER = {"ArgMax", "ArgMin", "MaxPool", "QuantizeLinear", "ScatterElements", "Si
 SUMS = {"Conv", "ConvTranspose", "Gemm", "Identity", "MatMul", "Pad", "Reshape", "Slice", "Squeeze",
         "Transpose", "Unsqueeze"}
 # What ONNX Runtime says of what it lacks.
-LACKS = ("NOT_IMPLEMENTED", "Product cannot be 0", "mode only supports", "not supported now")
+LACKS = ("NOT_IMPLEMENTED", "Invalid Target shape product of 0", "mode only supports",
+         "not supported now")
 
 
 def tensors(path):
@@ -155,7 +156,8 @@ def apart(path):
     with os.fdopen(reader, "rb") as pipe:
         said = pipe.read().decode(errors="replace")
     status = os.waitpid(child, 0)[1]
-    return said.strip() if said else f"runtime: it ended the process ({os.waitstatus_to_exitcode(status)})"
+    code = os.waitstatus_to_exitcode(status)
+    return said.strip() if said else f"runtime: it ended the process ({code})"
 
 
 def test(program, opset, listed):
