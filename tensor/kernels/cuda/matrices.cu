@@ -179,19 +179,14 @@ struct FiniteBody {
   }
 };
 
-// An element, and where it is.
-template <class T>
-struct Candidate {
-  T value;
-  int64_t at;
-};
-struct FirstOfLargest {
+struct Larger {
   template <class T>
-  FIRN_HOST_DEVICE Candidate<T> operator()(const Candidate<T>& a, const Candidate<T>& b) const {
-    const T of_a = std::abs(a.value), of_b = std::abs(b.value);
-    return of_b > of_a || (of_b == of_a && b.at < a.at) ? b : a;
+  FIRN_HOST_DEVICE T operator()(T a, T b) const {
+    return a < b ? b : a;
   }
 };
+// Elements that are such a part of the largest are as large: on the CPU, too (eigh_body.h).
+inline constexpr double kAsLarge = 1 - 1.0 / 4096;
 
 template <class T>
 struct VectorsBody {
@@ -216,11 +211,17 @@ struct VectorsBody {
   FIRN_HOST_DEVICE T SignOf(const Team& team, int64_t matrix, int64_t line) const {
     const MatrixSteps& s = v.own.from_steps;
     const T* const from = static_cast<const T*>(v.own.from) + matrix * s.matrix + line * s.row;
-    Candidate<T> best = {T(0), v.own.size};
+    T largest = 0;
     for (int64_t e = team.rank(); e < v.own.size; e += team.size()) {
-      best = FirstOfLargest()(best, Candidate<T>{from[e * s.column], e});
+      largest = Larger()(largest, std::abs(from[e * s.column]));
     }
-    return team.Reduce(best, FirstOfLargest()).value < T(0) ? T(-1) : T(1);
+    const T least = team.Reduce(largest, Larger()) * static_cast<T>(kAsLarge);
+    int64_t first = v.own.size;
+    for (int64_t e = team.rank(); e < v.own.size; e += team.size()) {
+      if (std::abs(from[e * s.column]) >= least) first = Less()(first, e);
+    }
+    first = team.Reduce(first, Less());
+    return first < v.own.size && from[first * s.column] < T(0) ? T(-1) : T(1);
   }
 
   template <class Team>

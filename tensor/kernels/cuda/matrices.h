@@ -71,9 +71,9 @@ absl::Status CopyFinite(const Queue& queue, const MatrixSite& site, const Matrix
                         const void* x, void* y, int32_t* bad);
 
 // Vectors of matrices copied, each with the sign that makes the first of its largest elements
-// positive. The first `paired` of the others get the signs of those with their numbers, the rest
-// none. All of a matrix of which one of `bad` and `infos` is not 0 become NaN, and so do its
-// `values`, as many as are paired.
+// positive; those that rounding alone tells apart are as large. The first `paired` of the others
+// get the signs of those with their numbers, the rest none. All of a matrix of which one of `bad`
+// and `infos` is not 0 become NaN, and so do its `values`, as many as are paired.
 struct MatrixVectors {
   int64_t lines = 0, size = 0;                 // of every matrix
   MatrixSteps from_steps = {}, to_steps = {};  // a row: a vector

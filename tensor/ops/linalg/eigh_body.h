@@ -9,7 +9,8 @@
 // bidiagonal QR algorithms for performance", 2014).
 //
 // Vectors are rows here, so that every rotation runs along memory. Signs are free; so that results
-// are the same on every device and processor, the largest element of a vector is positive.
+// are the same on every device and processor, the largest element of a vector is positive, of
+// several that rounding alone tells apart the first.
 
 #include <algorithm>
 #include <cmath>
@@ -35,14 +36,19 @@ T LargestElement(const T* a, int64_t n) {
   return finite ? largest : std::numeric_limits<T>::infinity();
 }
 
-// -1 where the first of the elements that are largest in magnitude is negative, else 1.
+// -1 where the first of the elements that are largest in magnitude is negative, else 1. Those that
+// are a part kAsLarge of the largest count as large as it: in vectors such as (1, -1, -1) rounding
+// would choose among them.
+inline constexpr double kAsLarge = 1 - 1.0 / 4096;
 template <class T>
-T SignOf(const T* x, int64_t n) {
+T SignOf(const T* x, int64_t n, int64_t step = 1) {
   T largest = 0;
+  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i * step]));
+  const T least = largest * static_cast<T>(kAsLarge);
   for (int64_t i = 0; i < n; ++i) {
-    if (std::abs(x[i]) > std::abs(largest)) largest = x[i];
+    if (std::abs(x[i * step]) >= least) return x[i * step] < T(0) ? T(-1) : T(1);
   }
-  return largest < T(0) ? T(-1) : T(1);
+  return T(1);
 }
 
 // x, y = c x - s y, s x + c y

@@ -85,12 +85,7 @@ void WriteVectors(const Tall& t, const cpu::SvdScratch<T>& w, T* u, T* vh) {
     return;
   }
   for (int64_t k = 0; k < t.width; ++k) {
-    T largest = 0;
-    for (int64_t i = 0; i < t.rows; ++i) {
-      const T v = w.q[i * t.width + k];
-      if (std::abs(v) > std::abs(largest)) largest = v;
-    }
-    const T sign = largest < T(0) ? T(-1) : T(1);
+    const T sign = cpu::SignOf(w.q + k, t.rows, t.width);
     for (int64_t i = 0; i < t.rows; ++i) u[i * t.width + k] = sign * w.q[i * t.width + k];
     for (int64_t i = 0; k < n && i < n; ++i) vh[k * n + i] = sign * w.sorted[k * n + i];
   }

@@ -24,11 +24,12 @@ struct SvdResult {
 // it).
 //   a: [..., m, n]      u: [..., m, k]      s: [..., k]      vh: [..., k, n]      k = min(m, n)
 // With `full_matrices` u is [..., m, m] and vh [..., n, n]. f32 and f64. Signs are free in the
-// mathematics: here the largest element of each column of U is positive. The gradient through U and
-// Vh is infinite or NaN where singular values are equal or 0, and none passes through the vectors
-// that full_matrices adds, which could be any. Throws where a matrix has elements that are not
-// finite: the error names it in the batch, on a CUDA device with the next read from there. Small
-// singular values have all their digits on the CPU alone.
+// mathematics: here the largest element of each column of U is positive, of several that differ by
+// less than one part in 4096 the first. The gradient through U and Vh is infinite or NaN where
+// singular values are equal or 0, and none passes through the vectors that full_matrices adds,
+// which could be any. Throws where a matrix has elements that are not finite: the error names it in
+// the batch, on a CUDA device with the next read from there. Small singular values have all their
+// digits on the CPU alone.
 SvdResult Svd(const Tensor& a, inner::Flag full_matrices = false);
 
 }  // namespace firn
