@@ -121,6 +121,24 @@ void ExpectSvd(const Tensor& a, bool full, double within) {
 }
 
 // Beside 1, so that it is not scaled: squares of what rotations turn by have few digits, or none.
+// The largest elements of these vectors are alike but for rounding, and of both signs.
+TEST(EighTest, SignsDoNotDependOnRounding) {
+  for (const double off : {-1e-13, 0.0, 1e-13}) {
+    const Tensor a = Values({3 + off, 3 - off, 3, 3 - off, off, 0, 3, 0, -off}, {3, 3});
+    const Tensor vectors = Eigh(a).vectors;
+    EXPECT_GT(Select(Select(vectors, 0, 0), 0, 0).Item<double>(), 0.5);  // (1, -1, -1)
+    EXPECT_GT(Select(Select(vectors, 0, 1), 0, 1).Item<double>(), 0.5);  // (0, 1, -1)
+    const Tensor b = Values({2, -1 + off, -1 - off, 2 + off, 0, 0}, {3, 2});
+    for (const bool full : {false, true}) {
+      for (const Tensor& c : {b, Transpose(b, 0, 1)}) {
+        const Tensor u = Svd(c, full).u;  // (1, -1) and (1, 1)
+        EXPECT_GT(Select(Select(u, 0, 0), 0, 0).Item<double>(), 0.5);
+        EXPECT_GT(Select(Select(u, 0, 0), 0, 1).Item<double>(), 0.5);
+      }
+    }
+  }
+}
+
 TEST(EighTest, TurnsByNumbersWhoseSquaresVanish) {
   for (const double small : {1e-130, 1e-137, 1e-150, 1e-170}) {
     const Tensor corner = Definite(Uniform({3, 3}, -1, 1)) * small;

@@ -11,6 +11,7 @@
 #include "firn/tensor/ops.h"
 #include "firn/tensor/ops/vision/grid_sample.h"
 #include "firn/tensor/ops/vision/interpolate.h"
+#include "firn/tensor/ops/vision/resize.h"
 
 namespace firn {
 namespace {
@@ -62,6 +63,41 @@ TEST(GridSampleTest, TakesPlacesThatAreNone) {
   const std::vector<double> border = GridSample(x, grid, cubic).ToVector<double>();
   for (const size_t none : {0u, 1u, 2u, 4u}) EXPECT_TRUE(std::isnan(border[none])) << none;
   EXPECT_EQ(border[3], 4);
+}
+
+// Places that are whole numbers are found although quotients are rounded: what whole numbers say.
+TEST(ResizeTest, TakesTheElementThatWholeNumbersSay) {
+  for (int64_t n = 2; n <= 30; ++n) {
+    const Tensor x = Arange(0, n, 1, {.dtype = DType::kI64});
+    for (int64_t m = 2; m <= 60; ++m) {
+      const auto got = [&](ResizeCoordinates coordinates, ResizeNearest nearest, bool scaled) {
+        ResizeOptions o{.coordinates = coordinates, .nearest = nearest};
+        // As files have it, which is not smaller than the quotient.
+        float scale = static_cast<float>(m) / static_cast<float>(n);
+        while (static_cast<double>(scale) * static_cast<double>(n) < static_cast<double>(m)) {
+          scale = std::nextafter(scale, 1e9f);
+        }
+        if (scaled) o.scales = {scale};
+        if (!scaled) o.sizes = {m};
+        return Resize(x, o).ToVector<int64_t>();
+      };
+      std::vector<int64_t> ends, first, middle;
+      for (int64_t i = 0; i < m; ++i) {
+        ends.push_back(i * (n - 1) / (m - 1));
+        first.push_back(i * n / m);
+        // (i + 1/2) n / m - 1/2, of two that are as near the lower one.
+        middle.push_back(((2 * i + 1) * n - 1) / (2 * m));
+      }
+      for (const bool scaled : {false, true}) {
+        EXPECT_EQ(got(ResizeCoordinates::kAlignCorners, ResizeNearest::kFloor, scaled), ends)
+            << n << " to " << m << (scaled ? ", scaled" : "");
+      }
+      EXPECT_EQ(got(ResizeCoordinates::kAsymmetric, ResizeNearest::kFloor, false), first)
+          << n << " to " << m;
+      EXPECT_EQ(got(ResizeCoordinates::kHalfPixel, ResizeNearest::kRoundPreferFloor, false), middle)
+          << n << " to " << m;
+    }
+  }
 }
 
 }  // namespace

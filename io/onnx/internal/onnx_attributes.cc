@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 
 namespace firn::io::internal {
@@ -196,6 +197,9 @@ constexpr Row kRows[] = {
     {"Upsample", "height_scale<7 mode scales@7<9 width_scale<7"},
     {"Xor", "axis<7 broadcast<7"},
 };
+
+static_assert(std::is_sorted(std::begin(kRows), std::end(kRows),
+                             [](const Row& a, const Row& b) { return a.op < b.op; }));
 
 struct Attribute {
   std::string_view name;

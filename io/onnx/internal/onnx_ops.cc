@@ -212,9 +212,11 @@ OnnxLowering BinaryLaid(std::function<Tensor(const Tensor&, const Tensor&)> f) {
       }
       return One([f](In in) { return f(in[0], in[1]); });
     }
-    const int64_t last = x.rank() - y.rank();
+    const int last = x.rank() - y.rank();
     const int64_t given = call.Int("axis", last), axis = given < 0 ? given + x.rank() : given;
-    if (axis < 0 || axis > last) {
+    bool fits = axis >= 0 && axis <= last;
+    for (int d = 0; fits && d < y.rank(); ++d) fits = y[d] == 1 || y[d] == x[axis + d];
+    if (!fits) {
       RefuseNode("input 1, ", y.ToString(),
                  ", is expected to lie within the dimensions of input 0, ", x.ToString(),
                  ", from axis ", given, " on");
@@ -229,6 +231,11 @@ OnnxLowering Variadic(std::function<Tensor(In)> f) {
   return [f = std::move(f)](OnnxCall& call) -> Step {
     for (size_t i = 0; i < call.node.num_inputs(); ++i) call.node.Spec(i);
     if (call.node.num_inputs() == 0) RefuseNode("at least one input is expected");
+    for (size_t i = 1; i < call.node.num_inputs() && call.opset() < 8; ++i) {
+      if (call.node.ShapeAt(i) == call.node.ShapeAt(0)) continue;
+      RefuseNode("inputs are expected to have one shape, got ", call.node.ShapeAt(0).ToString(),
+                 " and ", call.node.ShapeAt(i).ToString());
+    }
     return One(f);
   };
 }

@@ -123,7 +123,8 @@ void ForEachOnnxOp(const std::function<void(const OnnxOp&)>& f);
 
 // --- What many operators are --------------------------------------------------------------------
 
-// One that is a function of one, two or any number of tensors.
+// One that is a function of one, two or any number of tensors; up to opset 7 those are of one
+// shape.
 OnnxLowering Unary(std::function<Tensor(const Tensor&)> f);
 OnnxLowering Binary(std::function<Tensor(const Tensor&, const Tensor&)> f);
 // As Binary, of opsets up to 6: the second operand is laid upon dimensions of the first from

@@ -66,7 +66,12 @@ Step LowerBatchNorm(OnnxCall& call, bool training) {
 const OnnxOpOptions kBatchBuffers = {.buffers = {3, 4}};
 const OnnxOps kBatchNorm1(
     "BatchNormalization", 1,
-    [](OnnxCall& call) -> Step { return LowerBatchNorm(call, call.node.Wants(1)); }, kBatchBuffers);
+    [](OnnxCall& call) -> Step {
+      // As of Dropout, a file that says nothing does not mean training.
+      const bool asked = call.Has("is_test") && call.Int("is_test", 0) == 0;
+      return LowerBatchNorm(call, asked || call.node.Wants(1));
+    },
+    kBatchBuffers);
 const OnnxOps kBatchNorm14(
     "BatchNormalization", 14,
     [](OnnxCall& call) -> Step { return LowerBatchNorm(call, call.Int("training_mode", 0) != 0); },

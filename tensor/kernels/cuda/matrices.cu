@@ -8,6 +8,7 @@
 #include "firn/tensor/kernels/cuda/matrices.h"
 #include "firn/tensor/kernels/divide.h"
 #include "firn/tensor/kernels/scaled_product.h"
+#include "firn/tensor/kernels/vector_sign.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn::cuda {
@@ -185,8 +186,6 @@ struct Larger {
     return a < b ? b : a;
   }
 };
-// Elements that are such a part of the largest are as large: on the CPU, too (eigh_body.h).
-inline constexpr double kAsLarge = 1 - 1.0 / 4096;
 
 template <class T>
 struct VectorsBody {

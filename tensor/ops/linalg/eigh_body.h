@@ -18,6 +18,7 @@
 #include <limits>
 
 #include "firn/device/parallel.h"
+#include "firn/tensor/kernels/vector_sign.h"
 #include "firn/tensor/ops/linalg/qr_body.h"
 
 namespace firn::cpu {
@@ -36,10 +37,7 @@ T LargestElement(const T* a, int64_t n) {
   return finite ? largest : std::numeric_limits<T>::infinity();
 }
 
-// -1 where the first of the elements that are largest in magnitude is negative, else 1. Those that
-// are a part kAsLarge of the largest count as large as it: in vectors such as (1, -1, -1) rounding
-// would choose among them.
-inline constexpr double kAsLarge = 1 - 1.0 / 4096;
+// -1 where the first of the elements that are largest in magnitude (kAsLarge) is negative, else 1.
 template <class T>
 T SignOf(const T* x, int64_t n, int64_t step = 1) {
   T largest = 0;

@@ -46,20 +46,34 @@ bool IsOutside(double place, const Side& s, const ResizeOptions& o) {
          !(place >= 0 && place <= static_cast<double>(s.in - 1));
 }
 
+// i / scale. Of sizes without rounding where it is a whole number: the nearest element depends on
+// that.
+double Unscaled(double i, const Side& s) {
+  if (s.scaled) return i / s.scale;
+  return i * static_cast<double>(s.in) / static_cast<double>(s.out);
+}
+
+// scale * in, from which `out` was rounded down: the same number where only the rounding of a scale
+// of f32, which files have, is between them.
+double LengthOf(const Side& s) {
+  const double m = static_cast<double>(s.out), length = s.scale * static_cast<double>(s.in);
+  return !s.scaled || length - m < m * 0x1p-22 ? m : length;
+}
+
 double PlaceOf(int64_t element, const Side& s, Coordinates coordinates) {
   const double i = static_cast<double>(element), n = static_cast<double>(s.in);
-  const double m = static_cast<double>(s.out), half = (i + 0.5) / s.scale - 0.5;
+  const double m = static_cast<double>(s.out), half = Unscaled(i + 0.5, s) - 0.5;
   switch (coordinates) {
     case Coordinates::kHalfPixel:
       return half;
     case Coordinates::kHalfPixelSymmetric:
-      return n / 2 * (1 - m / (s.scale * n)) + half;
+      return n / 2 * (1 - m / LengthOf(s)) + half;
     case Coordinates::kPytorchHalfPixel:
       return s.out > 1 ? half : 0;
     case Coordinates::kAlignCorners:
-      return s.out > 1 ? i * (n - 1) / (s.scale * n - 1) : 0;
+      return s.out > 1 ? i * (n - 1) / (LengthOf(s) - 1) : 0;
     case Coordinates::kAsymmetric:
-      return i / s.scale;
+      return Unscaled(i, s);
     case Coordinates::kCropAndResize:
       break;
   }
@@ -187,9 +201,9 @@ Tensor ByTable(const Tensor& x, const Side& s, const ResizeOptions& o) {
 bool HasKernel(const Side& s, const ResizeOptions& o) {
   if (o.mode == ResizeMode::kNearest || o.antialias || o.exclude_outside) return false;
   if (o.mode == ResizeMode::kCubic && o.cubic_a != -0.75) return false;
-  const bool whole = s.scale * static_cast<double>(s.in) == static_cast<double>(s.out);
+  const bool whole = LengthOf(s) == static_cast<double>(s.out);
   return o.coordinates == Coordinates::kHalfPixel ||
-         (o.coordinates == Coordinates::kAlignCorners && (whole || !s.scaled)) ||
+         (o.coordinates == Coordinates::kAlignCorners && whole) ||
          (o.coordinates == Coordinates::kPytorchHalfPixel && s.out > 1);
 }
 

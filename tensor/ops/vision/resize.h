@@ -22,7 +22,7 @@ enum class ResizeCoordinates : uint8_t {
   kHalfPixel,           // (i + 0.5) / s - 0.5
   kHalfPixelSymmetric,  // the same moved by n / 2 (1 - m / (s n)), about the middle
   kPytorchHalfPixel,    // as kHalfPixel, but 0 for m = 1
-  kAlignCorners,        // i (n - 1) / (s n - 1), 0 for m = 1
+  kAlignCorners,        // i (n - 1) / (s n - 1), 0 for m = 1; s n is m where f32 would say so
   kAsymmetric,          // i / s
   kCropAndResize,       // (start + i (end - start) / (m - 1)) (n - 1), of m = 1 the middle
 };

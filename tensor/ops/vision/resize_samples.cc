@@ -62,19 +62,22 @@ double Cubic(double d, double a) {
   return d < 2 ? a * (d * d * d - 5 * d * d + 8 * d - 4) : 0;
 }
 
-// The formulas of the standard, of element i of `out` along a dimension of `in` elements.
+// The formulas of the standard, of element i of `out` along a dimension of `in` elements. No scale:
+// sizes were given.
 double PlaceOf(double i, double in, double out, double scale, double start, double end, At at) {
+  const auto back = [&](double e) { return scale > 0 ? e / scale : e * in / out; };
+  const double length = scale > 0 ? scale * in : out;
   switch (at) {
     case At::kHalfPixel:
-      return (i + 0.5) / scale - 0.5;
+      return back(i + 0.5) - 0.5;
     case At::kHalfPixelSymmetric:
-      return in / 2 * (1 - out / (scale * in)) + (i + 0.5) / scale - 0.5;
+      return in / 2 * (1 - out / length) + back(i + 0.5) - 0.5;
     case At::kPytorchHalfPixel:
-      return out > 1 ? (i + 0.5) / scale - 0.5 : 0;
+      return out > 1 ? back(i + 0.5) - 0.5 : 0;
     case At::kAlignCorners:
-      return out > 1 ? i * (in - 1) / (scale * in - 1) : 0;
+      return out > 1 ? i * (in - 1) / (length - 1) : 0;
     case At::kAsymmetric:
-      return i / scale;
+      return back(i);
     case At::kCropAndResize:
       break;
   }
@@ -126,7 +129,8 @@ RefTensor Resized(const RefTensor& x, int dim, size_t at, size_t count, const Re
   ForEachIndex(y.shape, [&](absl::Span<const int64_t> to) {
     std::vector<int64_t> from(to.begin(), to.end());
     int64_t& i = from[static_cast<size_t>(dim)];
-    const double place = PlaceOf(static_cast<double>(i), in, out, scale, start, end, a.coordinates);
+    const double given = a.sizes.empty() ? scale : 0;
+    const double place = PlaceOf(static_cast<double>(i), in, out, given, start, end, a.coordinates);
     const std::vector<double> row = RowOf(place, in, scale, a);
     y.at(to) = row.empty() ? a.extrapolation_value : 0;
     for (size_t e = 0; e < row.size(); ++e) {

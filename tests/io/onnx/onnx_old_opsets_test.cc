@@ -52,6 +52,24 @@ TEST(OnnxOldOpsetsTest, LayTheSecondOperandOnAnAxis) {
                         " from axis 2 on"));
 }
 
+TEST(OnnxOldOpsetsTest, KeepTheShapeOfTheFirst) {
+  const Tensor x = Floats({1, 2}, {2, 1});
+  const auto error = [&](int64_t opset, const char* op, std::vector<OnnxAttribute> attributes) {
+    return ErrorOf([&] {
+      Made(opset, Node(op, {"x", "y"}, {"z"}, std::move(attributes)), x,
+           {{"y", Floats({1, 2, 3}, {3})}});
+    });
+  };
+  EXPECT_THAT(
+      error(6, "Mul", {Int("broadcast", 1)}),
+      HasSubstr("input 1, [3], is expected to lie within the dimensions of input 0, [2, 1]"));
+  for (const char* op : {"Sum", "Mean", "Max", "Min"}) {
+    EXPECT_THAT(error(7, op, {}),
+                HasSubstr("inputs are expected to have one shape, got [2, 1] and [3]"));
+    EXPECT_EQ(error(8, op, {}), "");
+  }
+}
+
 // Of the others, and comparisons, too: x is [2, 2], y lies on its rows.
 TEST(OnnxOldOpsetsTest, LayEveryBinaryOperator) {
   const Tensor x = Floats({1, 2, 3, 4}, {2, 2});
@@ -108,6 +126,11 @@ TEST(OnnxOldOpsetsTest, SayThatTheyAreNotTraining) {
                              {Int("is_test", 1), Float("epsilon", 0)}),
                         x, {{"one", one}, {"mean", Floats({1, 1}, {2})}});
   EXPECT_THAT(Numbers(y), ElementsAre(1, 2, 3, 4));
+  const Tensor trained = Made(6,
+                              Node("BatchNormalization", {"x", "one", "mean", "mean", "one"}, {"y"},
+                                   {Int("is_test", 0), Float("epsilon", 0)}),
+                              x, {{"one", one}, {"mean", Floats({1, 1}, {2})}});
+  EXPECT_THAT(Numbers(trained), ElementsAre(0, 0, 2, 2));  // -1 and 1 of its batch, plus 1
   EXPECT_THAT(Numbers(Made(6, Node("Dropout", {"x"}, {"y"}, {Int("is_test", 1)}), x)),
               ElementsAre(1, 2, 3, 4));
 }

@@ -1,0 +1,13 @@
+#ifndef FIRN_TENSOR_KERNELS_VECTOR_SIGN_H_
+#define FIRN_TENSOR_KERNELS_VECTOR_SIGN_H_
+
+namespace firn {
+
+// Vectors whose sign is free get the one that makes their largest element positive, on every
+// device. Elements that are this part of the largest or more count as large as it, and the first of
+// them decides: of (1, -1, -1) rounding would choose.
+inline constexpr double kAsLarge = 1 - 1.0 / 4096;
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_KERNELS_VECTOR_SIGN_H_
