@@ -3,7 +3,7 @@ find_program(CMAKE_CUDA_COMPILER nvcc HINTS "${FIRN_CUDA_HOME}/bin")
 if(NOT CMAKE_CUDA_COMPILER)
   message(FATAL_ERROR " firn: there is no nvcc: install a CUDA toolkit, or name its folder in CUDA_HOME")
 endif()
-# Code for these two and, as PTX, for what comes after (tools/cuda.bzl).
+# Code for these two and, as PTX, for what comes after (tools/bazel/cuda.bzl).
 set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "Generations of GPUs")
 enable_language(CUDA)
 # Debian's CMake does not know that nvcc has it.
@@ -12,8 +12,8 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
 endif()
 set(FIRN_CUDA_LINKED firn::cudart firn::cublaslt firn::cudnn firn::cufft firn::cusolver firn::cublas)
 
-# Files that are compiled as one, as many as tools/cuda.bzl says: three quarters of the time for one are headers.
-firn_read_starlark(text tools/cuda.bzl)
+# Files that are compiled as one, as many as tools/bazel/cuda.bzl says: three quarters of the time for one are headers.
+firn_read_starlark(text tools/bazel/cuda.bzl)
 string(REGEX MATCH "\n_BATCH = ([0-9]+)" found "${text}")
 set(batch_size ${CMAKE_MATCH_1})
 set(batches "")

@@ -1,4 +1,4 @@
-# The compilers' flags, those of tools/firn.bzl and tools/cuda.bzl, for the level that FIRN_MARCH asks for:
+# The compilers' flags, those of tools/bazel/firn.bzl and tools/bazel/cuda.bzl, for the level that FIRN_MARCH asks for:
 #
 #   FIRN_COPTS FIRN_KERNEL_COPTS FIRN_BASELINE_COPTS FIRN_CUDA_COPTS
 #   FIRN_OP_COPTS        for operations of programs
@@ -80,14 +80,14 @@ foreach(flag IN LISTS processor_copts)
   endif()
 endforeach()
 
-firn_bazel_flags(FIRN_COPTS tools/firn.bzl FIRN_COPTS)
+firn_bazel_flags(FIRN_COPTS tools/bazel/firn.bzl FIRN_COPTS)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  firn_bazel_flags(compilers tools/firn.bzl _GCC_COPTS)
+  firn_bazel_flags(compilers tools/bazel/firn.bzl _GCC_COPTS)
 else()
-  firn_bazel_flags(compilers tools/firn.bzl _CLANG_COPTS)
+  firn_bazel_flags(compilers tools/bazel/firn.bzl _CLANG_COPTS)
 endif()
 list(APPEND FIRN_COPTS ${compilers})
-firn_bazel_flags(FIRN_KERNEL_COPTS tools/firn.bzl FIRN_KERNEL_COPTS)
+firn_bazel_flags(FIRN_KERNEL_COPTS tools/bazel/firn.bzl FIRN_KERNEL_COPTS)
 # Warnings are for who changes Firn, and Bazel's build shows them.
 list(FILTER FIRN_COPTS EXCLUDE REGEX "^-W(all|extra|shadow|conversion)$|^-std=")
 list(APPEND FIRN_COPTS ${FIRN_MARCH_COPTS})
@@ -95,7 +95,7 @@ set(FIRN_OP_COPTS ${FIRN_COPTS} ${FIRN_KERNEL_COPTS})
 # What a configuration of CMake's has of its own would be another level of optimisation.
 list(APPEND FIRN_COPTS $<$<NOT:$<CONFIG:Debug,RelWithDebInfo,MinSizeRel>>:-O2>)
 if(FIRN_CUDA)
-  firn_bazel_flags(FIRN_CUDA_COPTS tools/cuda.bzl _FLAGS)
+  firn_bazel_flags(FIRN_CUDA_COPTS tools/bazel/cuda.bzl _FLAGS)
   list(FILTER FIRN_CUDA_COPTS EXCLUDE REGEX "^-std=|^-O|^-DNDEBUG")
   list(TRANSFORM FIRN_MARCH_COPTS PREPEND "-Xcompiler=" OUTPUT_VARIABLE march)
   list(APPEND FIRN_CUDA_COPTS ${march})

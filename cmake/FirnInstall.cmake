@@ -1,6 +1,6 @@
 # What is installed: the library, its headers, packages for CMake and pkg-config, and the program.
 
-# Headers that programs include (tools/public_api.py), those for writing operations, and what these include.
+# Headers that programs include (tools/scripts/public_api.py), those for writing operations, and what these include.
 # None of them includes a library's but Abseil's.
 function(firn_public_headers out)
   list(TRANSFORM FIRN_FOLDERS APPEND "/*.h" OUTPUT_VARIABLE globs)

@@ -11,17 +11,17 @@ foreach(name IN LISTS FIRN_FOLDERS root_headers)
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${name}" "${FIRN_INCLUDE_DIR}/firn/${name}" SYMBOLIC)
 endforeach()
 
-# firn_generate(PATH KIND FILE...): PATH of the generated folder, by tools/generate_source.
+# firn_generate(PATH KIND FILE...): PATH of the generated folder, by tools/scripts/generate_source.
 function(firn_generate path kind)
   set(out "${FIRN_GENERATED_DIR}/firn/${path}")
   get_filename_component(folder "${out}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
   # Left as it is where its text is the same, so that nothing is compiled again.
   add_custom_command(OUTPUT "${out}"
-    COMMAND tools/generate_source ${kind} ${ARGN} > "${out}.new"
+    COMMAND tools/scripts/generate_source ${kind} ${ARGN} > "${out}.new"
     COMMAND ${CMAKE_COMMAND} -E copy_if_different "${out}.new" "${out}"
     COMMAND ${CMAKE_COMMAND} -E touch "${out}"
-    DEPENDS tools/generate_source ${ARGN}
+    DEPENDS tools/scripts/generate_source ${ARGN}
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     COMMENT "Writing firn/${path}" VERBATIM)
 endfunction()
@@ -90,7 +90,7 @@ endif()
 # Among a target's objects are headers that it has precompiled.
 list(TRANSFORM objects REPLACE "(.+)" "$<FILTER:$<TARGET_OBJECTS:\\1>,INCLUDE,\\\\.o$>")
 
-# Kernels of higher levels, each level linked to one object (tools/levels.bzl).
+# Kernels of higher levels, each level linked to one object (tools/bazel/levels.bzl).
 foreach(level IN LISTS FIRN_HIGHER_LEVELS)
   set(flags ${FIRN_KERNEL_COPTS} -march=${level})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -102,8 +102,8 @@ foreach(level IN LISTS FIRN_HIGHER_LEVELS)
   set(object "${PROJECT_BINARY_DIR}/${section}.o")
   set(kernels "$<FILTER:$<TARGET_OBJECTS:firn_kernels_${level}>,INCLUDE,\\.o$>")
   add_custom_command(OUTPUT "${object}"
-    COMMAND "${PROJECT_SOURCE_DIR}/tools/link_level" "${object}" ${section} "${kernels}"
-    DEPENDS tools/link_level "${kernels}"
+    COMMAND "${PROJECT_SOURCE_DIR}/tools/bazel/link_level" "${object}" ${section} "${kernels}"
+    DEPENDS tools/bazel/link_level "${kernels}"
     COMMENT "Linking the kernels of ${level}" COMMAND_EXPAND_LISTS VERBATIM)
   list(APPEND objects "${object}")
 endforeach()

@@ -1,6 +1,6 @@
 # Finds the library's sources by globs and, so that nothing stands twice, asks Bazel's BUILD files for what is
 # special about some of them: what rules with FIRN_KERNEL_COPTS or FIRN_BASELINE_COPTS name, what is testonly,
-# and what their select()s on //tools:cuda choose between. Sets, as paths from the root:
+# and what their select()s on //tools/bazel:cuda choose between. Sets, as paths from the root:
 #
 #   FIRN_SOURCES            all but the following
 #   FIRN_KERNEL_SOURCES     compute loops that no level but the program's own has
@@ -63,7 +63,7 @@ function(firn_find_sources)
   endforeach()
 
   # Rules that hold kernels, beside those of whole folders.
-  firn_read_starlark(text tools/levels.bzl)
+  firn_read_starlark(text tools/bazel/levels.bzl)
   string(REGEX MATCHALL "owner.name (in <[^>]*>|== \"[a-z_]+\")" named "${text}")
   firn_strings(level_rules "${named}" "[a-z_]+")
   list(JOIN level_rules "|" level_rules)
@@ -94,7 +94,7 @@ function(firn_find_sources)
           list(APPEND kernels ${others})
         endif()
       endif()
-      string(REGEX MATCHALL "\"//tools:cuda\": <[^>]*>" selected "${rule}")
+      string(REGEX MATCHALL "\"//tools/bazel:cuda\": <[^>]*>" selected "${rule}")
       firn_add_named(with_cuda "${selected}" cc)
       if(selected)
         string(REGEX MATCHALL "\"//conditions:default\": <[^>]*>" selected "${rule}")

@@ -10,8 +10,8 @@ if(Python3_FOUND)
   set(readme_folder "${PROJECT_BINARY_DIR}/readme")
   file(MAKE_DIRECTORY "${readme_folder}")
   add_custom_command(OUTPUT "${readme_folder}/main.cc"
-    COMMAND Python3::Interpreter tools/doc_blocks.py README.md --program "${readme_folder}/main.cc"
-    DEPENDS README.md tools/doc_blocks.py
+    COMMAND Python3::Interpreter tools/scripts/doc_blocks.py README.md --program "${readme_folder}/main.cc"
+    DEPENDS README.md tools/scripts/doc_blocks.py
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     COMMENT "Taking the program out of README.md" VERBATIM)
   add_executable(firn_readme "${readme_folder}/main.cc")

@@ -7,7 +7,7 @@
 // Were a file of a program to compile them with other flags, there would be two versions of one
 // function, of which the linker keeps either: a slow one, or one for another processor.
 
-#if !defined(FIRN_OWN_FLAGS)  // tools/firn.bzl
+#if !defined(FIRN_OWN_FLAGS)  // tools/bazel/firn.bzl
 #error \
     "This header needs Firn's own compiler flags: build the file with firn_op_library \
 (load it from @firn//:firn.bzl; tensor/ops/README.md shows how) or CMake's firn_add_op_library \

@@ -1,4 +1,4 @@
-// A row for each layer that a header of nn/ declares (tools/generate_source finds them): functions
+// A row for each layer that a header of nn/ declares (tools/scripts/generate_source finds them): functions
 // that make its options, let a visitor see them and make it.
 
 #include "firn/nn/internal/layer_classes.h"

@@ -22,9 +22,9 @@ An implementation may include any operation's header but depends on no other imp
 gradient expands and an expansion's gradient sums, and only headers keep Bazel acyclic.
 """
 
-load("//tools:cuda.bzl", "firn_cuda_objects")
-load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only", "firn_precompiled_header")
-load("//tools:levels.bzl", "firn_level_kernels")
+load("//tools/bazel:cuda.bzl", "firn_cuda_objects")
+load("//tools/bazel:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only", "firn_precompiled_header")
+load("//tools/bazel:levels.bzl", "firn_level_kernels")
 
 def op_pages(
         pages,
@@ -72,13 +72,13 @@ def op_pages(
     firn_library(
         name = "cuda_kernels_library",
         srcs = select({
-            "//tools:cuda": [":cuda_objects"] + cuda_cc,
+            "//tools/bazel:cuda": [":cuda_objects"] + cuda_cc,
             "//conditions:default": [],
         }),
         alwayslink = True,
         visibility = ["//visibility:private"],
         deps = select({
-            "//tools:cuda": deps + cuda_deps,
+            "//tools/bazel:cuda": deps + cuda_deps,
             "//conditions:default": [],
         }),
     )
@@ -102,7 +102,7 @@ def op_pages(
     firn_library(
         name = "levels",
         srcs = select({
-            "//tools:march_portable": [":kernels_" + level for level in levels],
+            "//tools/bazel:march_portable": [":kernels_" + level for level in levels],
             "//conditions:default": [],
         }),
         alwayslink = True,

@@ -15,7 +15,7 @@ import sys
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from public_api import brought, chain, reached  # noqa: E402
 
 # What each adds to those four, in percent of them (instructions of g++ 12, valgrind); 0: below 2.

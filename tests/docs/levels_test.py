@@ -12,7 +12,7 @@ import sys
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from public_api import read, sources  # noqa: E402
 
 ASKS = re.compile(r"\b__(AVX|AMX|F16C|FMA|SSE|BMI|VAES|GFNI)\w*")

@@ -1,4 +1,4 @@
-// What registries say, for tools/operations_page.py. Of each operation: its name, whether it is
+// What registries say, for tools/scripts/operations_page.py. Of each operation: its name, whether it is
 // differentiable, whether it is a view, and the dtypes of its first input. Of each function that
 // has names elsewhere: its name, those in NNabla and those in ONNX.
 

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from public_api import chain, names_changed, reached, read  # noqa: E402
 
 # What programs include beside firn.h, docs/ and the folders' READMEs show where.
@@ -26,7 +26,7 @@ class NamesTest(unittest.TestCase):
         self.assertFalse(changed, f"""firn.h brings other names than docs/names.txt lists:
 {changed}
 A name that programs do not write belongs into namespace inner. If these are right:
-    tools/public_api.py --names > docs/names.txt""")
+    tools/scripts/public_api.py --names > docs/names.txt""")
 
     def test_what_library_code_sees_is_not_let_out(self):
         for start in ("firn.h",) + BESIDE:

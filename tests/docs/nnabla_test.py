@@ -12,7 +12,7 @@ import sys
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from doc_blocks import in_backticks, rows, words  # noqa: E402
 
 PAGE = "docs/nnabla_functions.md"

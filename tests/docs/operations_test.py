@@ -11,7 +11,7 @@ import sys
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from operations_page import (NAMES, PAGE, functions, on_cuda, pages_of_names, printed,  # noqa: E402
                              read, rows, sentence, signature, stem)
 

@@ -12,7 +12,7 @@ import sys
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from operations_page import FAMILIES, functions, read, stem  # noqa: E402
 
 # Functions without samples, and why they need none.

@@ -13,7 +13,7 @@ import unittest
 from collections import Counter
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from public_api import api  # noqa: E402
 
 HEADER = "tensor/tensor.h"

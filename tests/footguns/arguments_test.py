@@ -15,7 +15,7 @@ import sys
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 import public_api  # noqa: E402
 
 COMPILER = sys.argv.pop(1)
@@ -101,7 +101,7 @@ class ArgumentsTest(unittest.TestCase):
                     lines.append(check(number, d, at))
                     number += 1
         self.assertGreater(number, 150)
-        # Where each package has the links to its headers (tools/includes.bzl).
+        # Where each package has the links to its headers (tools/bazel/includes.bzl).
         includes = subprocess.run(["find", "-L", ".", "-type", "d", "-name", "_include"],
                                   text=True, capture_output=True, check=True).stdout.split()
         run = subprocess.run([COMPILER, "-std=c++20", "-fsyntax-only", "-xc++", "-"] +

@@ -7,7 +7,7 @@ set -uo pipefail
 compiler=$1
 shift
 failed=0
-# Where each package has the links to its headers (tools/includes.bzl).
+# Where each package has the links to its headers (tools/bazel/includes.bzl).
 mapfile -t includes < <(find -L . -type d -name _include | sed 's/^/-I/')
 compile() { LC_ALL=C "$compiler" -std=c++20 -fsyntax-only "${includes[@]}" "$@" 2>&1; }
 for file in "$@"; do

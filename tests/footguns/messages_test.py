@@ -12,7 +12,7 @@ import sys
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from public_api import read, sources  # noqa: E402
 
 # The functions of device/status_macros.h, and those of readers that put the file before the words.

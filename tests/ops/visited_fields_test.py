@@ -11,7 +11,7 @@ import unittest
 from collections import defaultdict
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from cpp_declarations import declarations  # noqa: E402
 from cpp_tokens import match_brackets, tokenize  # noqa: E402
 from public_api import public_headers, read  # noqa: E402

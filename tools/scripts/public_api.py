@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What Firn's headers declare, read from their text; no compiler is needed.
 
-    tools/public_api.py                 every declaration of the public headers, one a line
-    tools/public_api.py --names         the names in namespace firn after #include "firn.h", as
+    tools/scripts/public_api.py                 every declaration of the public headers, one a line
+    tools/scripts/public_api.py --names         the names in namespace firn after #include "firn.h", as
                                         docs/names.txt holds them
 
 Public headers are those that a program can include: all at the root and in the library's folders that
@@ -161,7 +161,7 @@ def main():
     parser = argparse.ArgumentParser(description="What Firn's headers declare.")
     parser.add_argument("--names", action="store_true", help="names in namespace firn, and kinds")
     parser.add_argument("--root", help="the repository; this one if not given",
-                        default=os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+                        default=os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")))
     args = parser.parse_args()
     if args.names:
         for name, kind in sorted(names(args.root)):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/mutate changes, and what it leaves alone: python3 tests/tools/mutations_test.py"""
+"""What tools/scripts/mutate changes, and what it leaves alone: python3 tests/tools/scripts/mutations_test.py"""
 
 import contextlib
 import importlib.machinery
@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-TOOLS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools")
+TOOLS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../tools/scripts")
 sys.path.insert(0, TOOLS)
 import mutations  # noqa: E402
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/build_times makes of a profile: python3 tests/tools/build_times_test.py"""
+"""What tools/scripts/build_times makes of a profile: python3 tests/tools/scripts/build_times_test.py"""
 
 import contextlib
 import gzip
@@ -14,7 +14,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/build_times")
+TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../tools/scripts/build_times")
 _loader = importlib.machinery.SourceFileLoader("build_times", TOOL)
 sys.dont_write_bytecode = True
 build_times = importlib.util.module_from_spec(
@@ -72,7 +72,7 @@ class BuildTimesTest(unittest.TestCase):
                                                    (3.0, 2, "//nn:conv"), (1.5, 1, "//nn:linear")])
 
     def test_each_batch_of_cuda_sources_counts_as_a_source(self):
-        with open(os.path.join(os.path.dirname(TOOL), "cuda.bzl"), encoding="utf-8") as rules:
+        with open(os.path.join(os.path.dirname(TOOL), "../bazel/cuda.bzl"), encoding="utf-8") as rules:
             said, = re.findall(r'progress_message = "(.*?)" %', rules.read())
         batches = [f"tensor/ops/_batches/cuda_objects_{i}.cu" for i in (0, 1)]
         with open(self.profile, "w", encoding="utf-8") as file:

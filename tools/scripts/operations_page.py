@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """docs/operations.md: what functions on tensors there are.
 
-    tools/operations_page.py LIST             prints the page
-    tools/operations_page.py LIST --write     writes it
+    tools/scripts/operations_page.py LIST             prints the page
+    tools/scripts/operations_page.py LIST --write     writes it
 
 LIST is what `bazel run //tests/docs:list_operations` prints of the registries: operations, and what
 functions are called in NNabla and ONNX (io/exchange). What a function is called and does comes from
@@ -27,7 +27,7 @@ INTRO = """\
 Every function on tensors, by the folder below `tensor/ops/` that its code stands in. A test holds this page to the
 headers and the registry; after a change, print it anew:
 
-    bazel run //tests/docs:list_operations > /tmp/operations && tools/operations_page.py /tmp/operations --write
+    bazel run //tests/docs:list_operations > /tmp/operations && tools/scripts/operations_page.py /tmp/operations --write
 
 An argument without a type is a `const Tensor&`, and what gives no type gives a `Tensor`. *Dtypes* are those of the first
 tensor, *devices* those with a kernel of its own (views need none), *gradient* says whether it is differentiable. A
@@ -161,7 +161,7 @@ def main():
     parser.add_argument("list", help="what //tests/docs:list_operations printed")
     parser.add_argument("--write", action="store_true", help=f"into {PAGE}")
     arguments = parser.parse_args()
-    root = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..")
+    root = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
     with open(arguments.list, encoding="utf-8") as file:
         page = printed(root, file.read())
     if arguments.write:

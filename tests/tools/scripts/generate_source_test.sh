@@ -1,5 +1,5 @@
 #!/bin/bash
-# Which declarations and registrations tools/generate_source finds, as clang-format may break their lines.
+# Which declarations and registrations tools/scripts/generate_source finds, as clang-format may break their lines.
 set -euo pipefail
 
 generate=$PWD/$1

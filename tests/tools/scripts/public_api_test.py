@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Which headers are public and what they bring: python3 tests/tools/public_api_test.py"""
+"""Which headers are public and what they bring: python3 tests/tools/scripts/public_api_test.py"""
 
 import os
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../tools/scripts"))
 import public_api  # noqa: E402
 
 FILES = {

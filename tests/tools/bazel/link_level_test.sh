@@ -1,5 +1,5 @@
 #!/bin/bash
-# The object that tools/link_level makes of a level's kernels shares no name with the rest of a program: both keep
+# The object that tools/bazel/link_level makes of a level's kernels shares no name with the rest of a program: both keep
 # their own copy of an inline function, nothing of it starts by itself, and a name that cannot be made local is an
 # error.
 set -euo pipefail

@@ -1,4 +1,4 @@
-"""One-token changes of C++ text that a good test should notice; what tools/mutate tries.
+"""One-token changes of C++ text that a good test should notice; what tools/scripts/mutate tries.
 
 Nothing is changed in comments, strings, directives, static_assert, FIRN_DCHECK (off where tests
 run), parameters of templates and the text of errors; nor where it could only cost time or memory:

@@ -25,7 +25,7 @@ INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MAIN = re.compile(r"^int main\(", re.MULTILINE)
 
-ROWS = """// Made from {page} by tools/doc_blocks.py.
+ROWS = """// Made from {page} by tools/scripts/doc_blocks.py.
 #include "tests/docs/rows.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Documentation, {name}) {{
 }}  // namespace firn::testing
 """
 
-TEST = """// Made from {page} by tools/doc_blocks.py.
+TEST = """// Made from {page} by tools/scripts/doc_blocks.py.
 #include <gtest/gtest.h>
 
 #include <iostream>

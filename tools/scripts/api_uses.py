@@ -380,7 +380,7 @@ def library_texts(root):
 
 
 def patterns(text):
-    """[(pattern, line number), ...] of a file like tests/tools/called_by_library.txt."""
+    """[(pattern, line number), ...] of a file like tests/tools/scripts/called_by_library.txt."""
     return [(line.split()[0], number) for number, line in enumerate(text.splitlines(), 1)
             if line.strip() and not line.startswith("#")]
 

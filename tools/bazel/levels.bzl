@@ -10,7 +10,7 @@ program starts, registrations first. tensor/internal/level_kernels.cc calls thos
 """
 
 # The level that a configuration compiles kernels for, beside those of the program; "" in the program's own.
-_KERNEL_LEVEL = str(Label("//tools:kernel_level"))
+_KERNEL_LEVEL = str(Label("//tools/bazel:kernel_level"))
 
 def _flag_impl(_ctx):
     return []
@@ -79,7 +79,7 @@ firn_level_kernels = rule(
         "level": attr.string(doc = "As -march names it."),
         "section": attr.string(doc = "The sections' names begin with it."),
         "_link": attr.label(
-            default = "//tools:link_level",
+            default = "//tools/bazel:link_level",
             allow_single_file = True,
             executable = True,
             cfg = "exec",

@@ -5,8 +5,8 @@ compiler. Code is made for sm_80 and sm_90 and, as PTX, for what comes after;
 --define=firn_cuda_arch=90 makes it for sm_90 alone, which takes less than half the time.
 """
 
-load("//tools:batch.bzl", "write_batches")
-load("//tools:firn.bzl", "FIRN_MARCH")
+load("//tools/bazel:batch.bzl", "write_batches")
+load("//tools/bazel:firn.bzl", "FIRN_MARCH")
 
 _FLAGS = [
     "-std=c++20",
@@ -48,7 +48,7 @@ def _objects_impl(ctx):
             inputs = depset(srcs + [batch], transitive = [headers]),
             outputs = [out],
             mnemonic = "CudaCompile",
-            # Its second word is what tools/build_times counts the action as.
+            # Its second word is what tools/scripts/build_times counts the action as.
             progress_message = "Compiling %s with nvcc, %d .cu files" % (batch.short_path, len(srcs)),
             use_default_shell_env = True,
         )
@@ -72,13 +72,13 @@ _cuda_objects = rule(
 )
 
 def firn_cuda_objects(name, srcs, deps, **kwargs):
-    """The objects of .cu files. For select()s on //tools:cuda: `bazel build //...` leaves it out."""
+    """The objects of .cu files. For select()s on //tools/bazel:cuda: `bazel build //...` leaves it out."""
     _cuda_objects(
         name = name,
         srcs = srcs,
         deps = deps + ["@cuda//:headers"],
         archs = select({
-            str(Label("//tools:cuda_arch_90")): ["-arch=sm_90"],
+            str(Label("//tools/bazel:cuda_arch_90")): ["-arch=sm_90"],
             "//conditions:default": _ALL_ARCHS,
         }),
         host_copts = FIRN_MARCH,

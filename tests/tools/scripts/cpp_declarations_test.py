@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the tools understand of C++: python3 tests/tools/cpp_declarations_test.py"""
+"""What the tools understand of C++: python3 tests/tools/scripts/cpp_declarations_test.py"""
 
 import os
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../tools/scripts"))
 from cpp_declarations import declarations  # noqa: E402
 from cpp_tokens import CppError, tokenize  # noqa: E402
 

@@ -4,14 +4,14 @@ The flags stand here and not in .bazelrc, so that they hold in consumer workspac
 """
 
 load("@firn_host//:defs.bzl", "CLANG", "NATIVE_MARCH", "PROCESSOR_COPTS", "X86_64")
-load("//tools:includes.bzl", "firn_includes")
-load("//tools:pch.bzl", "precompiled_header", "reads_first")
+load("//tools/bazel:includes.bzl", "firn_includes")
+load("//tools/bazel:pch.bzl", "precompiled_header", "reads_first")
 
 def _label(name):
     # Resolved against Firn's repository, also when another workspace calls the macros.
-    return str(Label("//tools:" + name))
+    return str(Label("//tools/bazel:" + name))
 
-# g++ makes some names unique in the whole process, which nobody can make local (tools/levels.bzl).
+# g++ makes some names unique in the whole process, which nobody can make local (tools/bazel/levels.bzl).
 _NO_UNIQUE = [] if CLANG else ["-fno-gnu-unique"]
 
 # Of what is compiled for the processor, nvcc's host code too.

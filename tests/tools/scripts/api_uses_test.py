@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What counts as a call and as a definition: python3 tests/tools/api_uses_test.py"""
+"""What counts as a call and as a definition: python3 tests/tools/scripts/api_uses_test.py"""
 
 import os
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../tools/scripts"))
 from api_uses import Text, matches, patterns, uncalled, undefined  # noqa: E402
 from cpp_declarations import declarations  # noqa: E402
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every public function, method and layer class is defined, and called by a test, an example or a
-block of the documentation. tools/api_uses.py says what counts as a call, and what it cannot tell.
+block of the documentation. tools/scripts/api_uses.py says what counts as a call, and what it cannot tell.
 
 It reads the sources where they lie in the repository, which BUILD says by the tag "external".
 """
@@ -9,9 +9,9 @@ import os
 import sys
 import unittest
 
-ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-LIST = "tests/tools/called_by_library.txt"
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../..")
+LIST = "tests/tools/scripts/called_by_library.txt"
+sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 import api_uses  # noqa: E402
 import public_api  # noqa: E402
 
