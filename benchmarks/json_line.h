@@ -1,19 +1,18 @@
 #ifndef FIRN_BENCHMARKS_JSON_LINE_H_
 #define FIRN_BENCHMARKS_JSON_LINE_H_
 
-#include <map>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
 
 namespace firn::benchmarks {
 
-// One flat JSON object: what a worker of compare.py is told in a line. A plain value.
+// A JSON object: what a worker of compare.py is told in a line. A plain value.
 class JsonLine {
  public:
-  // Reads {"key": value, ...} whose values are strings, numbers, true, false or null.
-  // InvalidArgument, with the place, for anything else.
+  // Reads {"key": value, ...}. InvalidArgument for what is no JSON or no object.
   static absl::StatusOr<JsonLine> Parse(std::string_view line);
 
   // InvalidArgument when the key is missing or has a value of another kind.
@@ -24,11 +23,7 @@ class JsonLine {
   absl::StatusOr<int64_t> IntegerOr(const std::string& key, int64_t otherwise) const;
 
  private:
-  struct Value {
-    bool is_text;
-    std::string text;  // without quotes and escapes
-  };
-  std::map<std::string, Value> values_;
+  nlohmann::json values_;
 };
 
 }  // namespace firn::benchmarks

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/csv/internal/csv_line.h"
 #include "firn/io/monitors/internal/append_file.h"
 #include "firn/io/monitors/internal/line_file.h"
 #include "firn/io/monitors/internal/record_parsers.h"
@@ -24,7 +25,8 @@ using inner::internal::JsonString;
 // Text that reads as something else in a CSV file needs quotes, "" for one that is empty.
 std::string CsvText(const std::string& text) {
   std::string field = CsvField(text);
-  if (!field.starts_with('"') && internal::ParseCsvValue(text, false) != RecordValue(text)) {
+  const bool same = internal::ParseCsvValue(internal::Trim(text), false) == RecordValue(text);
+  if (!field.starts_with('"') && !same) {
     field = absl::StrCat("\"", field, "\"");
   }
   return field;

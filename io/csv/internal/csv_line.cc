@@ -82,7 +82,8 @@ std::string InColumn(size_t column, std::string_view name) {
 }
 
 // A separator at the very end of a line still starts a field, an empty one.
-absl::Status SplitRecord(std::string_view line, char separator, std::vector<Field>* fields) {
+absl::Status SplitRecord(std::string_view line, char separator, std::vector<Field>* fields,
+                         size_t most) {
   fields->clear();
   for (;;) {
     size_t first = 0;
@@ -106,6 +107,8 @@ absl::Status SplitRecord(std::string_view line, char separator, std::vector<Fiel
                    DataLoss(InColumn(fields->size()), "expected a separator after the quotes, got ",
                             Shown(Trim(rest))));
     if (!field.quoted) field.text = rest;
+    FIRN_RETURN_IF(fields->size() == most,
+                   ResourceExhausted("more than ", most, " fields in a record"));
     fields->push_back(field);
     if (end == std::string_view::npos) return absl::OkStatus();
     line.remove_prefix(end + 1);

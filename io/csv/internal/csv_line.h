@@ -2,6 +2,7 @@
 #define FIRN_IO_CSV_INTERNAL_CSV_LINE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -30,8 +31,10 @@ std::string_view Trim(std::string_view s);
 std::string_view TakeUpTo(std::string_view* rest, char end);
 
 // The fields of a record, which they point into, without the end of its line. DataLoss, naming the
-// column, for quotes that are not closed or have something behind them.
-absl::Status SplitRecord(std::string_view line, char separator, std::vector<Field>* fields);
+// column, for quotes that are not closed or have something behind them; ResourceExhausted for more
+// than `most` fields, of which no more are kept.
+absl::Status SplitRecord(std::string_view line, char separator, std::vector<Field>* fields,
+                         size_t most = SIZE_MAX);
 
 // Reads all of `text`, blanks around it aside, as a number. invalid_argument where it is none;
 // result_out_of_range where it is too large. One that is too small is 0.

@@ -7,20 +7,15 @@
 #include <limits>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <utility>
 
-#include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/csv/internal/csv_line.h"
+#include "firn/io/json/internal/json_events.h"
 #include "firn/io/monitors/internal/line_file.h"
 
 namespace firn::io::internal {
 namespace {
-
-std::string Shown(std::string_view text) {
-  constexpr size_t kShown = 40;
-  return inner::internal::JsonString(text.substr(0, kShown));
-}
 
 // A number that is written as a whole one is one, where it fits.
 RecordValue NumberOf(std::string_view text, double number) {
@@ -35,154 +30,64 @@ std::string Shortest(double value) {
   return std::string(buffer, end);
 }
 
-absl::Status TooMany(size_t most) {
-  return ResourceExhausted("more than ", most, " fields in a record");
-}
-
-// Goes through one line of JSON.
-class JsonParser {
+// Fields of an object, from what a reader of JSON tells.
+class FieldEvents final : public JsonEvents {
  public:
-  explicit JsonParser(std::string_view text) : text_(text) {}
+  explicit FieldEvents(size_t most) : most_(most) {}
 
-  absl::StatusOr<JsonLinesWriter::Fields> Object(size_t most) {
-    JsonLinesWriter::Fields fields;
-    std::set<std::string> names;
-    FIRN_RETURN_IF_ERROR(Take('{'));
-    while (!TryTake('}')) {
-      if (!fields.empty()) FIRN_RETURN_IF_ERROR(Take(','));
-      FIRN_ASSIGN_OR_RETURN(std::string name, String());
-      FIRN_RETURN_IF_ERROR(Take(':'));
-      FIRN_ASSIGN_OR_RETURN(RecordValue value, Value());
-      FIRN_RETURN_IF(!names.insert(name).second,
-                     DataLoss("expected different names, got ", Shown(name), " twice"));
-      FIRN_RETURN_IF(fields.size() == most, TooMany(most));
-      fields.emplace_back(std::move(name), std::move(value));
-    }
-    SkipBlanks();
-    FIRN_RETURN_IF(at_ != text_.size(), Wrong("the end of the line"));
-    return fields;
+  JsonLinesWriter::Fields& fields() { return fields_; }
+
+  absl::Status BeginObject() override {
+    FIRN_RETURN_IF(begun_, Nested("an object"));
+    begun_ = true;
+    return absl::OkStatus();
   }
+  absl::Status Key(std::string name) override {
+    FIRN_RETURN_IF(!names_.insert(name).second,
+                   DataLoss("expected different names, got ", Shown(name), " twice"));
+    name_ = std::move(name);
+    return absl::OkStatus();
+  }
+  absl::Status EndObject() override { return absl::OkStatus(); }
+  absl::Status BeginArray() override { return Nested("an array"); }
+  absl::Status EndArray() override { return absl::OkStatus(); }
+  absl::Status String(std::string text) override {
+    // Names of what JSON's numbers cannot be.
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (text == "NaN") return Add(std::numeric_limits<double>::quiet_NaN());
+    if (text == "Infinity") return Add(kInfinity);
+    if (text == "-Infinity") return Add(-kInfinity);
+    return Add(std::move(text));
+  }
+  absl::Status Whole(uint64_t value) override {
+    if (std::in_range<int64_t>(value)) return Add(static_cast<int64_t>(value));
+    return Add(static_cast<double>(value));
+  }
+  absl::Status Number(double value, std::string_view text) override {
+    return Add(NumberOf(text, value));
+  }
+  absl::Status Bool(bool value) override { return Add(value); }
+  absl::Status Null() override { return Add({}); }
 
  private:
-  absl::Status Wrong(const char* expected) const {
-    return DataLoss("column ", at_ + 1, ": expected ", expected, ", got ",
-                    Shown(text_.substr(at_)));
+  absl::Status Nested(const char* what) const {
+    return DataLoss(begun_ ? "expected a string, a number, true, false or null, got "
+                           : "expected an object, got ",
+                    what);
   }
-
-  void SkipBlanks() {
-    while (at_ < text_.size() &&
-           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r' || text_[at_] == '\n')) {
-      ++at_;
-    }
-  }
-
-  bool TryTake(char c) {
-    SkipBlanks();
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-
-  absl::Status Take(char c) {
-    const char expected[] = {'"', c, '"', '\0'};
-    return TryTake(c) ? absl::OkStatus() : Wrong(expected);
-  }
-
-  absl::StatusOr<RecordValue> Value() {
-    SkipBlanks();
-    if (at_ < text_.size() && text_[at_] == '"') {
-      FIRN_ASSIGN_OR_RETURN(std::string text, String());
-      constexpr double kInfinity = std::numeric_limits<double>::infinity();
-      if (text == "NaN") return RecordValue(std::numeric_limits<double>::quiet_NaN());
-      if (text == "Infinity") return RecordValue(kInfinity);
-      if (text == "-Infinity") return RecordValue(-kInfinity);
-      return RecordValue(std::move(text));
-    }
-    const size_t end = std::min(text_.find_first_of(",} \t\r\n", at_), text_.size());
-    const std::string_view word = text_.substr(at_, end - at_);
-    const std::optional<RecordValue> value = Word(word);
-    if (!value.has_value()) return Wrong("a string, a number, true, false or null");
-    at_ = end;
-    return *value;
-  }
-
-  static std::optional<RecordValue> Word(std::string_view word) {
-    if (word == "null") return RecordValue();
-    if (word == "true" || word == "false") return RecordValue(word == "true");
-    const size_t digit = word.starts_with('-') ? 1 : 0;
-    // JSON has neither plus signs nor the names of what is not finite.
-    if (digit >= word.size() || word[digit] < '0' || word[digit] > '9') return std::nullopt;
-    const std::optional<double> number = ParseNumber(word);
-    if (!number.has_value()) return std::nullopt;
-    return NumberOf(word, *number);
-  }
-
-  absl::StatusOr<std::string> String() {
-    FIRN_RETURN_IF_ERROR(Take('"'));
-    std::string out;
-    while (at_ < text_.size() && text_[at_] != '"') {
-      const char c = text_[at_];
-      FIRN_RETURN_IF(static_cast<unsigned char>(c) < 0x20, Wrong("no control character"));
-      if (c == '\\') {
-        FIRN_RETURN_IF_ERROR(Escape(&out));
-      } else {
-        out += c;
-        ++at_;
-      }
-    }
-    FIRN_RETURN_IF_ERROR(Take('"'));
-    return out;
-  }
-
-  absl::Status Escape(std::string* out) {
-    constexpr std::string_view kNames = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
-    const char name = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
-    const size_t place = kNames.find(name);
-    if (name != '\0' && place != std::string_view::npos) {
-      *out += kMeanings[place];
-      at_ += 2;
-      return absl::OkStatus();
-    }
-    std::optional<uint32_t> code = CodeUnit();
-    FIRN_RETURN_IF(!code.has_value(), Wrong("an escape"));
-    if (*code >= 0xd800 && *code < 0xdc00) {  // the first half of a character
-      at_ += 6;
-      const std::optional<uint32_t> low = CodeUnit();
-      FIRN_RETURN_IF(!low.has_value() || *low < 0xdc00 || *low > 0xdfff,
-                     Wrong("the second half of a surrogate pair"));
-      *code = 0x10000 + ((*code - 0xd800) << 10) + (*low - 0xdc00);
-    }
-    FIRN_RETURN_IF(*code >= 0xdc00 && *code <= 0xdfff, Wrong("the first half of a pair"));
-    at_ += 6;
-    AppendUtf8(*code, out);
+  absl::Status Add(RecordValue value) {
+    FIRN_RETURN_IF(!begun_, DataLoss("expected an object, got another value"));
+    FIRN_RETURN_IF(fields_.size() == most_,
+                   ResourceExhausted("more than ", most_, " fields in a record"));
+    fields_.emplace_back(std::move(name_), std::move(value));
     return absl::OkStatus();
   }
 
-  // Of "\uXXXX" here.
-  std::optional<uint32_t> CodeUnit() const {
-    if (text_.substr(at_, 2) != "\\u" || text_.size() - at_ < 6) return std::nullopt;
-    uint32_t code = 0;
-    for (char c : text_.substr(at_ + 2, 4)) {
-      const size_t digit = std::string_view("0123456789abcdefABCDEF").find(c);
-      if (digit == std::string_view::npos) return std::nullopt;
-      code = code * 16 + static_cast<uint32_t>(digit < 16 ? digit : digit - 6);
-    }
-    return code;
-  }
-
-  static void AppendUtf8(uint32_t code, std::string* out) {
-    if (code < 0x80) {
-      *out += static_cast<char>(code);
-      return;
-    }
-    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    constexpr uint32_t kLeads[] = {0, 0xc0, 0xe0, 0xf0};
-    *out += static_cast<char>(kLeads[more] | code >> 6 * more);
-    for (int i = more - 1; i >= 0; --i) *out += static_cast<char>(0x80 | (code >> 6 * i & 0x3f));
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
+  const size_t most_;
+  bool begun_ = false;
+  std::string name_;
+  std::set<std::string> names_;
+  JsonLinesWriter::Fields fields_;
 };
 
 }  // namespace
@@ -212,40 +117,20 @@ bool IsCsvHeading(const std::vector<RecordValue>& first) {
 
 absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record, size_t most) {
   if (record.ends_with('\n')) record.remove_suffix(1);
-  if (record.ends_with('\r')) record.remove_suffix(1);
+  std::vector<Field> fields;
+  FIRN_RETURN_IF_ERROR(SplitRecord(record, ',', &fields, most));
   std::vector<RecordValue> values;
-  for (bool more = true; more;) {
-    std::string text;
-    const bool quoted = record.starts_with('"');
-    size_t at = 0;
-    if (quoted) {
-      for (++at;; ++at) {
-        const size_t end = record.find('"', at);
-        FIRN_RETURN_IF(
-            end == std::string_view::npos,
-            DataLoss("field ", values.size(), ": expected a closing quote, got ", Shown(record)));
-        text += record.substr(at, end - at);
-        at = end + 1;
-        if (!record.substr(at).starts_with('"')) break;
-        text += '"';
-      }
-    } else {
-      at = std::min(record.find(','), record.size());
-      text = record.substr(0, at);
-    }
-    more = at < record.size();
-    FIRN_RETURN_IF(more && record[at] != ',',
-                   DataLoss("field ", values.size(), ": expected a comma after the quotes, got ",
-                            Shown(record.substr(at))));
-    FIRN_RETURN_IF(values.size() == most, TooMany(most));
-    values.push_back(ParseCsvValue(text, quoted));
-    record.remove_prefix(more ? at + 1 : record.size());
+  values.reserve(fields.size());
+  for (const Field& field : fields) {
+    values.push_back(ParseCsvValue(WordOf(field), field.quoted));
   }
   return values;
 }
 
 absl::StatusOr<JsonLinesWriter::Fields> ParseJsonRecord(std::string_view line, size_t most) {
-  return JsonParser(line).Object(most);
+  FieldEvents events(most);
+  FIRN_RETURN_IF_ERROR(ReadJson(line, 2, &events));
+  return std::move(events.fields());
 }
 
 }  // namespace firn::io::internal

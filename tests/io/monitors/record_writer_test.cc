@@ -47,7 +47,8 @@ std::vector<std::vector<RecordValue>> HardRows() {
                                            "\t\x01",
                                            "\xc3\xa4\xf0\x9f\x98\x80",
                                            "Infinite",
-                                           "+5"};
+                                           "+5",
+                                           " blanks around "};
   std::vector<std::vector<RecordValue>> rows;
   for (size_t i = 0; i < values.size(); ++i) rows.push_back({i, values[i]});
   return rows;
@@ -168,23 +169,27 @@ TEST(RecordWriterTest, RefusesWhatDoesNotFitAndKeepsTheFile) {
 TEST(RecordReaderTest, NamesWhatIsDamaged) {
   EXPECT_THAT(TryParseRecords("a,b\n1\n", "x.csv").status().ToString(),
               HasSubstr("x.csv: record 1: expected 2 fields, got 1"));
-  EXPECT_THAT(TryParseRecords("a\n\"1\"2\n", "x.csv").status().ToString(),
-              HasSubstr("field 0: expected a comma after the quotes, got \"2\""));
+  EXPECT_THAT(
+      TryParseRecords("a\n\"1\"2\n", "x.csv").status().ToString(),
+      HasSubstr("column 0 (counted from 0): expected a separator after the quotes, got \"2\""));
   const std::pair<const char*, const char*> damaged[] = {
-      {"[1]", "column 1: expected \"{\""},
-      {"{\"a\": [1]}", "column 7: expected a string, a number"},
-      {"{\"a\": NaN}", "expected a string, a number"},
-      {"{\"a\": +1}", "expected a string, a number"},
-      {"{\"a\": 1 \"b\": 2}", "expected \",\""},
-      {"{\"a\": 1,}", "expected \"\"\""},
-      {"{\"a\": 1} x", "the end of the line"},
+      {"[1]", "expected an object, got an array"},
+      {"1", "expected an object, got another value"},
+      {"{\"a\": [1]}", "expected a string, a number, true, false or null, got an array"},
+      {"{\"a\": {}}", "expected a string, a number, true, false or null, got an object"},
+      {"{\"a\": NaN}", "byte 7: expected JSON"},
+      {"{\"a\": +1}", "byte 7: expected JSON"},
+      {"{\"a\": 1 \"b\": 2}", "expected '}'"},
+      {"{\"a\": 1,}", "expected string literal"},
+      {"{\"a\": 1} x", "byte 10: expected JSON"},
       {"{\"a\": 1, \"a\": 2}", "\"a\" twice"},
-      {"{\"a\": \"\\x\"}", "an escape"},
+      {"{\"a\": \"\\x\"}", "forbidden character after backslash"},
       {"{\"a\": \"\\ud800\"}", "surrogate"},
-      {"{\"a\": \"\\udc00\"}", "first half"},
-      {"{\"a\": \"\\u12g4\"}", "an escape"},
-      {"{\"a\": \"b}", "expected \"\"\""},
-      {"", "expected \"{\""}};
+      {"{\"a\": \"\\udc00\"}", "surrogate"},
+      {"{\"a\": \"\\u12g4\"}", "4 hex digits"},
+      {"{\"a\": \"b}", "missing closing quote"},
+      {"{\"a\": \"\xff\"}", "UTF-8"},
+      {"", "unexpected end of input"}};
   for (const auto& [line, expected] : damaged) {
     EXPECT_THAT(TryParseRecords(std::string(line) + "\n", "x.jsonl").status().ToString(),
                 HasSubstr(expected))
