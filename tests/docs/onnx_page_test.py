@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
 
 if __name__ == "__main__":
     said = subprocess.run([sys.argv[1]], check=True, capture_output=True, text=True).stdout

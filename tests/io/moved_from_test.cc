@@ -143,7 +143,7 @@ TEST(EmptyTest, DatasetsWithoutSamplesHaveNone) {
   EXPECT_EQ(ErrorOf([] { Stack({}); }), "stack: there is no sample");
   const std::vector<Sample> undefined(2);
   EXPECT_FALSE(Stack(undefined).input.defined());
-  EXPECT_THAT(ErrorOf([] { FromTensors({}); }), HasSubstr("rank 1 or more, got undefined"));
+  EXPECT_THAT(ErrorOf([] { FromTensors(Tensor()); }), HasSubstr("rank 1 or more, got undefined"));
   EXPECT_EQ(TryMakeImageDataset({}, {}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 

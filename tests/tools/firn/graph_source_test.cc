@@ -84,8 +84,9 @@ TEST(GraphSourceTest, RunsNetworksOfTheSizesThatAreSaid) {
 
 TEST(GraphSourceTest, SaysWhichSizesAreMissingOrWrong) {
   const auto error = [](const std::vector<std::string>& line, int status) {
-    std::vector<std::string> all = {"infer", "--input=1"};
+    std::vector<std::string> all = {"infer"};
     all.insert(all.end(), line.begin(), line.end());
+    all.push_back("--input=1");
     const Outcome o = Firn(all);
     EXPECT_EQ(o.status, status) << o.out;
     return o.err;

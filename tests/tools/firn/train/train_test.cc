@@ -310,7 +310,7 @@ TEST(TrainTest, Mistakes) {
   EXPECT_EQ(o.status, 1);
   EXPECT_EQ(o.out, "");
   EXPECT_THAT(o.err,
-              HasSubstr("train.json: $.model.name: expected one of mlp, layers, lenet, resnet, "
+              HasSubstr("train.json: $.model.name: expected one of mlp, layers, file, lenet, resnet, "
                         "resnet18, got the text \"lenett\" (did you mean 'lenet'?)"));
   config["model"] = {{"name", "mlp"}};
   config["data"] = {{"kind", "mnist"}, {"folder", "nowhere"}};
