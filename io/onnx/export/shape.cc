@@ -79,7 +79,12 @@ FIRN_ONNX_EXPORT(select) {
                   {{"axis", n.Dim("dim", n.rank(0))}}));
 }
 FIRN_ONNX_EXPORT(slice) {
-  n.Out(0, n.Slice(n.in(0), n.Dim("dim", n.rank(0)), n.Int("start"), n.Int("end"), n.Int("step")));
+  const int64_t dim = n.Dim("dim", n.rank(0)), end = n.Int("end");
+  // One that ends with the batch does so with any (WithBatch).
+  const bool follows = n.sizes(0)[static_cast<size_t>(dim)].batch() && end == n.batch().now;
+  n.Out(0, n.Node("Slice", {n.in(0), n.Ints({n.Int("start")}),
+                            follows ? n.ShapeTensor({n.batch()}) : n.Ints({end}), n.Ints({dim}),
+                            n.Ints({n.Int("step")})}));
 }
 V GatherAlong(OnnxExportCall& n, const V& x, const std::vector<int64_t>& indices, int64_t dim) {
   return n.Node("Gather", {x, n.Ints(indices)}, {{"axis", dim}});

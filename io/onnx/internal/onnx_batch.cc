@@ -1,6 +1,7 @@
 // Shape rules say what another batch changes. Only sizes that stand in attributes do not follow:
-// those equal to the batch are taken for it, and of a reshape the first multiple of it with which
-// the elements are as many as before.
+// those equal to the batch are taken for it, the end of a slice where it is one of the batch, and
+// of a reshape the multiple of the batch that has as many elements in front of it, else the first
+// one with which the elements are as many as before.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,11 +15,12 @@ namespace {
 
 using Sizes64 = std::vector<int64_t>;
 
-// Reads or writes the list "shape" of a call's attributes, and the end of a slice.
+// Reads or writes the list "shape" of a call's attributes, and the dimension and end of a slice.
 class Attributes : public firn::inner::AttrVisitor {
  public:
   void Field(const char* name, int64_t& value) override {
     if (std::string_view(name) == "end") end = &value;
+    if (std::string_view(name) == "dim") dim = value;
   }
   void Field(const char*, double&) override {}
   void Field(const char*, bool&) override {}
@@ -34,6 +36,7 @@ class Attributes : public firn::inner::AttrVisitor {
   Sizes64 shape;
   bool found = false;
   int64_t* end = nullptr;
+  int64_t dim = 0;
 };
 
 void Visit(Instr& instr, Attributes& visitor) {
@@ -70,7 +73,9 @@ class Resizer {
     const Instr before = instr;
     Attributes read;
     Visit(instr, read);
-    if (read.end != nullptr && *read.end == then_) *read.end = now_;
+    if (read.end != nullptr && *read.end == then_ && Follows(instr.in[0], read.dim)) {
+      *read.end = now_;
+    }
     std::vector<Sizes64> candidates;
     if (read.found) candidates = Candidates(instr, read.shape);
     if (candidates.empty()) candidates.push_back(read.shape);
@@ -94,20 +99,46 @@ class Resizer {
     return Stands(instr, std::string(status.message()));
   }
 
+  // Whether the batch changes the size of a dimension.
+  bool Follows(ValueId id, int64_t dim) const {
+    const Shape &was = was_.value(id).spec.shape, &is = next_.value(id).spec.shape;
+    const auto d = static_cast<int>(dim < 0 ? dim + was.rank() : dim);
+    return was[d] != is[d];
+  }
+
   std::vector<Sizes64> Candidates(const Instr& instr, const Sizes64& shape) const {
-    std::vector<Sizes64> candidates;
     if (instr.op->name != "reshape") {
       Sizes64 sizes = shape;
       for (int64_t& size : sizes) size = size == then_ ? now_ : size;
       return {sizes, shape};
     }
-    candidates.push_back(shape);
+    // An inferred size takes whatever is there, so the one that has the batch's place comes first.
+    std::vector<Sizes64> candidates = {shape};
+    const Shape &from = was_.value(instr.in[0]).spec.shape, &to = OutOf(instr);
+    int first = 0;
+    while (first < from.rank() && !Follows(instr.in[0], first)) ++first;
+    if (first == from.rank()) return candidates;
+    const int64_t before = Product(from, first);
+    bool found = false;
     for (size_t d = 0; d < shape.size(); ++d) {
-      if (shape[d] <= 0 || shape[d] % then_ != 0) continue;
-      candidates.push_back(shape);
-      candidates.back()[d] = shape[d] / then_ * now_;
+      const auto at = static_cast<int>(d);
+      if (to[at] % then_ != 0) continue;
+      const bool here = !found && Product(to, at) == before;
+      found |= here;
+      if (shape[d] <= 0) continue;
+      Sizes64 other = shape;
+      other[d] = shape[d] / then_ * now_;
+      candidates.insert(here ? candidates.begin() : candidates.end(), std::move(other));
     }
     return candidates;
+  }
+
+  const Shape& OutOf(const Instr& instr) const { return was_.value(instr.out[0]).spec.shape; }
+  // Of the sizes in front of a dimension.
+  static int64_t Product(const Shape& shape, int dim) {
+    int64_t product = 1;
+    for (int d = 0; d < dim; ++d) product *= shape[d];
+    return product;
   }
 
   absl::Status Stands(const Instr& instr, const std::string& why) const {

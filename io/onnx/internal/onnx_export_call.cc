@@ -151,10 +151,9 @@ std::vector<OnnxDim> OnnxExportCall::DimsOf(ValueId id) const {
     OnnxDim dim;
     if (!size.batch()) {
       dim.value = size.now;
-    } else if (size.now == batch_.now) {
-      dim.name = "N";
-    } else if (size.now % batch_.now == 0) {
-      dim.name = absl::StrCat(size.now / batch_.now, "*N");
+    } else if (const int64_t times = size.now / batch_.now;
+               size.now == times * batch_.now && size.other == times * batch_.other) {
+      dim.name = times == 1 ? "N" : absl::StrCat(times, "*N");
     }
     dims.push_back(std::move(dim));
   }

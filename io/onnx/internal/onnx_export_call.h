@@ -77,6 +77,7 @@ class OnnxExportCall : public OnnxNodes {
   void Write(size_t i, OnnxValue value);
 
   // Whatever the sizes, also the batch.
+  const OnnxSize& batch() const { return batch_; }
   OnnxValue ShapeTensor(const OnnxSizes& sizes);
   OnnxValue ReshapeTo(OnnxValue x, const OnnxSizes& sizes);
   OnnxValue ExpandTo(OnnxValue x, const OnnxSizes& sizes);

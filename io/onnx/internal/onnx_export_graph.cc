@@ -335,6 +335,7 @@ absl::StatusOr<ExportedModel> OnnxModelOf(const Graph& graph, const OnnxExportOp
   FIRN_RETURN_IF(graph.inputs.empty() || graph.value(graph.inputs[0]).spec.shape.rank() == 0,
                  InvalidArgument("dynamic_batch needs an input with a dimension"));
   const int64_t batch = graph.value(graph.inputs[0]).spec.shape[0];
+  FIRN_RETURN_IF(batch == 0, InvalidArgument("dynamic_batch needs a run of one sample or more"));
   FIRN_ASSIGN_OR_RETURN(const Graph other, WithBatch(graph, batch + 1));
   Exporter exporter(graph, other, options);
   return exporter.Run();
