@@ -153,6 +153,20 @@ TEST(MemoryCacheTest, CountsTheBytesOfAllTensors) {
   EXPECT_EQ(made, 4);
 }
 
+// Also where the first two are called as those without names are.
+TEST(FileCacheTest, KeepsWhatComesBehindAnInputAndATarget) {
+  const Tensor rows = FromVector<float>({0, 1, 2, 3}, {2, 2});
+  const DatasetPtr named = FromTensors({{"input", rows}, {"target", -rows}, {"weight", 2 * rows}});
+  const DatasetPtr unnamed = FromFunction(2, [&](int64_t i) {
+    return Sample{rows.Select(0, i), -rows.Select(0, i), {2 * rows.Select(0, i)}};
+  });
+  for (const DatasetPtr& three : {named, unnamed}) {
+    const DatasetPtr cached = FileCache(three, TempPath("behind"));
+    EXPECT_EQ(cached->Get(0).variables(), three->Get(0).variables());
+    EXPECT_TRUE(cached->GetBatch({0, 1})[2].Equals(2 * rows));
+  }
+}
+
 TEST(FileCacheTest, KeepsTypesAndSamplesWithoutTargets) {
   const Tensor pixels = FromVector(std::vector<uint8_t>{1, 2, 3, 255}, {2, 2});
   const DatasetPtr cached = FileCache(FromTensors(pixels), TempPath("types"));
