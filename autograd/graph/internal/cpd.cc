@@ -64,7 +64,10 @@ Cpd DecomposeThreeWays(const Tensor& x, int64_t rank, int64_t iterations, double
     cpd.error = error;
     if (done) break;
   }
-  if (!(norm > 0)) cpd.error = 0;
+  if (!(norm > 0)) {  // what it was begun with is nothing like it
+    a = ZerosLike(a);
+    cpd.error = 0;
+  }
   return cpd;
 }
 

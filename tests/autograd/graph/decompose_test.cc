@@ -96,6 +96,8 @@ TEST(DecomposeTest, ThreeWaysOfZerosAndOfOneRank) {
   const inner::internal::Cpd zeros =
       inner::internal::DecomposeThreeWays(Zeros({2, 3, 4}, DType::kF64), 2, 10, 1e-6, 0);
   EXPECT_EQ(zeros.error, 0);
+  const auto& [u, v, w] = zeros.factors;
+  EXPECT_TRUE(Einsum("ar,br,cr->abc", {u, v, w}).Equals(Zeros({2, 3, 4}, DType::kF64)));
   const Tensor x =
       Einsum("a,b,c->abc", {FromVector<double>({1, 2}, {2}), FromVector<double>({1, 2, 3}, {3}),
                             FromVector<double>({1, 2, 3, 4}, {4})});
