@@ -63,9 +63,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfSlope(double a, double b, boo
       ((top - back) - inner::ProductRest(q, bottom, back)) + (top_low - q * bottom_low);
   const double z = q * q;
   const double lost = left * over * (1.0 - z);
-  // The rest of a product this small is not to be had.
+  // The rest of a product this small is not to be had: `bottom` may be as small as 2^-300.
   return {steep ? 0.5 : 0.0, q,
-          (Abs(q) > 1e-290 ? lost : 0.0) +
+          (Abs(q) > 1e-200 ? lost : 0.0) +
               q * z *
                   Polynomial(z, -0.33333333333333331, 0.19999999999995516, -0.14285714284665682,
                              0.11111111015187018, -0.090909045753064896, 0.076921831253768919,
@@ -76,7 +76,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfSlope(double a, double b, boo
 // The same for numbers of any size, two zeros (no angle) and two infinities (an eighth).
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfAnySlope(double small, double large) {
   const double down = large > 1e290 ? 0x1p-60 : 1.0;  // sums and products stay in the range
-  const double scale = large < 1e-290 ? 0x1p200 : down;
+  const double scale = large < 0x1p-300 ? 0x1p600 : down;
   const bool equal = small == large;
   const double a = equal & (large > 0.0) ? 1.0 : small * scale, b = equal ? 1.0 : large * scale;
   return AtanOfSlope(a, b, false);

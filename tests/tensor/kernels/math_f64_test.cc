@@ -192,6 +192,17 @@ TEST(MathF64Test, AnglesOfSpecialPointsAreThoseOfTheStandardLibrary) {
   }
 }
 
+// Whose products have no rest, or not all of it.
+TEST(MathF64Test, AnglesOfPointsCloseToTheOriginKeepTheirDigits) {
+  for (int low = -1074; low < -940; ++low) {
+    for (int above = 0; above < 700; above += 3) {
+      const double y = std::ldexp(1.8764, low), x = std::ldexp(1.3372, low + above);
+      const long double want = std::atan2(static_cast<long double>(y), static_cast<long double>(x));
+      ASSERT_LE(Ulps(Atan2(y, x), want), 0.8) << y << ", " << x;
+    }
+  }
+}
+
 TEST(MathF64Test, RemaindersAreThoseOfTheStandardLibrary) {
   std::mt19937_64 random(1);
   const std::vector<double> values = Arguments(-10, 10);
