@@ -60,15 +60,16 @@ class Exporter {
   absl::Status Operations();
   void Operation(const Instr& instr, const OnnxBatchNorm* norm);
   void BatchNorm(const OnnxBatchNorm& norm);
-  absl::Status Outputs();
-  void Output(const std::string& wish, ValueId id);
+  absl::Status NameOutputs();
+  void Outputs();
+  void Output(const std::string& name, ValueId id);
   std::string NameOfState(const Tensor& state) const;
 
   const Graph& graph_;
   const OnnxExportOptions& options_;
   OnnxExportCall n_;
   ExportedModel out_;
-  std::vector<std::string> refused_;
+  std::vector<std::string> refused_, output_names_;
   std::vector<std::pair<std::string, ValueId>> states_;  // that are written
   std::map<const char*, std::vector<const StateDict::Entry*>> by_place_;
 };
@@ -161,6 +162,18 @@ absl::Status Exporter::States() {
   return absl::OkStatus();
 }
 
+// Before values of nodes have names, which then go around these.
+absl::Status Exporter::NameOutputs() {
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    const bool named = i < options_.outputs.size() && !options_.outputs[i].empty();
+    const std::string wish = named ? options_.outputs[i] : absl::StrCat("output.", i);
+    output_names_.push_back(n_.Unique(wish));
+    FIRN_RETURN_IF(named && output_names_.back() != wish,
+                   InvalidArgument("output ", i, ": the name ", wish, " is taken"));
+  }
+  return absl::OkStatus();
+}
+
 // One node in the place of channel_affine; those that made scale and shift go if nobody else reads
 // them.
 void Exporter::BatchNorm(const OnnxBatchNorm& norm) {
@@ -217,8 +230,7 @@ absl::Status Exporter::Operations() {
                        all);
 }
 
-void Exporter::Output(const std::string& wish, ValueId id) {
-  const std::string name = n_.Unique(wish);
+void Exporter::Output(const std::string& name, ValueId id) {
   n_.Begin("", "output");
   const OnnxValue value = n_.Node("Identity", {n_.Current(id)});
   n_.graph().nodes.back().outputs = {name};
@@ -231,28 +243,21 @@ void Exporter::Output(const std::string& wish, ValueId id) {
   out_.report.outputs.push_back(name);
 }
 
-absl::Status Exporter::Outputs() {
-  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-    const bool named = i < options_.outputs.size() && !options_.outputs[i].empty();
-    const std::string name = named ? options_.outputs[i] : absl::StrCat("output.", i);
-    Output(name, graph_.outputs[i]);
-    FIRN_RETURN_IF(named && out_.report.outputs.back() != name,
-                   InvalidArgument("output ", i, ": the name ", name, " is taken"));
-  }
+void Exporter::Outputs() {
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) Output(output_names_[i], graph_.outputs[i]);
   for (const GradientEffect& effect : graph_.gradients) {
     if (effect.value == kNoValue) continue;
     std::string name = NameOfState(effect.leaf);
     if (name.empty()) name = "leaf";
-    Output(absl::StrCat(name, ".grad"), effect.value);
+    Output(n_.Unique(absl::StrCat(name, ".grad")), effect.value);
     out_.report.warnings.push_back(
         absl::StrCat("the gradient of ", name, " is output ", out_.report.outputs.back()));
   }
   for (const auto& [name, id] : states_) {
-    Output(absl::StrCat(name, ".next"), id);
+    Output(n_.Unique(absl::StrCat(name, ".next")), id);
     out_.report.warnings.push_back(absl::StrCat(
         "the run changes ", name, ", whose new value is output ", out_.report.outputs.back()));
   }
-  return absl::OkStatus();
 }
 
 // Where a node's only reader is an output's Identity, the node makes the output.
@@ -281,8 +286,9 @@ absl::StatusOr<ExportedModel> Exporter::Run() {
   FindWanted();
   FIRN_RETURN_IF_ERROR(Inputs());
   FIRN_RETURN_IF_ERROR(States());
+  FIRN_RETURN_IF_ERROR(NameOutputs());
   FIRN_RETURN_IF_ERROR(Operations());
-  FIRN_RETURN_IF_ERROR(Outputs());
+  Outputs();
   for (std::string& warning : n_.warnings()) out_.report.warnings.push_back(std::move(warning));
   OnnxModel& model = out_.model;
   model.graph = std::move(n_.graph());

@@ -68,6 +68,19 @@ TEST(OnnxExport, WritesALayerUnderItsNames) {
   EXPECT_EQ(model.metadata[0].second, "here");
 }
 
+// Names of operations, which values of nodes have, are free for outputs; those of states are not.
+TEST(OnnxExport, OutputsMayBeCalledAsOperations) {
+  const Tensor w = Ones({2});
+  const Captured c = CaptureOne(
+      [&](absl::Span<const Tensor> in) { return TensorList{Softmax(Relu(in[0]), 0) * w}; },
+      Ones({2}));
+  const std::string path = testing::TempDir() + "/named.onnx";
+  ExportOnnx(path, c.graph, {.names = {{"w", w}}, .outputs = {"softmax"}});
+  EXPECT_EQ(Read(path).graph.outputs[0].name, "softmax");
+  const auto taken = TryExportOnnx(path, c.graph, {.names = {{"w", w}}, .outputs = {"w"}});
+  EXPECT_NE(taken.status().message().find("output 0: the name w is taken"), std::string::npos);
+}
+
 TEST(OnnxExport, KeepsTogetherWhatTheOpsetHas) {
   const Captured c =
       CaptureOne([](absl::Span<const Tensor> in) { return TensorList{Gelu(in[0])}; }, Ones({2}));
