@@ -272,8 +272,8 @@ V IsNan(OnnxExportCall& n) {
 }
 V IsInf(OnnxExportCall& n, bool up, bool down) {
   if (!IsFloating(n.dtype(0))) return n.Node("Not", {n.Compare("Equal", n.in(0), n.in(0))});
-  const V x = SizeOf(n.dtype(0)) < 4 && n.opset() < 20 ? n.in(0, DType::kF32) : n.in(0);
-  return n.Node("IsInf", {x}, {{"detect_positive", up}, {"detect_negative", down}}, DType::kBool);
+  return n.Node("IsInf", {n.in(0)}, {{"detect_positive", up}, {"detect_negative", down}},
+                DType::kBool);
 }
 FIRN_ONNX_EXPORT(isnan) { n.Out(0, IsNan(n)); }
 FIRN_ONNX_EXPORT(isinf) { n.Out(0, IsInf(n, n.Flag("positive"), n.Flag("negative"))); }

@@ -61,11 +61,13 @@ FIRN_ONNX_EXPORT(reverse_sequence) {
                   {{"time_axis", time}, {"batch_axis", batch}}));
 }
 
+constexpr char kDoubles[] = "in f64, which ONNX quantizes nothing of";
 OnnxNodes::Attributes Axis(OnnxExportCall& n, size_t i) {
   if (n.rank(1) == 0) return {};
   return {{"axis", n.Dim("dim", n.rank(i))}};
 }
 FIRN_ONNX_EXPORT(quantize_linear) {
+  if (n.dtype(0) == DType::kF64) return n.Refuse(kDoubles);
   if (n.Word("round") != "even") return n.Refuse("that rounds " + n.Word("round"));
   const DType dtype = n.out_dtype(0);
   if (dtype != DType::kI8 && dtype != DType::kU8) return n.Refuse("to anything but bytes");
@@ -75,11 +77,13 @@ FIRN_ONNX_EXPORT(quantize_linear) {
   n.Out(0, n.Node("Max", {q, n.Number(dtype == DType::kI8 ? -127 : 1, dtype)}));
 }
 FIRN_ONNX_EXPORT(dequantize_linear) {
+  if (n.out_dtype(0) == DType::kF64) return n.Refuse(kDoubles);
   n.Out(0, n.Node("DequantizeLinear", {n.in(0), n.in(1), n.in(2, n.dtype(0))}, Axis(n, 0),
                   n.out_dtype(0)));
 }
 // A QuantizeLinear and a DequantizeLinear where the range is that of a type.
 FIRN_ONNX_EXPORT(fake_quantize) {
+  if (n.dtype(0) == DType::kF64) return n.Refuse(kDoubles);
   const int64_t least = n.Int("qmin"), most = n.Int("qmax");
   const bool i8 = least == -128 && most == 127, u8 = least == 0 && most == 255;
   if (!i8 && !u8) return n.Refuse("of a range that no type has");

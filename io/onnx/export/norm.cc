@@ -19,14 +19,19 @@ V Mean(OnnxExportCall& n, const V& x, const List& dims) {
 }
 V InverseRoot(OnnxExportCall& n, const V& x) { return n.Node("Reciprocal", {n.Node("Sqrt", {x})}); }
 
+// ONNX's operators have statistics of f32.
+bool HasOperator(OnnxExportCall& n, int since) {
+  return n.opset() >= since && n.dtype(0) != DType::kF64;
+}
+
 // Of a matrix.
 FIRN_ONNX_EXPORT(layer_norm) {
   const V x = n.in(0);
-  if (n.opset() >= 17) {
-    const V scale = n.has(1) ? n.in(1) : Ones(n, x.dtype, n.size(0, 1));
+  if (HasOperator(n, 17)) {
+    const V scale = n.has(1) ? n.in(1, x.dtype) : Ones(n, x.dtype, n.size(0, 1));
     const DType wide = n.out_dtype(1);
-    const auto y = n.NodeOf("LayerNormalization", {x, scale, n.in(2)}, {x.dtype, wide, wide},
-                            {{"axis", 1}, {"epsilon", n.Real("eps")}});
+    const auto y = n.NodeOf("LayerNormalization", {x, scale, n.in(2, x.dtype)},
+                            {x.dtype, wide, wide}, {{"axis", 1}, {"epsilon", n.Real("eps")}});
     n.Out(0, y[0]);
     for (size_t i = 1; i < 3; ++i) n.Out(i, n.ReshapeTo(y[i], n.out_sizes(i)));
     return;
@@ -34,29 +39,29 @@ FIRN_ONNX_EXPORT(layer_norm) {
   const V mean = Mean(n, x, {1}), centred = x - mean;
   const V inverse = InverseRoot(n, Mean(n, centred * centred, {1}) + n.Real("eps"));
   V y = centred * inverse;
-  if (n.has(1)) y = y * n.in(1);
-  n.Out(0, n.has(2) ? y + n.in(2) : y);
+  if (n.has(1)) y = y * n.in(1, x.dtype);
+  n.Out(0, n.has(2) ? y + n.in(2, x.dtype) : y);
   n.Out(1, n.ReshapeTo(mean, n.out_sizes(1)));
   n.Out(2, n.ReshapeTo(inverse, n.out_sizes(2)));
 }
 FIRN_ONNX_EXPORT(rms_norm) {
   const V x = n.in(0);
-  if (n.opset() >= 23 && !n.wants(1)) {
-    const V scale = n.has(1) ? n.in(1) : Ones(n, x.dtype, n.size(0, 1));
+  if (HasOperator(n, 23) && !n.wants(1)) {
+    const V scale = n.has(1) ? n.in(1, x.dtype) : Ones(n, x.dtype, n.size(0, 1));
     return n.Out(0,
                  n.Node("RMSNormalization", {x, scale}, {{"axis", 1}, {"epsilon", n.Real("eps")}}));
   }
   const V inverse = InverseRoot(n, Mean(n, x * x, {1}) + n.Real("eps"));
-  n.Out(0, n.has(1) ? x * inverse * n.in(1) : x * inverse);
+  n.Out(0, n.has(1) ? x * inverse * n.in(1, x.dtype) : x * inverse);
   n.Out(1, n.ReshapeTo(inverse, n.out_sizes(1)));
 }
 // dx = (dy w - mean(dy w) - x^ mean(dy w x^)) / std, of rows.
 void RowsGrad(OnnxExportCall& n, bool centred) {
   const V dy = n.in(0), x = n.in(1);
   const size_t at = centred ? 4 : 3;
-  const V inverse = n.Unsqueeze(n.in(at), {1});
-  const V unit = (centred ? x - n.Unsqueeze(n.in(3), {1}) : x) * inverse;
-  const V flow = n.has(2) ? dy * n.in(2) : dy;
+  const V inverse = n.Unsqueeze(n.in(at, x.dtype), {1});
+  const V unit = (centred ? x - n.Unsqueeze(n.in(3, x.dtype), {1}) : x) * inverse;
+  const V flow = n.has(2) ? dy * n.in(2, x.dtype) : dy;
   V dx = flow - unit * Mean(n, flow * unit, {1});
   if (centred) dx = dx - Mean(n, flow, {1});
   n.Out(0, dx * inverse);
@@ -73,12 +78,12 @@ V PerChannel(OnnxExportCall& n, const V& each, int rank) {
 }
 FIRN_ONNX_EXPORT(affine_group_norm) {
   const V x = n.in(0);
-  if (n.opset() >= 21 && !n.wants(1) && !n.wants(2)) {
+  if (HasOperator(n, 21) && !n.wants(1) && !n.wants(2)) {
     const int64_t channels = n.size(0, 1);
-    const V scale = n.has(1) ? n.in(1) : Ones(n, x.dtype, channels);
+    const V scale = n.has(1) ? n.in(1, x.dtype) : Ones(n, x.dtype, channels);
     const V none =
         n.Constant(FromVector(std::vector<double>(static_cast<size_t>(channels), 0)).To(x.dtype));
-    return n.Out(0, n.Node("GroupNormalization", {x, scale, n.has(2) ? n.in(2) : none},
+    return n.Out(0, n.Node("GroupNormalization", {x, scale, n.has(2) ? n.in(2, x.dtype) : none},
                            {{"num_groups", n.Int("num_groups")}, {"epsilon", n.Real("eps")}}));
   }
   OnnxSizes groups = n.sizes(0);
@@ -88,8 +93,8 @@ FIRN_ONNX_EXPORT(affine_group_norm) {
   const V g = n.ReshapeTo(x, groups), mean = Mean(n, g, {2}), centred = g - mean;
   const V inverse = InverseRoot(n, Mean(n, centred * centred, {2}) + n.Real("eps"));
   V y = n.ReshapeTo(centred * inverse, n.sizes(0));
-  if (n.has(1)) y = y * PerChannel(n, n.in(1), n.rank(0));
-  n.Out(0, n.has(2) ? y + PerChannel(n, n.in(2), n.rank(0)) : y);
+  if (n.has(1)) y = y * PerChannel(n, n.in(1, x.dtype), n.rank(0));
+  n.Out(0, n.has(2) ? y + PerChannel(n, n.in(2, x.dtype), n.rank(0)) : y);
   n.Out(1, n.ReshapeTo(mean, n.out_sizes(1)));
   n.Out(2, n.ReshapeTo(inverse, n.out_sizes(2)));
 }

@@ -35,6 +35,65 @@ OnnxAttribute AttributeOf(const OnnxAttr& attr) {
   return out;
 }
 
+// From which opset on an operator takes and gives bf16 and f16, of those that did not with 13.
+struct Since {
+  int bf16 = 0, f16 = 0;
+};
+Since HalvesSince(std::string_view op) {
+  static const auto& since = *new absl::flat_hash_map<std::string_view, Since>{
+      {"Acos", {22}},
+      {"Acosh", {22}},
+      {"Asin", {22}},
+      {"Asinh", {22}},
+      {"Atan", {22}},
+      {"Atanh", {22}},
+      {"AveragePool", {22}},
+      {"BatchNormalization", {14}},
+      {"Bernoulli", {22}},
+      {"Col2Im", {18}},
+      {"Compress", {28}},
+      {"Conv", {22}},
+      {"ConvTranspose", {22}},
+      {"Cos", {22}},
+      {"Cosh", {22}},
+      {"CumSum", {14, 14}},
+      {"DequantizeLinear", {19, 19}},
+      {"Det", {22}},
+      {"Elu", {22}},
+      {"GRU", {22}},
+      {"GlobalAveragePool", {22}},
+      {"GreaterOrEqual", {16}},
+      {"GridSample", {22}},
+      {"HardSigmoid", {22}},
+      {"HardSwish", {22}},
+      {"IsInf", {20, 20}},
+      {"LSTM", {22}},
+      {"LeakyRelu", {16}},
+      {"LessOrEqual", {16}},
+      {"MaxPool", {22}},
+      {"MaxRoiPool", {22}},
+      {"Mish", {22}},
+      {"NegativeLogLikelihoodLoss", {22}},
+      {"OneHot", {28}},
+      {"PRelu", {16}},
+      {"QuantizeLinear", {19, 19}},
+      {"RNN", {22}},
+      {"ReverseSequence", {28}},
+      {"RoiAlign", {22}},
+      {"Round", {22}},
+      {"Selu", {22}},
+      {"Sin", {22}},
+      {"Sinh", {22}},
+      {"Softplus", {22}},
+      {"Softsign", {22}},
+      {"Tan", {22}},
+      {"TopK", {24}},
+      {"Where", {16}},
+  };
+  const auto at = since.find(op);
+  return at == since.end() ? Since{} : at->second;
+}
+
 std::string UniqueIn(absl::flat_hash_set<std::string>& taken, const std::string& wish) {
   std::string name = wish;
   for (int i = 1; !taken.insert(name).second; ++i) name = absl::StrCat(wish, "_", i);
@@ -52,6 +111,15 @@ std::string OnnxNodes::Unique(const std::string& wish) { return UniqueIn(taken_,
 
 std::vector<OnnxValue> OnnxNodes::NodeOf(const char* op, Inputs inputs,
                                          const std::vector<DType>& results, Attributes attributes) {
+  const Since since = HalvesSince(op);
+  const auto lacks = [&](DType dtype) {
+    return (dtype == DType::kBF16 && opset_ < since.bf16) ||
+           (dtype == DType::kF16 && opset_ < since.f16);
+  };
+  const auto wide = [&](DType dtype) { return lacks(dtype) ? DType::kF32 : dtype; };
+  for (OnnxValue& input : inputs) {
+    if (!input.name.empty()) input = Cast(input, wide(input.dtype));
+  }
   const std::string prefix = module_.empty() ? "" : absl::StrCat(module_, "/");
   OnnxNode node;
   node.op_type = op;
@@ -65,10 +133,11 @@ std::vector<OnnxValue> OnnxNodes::NodeOf(const char* op, Inputs inputs,
   }
   std::vector<OnnxValue> values;
   for (const DType dtype : results) {
-    values.push_back({Unique(prefix + operation_), dtype, this});
+    values.push_back({Unique(prefix + operation_), wide(dtype), this});
     node.outputs.push_back(values.back().name);
   }
   graph_.nodes.push_back(std::move(node));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = Cast(values[i], results[i]);
   return values;
 }
 

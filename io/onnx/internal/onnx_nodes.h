@@ -67,7 +67,7 @@ class OnnxNodes {
   // One result; its dtype is that of input 0 unless said otherwise.
   OnnxValue Node(const char* op, Inputs inputs, Attributes attributes = {},
                  std::optional<DType> dtype = std::nullopt);
-  // Several, of these dtypes.
+  // Several, of these dtypes. Half types that the opset's operator does not take are f32 around it.
   std::vector<OnnxValue> NodeOf(const char* op, Inputs inputs, const std::vector<DType>& results,
                                 Attributes attributes = {});
 

@@ -81,6 +81,62 @@ TEST(OnnxExport, OutputsMayBeCalledAsOperations) {
   EXPECT_NE(taken.status().message().find("output 0: the name w is taken"), std::string::npos);
 }
 
+// Where an opset's operator has no half types.
+TEST(OnnxExport, HalvesAreWidenedAroundOperatorsThatDoNotTakeThem) {
+  const auto export_sin = [](int opset, DType dtype) {
+    const Captured c = CaptureOne(
+        [](absl::Span<const Tensor> in) { return TensorList{Sin(in[0])}; }, Ones({2}, dtype));
+    const std::string path = testing::TempDir() + "/half.onnx";
+    ExportOnnx(path, c.graph, {.opset = opset});
+    return Operators(Read(path));
+  };
+  const std::vector<std::string> alone = {"Sin"}, widened = {"Cast", "Sin", "Cast"};
+  EXPECT_EQ(export_sin(21, DType::kBF16), widened);
+  EXPECT_EQ(export_sin(22, DType::kBF16), alone);
+  EXPECT_EQ(export_sin(13, DType::kF16), alone);
+}
+
+// f16 with parameters of f32, as autocasting makes them.
+TEST(OnnxExport, NormsHaveOneType) {
+  const Tensor w = Ones({4});
+  const Captured c =
+      CaptureOne([&](absl::Span<const Tensor> in) { return TensorList{GroupNorm(in[0], 2, w, w)}; },
+                 Ones({1, 4, 16, 16}, DType::kF16));
+  const std::string path = testing::TempDir() + "/norm.onnx";
+  ExportOnnx(path, c.graph, {.opset = 18});
+  const OnnxModel model = Read(path);
+  for (const internal::OnnxNode& node : model.graph.nodes) {
+    if (node.op_type == "Cast") continue;
+    for (const internal::OnnxTensor& tensor : model.graph.initializers) {
+      if (tensor.type != 1) continue;  // FLOAT
+      EXPECT_EQ(std::count(node.inputs.begin(), node.inputs.end(), tensor.name), 0) << node.name;
+    }
+  }
+}
+
+// The operators of norms have statistics of f32, and quantized numbers none of f64.
+TEST(OnnxExport, OperatorsThatRoundF64AreNotUsed) {
+  const Captured norm = CaptureOne(
+      [](absl::Span<const Tensor> in) {
+        return TensorList{LayerNorm(in[0], {4}), GroupNorm(in[0], 2)};
+      },
+      Ones({1, 4, 4}, DType::kF64));
+  const std::string path = testing::TempDir() + "/f64.onnx";
+  ExportOnnx(path, norm.graph, {.opset = 23});
+  const std::vector<std::string> operators = Operators(Read(path));
+  for (const char* name : {"LayerNormalization", "GroupNormalization"}) {
+    EXPECT_EQ(std::count(operators.begin(), operators.end(), name), 0) << name;
+  }
+  const Captured fake = CaptureOne(
+      [](absl::Span<const Tensor> in) {
+        return TensorList{
+            FakeQuantize(in[0], Ones({}, DType::kF64), Zeros({}, DType::kI32), -128, 127)};
+      },
+      Ones({2}, DType::kF64));
+  const auto refused = TryExportOnnx(path, fake.graph);
+  EXPECT_NE(refused.status().message().find("in f64"), std::string::npos) << refused.status();
+}
+
 TEST(OnnxExport, KeepsTogetherWhatTheOpsetHas) {
   const Captured c =
       CaptureOne([](absl::Span<const Tensor> in) { return TensorList{Gelu(in[0])}; }, Ones({2}));
