@@ -173,10 +173,29 @@ FIRN_ONNX_EXPORT(sinc) {
   const V one = n.Number(1, x.dtype);
   n.Out(0, n.Where(at0, one, n.Node("Sin", {x}) / n.Where(at0, one, x)));
 }
+// (cos(pi x) - sinc(x)) / x, and its series where that loses its digits.
+FIRN_ONNX_EXPORT(sinc_grad) {
+  constexpr double kTerms[] = {-3.28986813369645287,    3.24696970113341457,
+                               -1.14451094473250528,    0.209182782541238404,
+                               -0.0234608103545582364,  0.00178114551637285204,
+                               -9.76622312631893266e-5, 4.04994784661924424e-6};
+  const V x = n.in(1), square = x * x, one = n.Number(1, x.dtype);
+  V near = square * kTerms[7];
+  for (int i = 6; i > 0; --i) near = (near + kTerms[i]) * square;
+  near = (near + kTerms[0]) * x;
+  const V small = n.Compare("LessOrEqual", n.Node("Abs", {x}), 0.125);
+  const V far = n.Where(small, one, x), angle = far * std::numbers::pi;
+  const V slope = (n.Node("Cos", {angle}) - n.Node("Sin", {angle}) / angle) / far;
+  n.Out(0, n.in(0) * n.Where(small, near, slope));
+}
+// By the ratio of the smaller number to the larger one, whose square stays in the range.
 FIRN_ONNX_EXPORT(hypot) {
-  const V y = n.Node("Sqrt", {n.in(0) * n.in(0) + n.in(1) * n.in(1)});
-  const V infinite = n.Node("Or", {n.Node("IsInf", {n.in(0)}, {}, DType::kBool),
-                                   n.Node("IsInf", {n.in(1)}, {}, DType::kBool)});
+  const V a = n.Node("Abs", {n.in(0)}), b = n.Node("Abs", {n.in(1)});
+  const V most = n.Node("Max", {a, b}), one = n.Number(1, a.dtype);
+  const V ratio = n.Node("Min", {a, b}) / n.Where(n.Compare("Equal", most, 0), one, most);
+  const V infinite = n.Node(
+      "Or", {n.Node("IsInf", {a}, {}, DType::kBool), n.Node("IsInf", {b}, {}, DType::kBool)});
+  const V y = most * n.Node("Sqrt", {ratio * ratio + 1});
   n.Out(0, n.Where(infinite, n.Number(INFINITY, y.dtype), y));
 }
 // Whether the sign of y is set, also that of a zero.
@@ -203,6 +222,14 @@ FIRN_ONNX_EXPORT(atan2) {
   const V left = n.Where(n.Compare("Less", x, 0), angle + side, at0);
   const V back = n.Node("And", {n.Compare("Equal", y, 0), Negative(n, x)});  // also of -0
   n.Out(0, n.Where(back, side, left));
+}
+// dz a / (a^2 + b^2), of numbers in units of the larger one, and 0 at the origin.
+FIRN_ONNX_EXPORT(atan2_grad) {
+  const V a = n.in(1), b = n.in(2), one = n.Number(1, a.dtype);
+  const V size = n.Node("Max", {n.Node("Abs", {a}), n.Node("Abs", {b})});
+  const V unit = n.Where(n.Compare("Equal", size, 0), one, size), x = a / unit, y = b / unit;
+  const V square = x * x + y * y;
+  n.Out(0, n.in(0) / n.Where(n.Compare("Equal", square, 0), one, square) * x / unit);
 }
 FIRN_ONNX_EXPORT(lerp) {  // from the nearer end
   const V weight = n.in(2), way = n.in(1) - n.in(0);

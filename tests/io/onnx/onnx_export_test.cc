@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,11 @@
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
+#include "firn/io/onnx/onnx.h"
 #include "firn/io/onnx/onnx_export_status.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 #include "tests/io/test_files.h"
@@ -135,6 +138,18 @@ TEST(OnnxExport, OperatorsThatRoundF64AreNotUsed) {
       Ones({2}, DType::kF64));
   const auto refused = TryExportOnnx(path, fake.graph);
   EXPECT_NE(refused.status().message().find("in f64"), std::string::npos) << refused.status();
+}
+
+// Squares of these are beside the range.
+TEST(OnnxExport, LengthsOfFarAndNearPointsAreKept) {
+  const Tensor x = FromVector<float>({3e30f, 3e-30f, 0, -3, INFINITY, NAN});
+  const auto f = [](const Tensor& t) { return Hypot(t, t * (4.0 / 3)); };
+  const Captured c =
+      CaptureOne([&](absl::Span<const Tensor> in) { return TensorList{f(in[0])}; }, x);
+  const std::string path = testing::TempDir() + "/hypot.onnx";
+  ExportOnnx(path, c.graph);
+  EXPECT_TRUE(
+      Allclose(ImportOnnx(path).network(x), f(x), {.rtol = 1e-6, .atol = 0, .equal_nan = true}));
 }
 
 TEST(OnnxExport, KeepsTogetherWhatTheOpsetHas) {
