@@ -79,8 +79,8 @@ DatasetPtr FileCache(DatasetPtr dataset, const std::string& folder,
   if (dataset == nullptr) RaiseStatus(InvalidArgument("the dataset is null"), "file_cache");
   const int64_t size = dataset->size();
   const std::vector<std::string> variables = dataset->variables();
-  const bool named = variables[0] != "input" || variables.size() > 2 ||
-                     (variables.size() > 1 && variables[1] != "target");
+  using Names = std::vector<std::string>;
+  const bool named = variables != Names{"input"} && variables != Names{"input", "target"};
   if (!options.reuse || !internal::IsNnablaCache(folder)) {
     WriteNnablaCache(folder, named ? std::move(dataset) : NameSamples(std::move(dataset)),
                      {.format = options.format, .threads = options.threads, .replace = true});

@@ -2,6 +2,7 @@
 #include "firn/io/data/collate.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -66,7 +67,15 @@ Sample PadAndStack(const std::vector<PadToOptions>& options, absl::Span<const Sa
     }
     padded.emplace_back(at, Padded(option, all));
     for (const Tensor& t : all) sizes.push_back(t.size(0));
-    if (option.lengths) lengths.emplace_back(option.name + "_length", FromVector(sizes));
+    if (!option.lengths) continue;
+    const std::string name = option.name + "_length";
+    if (std::find(variables.begin(), variables.end(), name) != variables.end()) {
+      RaiseStatus(InvalidArgument(option.name, ": its lengths would be called ", name,
+                                  ", as a tensor is already (PadToOptions::lengths = false adds "
+                                  "none)"),
+                  kWho);
+    }
+    lengths.emplace_back(name, FromVector(sizes));
   }
   Sample batch = Stack(others);
   for (auto& [at, t] : padded) batch.At(at) = std::move(t);
@@ -84,9 +93,14 @@ Sample PadAndStack(const std::vector<PadToOptions>& options, absl::Span<const Sa
 Collate PadTo(const PadToOptions& options) { return PadTo(std::vector<PadToOptions>{options}); }
 
 Collate PadTo(const std::vector<PadToOptions>& options) {
+  std::set<std::string> names;
   for (const PadToOptions& option : options) {
     if (option.size < 0) {
       RaiseStatus(InvalidArgument("size is ", option.size, " (want >= 0)"), kWho);
+    }
+    if (!names.insert(option.name).second) {
+      RaiseStatus(InvalidArgument(option.name, " is to be padded twice (want each tensor once)"),
+                  kWho);
     }
   }
   return [options](absl::Span<const Sample> samples) {

@@ -37,9 +37,10 @@ struct PadToOptions {
 // Recurrent layers take a padded tensor packed by its lengths: PackPaddedSequence(batch["x"],
 // batch["x_length"], {.batch_first = true, .enforce_sorted = false}).
 // Throws where the size is negative; of samples where there is no tensor of this name, it is 0-d,
-// longer than `size` or unlike the first one in dtype or its other dimensions, and as Stack.
+// longer than `size` or unlike the first one in dtype or its other dimensions, where one is called
+// as the lengths would be, and as Stack.
 Collate PadTo(const PadToOptions& options = {});
-// The same of several tensors; their lengths follow in this order.
+// The same of several tensors, none of them twice; their lengths follow in this order.
 Collate PadTo(const std::vector<PadToOptions>& options);
 
 }  // namespace firn::io

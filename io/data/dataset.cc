@@ -196,8 +196,7 @@ std::vector<std::string> Dataset::variables() const {
 
 std::string Dataset::NameOf(int64_t i) const { return absl::StrCat("sample ", i); }
 
-void internal::CheckIndex(int64_t i, int64_t size, const char* what, const char* who) {
-  if (i >= 0 && i < size) return;
+void internal::RaiseIndex(int64_t i, int64_t size, const char* what, const char* who) {
   RaiseStatus(OutOfRange(what, " ", i, " is outside [0, ", size, ")"), who);
 }
 

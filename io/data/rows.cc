@@ -20,51 +20,47 @@ void CheckDefined(const void* pointer, const char* who) {
   if (pointer == nullptr) RaiseStatus(InvalidArgument("there is nothing: it is null"), who);
 }
 
-int64_t PlaceOf(const Dataset& rows, const std::string& name) {
-  const std::vector<std::string> all = rows.variables();
-  const auto found = std::find(all.begin(), all.end(), name);
-  if (found == all.end()) {
-    RaiseStatus(NotFound("expected a variable called ", name, ", got ", absl::StrJoin(all, ", ")),
-                "pick");
-  }
-  return found - all.begin();
+void CheckHas(const std::vector<std::string>& all, const std::string& name) {
+  if (std::find(all.begin(), all.end(), name) != all.end()) return;
+  RaiseStatus(NotFound("expected a variable called ", name, ", got ", absl::StrJoin(all, ", ")),
+              "pick");
 }
 
-Tensor ClassOf(const Tensor& t, int64_t row) {
+Tensor ClassOf(const Tensor& t) {
   const double number = t.num_elements() == 1 ? t.Item<double>() : -1;
   constexpr double kExact = 9007199254740992;  // above, doubles are not all whole numbers
   if (!(number >= 0 && number <= kExact) || number != static_cast<double>(int64_t(number))) {
     RaiseStatus(
-        DataLoss("row ", row, ": expected a class, one whole number >= 0, got ",
+        DataLoss("expected a class, one whole number >= 0, got ",
                  t.num_elements() == 1 ? std::to_string(t.Item<double>()) : t.spec().ToString()),
         "pick");
   }
   return FromVector(std::vector<int64_t>{int64_t(number)}, {});
 }
 
+// By names, as a function's samples may have them in an order of their own.
 class PickedDataset final : public Dataset {
  public:
   PickedDataset(DatasetPtr rows, const PickOptions& options)
-      : rows_(std::move(rows)),
-        input_(PlaceOf(*rows_, options.input)),
-        has_target_(!options.target.empty()),
-        target_(has_target_ ? PlaceOf(*rows_, options.target) : 0),
-        target_is_class_(options.target_is_class) {}
+      : rows_(std::move(rows)), options_(options) {
+    const std::vector<std::string> all = rows_->variables();
+    CheckHas(all, options.input);
+    if (!options.target.empty()) CheckHas(all, options.target);
+  }
   int64_t size() const override { return rows_->size(); }
   Sample Get(int64_t i) const override {
     const Sample row = rows_->Get(i);
-    if (!has_target_) return {row[input_], {}};
-    const Tensor& target = row[target_];
-    return {row[input_], target_is_class_ ? ClassOf(target, i) : target};
+    return internal::WithNameOf(*rows_, i, "pick", [&]() -> Sample {
+      if (options_.target.empty()) return {row[options_.input], {}};
+      const Tensor& target = row[options_.target];
+      return {row[options_.input], options_.target_is_class ? ClassOf(target) : target};
+    });
   }
   std::string NameOf(int64_t i) const override { return rows_->NameOf(i); }
 
  private:
   const DatasetPtr rows_;
-  const int64_t input_;
-  const bool has_target_;
-  const int64_t target_;
-  const bool target_is_class_;
+  const PickOptions options_;
 };
 
 class NamedDataset final : public Dataset {

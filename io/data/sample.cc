@@ -54,9 +54,8 @@ Sample Sample::Named(SampleNames names, std::vector<Tensor> tensors) {
 }
 
 int64_t Sample::size() const {
-  const size_t tensors = more.empty() && (names == nullptr ? !target.defined() : names->size() == 1)
-                             ? 1
-                             : 2 + more.size();
+  const bool one = more.empty() && !target.defined() && (names == nullptr || names->size() == 1);
+  const size_t tensors = one ? 1 : 2 + more.size();
   if (names != nullptr && names->size() != tensors) RaiseNumber(names->size(), tensors);
   return static_cast<int64_t>(tensors);
 }

@@ -12,6 +12,7 @@
 #include "firn/io/data/dataset.h"
 #include "firn/io/data/internal/name_errors.h"
 #include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/pending.h"
 
@@ -28,6 +29,11 @@ void CheckRows(const std::string& name, const Tensor& t) {
 
 // On the CPU, row-major, without history: ready for memcpy.
 Tensor Dense(const Tensor& t) { return t.Detach().To(Device::Cpu()).Contiguous(); }
+
+// Whether it lies so already. A capture has to be asked (Detach).
+bool IsDense(const Tensor& t) {
+  return t.is_contiguous() && t.device().is_cpu() && ThisThread().capture == nullptr;
+}
 
 const char* BytesOf(const Tensor& t) { return t.impl()->data; }
 
@@ -70,8 +76,9 @@ Tensor StackField(absl::Span<const Sample> samples, int64_t at, NameOfSample nam
       first.dtype(), WithFirst(static_cast<int64_t>(samples.size()), first.shape(), 0), "stack");
   const size_t bytes = first.spec().bytes();
   for (size_t i = 0; i < samples.size() && bytes != 0; ++i) {
-    const Tensor dense = Dense(samples[i].At(at));
-    std::memcpy(out.impl()->data + i * bytes, BytesOf(dense), bytes);
+    const Tensor& t = samples[i].At(at);
+    char* const to = out.impl()->data + i * bytes;
+    std::memcpy(to, IsDense(t) ? BytesOf(t) : BytesOf(Dense(t)), bytes);
   }
   return out;
 }

@@ -15,8 +15,13 @@ namespace firn::io::internal {
 // Throws the error again: "<who>: <name>: <what it said>".
 [[noreturn]] void RaiseNamed(const std::string& name, const Error& error, const char* who);
 
+[[noreturn]] void RaiseIndex(int64_t i, int64_t size, const char* what, const char* who);
 // Throws OutOfRange, "<who>: <what> 7 is outside [0, 5)", unless 0 <= i < size.
-void CheckIndex(int64_t i, int64_t size, const char* what = "index", const char* who = "dataset");
+inline void CheckIndex(int64_t i, int64_t size, const char* what = "index",
+                       const char* who = "dataset") {
+  if (i < 0 || i >= size) [[unlikely]]
+    RaiseIndex(i, size, what, who);
+}
 
 // f(), its firn::Error with the name of sample `i` in front. What else it throws stays as it is.
 template <class F>

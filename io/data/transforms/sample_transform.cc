@@ -91,6 +91,11 @@ std::function<Sample(Sample sample, RandomGenerator& random)> TransformSample(
   if (!(options.least_side >= 0)) {
     RaiseStatus(InvalidArgument("least_side is ", options.least_side, " (want >= 0)"), kWho);
   }
+  if (options.boxes.empty() && !options.labels.empty()) {
+    RaiseStatus(InvalidArgument("labels names ", options.labels[0],
+                                ", which goes where boxes go, but boxes names none"),
+                kWho);
+  }
   return [transform = std::move(transform), options](Sample sample, RandomGenerator& random) {
     return Transformed(transform, options, std::move(sample), random);
   };

@@ -35,8 +35,8 @@ struct TransformSampleOptions {
 // smallest upright ones around what they held, cut off at the border; masks take the nearest pixel,
 // and 0 where pixels were added at the border. Colours, and a program's own functions of an image,
 // leave both as they are. What DataLoaderOptions::transform takes.
-// Throws unless least_side >= 0; of samples where a name is not there or a tensor has another
-// shape.
+// Throws unless least_side >= 0, and for labels without boxes; of samples where a name is not there
+// or a tensor has another shape.
 std::function<Sample(Sample sample, RandomGenerator& random)> TransformSample(
     Transform transform, const TransformSampleOptions& options = {});
 

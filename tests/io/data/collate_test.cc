@@ -116,6 +116,12 @@ TEST(CollateTest, RefusesWhatItCannotPad) {
   EXPECT_THAT(error({.value = 300}, {{Ones({1}, DType::kU8), {}}, {Ones({2}, DType::kU8), {}}}),
               HasSubstr("is 300"));
   EXPECT_THAT(error({.name = "boxes"}, {two, Boxes(3)->Get(1)}), HasSubstr("labels: sample 1"));
+  EXPECT_THAT(ErrorOf([] {
+                PadTo({{.name = "x"}, {.name = "x"}});
+              }),
+              HasSubstr("x is to be padded twice"));
+  EXPECT_THAT(error({.name = "x"}, {Sample::Named({{"x_length", Tensor(1)}, {"x", Ones({2})}})}),
+              HasSubstr("x: its lengths would be called x_length, as a tensor is already"));
 }
 
 }  // namespace

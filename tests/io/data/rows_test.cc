@@ -43,6 +43,22 @@ TEST(RowsTest, TwoVariablesMakeSamples) {
   EXPECT_THAT(ErrorOf([&] { Pick(nullptr); }), HasSubstr("null"));
 }
 
+TEST(RowsTest, VariablesAreFoundByTheirNamesInEachSample) {
+  const DatasetPtr rows = FromFunction(3, [](int64_t i) {
+    const Tensor x(1), y(2);
+    return Sample::Named(i == 0   ? NamedTensors{{"x", x}, {"y", y}}
+                         : i == 1 ? NamedTensors{{"y", y}, {"x", x}}
+                                  : NamedTensors{{"z", x}, {"y", y}});
+  });
+  const DatasetPtr picked = Pick(rows);
+  for (const int64_t i : {0, 1}) {
+    EXPECT_EQ(picked->Get(i).input.Item<int>(), 1);
+    EXPECT_EQ(picked->Get(i).target.Item<int>(), 2);
+  }
+  EXPECT_THAT(ErrorOf([&] { picked->Get(2); }),
+              HasSubstr("sample 2: sample: expected a tensor called x, got z, y"));
+}
+
 // What docs/nnabla.md does with three variables.
 TEST(RowsTest, TwoInputsBecomeOne) {
   const DatasetPtr rows = std::make_shared<ThreeColumns>();
@@ -66,7 +82,7 @@ TEST(RowsTest, ATargetMayBeAClass) {
   EXPECT_EQ(picked->Get(2).target.spec().ToString(), "i64 [] on cpu");
   EXPECT_EQ(picked->Get(2).target.Item<int64_t>(), 1);
   EXPECT_THAT(ErrorOf([&] { picked->Get(3); }),
-              HasSubstr("row 3: expected a class, one whole number >= 0, got 1.5"));
+              HasSubstr("sample 3: pick: expected a class, one whole number >= 0, got 1.5"));
   const auto error = [](const Tensor& target) {
     const DatasetPtr rows = NameSamples(FromTensors(Ones({1, 1}), target));
     return ErrorOf([&] { Pick(rows, {.target_is_class = true})->Get(0); });

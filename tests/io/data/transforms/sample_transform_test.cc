@@ -176,6 +176,8 @@ TEST(SampleTransformTest, NamesWhatDoesNotFit) {
               HasSubstr("called image, got input"));
   EXPECT_THAT(ErrorOf([] { TransformSample(RandomHorizontalFlip(), {.least_side = -1}); }),
               HasSubstr("least_side is -1"));
+  EXPECT_THAT(ErrorOf([] { TransformSample(RandomHorizontalFlip(), {.labels = {"classes"}}); }),
+              HasSubstr("labels names classes, which goes where boxes go, but boxes names none"));
 }
 
 }  // namespace
