@@ -15,6 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
@@ -165,6 +166,10 @@ class Writer {
       FIRN_RETURN_IF(row.size() != std::ssize(variables_),
                      InvalidArgument("row ", row_number, ": expected ", variables_.size(),
                                      " tensors, got ", row.size()));
+      FIRN_RETURN_IF(row.names != nullptr && *row.names != variables_,
+                     InvalidArgument("row ", row_number, ": expected the tensors ",
+                                     absl::StrJoin(variables_, ", "), ", got ",
+                                     absl::StrJoin(*row.names, ", ")));
       for (size_t v = 0; v < variables_.size(); ++v) {
         const Tensor& t = row[v];
         const Tensor& first = columns[v].empty() ? t : columns[v][0].input;

@@ -195,6 +195,12 @@ TEST_P(NnablaCacheTest, AnErrorOfARowLeavesNoCache) {
   EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, bad, {.format = GetParam()}); }),
               HasSubstr("row 120: expected x to be f32 [2] on cpu as in row 100, got f32 [3]"));
   EXPECT_EQ(StatusOf([&] { OpenNnablaCache(folder); }).code(), absl::StatusCode::kNotFound);
+  // Nor does one column get what belongs into another.
+  const DatasetPtr swapped = FromFunction(3, [](int64_t i) {
+    return Sample::Named({{i == 2 ? "y" : "x", Ones({1})}, {i == 2 ? "x" : "y", Ones({1})}});
+  });
+  EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, swapped, {.format = GetParam()}); }),
+              HasSubstr("row 2: expected the tensors x, y, got y, x"));
 }
 
 TEST_P(NnablaCacheTest, RefusesOptionsThatMakeNoSense) {
