@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "absl/strings/str_cat.h"
 #include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/tensor/from.h"
 
@@ -74,7 +75,13 @@ FIRN_ONNX_EXPORT(flip) {
   for (const int64_t dim : n.Dims("dims", n.rank(0))) x = n.Slice(x, dim, -1, INT64_MIN, -1);
   n.Out(0, x);
 }
+// Elements that are counted from the front are the same of every batch.
+void WarnOfBatch(OnnxExportCall& n, int64_t dim, int64_t at) {
+  if (at <= 0 || at >= n.batch().now || !n.sizes(0)[static_cast<size_t>(dim)].batch()) return;
+  n.Warn(absl::StrCat("counts ", at, " from the front of the batch, whatever its size"));
+}
 FIRN_ONNX_EXPORT(select) {
+  WarnOfBatch(n, n.Dim("dim", n.rank(0)), n.Int("index"));
   n.Out(0, n.Node("Gather", {n.in(0), n.Integer(n.Int("index"))},
                   {{"axis", n.Dim("dim", n.rank(0))}}));
 }
@@ -82,6 +89,8 @@ FIRN_ONNX_EXPORT(slice) {
   const int64_t dim = n.Dim("dim", n.rank(0)), end = n.Int("end");
   // One that ends with the batch does so with any (WithBatch).
   const bool follows = n.sizes(0)[static_cast<size_t>(dim)].batch() && end == n.batch().now;
+  WarnOfBatch(n, dim, n.Int("start"));
+  if (!follows) WarnOfBatch(n, dim, end);
   n.Out(0, n.Node("Slice", {n.in(0), n.Ints({n.Int("start")}),
                             follows ? n.ShapeTensor({n.batch()}) : n.Ints({end}), n.Ints({dim}),
                             n.Ints({n.Int("step")})}));

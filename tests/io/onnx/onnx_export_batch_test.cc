@@ -45,6 +45,22 @@ TEST(OnnxExportBatchTest, SlicesOfOtherDimensionsDoNot) {
   ExpectAnyBatch([](const Tensor& x) { return Slice(x, 1, 1, 4) + 1; }, Ones({4, 9}));
 }
 
+// A size that was computed from the batch is a number when it is captured.
+TEST(OnnxExportBatchTest, PlacesFromTheFrontAreWarnedOf) {
+  const auto warnings = [](const Function& f) {
+    return ExportOnnx(TempPath("places.onnx"), Freeze(f, Ones({4, 3})), {.dynamic_batch = true})
+        .warnings;
+  };
+  EXPECT_THAT(warnings([](const Tensor& x) { return Slice(x, 0, x.size(0) - 2, x.size(0)); }),
+              ::testing::ElementsAre(HasSubstr("counts 2 from the front of the batch")));
+  EXPECT_THAT(warnings([](const Tensor& x) { return Slice(x, 0, 0, x.size(0) - 1); }),
+              ::testing::ElementsAre(HasSubstr("counts 3 from the front of the batch")));
+  EXPECT_THAT(warnings([](const Tensor& x) { return Select(x, 0, x.size(0) - 1); }),
+              ::testing::ElementsAre(HasSubstr("counts 3 from the front of the batch")));
+  EXPECT_THAT(warnings([](const Tensor& x) { return Slice(x, 0, -2) + Select(x, 0, 0); }),
+              ::testing::IsEmpty());
+}
+
 // Where the rest is inferred, the elements alone do not say which size is the batch's.
 TEST(OnnxExportBatchTest, ReshapesKeepTheBatchInItsPlace) {
   ExpectAnyBatch([](const Tensor& x) { return Reshape(x, {x.size(0), -1}) + 1; }, Ones({4, 5, 8}));
