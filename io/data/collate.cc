@@ -2,6 +2,7 @@
 #include "firn/io/data/collate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -41,6 +42,11 @@ void CheckAlike(const PadToOptions& options, const std::vector<Tensor>& all, siz
 // [N, size or the longest, ...]
 Tensor Padded(const PadToOptions& options, const std::vector<Tensor>& all) {
   for (size_t i = 0; i < all.size(); ++i) CheckAlike(options, all, i);
+  if (!IsFloating(all[0].dtype()) && options.value != std::trunc(options.value)) {
+    RaiseStatus(InvalidArgument(options.name, ": value is ", options.value, ", which ",
+                                Describe(all[0]), " does not hold (PadToOptions::value)"),
+                kWho);
+  }
   Tensor out = PadSequence(all, {.batch_first = true, .padding_value = options.value});
   if (options.size <= out.size(1)) return out;
   std::vector<int64_t> rest(out.shape().begin(), out.shape().end());

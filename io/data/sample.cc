@@ -68,10 +68,15 @@ std::vector<std::string> Sample::variables() const {
   return all;
 }
 
-bool Sample::Has(std::string_view name) const {
-  const std::vector<std::string> all = variables();
-  return std::find(all.begin(), all.end(), name) != all.end();
+int64_t Sample::PlaceOf(std::string_view name) const {
+  const int64_t n = size();
+  if (names != nullptr) return std::find(names->begin(), names->end(), name) - names->begin();
+  int64_t i = 0;
+  while (i < n && name != DefaultName(i)) ++i;
+  return i;
 }
+
+bool Sample::Has(std::string_view name) const { return PlaceOf(name) < size(); }
 
 Tensor* Sample::Find(int64_t i) const {
   const int64_t n = size();
@@ -82,13 +87,13 @@ Tensor* Sample::Find(int64_t i) const {
 }
 
 Tensor* Sample::Find(std::string_view name) const {
-  const std::vector<std::string> all = variables();
-  const auto found = std::find(all.begin(), all.end(), name);
-  if (found == all.end()) {
-    RaiseStatus(NotFound("expected a tensor called ", name, ", got ", absl::StrJoin(all, ", ")),
-                kWho);
+  const int64_t i = PlaceOf(name);
+  if (i == size()) {
+    RaiseStatus(
+        NotFound("expected a tensor called ", name, ", got ", absl::StrJoin(variables(), ", ")),
+        kWho);
   }
-  return const_cast<Tensor*>(&At(found - all.begin()));
+  return const_cast<Tensor*>(&At(i));
 }
 
 void Sample::CheckSize(size_t wanted) const {

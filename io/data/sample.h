@@ -120,6 +120,7 @@ struct Sample {
  private:
   Tensor* Find(int64_t i) const;
   Tensor* Find(std::string_view name) const;
+  int64_t PlaceOf(std::string_view name) const;  // size() where there is none
   void CheckSize(size_t wanted) const;
   template <size_t... I>
   std::array<Tensor, sizeof...(I)> AsArray(std::index_sequence<I...>) const {

@@ -115,6 +115,8 @@ TEST(CollateTest, RefusesWhatItCannotPad) {
                         "cpu: only first dimensions may differ"));
   EXPECT_THAT(error({.value = 300}, {{Ones({1}, DType::kU8), {}}, {Ones({2}, DType::kU8), {}}}),
               HasSubstr("is 300"));
+  EXPECT_THAT(error({.value = 0.5}, {{Ones({1}, DType::kI64), {}}}),
+              HasSubstr("input: value is 0.5, which i64 [1] on cpu does not hold"));
   EXPECT_THAT(error({.name = "boxes"}, {two, Boxes(3)->Get(1)}), HasSubstr("labels: sample 1"));
   EXPECT_THAT(ErrorOf([] {
                 PadTo({{.name = "x"}, {.name = "x"}});

@@ -102,6 +102,9 @@ TEST(SampleTest, RefusesNamesThatDoNotFit) {
   const auto two = std::make_shared<const std::vector<std::string>>(2, "x");
   EXPECT_THAT(ErrorOf([&] { Sample::Named(two, {Tensor(1)}); }),
               HasSubstr("expected a name for each of 1 tensors, got 2 names"));
+  Sample hidden = Sample::Named({{"x", Tensor(1)}});
+  hidden.target = Tensor(2);
+  EXPECT_THAT(ErrorOf([&] { hidden.size(); }), HasSubstr("each of 2 tensors, got 1 names"));
   Sample wrong = Detection();
   wrong.more.clear();
   EXPECT_THAT(ErrorOf([&] { wrong["image"]; }), HasSubstr("each of 2 tensors, got 3 names"));
