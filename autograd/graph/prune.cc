@@ -31,7 +31,7 @@ struct Limit {
 };
 
 Limit LimitOf(std::vector<double> magnitudes, double fraction) {
-  const auto n = static_cast<int64_t>(fraction * static_cast<double>(magnitudes.size()));
+  const int64_t n = std::llround(fraction * static_cast<double>(magnitudes.size()));
   if (n == 0) return {};
   const auto last = magnitudes.begin() + (n - 1);
   std::nth_element(magnitudes.begin(), last, magnitudes.end());

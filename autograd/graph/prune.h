@@ -12,7 +12,7 @@
 namespace firn {
 
 struct PruneOptions {
-  double fraction = 0.5;  // of the weights that become 0; in [0, 1]
+  double fraction = 0.5;  // of the weights that become 0, rounded to a whole number; in [0, 1]
   bool together = false;  // of all layers' weights as one; otherwise of those of each
   // In these modules alone: {"net.fc1"}; none: in all.
   std::vector<std::string> modules = {};

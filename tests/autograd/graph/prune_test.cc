@@ -75,6 +75,8 @@ TEST(PruneTest, NothingAllAndSomeModules) {
   EXPECT_EQ(Prune(none, {.fraction = 0})->zeros, 0);
   EXPECT_EQ(Prune(all, {.fraction = 1})->zeros, 8);
   EXPECT_THAT(RunGraph(all, {Ones({1, 2})})[0].ToVector<float>(), ElementsAre(0, 0));
+  Graph rounded = GraphOf(net);  // 0.7 of 8 are 5.6
+  EXPECT_EQ(Prune(rounded, {.fraction = 0.7, .together = true})->zeros, 6);
   Graph one = GraphOf(net);
   const std::string module = std::string(one.instrs[0].module_path());
   const auto result = Prune(one, {.fraction = 1, .modules = {module}});
