@@ -62,7 +62,7 @@ struct ReadArrayOptions {
 // How a file becomes a network.
 struct ReadNetworkOptions {
   LoadLimits limits = {};
-  int64_t batch = 0;     // where the file lets it be any; 0: what the file says, if it says one
+  int64_t batch = 0;      // where the file lets it be any; 0: what the file says, if it says one
   std::string name = {};  // which of several; "": the first
 };
 

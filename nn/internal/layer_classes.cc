@@ -1,5 +1,5 @@
-// A row for each layer that a header of nn/ declares (tools/scripts/generate_source finds them): functions
-// that make its options, let a visitor see them and make it.
+// A row for each layer that a header of nn/ declares (tools/scripts/generate_source finds them):
+// functions that make its options, let a visitor see them and make it.
 
 #include "firn/nn/internal/layer_classes.h"
 

@@ -1,7 +1,7 @@
 // Takes the kernels of the highest level that the processor has (--config=portable): calls the
-// constructors of those alone, which tools/bazel/levels.bzl has put into sections of their own, when the
-// program's own registrations are done and before its other global objects are made. Programs
-// without such sections keep their kernels.
+// constructors of those alone, which tools/bazel/levels.bzl has put into sections of their own,
+// when the program's own registrations are done and before its other global objects are made.
+// Programs without such sections keep their kernels.
 
 #include "firn/tensor/internal/level_kernels.h"
 

@@ -1,7 +1,8 @@
 #ifndef FIRN_TESTS_DOCS_ROWS_H_
 #define FIRN_TESTS_DOCS_ROWS_H_
 
-// Rows of tables in the documentation that are code, as tools/scripts/doc_blocks.py --rows writes them.
+// Rows of tables in the documentation that are code, as tools/scripts/doc_blocks.py --rows writes
+// them.
 
 #include <cstdint>
 #include <type_traits>

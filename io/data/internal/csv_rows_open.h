@@ -18,7 +18,7 @@ struct CsvRowsWording {
 
 // CsvRows with a status and other words.
 absl::StatusOr<DatasetPtr> OpenCsvRows(const std::string& path, const CsvRowsOptions& options,
-                                    const CsvRowsWording& wording = {});
+                                       const CsvRowsWording& wording = {});
 
 }  // namespace firn::io::internal
 

@@ -309,9 +309,10 @@ TEST(TrainTest, Mistakes) {
   const Outcome o = Firn({"train", WriteConfig("mistake", config)});
   EXPECT_EQ(o.status, 1);
   EXPECT_EQ(o.out, "");
-  EXPECT_THAT(o.err,
-              HasSubstr("train.json: $.model.name: expected one of mlp, layers, file, lenet, resnet, "
-                        "resnet18, got the text \"lenett\" (did you mean 'lenet'?)"));
+  EXPECT_THAT(
+      o.err,
+      HasSubstr("train.json: $.model.name: expected one of mlp, layers, file, lenet, resnet, "
+                "resnet18, got the text \"lenett\" (did you mean 'lenet'?)"));
   config["model"] = {{"name", "mlp"}};
   config["data"] = {{"kind", "mnist"}, {"folder", "nowhere"}};
   EXPECT_THAT(Firn({"train", WriteConfig("mistake", config)}).err, HasSubstr("mistake/nowhere"));
