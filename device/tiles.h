@@ -98,6 +98,57 @@ FIRN_FOR_TILES void MultiplyTiles([[maybe_unused]] const uint16_t* const (&a)[kL
 #endif
 }
 
+// The same of numbers that are sums of bfloat16, their parts, from the largest on: a step has the
+// tiles of all parts of 16 rows or columns, one behind the other. Products of two parts are left
+// out where these are, together, as small as what the operand of more parts leaves out. The sums
+// are 16 kLeft rows of 32 floats that are `c_row` apart.
+template <int kLeft, int kLeftParts, int kRightParts>
+FIRN_FOR_TILES void MultiplyParts([[maybe_unused]] const uint16_t* const (&a)[kLeft],
+                                  [[maybe_unused]] const uint16_t* const (&b)[2],
+                                  [[maybe_unused]] int64_t steps, [[maybe_unused]] bool fresh,
+                                  [[maybe_unused]] float* c, [[maybe_unused]] int64_t c_row) {
+  static_assert(kLeft <= 2);
+#if FIRN_LEVEL >= 4
+  constexpr bool kTwo = kLeft == 2;
+  constexpr int kRow = 64;  // bytes
+  constexpr int kParts = kLeftParts > kRightParts ? kLeftParts : kRightParts;
+  const int64_t row = c_row * static_cast<int64_t>(sizeof(float));
+  float* const below = c + kTileRows * c_row;
+  asm volatile("" ::: "memory");  // g++ 12 does not know what loads of tiles read
+  if (fresh) {
+    _tile_zero(0);
+    _tile_zero(1);
+    if constexpr (kTwo) _tile_zero(2);
+    if constexpr (kTwo) _tile_zero(3);
+  } else {
+    _tile_loadd(0, c, row);
+    _tile_loadd(1, c + kTileRows, row);
+    if constexpr (kTwo) _tile_loadd(2, below, row);
+    if constexpr (kTwo) _tile_loadd(3, below + kTileRows, row);
+  }
+  for (int64_t s = 0; s < steps; ++s) {
+    const int64_t left = s * kLeftParts * kTileBits, right = s * kRightParts * kTileBits;
+#pragma GCC unroll 3
+    for (int i = 0; i < kLeftParts; ++i) {
+      _tile_loadd(4, a[0] + left + i * kTileBits, kRow);
+      if constexpr (kTwo) _tile_loadd(5, a[1] + left + i * kTileBits, kRow);
+      for (int j = 0; j < kRightParts && i + j < kParts; ++j) {
+        if (i == 0 || kRightParts > 1) _tile_loadd(6, b[0] + right + j * kTileBits, kRow);
+        _tile_dpbf16ps(0, 4, 6);
+        if constexpr (kTwo) _tile_dpbf16ps(2, 5, 6);
+        if (i == 0 || kRightParts > 1) _tile_loadd(7, b[1] + right + j * kTileBits, kRow);
+        _tile_dpbf16ps(1, 4, 7);
+        if constexpr (kTwo) _tile_dpbf16ps(3, 5, 7);
+      }
+    }
+  }
+  _tile_stored(0, c, row);
+  _tile_stored(1, c + kTileRows, row);
+  if constexpr (kTwo) _tile_stored(2, below, row);
+  if constexpr (kTwo) _tile_stored(3, below + kTileRows, row);
+#endif
+}
+
 }  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_TILES_H_

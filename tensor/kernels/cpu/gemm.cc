@@ -7,13 +7,13 @@
 // threads only, no thread waits for another one's packing, and k is split, for half types, by
 // the shape only, one part after the other, so results are reproducible. f32 goes to oneDNN: on 64
 // x 8192 x 1024 its single-thread kernel does 76 to 83 GFLOP/s in all transpositions where Eigen's
-// does 45 to 55 (AMD Milan, AVX2). So do the half types: bf16 as it is where the processor
-// multiplies it (GFLOP/s of one Zen 5 core on 512 x 512 x 512: 490, f32 250; with AMX 1400, also by
-// primitives: onednn_matmul.h), else as f32. f64 is multiplied in Firn's own panels
-// (gemm_packed.h), or with few rows or columns by Eigen, in tiles so small that Eigen packs them on
-// the stack. Small products and products of a column and a row, for which a call of a library takes
-// longer than the work, are Firn's own loops, and so are those of few rows with operands that lie
-// along the inner direction (gemm_dots.h).
+// does 45 to 55 (AMD Milan, AVX2); or to tiles, where the processor has AMX (gemm_tiles.h). So do
+// the half types: bf16 as it is where the processor multiplies it (GFLOP/s of one Zen 5 core on 512
+// x 512 x 512: 490, f32 250; with AMX 1400, also by primitives: onednn_matmul.h), else as f32. f64
+// is multiplied in Firn's own panels (gemm_packed.h), or with few rows or columns by Eigen, in
+// tiles so small that Eigen packs them on the stack. Small products and products of a column and a
+// row, for which a call of a library takes longer than the work, are Firn's own loops, and so are
+// those of few rows with operands that lie along the inner direction (gemm_dots.h).
 
 #include "firn/tensor/kernels/cpu/gemm.h"
 
@@ -28,6 +28,7 @@
 #include "firn/tensor/kernels/cpu/gemm_packed.h"
 #include "firn/tensor/kernels/cpu/gemm_pieces.h"
 #include "firn/tensor/kernels/cpu/gemm_small.h"
+#include "firn/tensor/kernels/cpu/gemm_tiles.h"
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/cpu/onednn_gemm.h"
 #include "firn/tensor/kernels/cpu/onednn_matmul.h"
@@ -211,6 +212,20 @@ Turned TurnedOf(DType dtype, const GemmShape& s) {
   return {.a = s.m <= s.n, .b = s.m > s.n};
 }
 
+// f32 by the processor's tiles, each number as the sum of three bfloat16. Bringing the operands
+// into tiles has to be little beside the product: of sizes from here on it was faster than oneDNN's
+// f32.
+constexpr TileParts kAllOfAFloat = {3, 3};
+constexpr int64_t kLeastByTiles = 96;
+constexpr double kFlopsByTiles = 1e7;
+
+// Requires: canonical strides.
+bool IsByTiles(DType dtype, const GemmShape& s) {
+  return dtype == DType::kF32 && std::min({s.m, s.n, s.k}) >= kLeastByTiles &&
+         s.flops() >= kFlopsByTiles && InPlace(s.a, s.m, s.k) && InPlace(s.b, s.k, s.n) &&
+         HasTileProducts();
+}
+
 // Hands out the workspace in aligned pieces.
 class Scratch {
  public:
@@ -283,6 +298,11 @@ Operands<Factor> PrepareBoth(GemmShape* s, const T* a, const T* b, void* workspa
 // The result is f32 where T is a half type.
 template <class Factor, class T, class Result>
 void MultiplyAs(GemmShape s, const T* a, const T* b, Result* c, bool accumulate, void* workspace) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (workspace != nullptr && IsByTiles(DType::kF32, s)) {
+      return GemmByTiles(s, kAllOfAFloat, a, b, c, accumulate, workspace);
+    }
+  }
   const auto of = PrepareBoth<Factor>(&s, a, b, workspace);
   MultiplyParallel(s, of.a, of.b, c, accumulate);
 }
@@ -345,6 +365,7 @@ size_t GemmWorkspace(DType dtype, const GemmShape& shape) {
   const int64_t size = convert ? SizeOf(DType::kF32) : SizeOf(dtype);
   part.a = Canonical(shape.a, part.m, part.k);
   part.b = Canonical(shape.b, part.k, part.n);
+  if (IsByTiles(dtype, part)) return GemmByTilesWorkspace(part, kAllOfAFloat);
   const Turned turned = TurnedOf(dtype, part);
   const bool copy_a = convert || turned.a || !InPlace(part.a, part.m, part.k);
   const bool copy_b = convert || turned.b || !InPlace(part.b, part.k, part.n);

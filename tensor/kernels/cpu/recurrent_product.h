@@ -134,7 +134,7 @@ class Panels {
           const int64_t onto_row = begins ? old_row : c_row;
           for (int64_t i = 0; lanes > 0 && i < height; ++i) {
             Vec<T> sum;
-            std::memcpy(&sum, sums + i * kLanes, sizeof(sum));
+            std::memcpy(&sum, sums + i * kSumsRow, sizeof(sum));
             Put(sum, lanes, onto == nullptr ? nullptr : onto + (row + i) * onto_row + at,
                 c + (row + i) * c_row + at);
           }
