@@ -6,7 +6,11 @@
 
 #include "firn/tensor/kernels/cpu/attention.h"
 
+#include <type_traits>
+#include <utility>
+
 #include "firn/device/simd_sums.h"
+#include "firn/tensor/kernels/cpu/attention_parts.h"
 #include "firn/tensor/kernels/cpu/attention_tiles.h"
 #include "firn/tensor/kernels/math.h"
 
@@ -15,7 +19,8 @@ namespace {
 
 template <class Acc>
 struct Scratch {
-  Scratch(const AttentionProblem& p, void* base) : from(base) {
+  Scratch(const AttentionProblem& p, void* base)
+      : from(base), parts(p, std::is_same_v<Acc, float> && IsByParts(p), from) {
     keys = from.TakePanels<Acc>(p.width, p.keys);
     values = from.TakePanels<Acc>(p.keys, p.value_width);
     q = from.TakePanels<Acc>(kTileQueries, p.width);
@@ -24,6 +29,7 @@ struct Scratch {
   }
 
   AttentionScratch from;
+  AttentionParts parts;
   Panels<Acc> keys, values, q, scores, y;
   alignas(64) Acc top[kTileQueries], sum[kTileQueries];
 };
@@ -69,17 +75,28 @@ void ScaleRow(const Panels<Acc>& y, int64_t row, int64_t columns, Acc by) {
   }
 }
 
+template <class Acc>
+FIRN_ALWAYS_INLINE void ScaleScores(const ScoreRow<Acc>& row, Acc by) {
+  for (int64_t panel = 0; panel < row.panels; ++panel) {
+    Acc* const x = row.At(panel);
+    for (int64_t l = 0; l < kPanel<Acc>; ++l) x[l] *= by;
+  }
+}
+
 // Scores become weights that are not yet divided by their sum, and what is known of earlier keys is
-// scaled to fit: as many queries of the tile from `first` on as a vector has lanes.
+// scaled to fit: as many queries of the tile from `first` on as a vector has lanes, of which
+// `at_once` see the same panels. Scores are still to be scaled by `scale`.
 template <class Acc>
 void WeighRows(const AttentionProblem& p, const AttentionInputs<Acc>& in, const ScoreTile& t,
-               int64_t first, const KeptWeights<Acc>& kept, Scratch<Acc>& s) {
+               int64_t first, int64_t at_once, Acc scale, const KeptWeights<Acc>& kept,
+               Scratch<Acc>& s) {
   constexpr int64_t kLanes = kSimdLanes<Acc>;
   const int64_t n = std::min(kLanes, t.queries - first);
   ScoreRow<Acc> rows[kLanes];
   Vec<Acc> lanes[kLanes] = {};
   for (int64_t i = 0; i < n; ++i) {
-    rows[i] = RowOf(p, t, s.scores, first + i);
+    rows[i] = RowOf(p, t, s.scores, first + i, at_once);
+    if (scale != 1) ScaleScores(rows[i], scale);
     if (in.mask.given() || p.Seen(t.query + first + i) < t.key + rows[i].panels * kPanel<Acc>) {
       MaskRow(p, t, first + i, in.mask, rows[i]);
     }
@@ -111,21 +128,23 @@ void WeighRows(const AttentionProblem& p, const AttentionInputs<Acc>& in, const 
   }
 }
 
-// The queries of a tile, with s.keys and s.values.
-template <class Acc>
+// The queries of a tile along all keys, of which multiply(t) makes scores, to be scaled by `scale`,
+// and add(t) multiplies weights by values.
+template <class Acc, class Multiply, class Add>
 void AttendTile(const AttentionProblem& p, const AttentionInputs<Acc>& in, ScoreTile t,
-                Scratch<Acc>& s, const RowsOut<Acc>& y, Acc* logsumexp) {
+                int64_t at_once, Acc scale, Scratch<Acc>& s, const RowsOut<Acc>& y, Acc* logsumexp,
+                const Multiply& multiply, const Add& add) {
   const KeptWeights<Acc> kept(p, in.words);
-  Pack({in.q, p.q.At(t.batch, t.head, t.query), p.q.row, p.q.column}, t.queries, p.width, s.q);
-  for (int64_t i = 0; i < t.queries; ++i) ScaleRow(s.q, i, p.width, static_cast<Acc>(p.scale));
   std::fill_n(s.top, kTileQueries, kNoScore<Acc>);
   std::fill_n(s.sum, kTileQueries, Acc{0});
   const int64_t end = p.Seen(t.query + t.queries - 1);
   for (t.key = 0; t.key < end; t.key += kTileKeys) {
     t.keys = std::min(kTileKeys, p.keys - t.key);
-    MultiplyScores(p, t, s.q, 0, s.keys, t.key / kPanel<Acc>, p.width, s.scores);
-    for (int64_t i = 0; i < t.queries; i += kSimdLanes<Acc>) WeighRows(p, in, t, i, kept, s);
-    MultiplyByKeys(p, t, s.scores, s.values, t.key, p.value_width, s.y, 0, t.key > 0);
+    multiply(t);
+    for (int64_t i = 0; i < t.queries; i += kSimdLanes<Acc>) {
+      WeighRows(p, in, t, i, at_once, scale, kept, s);
+    }
+    add(t);
   }
   const AttentionStrides at = ByRows(p.heads, p.queries, p.value_width);
   const bool none = end == 0;
@@ -135,6 +154,80 @@ void AttendTile(const AttentionProblem& p, const AttentionInputs<Acc>& in, Score
   Acc* const logs = logsumexp + (t.batch * p.heads + t.head) * p.queries + t.query;
   for (int64_t i = 0; i < t.queries; ++i) logs[i] = s.top[i] + math::Log(s.sum[i]);
 }
+
+// With s.keys and s.values.
+template <class Acc>
+void AttendInPanels(const AttentionProblem& p, const AttentionInputs<Acc>& in, const ScoreTile& t,
+                    Scratch<Acc>& s, const RowsOut<Acc>& y, Acc* logsumexp) {
+  Pack({in.q, p.q.At(t.batch, t.head, t.query), p.q.row, p.q.column}, t.queries, p.width, s.q);
+  for (int64_t i = 0; i < t.queries; ++i) ScaleRow(s.q, i, p.width, static_cast<Acc>(p.scale));
+  AttendTile(
+      p, in, t, kTileRows, Acc{1}, s, y, logsumexp,
+      [&](const ScoreTile& of) {
+        MultiplyScores(p, of, s.q, 0, s.keys, of.key / kPanel<Acc>, p.width, s.scores);
+      },
+      [&](const ScoreTile& of) {
+        MultiplyByKeys(p, of, s.scores, s.values, of.key, p.value_width, s.y, 0, of.key > 0);
+      });
+}
+
+// With what s.parts has of the head. False if a query is infinite or NaN.
+template <int kParts>
+bool AttendByParts(const AttentionProblem& p, const AttentionInputs<float>& in, const ScoreTile& t,
+                   Scratch<float>& s, const RowsOut<float>& y, float* logsumexp) {
+  if (!s.parts.PackQueries<kParts>(in, t)) return false;
+  AttendTile(
+      p, in, t, kPartsRows, static_cast<float>(p.scale), s, y, logsumexp,
+      [&](const ScoreTile& of) { s.parts.MultiplyScores<kParts>(of, s.scores); },
+      [&](const ScoreTile& of) { s.parts.MultiplyValues<kParts>(of, s.scores, of.key > 0, s.y); });
+  return true;
+}
+
+// The heads that a slot goes through, of which it has keys and values packed one way or the other.
+template <class Acc>
+class PackedHead {
+ public:
+  PackedHead(const AttentionProblem& p, const AttentionInputs<Acc>& in, Scratch<Acc>& s)
+      : p_(p), in_(in), s_(s) {}
+
+  void Attend(const ScoreTile& t, const RowsOut<Acc>& y, Acc* logsumexp) {
+    const int64_t kv_head = t.head / p_.group();
+    if constexpr (std::is_same_v<Acc, float>) {
+      if (by_parts_ && AttendSome(t, kv_head, y, logsumexp)) return;
+    }
+    if (IsNew(t, kv_head, panels_of_)) {
+      Pack({in_.k, p_.k.At(t.batch, kv_head, 0), p_.k.column, p_.k.row}, p_.width, p_.keys,
+           s_.keys);
+      Pack({in_.v, p_.v.At(t.batch, kv_head, 0), p_.v.row, p_.v.column}, p_.keys, p_.value_width,
+           s_.values);
+    }
+    AttendInPanels(p_, in_, t, s_, y, logsumexp);
+  }
+
+ private:
+  bool IsNew(const ScoreTile& t, int64_t kv_head, int64_t& packed) const {
+    const int64_t head = t.batch * p_.kv_heads + kv_head;
+    return std::exchange(packed, head) != head;
+  }
+  template <int kParts>
+  bool AttendWith(const ScoreTile& t, int64_t kv_head, const RowsOut<float>& y, float* logsumexp) {
+    if (IsNew(t, kv_head, parts_of_)) {
+      finite_ = s_.parts.template PackHead<kParts>(in_, t.batch, kv_head);
+    }
+    return finite_ && AttendByParts<kParts>(p_, in_, t, s_, y, logsumexp);
+  }
+  bool AttendSome(const ScoreTile& t, int64_t kv_head, const RowsOut<float>& y, float* logsumexp) {
+    return in_.bfloats ? AttendWith<1>(t, kv_head, y, logsumexp)
+                       : AttendWith<3>(t, kv_head, y, logsumexp);
+  }
+
+  const AttentionProblem& p_;
+  const AttentionInputs<Acc>& in_;
+  Scratch<Acc>& s_;
+  const bool by_parts_ = IsByParts(p_);
+  bool finite_ = false;
+  int64_t panels_of_ = -1, parts_of_ = -1;
+};
 
 // --- A few queries -------------------------------------------------------------------------------
 
@@ -277,25 +370,19 @@ void Attention(const AttentionProblem& p, const AttentionInputs<Acc>& in,
   const bool few = AreFew(p, in);
   ForEachSlot(slots, p.batch * p.heads * tiles, [&](int64_t slot, int64_t begin, int64_t end) {
     Scratch<Acc> s(p, static_cast<char*>(workspace) + static_cast<size_t>(slot) * slots.bytes);
-    int64_t packed = -1;
+    PackedHead<Acc> packed(p, in, s);
     for (int64_t unit = begin; unit < end; ++unit) {
       int64_t batch = unit;
       // From both ends in turn, since later queries see more keys.
       const int64_t n = TakeDigit(batch, tiles), tile = n % 2 == 0 ? n / 2 : tiles - 1 - n / 2;
-      const int64_t head = TakeDigit(batch, p.heads), kv_head = head / p.group();
+      const int64_t head = TakeDigit(batch, p.heads);
       if (few) {
         AttendFew(p, in, {batch, head, 0, p.queries, 0, 0}, s.keys.data, y, logsumexp);
         continue;
       }
-      if (packed != batch * p.kv_heads + kv_head) {
-        packed = batch * p.kv_heads + kv_head;
-        Pack({in.k, p.k.At(batch, kv_head, 0), p.k.column, p.k.row}, p.width, p.keys, s.keys);
-        Pack({in.v, p.v.At(batch, kv_head, 0), p.v.row, p.v.column}, p.keys, p.value_width,
-             s.values);
-      }
       const int64_t query = tile * kTileQueries;
-      AttendTile(p, in, {batch, head, query, std::min(kTileQueries, p.queries - query), 0, 0}, s, y,
-                 logsumexp);
+      packed.Attend({batch, head, query, std::min(kTileQueries, p.queries - query), 0, 0}, y,
+                    logsumexp);
     }
   });
 }

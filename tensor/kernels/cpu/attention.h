@@ -29,6 +29,7 @@ struct AttentionInputs {
   RowsIn<Acc> q, k, v;
   AttentionMask<Acc> mask;
   PhiloxState words;
+  bool bfloats = false;  // q, k and v are of bfloat16
 };
 
 // Work that slots do side by side, each with scratch memory of its own: as many as there are

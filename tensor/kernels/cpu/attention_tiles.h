@@ -70,11 +70,12 @@ template <class Acc>
 int64_t PanelsOf(const ScoreTile& t) {
   return CeilDiv(t.keys, kPanel<Acc>);
 }
-// How many panels of keys the tile row of queries from `row` on sees something of, the mask aside;
-// grows with the row.
+// How many panels of keys `rows` queries from `row` on see something of, the mask aside; grows with
+// the row.
 template <class Acc>
-int64_t SeenPanels(const AttentionProblem& p, const ScoreTile& t, int64_t row) {
-  const int64_t last = std::min(t.query + row + kTileRows, p.queries) - 1;
+int64_t SeenPanels(const AttentionProblem& p, const ScoreTile& t, int64_t row,
+                   int64_t rows = kTileRows) {
+  const int64_t last = std::min(t.query + row + rows, p.queries) - 1;
   return std::clamp(CeilDiv(std::max<int64_t>(p.Seen(last) - t.key, 0), kPanel<Acc>), int64_t{0},
                     PanelsOf<Acc>(t));
 }
@@ -133,10 +134,11 @@ struct ScoreRow {
 
   FIRN_ALWAYS_INLINE Acc* At(int64_t panel) const { return x + panel * jump; }
 };
+// `rows`: queries that see the same panels.
 template <class Acc>
 ScoreRow<Acc> RowOf(const AttentionProblem& p, const ScoreTile& t, const Panels<Acc>& scores,
-                    int64_t row) {
-  return {scores.At(row, 0), scores.jump(), SeenPanels<Acc>(p, t, row - row % kTileRows)};
+                    int64_t row, int64_t rows = kTileRows) {
+  return {scores.At(row, 0), scores.jump(), SeenPanels<Acc>(p, t, row - row % rows, rows)};
 }
 
 namespace internal {

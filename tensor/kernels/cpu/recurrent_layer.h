@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "firn/device/macros.h"
 #include "firn/tensor/kernels/cpu/gemm.h"
+#include "firn/tensor/kernels/cpu/gemm_tiles.h"
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/cpu/in_f32.h"
 #include "firn/tensor/kernels/cpu/recurrent_product.h"
@@ -188,17 +190,23 @@ class GradProducts {
     constexpr int64_t kLine = 64 / sizeof(T);
     return gates % (16 * kLine) == 0 ? gates + kLine : gates;
   }
-  // `most`: of the widths that Weight is called for.
-  GradProducts(int64_t rows, int64_t gates, int64_t most, int64_t in, RecurrentScratch& scratch)
-      : rows_(rows), gates_(gates), in_(in), transposed_(scratch.Take<T>(gates * most)) {
-    const size_t bytes = std::max(GemmWorkspace(DTypeOf<T>(), WeightShape(most)),
-                                  std::max(GemmWorkspace(DTypeOf<T>(), WeightShape(in)),
-                                           GemmWorkspace(DTypeOf<T>(), InputShape())));
+  // `most`: of the widths that Weight is called for. `tiles`: numbers other than the gates'
+  // gradients are bfloat16, and multiplied by AMX. Requires RecurrentTiles().
+  GradProducts(int64_t rows, int64_t gates, int64_t most, int64_t in, bool tiles,
+               RecurrentScratch& scratch)
+      : rows_(rows),
+        gates_(gates),
+        in_(in),
+        tiles_(tiles),
+        transposed_(scratch.Take<T>(gates * most)) {
+    const size_t bytes =
+        std::max({Workspace(WeightShape(most), kOfWeight), Workspace(WeightShape(in), kOfWeight),
+                  Workspace(InputShape(), kOfInput)});
     gemm_ = scratch.Take<char>(static_cast<int64_t>(bytes));
   }
   // dw [gates, width] = dgates^T x, of rows of x that are `width` long.
   void Weight(const T* x, int64_t width, const T* dgates, T* dw) const {
-    Gemm(WeightShape(width), x, dgates, transposed_, false, gemm_);
+    Multiply(WeightShape(width), kOfWeight, x, dgates, transposed_, false);
     Store(width, dw);
   }
   // The same of the states before each step, those of y and h0. `before` has room for them where
@@ -212,11 +220,11 @@ class GradProducts {
     GemmShape product = WeightShape(width);
     product.k = rows_ - s.batch;
     const int64_t step = RowStep(gates_), rest = s.batch * step;
-    Gemm(product, s.reverse ? y + s.batch * width : y, s.reverse ? dgates : dgates + rest,
-         transposed_, false, gemm_);
+    Multiply(product, kOfWeight, s.reverse ? y + s.batch * width : y,
+             s.reverse ? dgates : dgates + rest, transposed_, false);
     product.k = s.batch;
-    Gemm(product, h0, s.reverse ? dgates + (rows_ - s.batch) * step : dgates, transposed_, true,
-         gemm_);
+    Multiply(product, kOfWeight, h0, s.reverse ? dgates + (rows_ - s.batch) * step : dgates,
+             transposed_, true);
     Store(width, dw);
   }
   // Elements of `before`.
@@ -235,7 +243,7 @@ class GradProducts {
   }
   // dx = dgates w_ih.
   void Input(const T* dgates, const T* w_ih, T* dx) const {
-    Gemm(InputShape(), dgates, w_ih, dx, false, gemm_);
+    Multiply(InputShape(), kOfInput, dgates, w_ih, dx, false);
   }
   // The sums of columns, each from the first row to the last.
   void Bias(const T* dgates, T* db) const {
@@ -251,6 +259,22 @@ class GradProducts {
   }
 
  private:
+  // The gates' gradients are no bfloat16, the other operand is.
+  static constexpr TileParts kOfWeight = {1, 3}, kOfInput = {3, 1};
+  static constexpr double kWorthTiles = 4e6;
+
+  bool ByTiles(const GemmShape& s) const { return tiles_ && s.flops() >= kWorthTiles; }
+  size_t Workspace(const GemmShape& s, const TileParts& parts) const {
+    const size_t bytes = GemmWorkspace(DTypeOf<T>(), s);
+    return tiles_ ? std::max(bytes, GemmByTilesWorkspace(s, parts)) : bytes;
+  }
+  void Multiply(const GemmShape& s, const TileParts& parts, const T* a, const T* b, T* c,
+                bool accumulate) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (ByTiles(s)) return GemmByTiles(s, parts, a, b, c, accumulate, gemm_);
+    }
+    Gemm(s, a, b, c, accumulate, gemm_);
+  }
   void Store(int64_t width, T* dw) const {
     if (width == 0) return;
     inner::internal::CopyStrided({{gates_, 1, width}, {width, gates_, 1}}, sizeof(T), transposed_,
@@ -270,6 +294,7 @@ class GradProducts {
   }
 
   int64_t rows_, gates_, in_;
+  bool tiles_;
   T* transposed_;
   void* gemm_;
 };

@@ -117,6 +117,7 @@ cpu::AttentionInputs<Acc> InputsOf(const KernelContext& k) {
   using Rows = cpu::RowsIn<Acc>;
   cpu::AttentionInputs<Acc> in{
       Rows(k, In::kQ), Rows(k, In::kK), Rows(k, In::kV), {Rows(nullptr)}, {}};
+  in.bfloats = k.in_spec(In::kQ).dtype == DType::kBF16;
   if (k.has(In::kMask)) {
     if (k.in_spec(In::kMask).dtype == DType::kBool) {
       in.mask.seen = k.in<bool>(In::kMask);

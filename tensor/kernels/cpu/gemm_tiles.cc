@@ -1,0 +1,162 @@
+// Products of floats by tiles of bfloat16 (AMX): some rows of A and some columns of B are brought
+// into tiles for a part of the inner direction, and what they give is added to C, 32 rows and
+// columns at a time. B's columns are taken in groups that stay in the second-level cache while all
+// rows pass by.
+
+#include "firn/tensor/kernels/cpu/gemm_tiles.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "firn/device/parallel.h"
+#include "firn/device/tiles.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/kernels/cpu/split_tiles.h"
+
+namespace firn::cpu {
+namespace {
+
+using inner::internal::kTileBits;
+using inner::internal::kTileDepth;
+using inner::internal::kTileRows;
+
+constexpr int64_t kPair = 2 * kTileRows;  // rows or columns of a result at once
+// Of the inner direction at once: little, so that the rows' tiles stay in the first-level cache, or
+// more where C would be read and written very often.
+constexpr int64_t kDeep = 128, kDeepest = 256, kLong = 1024;
+constexpr int64_t kMost = 1024;  // rows, or columns, in tiles at once
+constexpr int64_t kWide = 256;   // columns that stay in a cache
+
+int64_t UpTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+// Elements of `lanes` rows or columns in tiles.
+int64_t TilesSize(int64_t lanes, int64_t depth, int parts) {
+  return UpTo(std::min(lanes, kMost), kPair) * UpTo(std::min(depth, kDeepest), kTileDepth) * parts;
+}
+
+// On all threads. Whether all numbers are finite.
+template <int kParts>
+bool SplitAll(const TileOperand& m, int64_t lanes, int64_t depth, uint16_t* to) {
+  const int64_t blocks = UpTo(lanes, kPair) / kTileRows;
+  std::atomic<bool> finite = true;
+  ParallelFor(UpTo(blocks, kSplitBlocks) / kSplitBlocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t block = i * kSplitBlocks, first = block * kTileRows;
+      const int64_t some = std::min(kSplitBlocks, blocks - block);
+      if (!SplitIntoTiles<kParts>({m.data + first * m.lane_step, m.lane_step, m.depth_step, m.left},
+                                  std::min(some * kTileRows, lanes - first), some, depth,
+                                  to + block * BlockSize<kParts>(depth))) {
+        finite.store(false, std::memory_order_relaxed);
+      }
+    }
+  });
+  return finite.load(std::memory_order_relaxed);
+}
+
+// What is multiplied at once: a part of the product, and its operands in tiles.
+struct Block {
+  GemmShape s;
+  const uint16_t *left, *right;
+  float* c;
+  bool accumulate;
+};
+
+// The sums at the edge of C, which have no whole tiles there.
+void PutEdge(const Block& b, int64_t i, int64_t j, const float* sums) {
+  for (int64_t r = 0; r < std::min(kPair, b.s.m - i); ++r) {
+    float* const c = b.c + (i + r) * b.s.c_row + j;
+    for (int64_t l = 0; l < std::min(kPair, b.s.n - j); ++l) {
+      c[l] = b.accumulate ? c[l] + sums[r * kPair + l] : sums[r * kPair + l];
+    }
+  }
+}
+
+// The sums that are next, which lie in many lines.
+void AskForNext(const Block& b, int64_t i, int64_t j) {
+  if (i + kPair > b.s.m || j + kPair > b.s.n) return;
+  for (int64_t r = 0; r < kPair; ++r) {
+    const float* const c = b.c + (i + r) * b.s.c_row + j;
+    __builtin_prefetch(c, 1);
+    __builtin_prefetch(c + kTileRows, 1);
+  }
+}
+
+// Rows [i, i + 32) by columns [j, j + 32).
+template <int kLeft, int kRight>
+void MultiplyPair(const Block& b, int64_t i, int64_t j) {
+  const int64_t steps = UpTo(b.s.k, kTileDepth) / kTileDepth;
+  const int64_t left = steps * kTileBits * kLeft, right = steps * kTileBits * kRight;
+  const uint16_t* const rows = b.left + i / kTileRows * left;
+  const uint16_t* const columns = b.right + j / kTileRows * right;
+  const bool whole = i + kPair <= b.s.m && j + kPair <= b.s.n;
+  alignas(64) float edge[kPair * kPair];
+  AskForNext(b, i, j + kPair);
+  inner::internal::MultiplyParts<2, kLeft, kRight>(
+      {rows, rows + left}, {columns, columns + right}, steps, !whole || !b.accumulate,
+      whole ? b.c + i * b.s.c_row + j : edge, whole ? b.s.c_row : kPair);
+  if (!whole) PutEdge(b, i, j, edge);
+}
+
+template <int kLeft, int kRight>
+void MultiplyBlock(const Block& b) {
+  const int64_t rows = UpTo(b.s.m, kPair) / kPair, groups = UpTo(b.s.n, kWide) / kWide;
+  const int64_t pieces = std::max<int64_t>(1, std::min<int64_t>(rows, 8));
+  ParallelFor(groups * pieces, 1, [&](int64_t begin, int64_t end) {
+    const inner::internal::TileScope scope;
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t group = unit / pieces * kWide, piece = unit % pieces;
+      for (int64_t i = rows * piece / pieces; i < rows * (piece + 1) / pieces; ++i) {
+        for (int64_t j = group; j < std::min(b.s.n, group + kWide); j += kPair) {
+          MultiplyPair<kLeft, kRight>(b, i * kPair, j);
+        }
+      }
+    }
+  });
+}
+
+template <int kLeft, int kRight>
+void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate,
+              void* workspace) {
+  auto* const left = static_cast<uint16_t*>(workspace);
+  uint16_t* const right = left + TilesSize(s.m, s.k, kLeft);
+  const int64_t deep = s.k <= kLong ? kDeep : kDeepest;
+  GemmShape part = s;
+  for (int64_t j = 0; j < s.n; j += kMost) {
+    part.n = std::min(kMost, s.n - j);
+    for (int64_t k = 0; k < s.k; k += deep) {
+      part.k = std::min(deep, s.k - k);
+      const float* const columns = b + k * s.b.row + j * s.b.col;
+      const bool finite =
+          SplitAll<kRight>({columns, s.b.col, s.b.row, false}, part.n, part.k, right);
+      for (int64_t i = 0; i < s.m; i += kMost) {
+        part.m = std::min(kMost, s.m - i);
+        const float* const rows = a + i * s.a.row + k * s.a.col;
+        const Block block{part, left, right, c + i * s.c_row + j, accumulate || k > 0};
+        if (SplitAll<kLeft>({rows, s.a.row, s.a.col, true}, part.m, part.k, left) && finite) {
+          MultiplyBlock<kLeft, kRight>(block);
+        } else {
+          MultiplyOneDnn(part, rows, columns, block.c, block.accumulate);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool HasTileProducts() { return inner::internal::HasTiles() && MultipliesTiles(); }
+
+size_t GemmByTilesWorkspace(const GemmShape& s, const TileParts& parts) {
+  return static_cast<size_t>(TilesSize(s.m, s.k, parts.left) + TilesSize(s.n, s.k, parts.right)) *
+         sizeof(uint16_t);
+}
+
+void GemmByTiles(const GemmShape& s, const TileParts& parts, const float* a, const float* b,
+                 float* c, bool accumulate, void* workspace) {
+  if (parts.left == 1) return Multiply<1, 3>(s, a, b, c, accumulate, workspace);
+  if (parts.right == 1) return Multiply<3, 1>(s, a, b, c, accumulate, workspace);
+  Multiply<3, 3>(s, a, b, c, accumulate, workspace);
+}
+
+}  // namespace firn::cpu
