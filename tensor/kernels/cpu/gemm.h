@@ -12,13 +12,15 @@ namespace firn::cpu {
 // Bytes of scratch memory for Gemm on matrices of that dtype. Does not depend on the threads.
 size_t GemmWorkspace(DType dtype, const GemmShape& s);
 
-// C = A B, or C += A B. The half types multiply and accumulate in float, f32 in float, f64 in
-// double, integers modulo their width. Called outside a ParallelFor it uses all threads (one for
-// small products); the result is the same at every run with the same number of threads.
+// C = A B, or C += A B. The half types multiply and accumulate in float, f32 in float (or as
+// exactly by AMX: gemm_tiles.h), f64 in double, integers modulo their width. Called outside a
+// ParallelFor it uses all threads (one for small products); the result is the same at every run
+// with the same number of threads.
 //
 // T: any element type but bool. Requires: C overlaps neither A nor B; `workspace` is 64-byte
-// aligned and holds GemmWorkspace(...) bytes. Does not allocate for f64 and integers; oneDNN, which
-// multiplies f32, takes its packing buffers from the heap.
+// aligned and holds GemmWorkspace(...) bytes; null where operands of f32, f64 or integers lie by
+// rows or columns, and then f32 is not multiplied by tiles. Does not allocate for f64 and integers;
+// oneDNN, which multiplies f32, takes its packing buffers from the heap.
 template <class T>
 void Gemm(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate, void* workspace);
 
