@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -54,7 +54,7 @@ void Save(const std::string& path, const StateDict& state) {
 StateDict Load(const std::string& path, const LoadOptions& options) {
   CheckPath(path, "load");
   const Format* const format = FormatOfFile(path);
-  if (format == nullptr) RaiseIfError(internal::RandomAccess::Open(path).status(), "load");
+  if (format == nullptr) RaiseIfError(RandomAccess::Open(path).status(), "load");
   if (format == nullptr || !IsRead(*format)) RaiseNoFormat(path, format, IsRead, "load");
   StateDict state = inner::InNameOf("load", [&] { return format->read_tensors(path, options); });
   if (!options.want) return state;

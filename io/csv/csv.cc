@@ -11,10 +11,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/csv/csv_reader.h"
 #include "firn/io/csv/csv_status.h"
 #include "firn/io/csv/internal/csv_columns.h"
 #include "firn/io/csv/internal/csv_plan.h"
-#include "firn/io/csv/internal/csv_reader.h"
 #include "firn/io/csv/internal/csv_table.h"
 #include "firn/io/csv/internal/csv_typed_table.h"
 #include "firn/io/csv/internal/csv_words.h"
@@ -25,7 +25,6 @@ namespace firn::io {
 namespace {
 
 using internal::ColumnFinder;
-using internal::CsvText;
 using internal::Field;
 using internal::InColumn;
 using internal::Shown;
@@ -41,18 +40,16 @@ bool AnyNamed(const CsvOptions& options) {
 
 // Calls begin(columns) once, at the heading or before the first row, and row(fields) for the rows.
 absl::Status ForEachRow(CsvText* text, const CsvOptions& options, bool heading,
-                        absl::FunctionRef<absl::Status(const ColumnFinder&)> begin,
-                        internal::CsvFields row) {
+                        absl::FunctionRef<absl::Status(const ColumnFinder&)> begin, CsvFields row) {
   bool begun = false;
-  return internal::ForEachCsvRow(text,
-                                 {.separator = options.separator, .skip_lines = options.skip_lines},
-                                 [&](const std::vector<Field>& fields) -> absl::Status {
-                                   if (begun) [[likely]]
-                                     return row(fields);
-                                   begun = true;
-                                   FIRN_RETURN_IF_ERROR(begin(ColumnFinder(fields, heading)));
-                                   return heading ? absl::OkStatus() : row(fields);
-                                 });
+  return ForEachCsvRow(text, {.separator = options.separator, .skip_lines = options.skip_lines},
+                       [&](const std::vector<Field>& fields) -> absl::Status {
+                         if (begun) [[likely]]
+                           return row(fields);
+                         begun = true;
+                         FIRN_RETURN_IF_ERROR(begin(ColumnFinder(fields, heading)));
+                         return heading ? absl::OkStatus() : row(fields);
+                       });
 }
 
 absl::Status InText(const CsvText& text, const absl::Status& status) {
@@ -222,12 +219,12 @@ absl::StatusOr<std::vector<std::string>> TryLoadCsvNames(const std::string& path
                                                          const CsvOptions& options) {
   FIRN_ASSIGN_OR_RETURN(CsvText text, CsvText::Open(path, options.limits.max_total_bytes));
   std::vector<std::string> names;
-  FIRN_RETURN_IF_ERROR(internal::ForEachCsvRow(
-      &text, {.separator = options.separator, .skip_lines = options.skip_lines},
-      [&](const std::vector<Field>& fields) {
-        for (const Field& field : fields) names.push_back(internal::WordOf(field));
-        return absl::CancelledError();
-      }));
+  FIRN_RETURN_IF_ERROR(
+      ForEachCsvRow(&text, {.separator = options.separator, .skip_lines = options.skip_lines},
+                    [&](const std::vector<Field>& fields) {
+                      for (const Field& field : fields) names.push_back(WordOf(field));
+                      return absl::CancelledError();
+                    }));
   return names;
 }
 

@@ -15,7 +15,7 @@
 #include "firn/io/data/cifar_status.h"
 #include "firn/io/data/image_dataset_status.h"
 #include "firn/io/internal/byte_source.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/from.h"
 
 namespace firn::io {
@@ -48,17 +48,16 @@ absl::Status ReadRecords(const std::string& path, const Records& records, Images
   FIRN_ASSIGN_OR_RETURN(const std::string bytes, source->ReadAll(kMaxFile));
   const int64_t record = records.labels + kPixels, n = static_cast<int64_t>(bytes.size());
   FIRN_RETURN_IF(n == 0 || n % record != 0,
-                 internal::Damaged(path, n / record * record, "record",
-                                   absl::StrCat("expected records of ", record, " bytes, got ",
-                                                n % record, " bytes at the end of ", n)));
+                 Damaged(path, n / record * record, "record",
+                         absl::StrCat("expected records of ", record, " bytes, got ", n % record,
+                                      " bytes at the end of ", n)));
   const auto* p = reinterpret_cast<const uint8_t*>(bytes.data());
   images->pixels.reserve(images->pixels.size() + static_cast<size_t>(n / record * kPixels));
   for (int64_t at = 0; at < n; at += record) {
     const int label = p[at + records.which];
-    FIRN_RETURN_IF(
-        label >= records.classes,
-        internal::Damaged(path, at + records.which, "label",
-                          absl::StrCat("expected one below ", records.classes, ", got ", label)));
+    FIRN_RETURN_IF(label >= records.classes,
+                   Damaged(path, at + records.which, "label",
+                           absl::StrCat("expected one below ", records.classes, ", got ", label)));
     images->labels.push_back(label);
     const uint8_t* pixels = p + at + records.labels;
     images->pixels.insert(images->pixels.end(), pixels, pixels + kPixels);
@@ -110,11 +109,11 @@ absl::StatusOr<CifarRecords> TryReadCifarRecords(const std::string& path, int la
 }
 
 DatasetPtr Cifar10(const std::string& directory, const CifarOptions& options) {
-  return internal::ValueOrRaise(TryCifar10(directory, options), "cifar");
+  return ValueOrRaise(TryCifar10(directory, options), "cifar");
 }
 
 DatasetPtr Cifar100(const std::string& directory, const CifarOptions& options) {
-  return internal::ValueOrRaise(TryCifar100(directory, options), "cifar");
+  return ValueOrRaise(TryCifar100(directory, options), "cifar");
 }
 
 }  // namespace firn::io

@@ -8,13 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/csv/internal/csv_cells.h"
+#include "firn/io/csv/csv_cells.h"
 #include "firn/io/csv/internal/csv_line.h"
 #include "firn/io/csv/internal/csv_plan.h"
-#include "firn/io/csv/internal/line_index.h"
+#include "firn/io/csv/line_index.h"
+#include "firn/io/data/csv_rows_status.h"
 #include "firn/io/data/internal/csv_cell_files.h"
 #include "firn/io/data/internal/csv_numbers.h"
-#include "firn/io/data/internal/csv_rows_open.h"
 #include "firn/io/data/internal/csv_rows_plan.h"
 #include "firn/io/data/internal/name_errors.h"
 #include "firn/tensor/error.h"
@@ -26,7 +26,6 @@ namespace {
 using internal::CsvRowsPlan;
 using internal::CsvSource;
 using internal::Field;
-using internal::LineIndex;
 using internal::Shown;
 
 // The cells of one variable in a row.
@@ -66,12 +65,12 @@ void AddPlace(const CsvSource& source, int64_t place, internal::CsvNumbers* numb
 class CsvRowsOfFile final : public Dataset {
  public:
   static absl::StatusOr<DatasetPtr> Open(const std::string& path, const CsvRowsOptions& options,
-                                         const internal::CsvRowsWording& wording) {
+                                         const CsvRowsWording& wording) {
     const std::string_view scheme = internal::SchemeOf(path);
     FIRN_RETURN_IF(
         !scheme.empty(),
         Unimplemented(path, ": expected a file of this machine: ", scheme, " is not read"));
-    FIRN_ASSIGN_OR_RETURN(auto file, internal::RandomAccess::Open(path));
+    FIRN_ASSIGN_OR_RETURN(auto file, RandomAccess::Open(path));
     FIRN_ASSIGN_OR_RETURN(LineIndex lines,
                           LineIndex::Make(std::move(file), ',', options.limits.max_metadata_bytes));
     FIRN_RETURN_IF(lines.size() == 0, DataLoss(path, ": line 1: expected names of columns"));
@@ -146,9 +145,9 @@ class CsvRowsOfFile final : public Dataset {
     FIRN_ASSIGN_OR_RETURN(const bool is_number, plan_->TakeNumber(field, source, add));
     if (is_number) return absl::OkStatus();
     if (plan_->IsMissing(field)) return AddMissing(field, column, &cells->numbers);
-    FIRN_ASSIGN_OR_RETURN(Tensor read,
-                          internal::ReadCellFile(folder_, internal::WordOf(field), source.dtype,
-                                                 plan_->options(), plan_->wording().outside));
+    FIRN_ASSIGN_OR_RETURN(
+        Tensor read, internal::ReadCellFile(folder_, WordOf(field), source.dtype, plan_->options(),
+                                            plan_->wording().outside));
     // Those of several columns are copied into one.
     const auto bytes = read.defined() ? static_cast<int64_t>(read.spec().bytes()) : 0;
     FIRN_RETURN_IF_ERROR(Take(bytes * (column.indexed ? 2 : 1), left));
@@ -187,7 +186,7 @@ class CsvRowsOfFile final : public Dataset {
       return absl::OkStatus();
     }
     if (plan_->missing() == CsvMissing::kValue) {
-      return internal::NoValueFor(field, source.dtype, plan_->missing_value());
+      return NoValueFor(field, source.dtype, plan_->missing_value());
     }
     FIRN_RETURN_IF(
         plan_->missing() != CsvMissing::kError,
@@ -204,14 +203,13 @@ class CsvRowsOfFile final : public Dataset {
 
 }  // namespace
 
-absl::StatusOr<DatasetPtr> internal::OpenCsvRows(const std::string& path,
-                                                 const CsvRowsOptions& options,
-                                                 const CsvRowsWording& wording) {
+absl::StatusOr<DatasetPtr> OpenCsvRows(const std::string& path, const CsvRowsOptions& options,
+                                       const CsvRowsWording& wording) {
   return CsvRowsOfFile::Open(path, options, wording);
 }
 
 DatasetPtr CsvRows(const std::string& path, const CsvRowsOptions& options) {
-  absl::StatusOr<DatasetPtr> rows = internal::OpenCsvRows(path, options);
+  absl::StatusOr<DatasetPtr> rows = OpenCsvRows(path, options);
   RaiseIfError(rows.status(), "csv_rows");
   return *std::move(rows);
 }

@@ -18,7 +18,7 @@
 #include "firn/io/data/internal/device_batches.h"
 #include "firn/io/data/internal/name_errors.h"
 #include "firn/io/data/internal/ordered_prefetch.h"
-#include "firn/io/data/internal/permutation.h"
+#include "firn/io/data/permutation.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 
@@ -218,9 +218,8 @@ int64_t DataLoader::Wrapped(int64_t epoch) const {
 
 std::vector<int64_t> DataLoader::OrderOf(int64_t epoch) const {
   if (!options_.order) {
-    return options_.shuffle
-               ? internal::Permutation(samples_, options_.seed, static_cast<uint64_t>(epoch))
-               : internal::InOrder(samples_);
+    return options_.shuffle ? Permutation(samples_, options_.seed, static_cast<uint64_t>(epoch))
+                            : InOrder(samples_);
   }
   std::vector<int64_t> order = options_.order(epoch);
   if (static_cast<int64_t>(order.size()) != samples_) {
@@ -348,12 +347,11 @@ EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, Integer seed) {
     const auto number = static_cast<uint64_t>(epoch);
     std::vector<int64_t> order;
     order.reserve(static_cast<size_t>(begins.back()));
-    for (const int64_t block :
-         internal::Permutation(static_cast<int64_t>(sizes.size()), seed, number)) {
+    for (const int64_t block : Permutation(static_cast<int64_t>(sizes.size()), seed, number)) {
       const auto b = static_cast<size_t>(block);
       // Blocks of the same size must not all be shuffled alike.
       const uint64_t own_seed = seed ^ (static_cast<uint64_t>(block) + 1) * 0x9e3779b97f4a7c15;
-      for (const int64_t i : internal::Permutation(sizes[b], own_seed, number)) {
+      for (const int64_t i : Permutation(sizes[b], own_seed, number)) {
         order.push_back(begins[b] + i);
       }
     }

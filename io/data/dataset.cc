@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/internal/name_errors.h"
-#include "firn/io/data/internal/permutation.h"
+#include "firn/io/data/permutation.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -253,7 +253,7 @@ DatasetPtr Slice(DatasetPtr dataset, const SliceOptions& options) {
 
 DatasetPtr Shuffle(DatasetPtr dataset, Integer seed) {
   CheckDefined(dataset, "shuffle");
-  std::vector<int64_t> order = internal::Permutation(dataset->size(), seed, 0);
+  std::vector<int64_t> order = Permutation(dataset->size(), seed, 0);
   return Subset(std::move(dataset), std::move(order));
 }
 

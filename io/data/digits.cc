@@ -26,7 +26,7 @@ constexpr int64_t kPixels = 64;
 
 absl::StatusOr<Tensor> ReadTable() {
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::ByteSource> source,
-                        internal::ByteSource::Make(internal::RandomAccess::FromMemory(
+                        internal::ByteSource::Make(RandomAccess::FromMemory(
                             "digits.csv.gz", {internal::kDigitsData, internal::kDigitsBytes})));
   FIRN_ASSIGN_OR_RETURN(const std::string text, source->ReadAll(LoadLimits().max_metadata_bytes));
   return TryParseCsv(text, "digits.csv.gz");

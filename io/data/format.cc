@@ -1,7 +1,7 @@
 // CIFAR's files have no signature, so that only those with the names that it gives them are told.
 #include "firn/io/data/cifar_status.h"
 #include "firn/io/formats/formats.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/value_or_raise.h"
 
 namespace firn::io {
 namespace {
@@ -23,7 +23,7 @@ FIRN_FILE_FORMAT(cifar) {
               [](const std::string& path, const LoadOptions&) {
                 const std::string name = path.substr(path.rfind('/') + 1);
                 const CifarRecords records =
-                    internal::ValueOrRaise(TryReadCifarRecords(path, CifarLabels(name)), "cifar");
+                    ValueOrRaise(TryReadCifarRecords(path, CifarLabels(name)), "cifar");
                 return StateDict{{"labels", records.labels}, {"images", records.images}};
               }};
 }

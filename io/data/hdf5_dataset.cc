@@ -14,8 +14,8 @@
 #include "firn/io/data/internal/h5_rows.h"
 #include "firn/io/data/internal/row_source.h"
 #include "firn/io/hdf5/hdf5_status.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/parameters.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/state_dict.h"
 
@@ -51,7 +51,7 @@ DatasetPtr RowsInFile(const std::string& path, const Hdf5DatasetOptions& options
   const std::vector<std::string> names = Wanted(options);
   std::vector<std::unique_ptr<internal::RowSource>> sources;
   for (size_t k = 0; k < names.size(); ++k) {
-    sources.push_back(internal::ValueOrRaise(
+    sources.push_back(ValueOrRaise(
         internal::OpenH5Rows(path, names[k], options.limits, options.max_row_bytes), kWho));
     CheckSameRows(path, names, k, sources[k]->size(), sources[0]->size());
   }
@@ -96,7 +96,7 @@ DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& option
 
 std::vector<std::string> LoadHdf5Words(const std::string& path, const std::string& name,
                                        const LoadLimits& limits) {
-  return internal::ValueOrRaise(TryLoadHdf5Words(path, name, limits), "load_hdf5_words");
+  return ValueOrRaise(TryLoadHdf5Words(path, name, limits), "load_hdf5_words");
 }
 
 }  // namespace firn::io

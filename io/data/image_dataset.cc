@@ -10,7 +10,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/data/image_dataset_status.h"
 #include "firn/io/data/internal/name_errors.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/error.h"
 
@@ -105,7 +105,7 @@ absl::StatusOr<DatasetPtr> TryMakeImageDataset(const Tensor& pixels, const Tenso
 
 DatasetPtr MakeImageDataset(const Tensor& pixels, const Tensor& labels,
                             const PixelOptions& options) {
-  return internal::ValueOrRaise(TryMakeImageDataset(pixels, labels, options), "");
+  return ValueOrRaise(TryMakeImageDataset(pixels, labels, options), "");
 }
 
 }  // namespace firn::io

@@ -16,7 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/data/internal/images_below.h"
+#include "firn/io/data/images_below.h"
 #include "firn/io/data/internal/name_errors.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
@@ -124,7 +124,7 @@ void CheckUnread(const std::string& directory, const Unread& unread) {
 
 }  // namespace
 
-std::vector<std::string> internal::ImagesBelow(const std::string& folder) {
+std::vector<std::string> ImagesBelow(const std::string& folder) {
   Unread unread;
   std::vector<std::string> found = Images(folder, &unread);
   CheckUnread(folder, unread);

@@ -11,17 +11,15 @@
 #include "absl/types/span.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/internal/row_source.h"
-#include "firn/io/internal/random_access.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/npy/internal/npy_array.h"
+#include "firn/io/random_access.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {
 
-using internal::RandomAccess;
 using internal::RowSource;
-using internal::ValueOrRaise;
 
 constexpr char kWho[] = "npy_dataset";
 

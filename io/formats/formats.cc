@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/little_endian.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -67,7 +67,7 @@ void CheckSuffixes(const Format& format, const Registry& registry) {
 }
 
 // What can be seen of a file without reading it. `file` must outlive the result.
-FileHead HeadOf(const std::string& path, const internal::RandomAccess& file) {
+FileHead HeadOf(const std::string& path, const RandomAccess& file) {
   const auto at = [&file](int64_t offset, int64_t n) {
     n = std::min(n, file.size() - offset);
     if (offset < 0 || n <= 0) return std::string();
@@ -135,7 +135,7 @@ const Format* FormatOfName(std::string_view path) {
 
 const Format* FormatOfFile(const std::string& path) {
   const Format* const by_name = FormatOfName(path);
-  const auto file = internal::RandomAccess::Open(path);
+  const auto file = RandomAccess::Open(path);
   if (!file.ok()) return nullptr;
   if (by_name != nullptr && !by_name->recognises) return by_name;
   const FileHead head = HeadOf(path, **file);

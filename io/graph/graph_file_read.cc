@@ -18,16 +18,14 @@
 #include "firn/io/graph/internal/graph_archive.h"
 #include "firn/io/graph/internal/graph_file_format.h"
 #include "firn/io/internal/crc32.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/internal/stored_elements.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {
 
-using internal::Damaged;
-using internal::RandomAccess;
 using internal::StoredGraph;
 
 // --- From the outside in -------------------------------------------------------------------------

@@ -11,9 +11,7 @@
 
 namespace firn::io {
 
-namespace internal {
 class RandomAccess;
-}
 
 // SaveGraph with a status.
 absl::Status TrySaveGraph(const std::string& path, const inner::Graph& graph,
@@ -33,7 +31,7 @@ absl::StatusOr<GraphInfo> TryLoadGraphInfo(const std::string& path,
 absl::StatusOr<GraphFile> TryReadGraph(const std::string& path,
                                        const LoadGraphOptions& options = {});
 // The same of a file that is open already.
-absl::StatusOr<GraphFile> TryReadGraph(const internal::RandomAccess& file,
+absl::StatusOr<GraphFile> TryReadGraph(const RandomAccess& file,
                                        const LoadGraphOptions& options = {});
 
 }  // namespace firn::io

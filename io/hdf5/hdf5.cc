@@ -8,8 +8,8 @@
 #include "firn/io/hdf5/internal/h5_reader.h"
 #include "firn/io/hdf5/internal/h5_words.h"
 #include "firn/io/hdf5/internal/h5_writer.h"
-#include "firn/io/internal/random_access.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/random_access.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -19,16 +19,14 @@ absl::Status TrySaveHdf5(const std::string& path, const StateDict& state) {
 }
 
 absl::StatusOr<StateDict> TryLoadHdf5(const std::string& path, const LoadOptions& options) {
-  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::RandomAccess> file,
-                        internal::RandomAccess::Open(path));
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file, RandomAccess::Open(path));
   return internal::ReadH5(*file, options);
 }
 
 absl::StatusOr<std::vector<std::string>> TryLoadHdf5Words(const std::string& path,
                                                           const std::string& name,
                                                           const LoadLimits& limits) {
-  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::RandomAccess> file,
-                        internal::RandomAccess::Open(path));
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file, RandomAccess::Open(path));
   return internal::ReadH5Words(*file, name, limits);
 }
 
@@ -37,7 +35,7 @@ void SaveHdf5(const std::string& path, const StateDict& state) {
 }
 
 StateDict LoadHdf5(const std::string& path, const LoadOptions& options) {
-  return internal::ValueOrRaise(TryLoadHdf5(path, options), "load_hdf5");
+  return ValueOrRaise(TryLoadHdf5(path, options), "load_hdf5");
 }
 
 }  // namespace firn::io

@@ -16,14 +16,13 @@
 #include "firn/io/idx/idx_status.h"
 #include "firn/io/internal/byte_source.h"
 #include "firn/io/internal/stored_elements.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/allocate.h"
 
 namespace firn::io {
 namespace {
 
 using internal::ByteSource;
-using internal::Damaged;
 using internal::StoredType;
 
 constexpr int64_t kMagicBytes = 4;
@@ -146,7 +145,7 @@ absl::StatusOr<Tensor> TryReadIdx(const std::string& path, const LoadLimits& lim
 }
 
 Tensor ReadIdx(const std::string& path, const LoadLimits& limits) {
-  return internal::ValueOrRaise(TryReadIdx(path, limits), "read_idx");
+  return ValueOrRaise(TryReadIdx(path, limits), "read_idx");
 }
 
 }  // namespace firn::io

@@ -14,8 +14,8 @@
 #include "firn/io/image/image_status.h"
 #include "firn/io/image/internal/encode_image.h"
 #include "firn/io/image/internal/raster.h"
-#include "firn/io/internal/random_access.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/random_access.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/error.h"
 
@@ -24,7 +24,6 @@ namespace {
 
 using internal::EncodedImage;
 using internal::Raster;
-using internal::ValueOrRaise;
 
 struct Format {
   std::string_view signature;
@@ -123,9 +122,9 @@ absl::StatusOr<Raster> Decode(const EncodedImage& file) {
     absl::StrAppend(&start, i > 0 ? " " : "",
                     absl::Hex(static_cast<unsigned char>(file.bytes[i]), absl::kZeroPad2));
   }
-  return internal::Damaged(file.name, 0, "signature",
-                           absl::StrCat("expected PNG, JPEG, GIF, TIFF, BMP or PNM, got ",
-                                        start.empty() ? "an empty file" : "bytes " + start));
+  return Damaged(file.name, 0, "signature",
+                 absl::StrCat("expected PNG, JPEG, GIF, TIFF, BMP or PNM, got ",
+                              start.empty() ? "an empty file" : "bytes " + start));
 }
 
 absl::Status CheckLimits(const DecodeImageOptions& options) {
@@ -206,7 +205,7 @@ absl::StatusOr<Tensor> TryParseImage(std::string_view bytes, const std::string& 
 
 absl::StatusOr<Tensor> TryReadImage(const std::string& path, const DecodeImageOptions& options) {
   FIRN_RETURN_IF_ERROR(CheckLimits(options));
-  FIRN_ASSIGN_OR_RETURN(const auto file, internal::RandomAccess::Open(path));
+  FIRN_ASSIGN_OR_RETURN(const auto file, RandomAccess::Open(path));
   FIRN_RETURN_IF(file->size() > options.limits.max_bytes,
                  ResourceExhausted(path, ": a file of ", file->size(), " bytes, more than the ",
                                    options.limits.max_bytes, " bytes allowed (limits.max_bytes)"));

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 
 namespace firn::io::internal {
 

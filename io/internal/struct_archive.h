@@ -23,7 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 
 namespace firn::io::internal {
 

@@ -11,10 +11,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/monitors/event_messages.h"
 #include "firn/io/monitors/event_reader_status.h"
-#include "firn/io/monitors/internal/event_messages.h"
-#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/tfrecord.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -22,8 +22,8 @@ namespace {
 
 constexpr char kWho[] = "event reader";
 
-absl::StatusOr<EventFile> ReadFile(const internal::RandomAccess& file, const LoadLimits& limits) {
-  internal::RecordReader reader(file);
+absl::StatusOr<EventFile> ReadFile(const RandomAccess& file, const LoadLimits& limits) {
+  RecordReader reader(file);
   EventFile out;
   for (;;) {
     const int64_t offset = reader.offset();
@@ -31,9 +31,9 @@ absl::StatusOr<EventFile> ReadFile(const internal::RandomAccess& file, const Loa
                           reader.Next(limits.max_metadata_bytes, "limits.max_metadata_bytes"));
     if (!record.has_value()) break;
     Event event;
-    const absl::Status status = internal::ReadEvent(*record, &event);
+    const absl::Status status = ReadEvent(*record, &event);
     if (!status.ok()) {
-      return internal::Damaged(file.name(), offset, "record", std::string(status.message()));
+      return Damaged(file.name(), offset, "record", std::string(status.message()));
     }
     out.events.push_back(std::move(event));
   }
@@ -74,14 +74,13 @@ void Purge(int64_t step, std::vector<Series>* series) {
 }  // namespace
 
 absl::StatusOr<EventFile> TryReadEvents(const std::string& path, const LoadLimits& limits) {
-  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::RandomAccess> file,
-                        internal::RandomAccess::Open(path));
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file, RandomAccess::Open(path));
   return ReadFile(*file, limits);
 }
 
 absl::StatusOr<EventFile> TryParseEvents(std::string_view bytes, const std::string& name,
                                          const LoadLimits& limits) {
-  return ReadFile(*internal::RandomAccess::FromMemory(
+  return ReadFile(*RandomAccess::FromMemory(
                       name, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()}),
                   limits);
 }

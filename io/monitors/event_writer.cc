@@ -20,8 +20,8 @@
 #include "firn/io/image/image.h"
 #include "firn/io/monitors/internal/append_file.h"
 #include "firn/io/monitors/internal/pictures.h"
-#include "firn/io/monitors/internal/records.h"
 #include "firn/io/monitors/monitor.h"
+#include "firn/io/monitors/tfrecord.h"
 #include "firn/io/wire/internal/wire.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/operators.h"
@@ -121,7 +121,7 @@ struct EventWriter::Impl {
   void Write(int64_t step, int field, std::string_view bytes) {
     WireWriter event;
     event.Double(1, Now()).Integer(2, step).Bytes(field, bytes);
-    RaiseIfError(file.Append(internal::RecordOf(event.bytes())), kWho);
+    RaiseIfError(file.Append(RecordOf(event.bytes())), kWho);
   }
   // An Event with a Summary of one Value.
   void WriteValue(const std::string& tag, int64_t step, WireWriter value) {

@@ -15,11 +15,14 @@
 #include "absl/strings/str_split.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/monitors/internal/append_file.h"
-#include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/line_file.h"
+#include "firn/io/number_text.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {
+
+using internal::AppendFile;
 
 constexpr char kWho[] = "monitor";
 
@@ -49,7 +52,7 @@ class Lines {
         ++number;
         while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
         const std::vector<std::string> words = absl::StrSplit(std::string(line), ' ');
-        const std::optional<int64_t> index = internal::ParseInteger(words[0]);
+        const std::optional<int64_t> index = ParseInteger(words[0]);
         if (words.size() != fields || !index.has_value() || *index < 0 || !kept(words)) {
           if (foreign.ok()) {
             foreign = DataLoss(path, ": line ", number, ": expected an index and ", fields - 1,
@@ -62,8 +65,7 @@ class Lines {
         return true;
       };
     }
-    file_ =
-        ValueOr(internal::OpenRecords(path, internal::SplitLine, keep, [&] { return foreign; }));
+    file_ = ValueOr(OpenRecords(path, SplitLine, keep, [&] { return foreign; }));
   }
 
   // Indices and intervals of any size: their difference may not fit.
@@ -133,7 +135,7 @@ MonitorSeries::MonitorSeries(const std::string& name, const Monitor& monitor,
                              const MonitorSeriesOptions& o)
     : impl_(new Impl{Lines(name, monitor.PathOf(name, ".series.txt"), o.interval, o.verbose,
                            o.resume_at, 2, [](const std::vector<std::string>& words) {
-                             return internal::ParseNumber(words[1]).has_value();
+                             return ParseNumber(words[1]).has_value();
                            })}) {}
 MonitorSeries::~MonitorSeries() = default;
 MonitorSeries::MonitorSeries(MonitorSeries&&) noexcept = default;
@@ -143,8 +145,7 @@ void MonitorSeries::Add(int64_t index, double value) {
   impl_->sum += value;
   ++impl_->count;
   if (!impl_->lines.IsDue(index)) return;
-  const std::string mean =
-      internal::FormatNumber(impl_->sum / static_cast<double>(impl_->count), 6);
+  const std::string mean = FormatNumber(impl_->sum / static_cast<double>(impl_->count), 6);
   impl_->lines.Write(index, mean, mean);
   impl_->sum = 0;
   impl_->count = 0;
@@ -163,7 +164,7 @@ MonitorTimeElapsed::MonitorTimeElapsed(const std::string& name, const Monitor& m
                                        const MonitorTimeElapsedOptions& o) {
   double before = 0;
   const auto kept = [&before](const std::vector<std::string>& words) {
-    const std::optional<double> total = internal::ParseNumber(words[3]);
+    const std::optional<double> total = ParseNumber(words[3]);
     if (total.has_value()) before = *total;
     return total.has_value();
   };

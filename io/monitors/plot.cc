@@ -17,20 +17,20 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/monitors/internal/axis.h"
-#include "firn/io/monitors/internal/canvas.h"
-#include "firn/io/monitors/internal/line_file.h"
-#include "firn/io/monitors/internal/series_names.h"
+#include "firn/io/draw/axis.h"
+#include "firn/io/draw/canvas.h"
+#include "firn/io/monitors/series_names.h"
+#include "firn/io/number_text.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {
 
-using internal::Align;
-using internal::Axis;
-using internal::Canvas;
-using internal::Color;
-using internal::Point;
+using draw::Align;
+using draw::Axis;
+using draw::Canvas;
+using draw::Color;
+using draw::Point;
 
 constexpr char kWho[] = "plot";
 constexpr Color kFrame{90, 90, 90, "frame"}, kGrid{225, 225, 225, "grid"};
@@ -104,13 +104,13 @@ Frame FrameOf(const std::vector<Series>& series, const PlotOptions& o) {
 }
 
 void DrawFrame(const Frame& f, const PlotOptions& o, Canvas* canvas) {
-  for (const internal::Tick& tick : f.x.ticks()) {
+  for (const draw::Tick& tick : f.x.ticks()) {
     const double x = f.left + (f.right - f.left) * tick.at;
     canvas->Line({{x, f.top}, {x, f.bottom}}, kGrid, 1);
     canvas->Line({{x, f.bottom}, {x, f.bottom + 5}}, kFrame, 1);
     canvas->Text({x, f.bottom + 15}, tick.label, Align::kCenter, false);
   }
-  for (const internal::Tick& tick : f.y.ticks()) {
+  for (const draw::Tick& tick : f.y.ticks()) {
     const double y = f.bottom - (f.bottom - f.top) * tick.at;
     canvas->Line({{f.left, y}, {f.right, y}}, kGrid, 1);
     canvas->Line({{f.left - 5, y}, {f.left, y}}, kFrame, 1);
@@ -185,19 +185,17 @@ void DrawCurve(const Frame& f, const std::vector<double>& x, const std::vector<d
   draw();
 }
 
-using Styles = std::vector<internal::LineStyle>;
+using Styles = std::vector<LineStyle>;
 
 Styles StylesOf(const std::vector<Series>& series) {
   std::vector<std::string> names;
   for (const Series& one : series) names.push_back(one.name);
-  return internal::StylesOf(names, std::size(kColors));
+  return io::StylesOf(names, std::size(kColors));
 }
 
-Color ColorOf(const internal::LineStyle& style) {
-  return kColors[style.color % std::size(kColors)];
-}
+Color ColorOf(const LineStyle& style) { return kColors[style.color % std::size(kColors)]; }
 
-Color PaleColorOf(const internal::LineStyle& style) {
+Color PaleColorOf(const LineStyle& style) {
   const Color color = ColorOf(style);
   const auto pale = [](uint8_t c) { return static_cast<uint8_t>(255 - (255 - c) / 3); };
   return {pale(color.red), pale(color.green), pale(color.blue),
@@ -243,8 +241,8 @@ void DrawHints(const Frame& f, const std::vector<Series>& series, Canvas* canvas
       strip.last = i;
       ++strip.names;
       absl::StrAppend(&strip.text, strip.text.empty() ? "" : "; ", one.name.substr(0, kMostLetters),
-                      one.name.empty() ? "" : " ", internal::FormatNumber(one.y[k], 6), " at ",
-                      internal::FormatNumber(one.x[k], 10));
+                      one.name.empty() ? "" : " ", FormatNumber(one.y[k], 6), " at ",
+                      FormatNumber(one.x[k], 10));
     }
   }
   for (const auto& [at, strip] : strips) {
@@ -258,9 +256,8 @@ absl::StatusOr<std::string> Draw(const std::string& format, const std::vector<Se
   FIRN_RETURN_IF_ERROR(Check(series, o));
   FIRN_RETURN_IF(format != "svg" && format != "png",
                  InvalidArgument("the format is \"", format, "\" (want svg or png)"));
-  const std::unique_ptr<Canvas> canvas = format == "svg"
-                                             ? internal::MakeSvgCanvas(o.width, o.height)
-                                             : internal::MakePngCanvas(o.width, o.height);
+  const std::unique_ptr<Canvas> canvas = format == "svg" ? draw::MakeSvgCanvas(o.width, o.height)
+                                                         : draw::MakePngCanvas(o.width, o.height);
   const Frame frame = FrameOf(series, o);
   const Styles styles = StylesOf(series);
   DrawFrame(frame, o, canvas.get());
@@ -268,8 +265,8 @@ absl::StatusOr<std::string> Draw(const std::string& format, const std::vector<Se
     DrawCurve(frame, series[i].x, series[i].y, PaleColorOf(styles[i]), 1, 0, canvas.get());
   }
   for (size_t i = 0; i < series.size(); ++i) {
-    DrawCurve(frame, series[i].x, internal::Smoothed(series[i].y, o.smoothing), ColorOf(styles[i]),
-              1.6, styles[i].dashes, canvas.get());
+    DrawCurve(frame, series[i].x, draw::Smoothed(series[i].y, o.smoothing), ColorOf(styles[i]), 1.6,
+              styles[i].dashes, canvas.get());
   }
   const double legend = LegendWidth(series, o);
   if (legend > 0) DrawLegend(frame, legend, series, styles, canvas.get());

@@ -7,13 +7,15 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/byte_source.h"
-#include "firn/io/monitors/internal/line_file.h"
-#include "firn/io/monitors/internal/record_parsers.h"
+#include "firn/io/monitors/line_file.h"
+#include "firn/io/monitors/record_parsers.h"
 #include "firn/io/monitors/record_reader_status.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {
+
+using internal::AppendFile;
 
 absl::Status In(const std::string& name, int64_t record, const absl::Status& status) {
   const char* const option =
@@ -41,12 +43,12 @@ absl::StatusOr<Records> ParseCsvText(std::string_view text, const std::string& n
                                      const LoadLimits& limits) {
   Records records;
   int64_t number = 0;
-  for (size_t n; (n = internal::SplitCsvRecord(text)) != 0; text.remove_prefix(n)) {
+  for (size_t n; (n = SplitCsvRecord(text)) != 0; text.remove_prefix(n)) {
     absl::StatusOr<std::vector<RecordValue>> values =
-        internal::ParseCsvRecord(text.substr(0, n), MostValues(limits));
+        ParseCsvRecord(text.substr(0, n), MostValues(limits));
     if (!values.ok()) return In(name, number, values.status());
     if (number++ == 0) {
-      const bool heading = internal::IsCsvHeading(*values);
+      const bool heading = IsCsvHeading(*values);
       for (size_t i = 0; i < values->size(); ++i) {
         records.columns.push_back(heading ? (*values)[i].text() : absl::StrCat(i));
       }
@@ -66,9 +68,9 @@ absl::StatusOr<Records> ParseJsonText(std::string_view text, const std::string& 
   Records records;
   std::map<std::string, size_t> places;
   int64_t number = 0;
-  for (size_t n; (n = internal::SplitLine(text)) != 0; text.remove_prefix(n)) {
+  for (size_t n; (n = SplitLine(text)) != 0; text.remove_prefix(n)) {
     absl::StatusOr<JsonLinesWriter::Fields> fields =
-        internal::ParseJsonRecord(text.substr(0, n - 1), MostValues(limits));
+        ParseJsonRecord(text.substr(0, n - 1), MostValues(limits));
     if (!fields.ok()) return In(name, number, fields.status());
     ++number;
     std::vector<RecordValue> row;

@@ -12,8 +12,8 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/csv/internal/csv_line.h"
 #include "firn/io/monitors/internal/append_file.h"
-#include "firn/io/monitors/internal/line_file.h"
-#include "firn/io/monitors/internal/record_parsers.h"
+#include "firn/io/monitors/line_file.h"
+#include "firn/io/monitors/record_parsers.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -21,11 +21,12 @@ namespace {
 
 using inner::internal::CsvField;
 using inner::internal::JsonString;
+using internal::AppendFile;
 
 // Text that reads as something else in a CSV file needs quotes, "" for one that is empty.
 std::string CsvText(const std::string& text) {
   std::string field = CsvField(text);
-  const bool same = internal::ParseCsvValue(internal::Trim(text), false) == RecordValue(text);
+  const bool same = ParseCsvValue(internal::Trim(text), false) == RecordValue(text);
   if (!field.starts_with('"') && !same) {
     field = absl::StrCat("\"", field, "\"");
   }
@@ -45,7 +46,7 @@ std::string CsvOf(const RecordValue& value) {
     case RecordValue::Kind::kText:
       return CsvText(value.text());
   }
-  return internal::NumberText(value.number(), "nan", "inf");
+  return NumberText(value.number(), "nan", "inf");
 }
 
 std::string JsonOf(const RecordValue& value) {
@@ -59,7 +60,7 @@ std::string JsonOf(const RecordValue& value) {
     default:
       return CsvOf(value);
   }
-  const std::string text = internal::NumberText(value.number(), "NaN", "Infinity");
+  const std::string text = NumberText(value.number(), "NaN", "Infinity");
   return std::isfinite(value.number()) ? text : JsonString(text);
 }
 
@@ -126,15 +127,14 @@ CsvWriter::CsvWriter(const std::string& path, std::vector<std::string> columns,
         return true;
       }
       if (!other_columns.ok()) return true;
-      const absl::StatusOr<std::vector<RecordValue>> values = internal::ParseCsvRecord(record);
+      const absl::StatusOr<std::vector<RecordValue>> values = ParseCsvRecord(record);
       return values.ok() && values->size() == columns.size() &&
              IsBefore(values->front(), *options.resume_at);
     };
   }
-  impl_.reset(
-      new Impl{columns.size(), Opened(internal::OpenRecords(path, internal::SplitCsvRecord, keep,
-                                                            [&] { return other_columns; }),
-                                      kWho)});
+  impl_.reset(new Impl{
+      columns.size(),
+      Opened(OpenRecords(path, SplitCsvRecord, keep, [&] { return other_columns; }), kWho)});
   if (impl_->file.size() == 0) RaiseIfError(impl_->file.Append(heading), kWho);
 }
 CsvWriter::~CsvWriter() = default;
@@ -166,7 +166,7 @@ JsonLinesWriter::JsonLinesWriter(const std::string& path, const RecordWriterOpti
   if (options.resume_at.has_value()) {
     // What is no record is kept, so that another program's file stays whole.
     keep = [&](std::string_view line) {
-      const absl::StatusOr<Fields> fields = internal::ParseJsonRecord(line);
+      const absl::StatusOr<Fields> fields = ParseJsonRecord(line);
       if (fields.ok() && !fields->empty()) {
         return IsBefore(fields->front().second, *options.resume_at);
       }
@@ -178,8 +178,7 @@ JsonLinesWriter::JsonLinesWriter(const std::string& path, const RecordWriterOpti
     };
   }
   impl_.reset(new Impl{
-      Opened(internal::OpenRecords(path, internal::SplitLine, keep, [&] { return foreign; }),
-             "json lines writer")});
+      Opened(OpenRecords(path, SplitLine, keep, [&] { return foreign; }), "json lines writer")});
 }
 JsonLinesWriter::~JsonLinesWriter() = default;
 JsonLinesWriter::JsonLinesWriter(JsonLinesWriter&&) noexcept = default;

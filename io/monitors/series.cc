@@ -15,12 +15,15 @@
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/byte_source.h"
-#include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/line_file.h"
 #include "firn/io/monitors/series_status.h"
+#include "firn/io/number_text.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {
+
+using internal::AppendFile;
 
 constexpr char kWho[] = "series";
 constexpr size_t kMostFields = 4;
@@ -33,7 +36,7 @@ absl::StatusOr<Fields> ParseLine(std::string_view line, size_t count) {
   std::string_view rest = line;
   for (size_t i = 0; i < count; ++i) {
     const size_t at = rest.find(' ');
-    const std::optional<double> number = internal::ParseNumber(rest.substr(0, at));
+    const std::optional<double> number = ParseNumber(rest.substr(0, at));
     const bool last = at == std::string_view::npos;
     if (!number.has_value() || last != (i + 1 == count)) {
       return DataLoss("expected ", count, " numbers with a blank between them, got ",
@@ -58,7 +61,7 @@ absl::StatusOr<Series> Parse(std::string_view text, const std::string& name,
                              std::string_view suffix, size_t count, Y y) {
   Series series{.name = NameOf(name, suffix)};
   int64_t line = 0;
-  for (size_t n; (n = internal::SplitLine(text)) != 0; text.remove_prefix(n)) {
+  for (size_t n; (n = SplitLine(text)) != 0; text.remove_prefix(n)) {
     ++line;
     const bool crlf = n > 1 && text[n - 2] == '\r';
     const absl::StatusOr<Fields> fields = ParseLine(text.substr(0, n - (crlf ? 2 : 1)), count);

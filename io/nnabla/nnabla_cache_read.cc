@@ -24,7 +24,6 @@ namespace firn::io {
 namespace {
 
 using internal::NnablaCacheIndex;
-using internal::RandomAccess;
 
 // A file from some offset on: the arrays of a .npy file that holds several.
 class Rest final : public RandomAccess {
@@ -155,11 +154,11 @@ class NpyCache final : public CacheBase {
                      Unimplemented(rest.name(),
                                    ": expected rows one behind the other, got "
                                    "fortran_order"));
-      FIRN_RETURN_IF(header.data_bytes() > rest.size() - header.data_at,
-                     internal::Damaged(rest.name(), header.data_at, "elements",
-                                       absl::StrCat("expected ", header.data_bytes(),
-                                                    " bytes for shape ", header.shape.ToString(),
-                                                    ", got ", rest.size() - header.data_at)));
+      FIRN_RETURN_IF(
+          header.data_bytes() > rest.size() - header.data_at,
+          Damaged(rest.name(), header.data_at, "elements",
+                  absl::StrCat("expected ", header.data_bytes(), " bytes for shape ",
+                               header.shape.ToString(), ", got ", rest.size() - header.data_at)));
       const auto wanted = places_.find(name);
       if (wanted != places_.end()) {
         arrays_[first + wanted->second] = {at + header.data_at, header.type,
@@ -168,7 +167,7 @@ class NpyCache final : public CacheBase {
       at += header.data_at + header.data_bytes();
     }
     FIRN_RETURN_IF(at != file->size(),
-                   internal::Damaged(path, at, "end", "expected no bytes after the arrays"));
+                   Damaged(path, at, "end", "expected no bytes after the arrays"));
     return absl::OkStatus();
   }
 

@@ -20,12 +20,12 @@
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/internal/ordered_prefetch.h"
-#include "firn/io/data/internal/permutation.h"
+#include "firn/io/data/permutation.h"
 #include "firn/io/hdf5/hdf5_status.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/nnabla/internal/nnabla_cache_index.h"
 #include "firn/io/nnabla/nnabla_cache.h"
 #include "firn/io/npy/npy_status.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -42,8 +42,8 @@ class Writer {
         rows_(rows),
         variables_(rows->variables()),
         options_(options),
-        order_(options.shuffle ? internal::Permutation(rows->size(), options.seed, 0)
-                               : internal::InOrder(rows->size())) {}
+        order_(options.shuffle ? Permutation(rows->size(), options.seed, 0)
+                               : InOrder(rows->size())) {}
 
   absl::Status CheckOptions() const {
     FIRN_RETURN_IF(options_.rows_per_file < 1,
@@ -203,7 +203,7 @@ class Writer {
 
   // Not by the system's copy, which leaves half a file where the disk is full.
   absl::Status CopyOriginal() const {
-    FIRN_ASSIGN_OR_RETURN(const auto original, internal::RandomAccess::Open(options_.original));
+    FIRN_ASSIGN_OR_RETURN(const auto original, RandomAccess::Open(options_.original));
     FIRN_ASSIGN_OR_RETURN(AtomicFile copy, AtomicFile::Create(Path("original.csv")));
     std::vector<char> piece(1 << 20);
     for (int64_t at = 0; at < original->size(); at += std::ssize(piece)) {

@@ -13,9 +13,9 @@
 #include "absl/strings/str_replace.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/nnabla_model/internal/nnabla_loops.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
+#include "firn/io/value_or_raise.h"
 
 namespace firn::io::nnabla {
 namespace {
@@ -269,7 +269,7 @@ absl::StatusOr<Network> TryExpand(const Network& network, const ExpandOptions& o
 }
 
 Network Expand(const Network& network, const ExpandOptions& options) {
-  return io::internal::ValueOrRaise(TryExpand(network, options), "nnabla::Expand");
+  return io::ValueOrRaise(TryExpand(network, options), "nnabla::Expand");
 }
 
 }  // namespace firn::io::nnabla

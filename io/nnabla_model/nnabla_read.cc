@@ -12,12 +12,12 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/hdf5/internal/h5_names.h"
 #include "firn/io/hdf5/internal/h5_reader.h"
-#include "firn/io/internal/random_access.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/nnabla_model/internal/nnabla_schema.h"
 #include "firn/io/nnabla_model/internal/nnabla_states.h"
 #include "firn/io/nnabla_model/internal/proto_reading.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
+#include "firn/io/random_access.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/io/wire/internal/wire.h"
 #include "firn/io/zip/internal/zip.h"
 #include "firn/tensor/allocate.h"
@@ -32,7 +32,6 @@ namespace {
 
 using firn::inner::internal::JsonString;
 using internal::NnablaMessage;
-using internal::RandomAccess;
 using internal::ZipMember;
 
 bool IsText(std::string_view name) {
@@ -271,7 +270,7 @@ absl::StatusOr<nnabla::Model> Read(const RandomAccess& file, const LoadOptions& 
     return std::move(reading.model());
   }
   const std::string& name = file.name();
-  FIRN_RETURN_IF(name.ends_with(".nnp"), internal::ExpectSignature(file, "PK", "an .nnp file"));
+  FIRN_RETURN_IF(name.ends_with(".nnp"), ExpectSignature(file, "PK", "an .nnp file"));
   FIRN_RETURN_IF(!IsText(name) && !name.ends_with(".protobuf"),
                  InvalidArgument(name,
                                  ": expected .nnp, .nntxt, .prototxt or .protobuf at the end "
@@ -300,7 +299,7 @@ absl::StatusOr<nnabla::Model> TryParseNnabla(std::string_view bytes, const std::
 }
 
 nnabla::Model LoadNnabla(const std::string& path, const LoadOptions& options) {
-  return internal::ValueOrRaise(TryLoadNnabla(path, options), "load_nnabla");
+  return ValueOrRaise(TryLoadNnabla(path, options), "load_nnabla");
 }
 
 }  // namespace firn::io

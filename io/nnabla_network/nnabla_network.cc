@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
 #include "firn/io/nnabla_network/internal/nnabla_definition.h"
+#include "firn/io/value_or_raise.h"
 
 namespace firn::io {
 namespace {
@@ -80,7 +80,7 @@ absl::StatusOr<NnablaImport> Import(const nnabla::Model& model, const std::strin
 
 NnablaImport ImportNnablaModel(const nnabla::Model& model, const std::string& source,
                                const NnablaImportOptions& options) {
-  return internal::ValueOrRaise(Import(model, source, options), "ImportNnabla");
+  return ValueOrRaise(Import(model, source, options), "ImportNnabla");
 }
 
 NnablaImport ImportNnabla(const std::string& path, const NnablaImportOptions& options) {

@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/npy/internal/npy_array.h"
 #include "firn/io/npy/npy_status.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/io/zip/internal/zip.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/dispatch.h"
@@ -91,9 +91,6 @@ absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& 
 }  // namespace internal
 
 namespace {
-
-using internal::RandomAccess;
-using internal::ValueOrRaise;
 
 constexpr std::string_view kEnd = ".npy";
 

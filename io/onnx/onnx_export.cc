@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/onnx/internal/onnx_export_graph.h"
 #include "firn/io/onnx/internal/onnx_write.h"
 #include "firn/io/onnx/onnx_export_status.h"
+#include "firn/io/value_or_raise.h"
 
 namespace firn::io {
 namespace {
@@ -38,12 +38,12 @@ absl::StatusOr<OnnxExportReport> TryExportOnnx(const std::string& path, const St
 
 OnnxExportReport ExportOnnx(const std::string& path, const inner::Graph& graph,
                             const OnnxExportOptions& options) {
-  return internal::ValueOrRaise(TryExportOnnx(path, graph, options), "");
+  return ValueOrRaise(TryExportOnnx(path, graph, options), "");
 }
 
 OnnxExportReport ExportOnnx(const std::string& path, const StaticGraph& graph,
                             const OnnxExportOptions& options) {
-  return internal::ValueOrRaise(TryExportOnnx(path, graph, options), "");
+  return ValueOrRaise(TryExportOnnx(path, graph, options), "");
 }
 
 }  // namespace firn::io

@@ -5,9 +5,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_read.h"
+#include "firn/io/value_or_raise.h"
 
 namespace firn::io {
 namespace {
@@ -82,7 +82,7 @@ void CountParameters(const internal::OnnxGraph& graph, OnnxInfo* info) {
 
 OnnxInfo ReadOnnxInfo(const std::string& path, const LoadLimits& limits) {
   const internal::OnnxModel model =
-      internal::ValueOrRaise(internal::ReadOnnxModel(path, limits), "read_onnx_info");
+      ValueOrRaise(internal::ReadOnnxModel(path, limits), "read_onnx_info");
   OnnxInfo info;
   info.ir_version = model.ir_version;
   info.producer = model.producer;

@@ -12,11 +12,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_run.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {

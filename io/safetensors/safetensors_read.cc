@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/random_access.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/random_access.h"
 #include "firn/io/safetensors/internal/safetensors_elements.h"
 #include "firn/io/safetensors/internal/safetensors_header.h"
 #include "firn/io/safetensors/internal/safetensors_index.h"
 #include "firn/io/safetensors/safetensors_status.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/from.h"
 
@@ -20,7 +20,6 @@ namespace firn::io {
 namespace {
 
 using firn::inner::internal::JsonString;
-using internal::RandomAccess;
 using internal::SafetensorsEntry;
 using internal::StoredType;
 
@@ -117,8 +116,7 @@ absl::StatusOr<StateDict> ReadIndexed(const std::string& path, const Safetensors
   int64_t left = options.load.limits.max_total_bytes;
   for (const std::string& name : index.files) {
     const std::filesystem::path shard = std::filesystem::path(path).parent_path() / name;
-    FIRN_ASSIGN_OR_RETURN(const auto piece,
-                          RandomAccess::Open(shard.string(), internal::Links::kFollow));
+    FIRN_ASSIGN_OR_RETURN(const auto piece, RandomAccess::Open(shard.string(), Links::kFollow));
     const size_t before = state.size();
     FIRN_RETURN_IF_ERROR(ReadInto(*piece, options, options.map, &left, &state));
     for (auto entry = state.begin() + static_cast<std::ptrdiff_t>(before); entry != state.end();
@@ -160,13 +158,12 @@ absl::StatusOr<StateDict> TryParseSafetensors(std::string_view bytes, const std:
 }
 
 StateDict LoadSafetensors(const std::string& path, const SafetensorsOptions& options) {
-  return internal::ValueOrRaise(TryLoadSafetensors(path, options), "load_safetensors");
+  return ValueOrRaise(TryLoadSafetensors(path, options), "load_safetensors");
 }
 
 OrderedMap<std::string> LoadSafetensorsMetadata(const std::string& path, const LoadLimits& limits) {
-  const auto file = internal::ValueOrRaise(RandomAccess::Open(path), "load_safetensors_metadata");
-  return internal::ValueOrRaise(internal::ReadSafetensorsHeader(*file, limits),
-                                "load_safetensors_metadata")
+  const auto file = ValueOrRaise(RandomAccess::Open(path), "load_safetensors_metadata");
+  return ValueOrRaise(internal::ReadSafetensorsHeader(*file, limits), "load_safetensors_metadata")
       .metadata;
 }
 

@@ -4,15 +4,13 @@
 #include <string_view>
 
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/random_access.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/random_access.h"
 #include "firn/io/torch/internal/torch_archive.h"
 #include "firn/io/torch/torch_status.h"
+#include "firn/io/value_or_raise.h"
 
 namespace firn::io {
 namespace {
-
-using internal::RandomAccess;
 
 absl::StatusOr<StateDict> Read(const RandomAccess& file, const TorchOptions& options) {
   char first[512] = {};
@@ -30,7 +28,7 @@ absl::StatusOr<StateDict> Read(const RandomAccess& file, const TorchOptions& opt
                  Unimplemented(file.name(), ": a safetensors file, which LoadSafetensors reads"));
   FIRN_RETURN_IF(begin.starts_with("\x80"),
                  Unimplemented(file.name(), ": a pickle, and not a file of torch.save"));
-  return internal::ExpectSignature(file, "PK", "a PyTorch file");
+  return ExpectSignature(file, "PK", "a PyTorch file");
 }
 
 }  // namespace
@@ -48,7 +46,7 @@ absl::StatusOr<StateDict> TryParseTorch(std::string_view bytes, const std::strin
 }
 
 StateDict LoadTorch(const std::string& path, const TorchOptions& options) {
-  return internal::ValueOrRaise(TryLoadTorch(path, options), "load_torch");
+  return ValueOrRaise(TryLoadTorch(path, options), "load_torch");
 }
 
 }  // namespace firn::io

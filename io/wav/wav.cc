@@ -25,8 +25,8 @@
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/little_endian.h"
-#include "firn/io/internal/random_access.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/random_access.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/io/wav/wav_status.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/error.h"
@@ -34,9 +34,7 @@
 namespace firn::io {
 namespace {
 
-using internal::Damaged;
 using internal::LittleEndian;
-using internal::RandomAccess;
 
 constexpr uint32_t kPcm = 1, kFloat = 3, kExtensible = 0xfffe;
 
@@ -248,7 +246,7 @@ absl::StatusOr<Sizes> ReadRiff(const RandomAccess& file) {
   const bool wide = name == "RF64" || name == "BW64";
   FIRN_RETURN_IF(name == "RIFX",
                  Unimplemented(file.name(), ": offset 0, RIFX: big-endian sound is not read"));
-  if (!wide) FIRN_RETURN_IF_ERROR(internal::ExpectSignature(file, "RIFF", "a WAV file"));
+  if (!wide) FIRN_RETURN_IF_ERROR(ExpectSignature(file, "RIFF", "a WAV file"));
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, header, 12, "RIFF header"));
   FIRN_RETURN_IF(std::string_view(header + 8, 4) != "WAVE",
                  Damaged(file.name(), 8, "form", "expected WAVE: not a WAV file"));
@@ -341,12 +339,12 @@ absl::StatusOr<Wave> TryParseWav(std::string_view bytes, const std::string& name
 }
 
 Wave ReadWav(const std::string& path, const LoadLimits& limits) {
-  const auto file = internal::ValueOrRaise(RandomAccess::Open(path), "read_wav");
-  return internal::ValueOrRaise(Read(*file, limits), "read_wav");
+  const auto file = ValueOrRaise(RandomAccess::Open(path), "read_wav");
+  return ValueOrRaise(Read(*file, limits), "read_wav");
 }
 
 void WriteWav(const std::string& path, const Wave& wave, const WriteWavOptions& options) {
-  const std::string bytes = internal::ValueOrRaise(FileOf(wave, options.format), "write_wav");
+  const std::string bytes = ValueOrRaise(FileOf(wave, options.format), "write_wav");
   RaiseIfError(inner::internal::ReplaceFile(path, bytes), "write_wav");
 }
 

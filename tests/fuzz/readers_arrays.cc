@@ -8,9 +8,9 @@
 #include "firn/io/checkpoints/internal/checkpoint_file.h"
 #include "firn/io/hdf5/internal/h5_reader.h"
 #include "firn/io/hdf5/internal/h5_words.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/nnabla/nnabla_solver.h"
 #include "firn/io/npy/npy_status.h"
+#include "firn/io/random_access.h"
 #include "firn/io/wav/wav_status.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
@@ -36,14 +36,14 @@ FIRN_FUZZ_READER(wav) { return TryParseWav(bytes, "fuzz", kFuzzLimits).ok(); }
 
 FIRN_FUZZ_READER(hdf5) {
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
-  const auto file = internal::RandomAccess::FromMemory("fuzz", {data, bytes.size()});
+  const auto file = RandomAccess::FromMemory("fuzz", {data, bytes.size()});
   return internal::ReadH5(*file, {.limits = kFuzzLimits}).ok();
 }
 
 // The strings of the dataset "w".
 FIRN_FUZZ_READER(hdf5_words) {
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
-  const auto file = internal::RandomAccess::FromMemory("fuzz", {data, bytes.size()});
+  const auto file = RandomAccess::FromMemory("fuzz", {data, bytes.size()});
   return internal::ReadH5Words(*file, "w", kFuzzLimits).ok();
 }
 

@@ -13,8 +13,8 @@
 
 #include "firn/io/hdf5/internal/h5_reader.h"
 #include "firn/io/hdf5/internal/h5_words.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/npy/npy_status.h"
+#include "firn/io/random_access.h"
 #include "firn/io/wav/wav_status.h"
 #include "firn/tensor/from.h"
 #include "tests/growth.h"

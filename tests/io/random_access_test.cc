@@ -1,4 +1,4 @@
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 
 #include <filesystem>
 #include <string>

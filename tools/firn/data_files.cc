@@ -14,10 +14,10 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/data/cifar.h"
+#include "firn/io/data/csv_rows_status.h"
 #include "firn/io/data/image_folder.h"
-#include "firn/io/data/internal/csv_rows_open.h"
-#include "firn/io/data/internal/permutation.h"
 #include "firn/io/data/mnist.h"
+#include "firn/io/data/permutation.h"
 #include "firn/io/data/rows.h"
 #include "firn/io/formats/formats.h"
 #include "firn/io/nnabla/nnabla_cache.h"
@@ -97,7 +97,7 @@ io::DatasetPtr OpenImages(const std::string& path, const DataOptions& options) {
 }
 
 io::DatasetPtr OpenCsv(const std::string& path, const DataOptions& o) {
-  absl::StatusOr<io::DatasetPtr> rows = io::internal::OpenCsvRows(
+  absl::StatusOr<io::DatasetPtr> rows = io::OpenCsvRows(
       path,
       {.variables = o.variables,
        .dtype = o.f64 ? DType::kF64 : DType::kF32,
@@ -221,7 +221,7 @@ void WriteOfMany(const std::string& path, const std::string& bytes) {
 }
 
 std::vector<int64_t> ShuffledNumbers(int64_t n, uint64_t seed) {
-  return io::internal::Permutation(n, seed, 0);
+  return io::Permutation(n, seed, 0);
 }
 
 std::vector<int64_t> PartEnds(int64_t n, const std::vector<double>& ratios) {

@@ -9,10 +9,10 @@
 #include "firn/device/atomic_file.h"
 #include "firn/device/parallel.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/csv/internal/line_index.h"
-#include "firn/io/internal/random_access.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/csv/line_index.h"
 #include "firn/io/nnabla/nnabla_cache.h"
+#include "firn/io/random_access.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/command.h"
 #include "tools/firn/data_files.h"
@@ -21,8 +21,10 @@ namespace firn::cli {
 namespace {
 
 namespace fs = std::filesystem;
-namespace internal = io::internal;
 using inner::internal::AtomicFile;
+using io::LineIndex;
+using io::RandomAccess;
+using io::ValueOrRaise;
 
 struct Options {
   std::string source;
@@ -53,9 +55,9 @@ std::vector<size_t> PartsOf(int64_t n, const Options& o) {
   return parts;
 }
 
-absl::StatusOr<internal::LineIndex> LinesOf(const std::string& path) {
-  FIRN_ASSIGN_OR_RETURN(auto file, internal::RandomAccess::Open(path));
-  return internal::LineIndex::Make(std::move(file), ',', io::LoadLimits().max_metadata_bytes);
+absl::StatusOr<LineIndex> LinesOf(const std::string& path) {
+  FIRN_ASSIGN_OR_RETURN(auto file, RandomAccess::Open(path));
+  return LineIndex::Make(std::move(file), ',', io::LoadLimits().max_metadata_bytes);
 }
 
 // Lines as they are, so their paths must stay right. They are those that CsvRows counts.
@@ -71,14 +73,14 @@ void SplitCsv(const Options& o, const std::vector<size_t>& parts) {
     if (!file.ok()) Refuse(file.status());
     files.push_back(*std::move(file));
   }
-  absl::StatusOr<internal::LineIndex> lines = LinesOf(o.source);
+  absl::StatusOr<LineIndex> lines = LinesOf(o.source);
   RaiseIfError(lines.status(), "dataset split");
   if (lines->size() != static_cast<int64_t>(parts.size()) + 1) {
     Refuse(DataLoss(o.source, ": has changed while it was read"));
   }
   // One that has no end, as the last need not, gets one.
   const auto line = [&](int64_t i) {
-    std::string text = internal::ValueOrRaise(lines->GetWhole(i), "dataset split");
+    std::string text = ValueOrRaise(lines->GetWhole(i), "dataset split");
     return text + (text.ends_with('\n') || text.ends_with('\r') ? "" : "\n");
   };
   const auto write = [](AtomicFile& file, const std::string& text) {

@@ -14,12 +14,11 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/csv/csv_status.h"
 #include "firn/io/data/image_folder.h"
-#include "firn/io/data/internal/images_below.h"
-#include "firn/io/data/internal/name_errors.h"
+#include "firn/io/data/images_below.h"
 #include "firn/io/data/npy_dataset.h"
 #include "firn/io/data/rows.h"
 #include "firn/io/image/image.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
@@ -29,7 +28,7 @@ namespace firn::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using io::internal::ValueOrRaise;
+using io::ValueOrRaise;
 
 template <class... What>
 [[noreturn]] void Refuse(const What&... what) {
@@ -97,7 +96,7 @@ bool HasFolders(const std::string& folder) {
 ForwardInput PictureFolder(const std::string& folder, bool labels, const io::GraphInfo& info,
                            const TensorSpec& batch) {
   if (!labels || info.classes.empty() || !HasFolders(folder)) {
-    std::vector<std::string> paths = io::internal::ImagesBelow(folder);
+    std::vector<std::string> paths = io::ImagesBelow(folder);
     if (paths.empty()) Refuse(folder, ": expected pictures in the folder, got none");
     for (std::string& path : paths) path = (fs::path(folder) / path).string();
     return Pictures(std::move(paths), batch);
@@ -239,7 +238,7 @@ ForwardInput OpenForwardInput(const ForwardOptions& options, const io::GraphInfo
     try {
       return io::Sample{convert(s.input), classes == 0 ? Tensor() : ClassOf(s.target, classes)};
     } catch (const Error& e) {
-      io::internal::RaiseNamed(where(i), e, "forward");
+      RaiseStatus(absl::Status(e.code(), absl::StrCat(where(i), ": ", e.what())), "forward");
     }
   });
   return input;

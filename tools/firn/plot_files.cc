@@ -17,9 +17,9 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/monitors/event_reader.h"
-#include "firn/io/monitors/internal/line_file.h"
-#include "firn/io/monitors/internal/series_names.h"
 #include "firn/io/monitors/record_reader.h"
+#include "firn/io/monitors/series_names.h"
+#include "firn/io/number_text.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/monitor/charts.h"
 
@@ -44,7 +44,7 @@ io::Records XFirst(io::Records records) {
   if (columns.empty()) return records;
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (columns[0].starts_with(kMark)) columns[0].erase(0, kMark.size());
-  const size_t x = io::internal::XColumnOf(columns);
+  const size_t x = io::XColumnOf(columns);
   if (x == 0) return records;
   const auto move_x = [x](auto& row) {
     row[0] = std::move(row[x]);
@@ -64,7 +64,7 @@ void AddFile(const std::string& path, std::vector<Read>* all) {
   if (IsTable(path)) {
     const io::Records records = XFirst(io::LoadRecords(path));
     const std::string x = records.columns.empty() ? "" : records.columns[0];
-    AddAll(io::SeriesOf(records), path, io::internal::ParseNumber(x) ? "" : x, all);
+    AddAll(io::SeriesOf(records), path, io::ParseNumber(x) ? "" : x, all);
   } else if (IsEvents(path)) {
     AddAll(io::LoadEventSeries(path), path, "step", all);
   } else {
@@ -217,7 +217,7 @@ PlotChoice ChooseSeries(const std::vector<std::string>& files,
   }
   std::vector<SeriesKey> keys;
   for (const Read& read : all) {
-    keys.push_back({read.series.name, io::internal::CountsEpochs(read.x)});
+    keys.push_back({read.series.name, io::CountsEpochs(read.x)});
   }
   const std::vector<ChartGroup> groups = GroupsOf(keys);
   const std::vector<bool> chosen = Chosen(groups, all, charts);

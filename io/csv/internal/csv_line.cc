@@ -115,10 +115,14 @@ absl::Status SplitRecord(std::string_view line, char separator, std::vector<Fiel
   }
 }
 
-std::string WordOf(const Field& field) {
+}  // namespace firn::io::internal
+
+namespace firn::io {
+
+std::string WordOf(const CsvField& field) {
   std::string word(field.text);
   if (field.quoted) absl::StrReplaceAll({{"\"\"", "\""}}, &word);
   return word;
 }
 
-}  // namespace firn::io::internal
+}  // namespace firn::io

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "firn/io/csv/csv_field.h"
 
 namespace firn::io::internal {
 
@@ -19,10 +20,7 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // messages.
 absl::Status CheckEncoding(std::string_view start, const std::string& name);
 
-struct Field {
-  std::string_view text;  // without the quotes around it
-  bool quoted = false;
-};
+using Field = CsvField;
 
 bool IsBlank(char c);
 std::string_view Trim(std::string_view s);
@@ -40,9 +38,6 @@ absl::Status SplitRecord(std::string_view line, char separator, std::vector<Fiel
 // result_out_of_range where it is too large. One that is too small is 0.
 std::errc ParseNumber(std::string_view text, float* value);
 std::errc ParseNumber(std::string_view text, double* value);
-
-// What a field says: two quotes in quotes are one.
-std::string WordOf(const Field& field);
 
 // The beginning of a field in quotes, fit to be printed whatever it is.
 std::string Shown(std::string_view text);

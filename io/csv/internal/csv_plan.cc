@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/csv/internal/csv_cells.h"
+#include "firn/io/csv/csv_cells.h"
 #include "firn/io/csv/internal/csv_line.h"
 
 namespace firn::io::internal {

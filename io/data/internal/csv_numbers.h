@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "firn/io/csv/internal/csv_cells.h"
+#include "firn/io/csv/csv_cells.h"
 #include "firn/io/csv/internal/csv_line.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/tensor.h"

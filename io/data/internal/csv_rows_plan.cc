@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/csv/internal/csv_cells.h"
-#include "firn/io/csv/internal/csv_reader.h"
+#include "firn/io/csv/csv_cells.h"
+#include "firn/io/csv/csv_reader.h"
 #include "firn/io/data/internal/csv_cell_files.h"
 #include "firn/io/data/internal/variables.h"
 

@@ -20,8 +20,8 @@
 #include "firn/io/csv/internal/csv_plan.h"
 #include "firn/io/csv/internal/csv_words.h"
 #include "firn/io/data/csv_rows.h"
+#include "firn/io/data/csv_rows_status.h"
 #include "firn/io/data/internal/csv_numbers.h"
-#include "firn/io/data/internal/csv_rows_open.h"
 
 namespace firn::io::internal {
 

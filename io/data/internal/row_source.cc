@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/io/data/internal/name_errors.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/value_or_raise.h"
 
 namespace firn::io::internal {
 namespace {

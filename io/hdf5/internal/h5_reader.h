@@ -2,8 +2,8 @@
 #define FIRN_IO_HDF5_INTERNAL_H5_READER_H_
 
 #include "absl/status/statusor.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/load_options.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/state_dict.h"
 
 namespace firn::io::internal {

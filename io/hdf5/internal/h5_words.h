@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/load_limits.h"
+#include "firn/io/random_access.h"
 
 namespace firn::io::internal {
 

@@ -17,7 +17,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/image/internal/raster.h"
 #include "firn/io/internal/little_endian.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 
 namespace firn::io::internal {
 namespace {

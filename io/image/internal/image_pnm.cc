@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/image/internal/raster.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 
 namespace firn::io::internal {
 namespace {

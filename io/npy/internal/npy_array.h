@@ -7,9 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/internal/stored_elements.h"
 #include "firn/io/npy/npy.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/dtype.h"
 #include "firn/tensor/shape.h"
 #include "firn/tensor/tensor.h"

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/ops.h"
 
 namespace firn::io::internal {

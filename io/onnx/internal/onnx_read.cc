@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/onnx/internal/onnx_message.h"
+#include "firn/io/random_access.h"
 
 namespace firn::io::internal {
 namespace {

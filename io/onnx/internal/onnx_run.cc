@@ -2,10 +2,10 @@
 #include "firn/io/onnx/internal/onnx_run.h"
 
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_network.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io::internal {

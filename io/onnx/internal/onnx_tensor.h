@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/load_limits.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_model.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {

@@ -1,9 +1,9 @@
 // Numbers, element by element. Dtypes are as ONNX has them: those of both operands are one, which
 // the result has too, so that nothing is promoted.
 
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_ops.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/ops.h"
 
 namespace firn::io::internal {

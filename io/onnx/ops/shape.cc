@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/onnx/internal/onnx_ops.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/load_limits.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/state_dict.h"
 
 namespace firn::io::internal {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 #include "firn/io/torch/torch.h"
 #include "firn/tensor/state_dict.h"
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "firn/device/atomic_file.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/load_limits.h"
+#include "firn/io/random_access.h"
 
 namespace firn::io::internal {
 

@@ -2,14 +2,14 @@
 
 #include <optional>
 
-#include "firn/io/internal/random_access.h"
-#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/tfrecord.h"
+#include "firn/io/random_access.h"
 
 namespace firn::testing {
 
 std::vector<std::string> EventMessages(const std::string& path) {
-  const auto file = *io::internal::RandomAccess::Open(path);
-  io::internal::RecordReader reader(*file);
+  const auto file = *io::RandomAccess::Open(path);
+  io::RecordReader reader(*file);
   std::vector<std::string> messages;
   for (;;) {
     const std::optional<std::string> message = *reader.Next(1 << 20);

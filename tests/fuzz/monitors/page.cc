@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "firn/io/monitors/event_writer.h"
-#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/tfrecord.h"
 #include "firn/tensor/ops.h"
 #include "tests/fuzz/monitors/messages.h"
 #include "tests/fuzz/reader.h"
@@ -23,7 +23,7 @@ using testing::FuzzCheck;
 // The message of a record whose checksum is right. Read is what gives a page without a complaint.
 FIRN_FUZZ_READER(page) {
   const std::string folder = testing::ScratchFolder("page");
-  testing::SplitIntoFolder(io::internal::RecordOf(bytes), {"events.out.tfevents.1"}, folder);
+  testing::SplitIntoFolder(io::RecordOf(bytes), {"events.out.tfevents.1"}, folder);
   Collector collector(folder);
   FuzzCheck(collector.Update().ok(), "the folder can be read");
   const RunContents contents = collector.Contents();

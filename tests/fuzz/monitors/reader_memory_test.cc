@@ -9,9 +9,9 @@
 #include <string>
 
 #include "firn/io/monitors/event_reader_status.h"
-#include "firn/io/monitors/internal/records.h"
 #include "firn/io/monitors/record_reader_status.h"
 #include "firn/io/monitors/series_status.h"
+#include "firn/io/monitors/tfrecord.h"
 #include "firn/io/wire/internal/wire.h"
 #include "gtest/gtest.h"
 
@@ -63,7 +63,7 @@ TEST(ReaderMemoryTest, Events) {
   const auto times = [](const std::string& file) {
     return TimesOf(file.size(), [&] { EXPECT_TRUE(TryParseEvents(file, "f").ok()); });
   };
-  const std::string nothing = internal::RecordOf("");
+  const std::string nothing = RecordOf("");
   EXPECT_LT(times(Repeat(nothing, 30'000)), 100);
   // The shortest messages that become objects: nodes of a graph, their inputs, histograms, images.
   const auto message = [](int field, const std::string& content) {
@@ -77,14 +77,14 @@ TEST(ReaderMemoryTest, Events) {
         message(4, message(1, name + Repeat(message(3, ""), 500'000))),
         message(5, Repeat(message(1, name + message(5, "")), 200'000)),
         message(5, Repeat(message(1, name + message(4, "")), 200'000))}) {
-    const double most = times(internal::RecordOf(event));
+    const double most = times(RecordOf(event));
     EXPECT_LT(most, 100);
     EXPECT_GT(most, 10) << "these are no messages any more";
   }
 }
 
 TEST(ReaderMemoryTest, EventsKeepToTheLimitOfARecord) {
-  const std::string file = internal::RecordOf(std::string(1 << 20, '\0'));
+  const std::string file = RecordOf(std::string(1 << 20, '\0'));
   EXPECT_LT(TimesOf(file.size(),
                     [&] {
                       const auto status =

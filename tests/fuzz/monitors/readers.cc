@@ -9,9 +9,9 @@
 #include "absl/status/statusor.h"
 #include "firn/io/monitors/event_reader_status.h"
 #include "firn/io/monitors/event_writer.h"
-#include "firn/io/monitors/internal/records.h"
 #include "firn/io/monitors/record_reader_status.h"
 #include "firn/io/monitors/series_status.h"
+#include "firn/io/monitors/tfrecord.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "tests/fuzz/monitors/messages.h"
@@ -49,7 +49,7 @@ bool ReadEventFile(std::string_view bytes) {
 // mutation.
 FIRN_FUZZ_READER(events) {
   const bool read = ReadEventFile(bytes);
-  return ReadEventFile(internal::RecordOf(bytes)) || read;
+  return ReadEventFile(RecordOf(bytes)) || read;
 }
 
 FIRN_FUZZ_SEEDS(events) {

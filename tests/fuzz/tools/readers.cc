@@ -2,7 +2,7 @@
 #include <string>
 #include <string_view>
 
-#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/tfrecord.h"
 #include "firn/tensor/error.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
@@ -54,7 +54,7 @@ FIRN_FUZZ_SEEDS(inspect_lines) { return {"0 1\n1 2\n20 nan\n", "9 60 10 60\n19 3
 // As for the reader `events`, whose files these are, too.
 FIRN_FUZZ_READER(inspect_events) {
   const bool read = Inspect(bytes, "f.tfevents.1");
-  return Inspect(io::internal::RecordOf(bytes), "f.tfevents.1") || read;
+  return Inspect(io::RecordOf(bytes), "f.tfevents.1") || read;
 }
 FIRN_FUZZ_SEEDS(inspect_events) { return testing::Seeds(testing::FuzzReaders().at("events")); }
 

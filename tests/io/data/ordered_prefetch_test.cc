@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "firn/io/data/internal/permutation.h"
+#include "firn/io/data/permutation.h"
 #include "firn/tensor/from.h"
 #include "gtest/gtest.h"
 

@@ -12,7 +12,7 @@
 #include "firn/io/data/hdf5_dataset.h"
 #include "firn/io/hdf5/hdf5.h"
 #include "firn/io/hdf5/internal/h5_reader.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/error_of.h"

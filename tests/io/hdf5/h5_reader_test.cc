@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "firn/io/hdf5/hdf5_status.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

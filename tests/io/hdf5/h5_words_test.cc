@@ -9,7 +9,7 @@
 
 #include "firn/io/data/hdf5_dataset.h"
 #include "firn/io/hdf5/hdf5_status.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/io/hdf5/h5_test_files.h"

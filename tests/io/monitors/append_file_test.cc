@@ -12,7 +12,8 @@
 #include <limits>
 #include <sstream>
 
-#include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/line_file.h"
+#include "firn/io/number_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/io/test_files.h"

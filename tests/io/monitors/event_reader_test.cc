@@ -4,7 +4,7 @@
 #include <string>
 
 #include "firn/io/monitors/event_reader_status.h"
-#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/tfrecord.h"
 #include "firn/io/wire/internal/wire.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -15,7 +15,6 @@ namespace firn::io {
 namespace {
 
 using ::firn::testing::ErrorOf;
-using internal::RecordOf;
 using internal::WireWriter;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "firn/io/draw/axis.h"
+#include "firn/io/draw/canvas.h"
+#include "firn/io/draw/stroke_font.h"
 #include "firn/io/image/image.h"
-#include "firn/io/monitors/internal/axis.h"
-#include "firn/io/monitors/internal/canvas.h"
-#include "firn/io/monitors/internal/stroke_font.h"
 #include "firn/tensor/index.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
@@ -30,30 +30,30 @@ using ::testing::Not;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
-std::vector<std::string> Labels(const internal::Axis& axis) {
+std::vector<std::string> Labels(const draw::Axis& axis) {
   std::vector<std::string> labels;
-  for (const internal::Tick& tick : axis.ticks()) labels.push_back(tick.label);
+  for (const draw::Tick& tick : axis.ticks()) labels.push_back(tick.label);
   return labels;
 }
 
 TEST(AxisTest, HasRoundNumbersWithinItsRange) {
-  const internal::Axis axis({0.07, 0.93, kNan, -kInfinity}, false, 5);
+  const draw::Axis axis({0.07, 0.93, kNan, -kInfinity}, false, 5);
   EXPECT_THAT(Labels(axis), ElementsAre("0.2", "0.4", "0.6", "0.8"));
   EXPECT_EQ(axis.Place(0.07), 0);
   EXPECT_EQ(axis.Place(0.93), 1);
   EXPECT_NEAR(axis.ticks()[0].at, (0.2 - 0.07) / 0.86, 1e-12);
   EXPECT_FALSE(axis.Shows(kNan));
-  EXPECT_THAT(Labels(internal::Axis({-3, 3}, false, 4)), ElementsAre("-2", "0", "2"));
-  EXPECT_THAT(Labels(internal::Axis({1e6, 1e6 + 4}, false, 2)),
+  EXPECT_THAT(Labels(draw::Axis({-3, 3}, false, 4)), ElementsAre("-2", "0", "2"));
+  EXPECT_THAT(Labels(draw::Axis({1e6, 1e6 + 4}, false, 2)),
               ElementsAre("1000000", "1000002", "1000004"));
 }
 
 TEST(AxisTest, IsLogarithmicWherePositive) {
-  const internal::Axis axis({0, -1, 1, 1e4}, true, 5);
+  const draw::Axis axis({0, -1, 1, 1e4}, true, 5);
   EXPECT_FALSE(axis.Shows(0));
   EXPECT_THAT(Labels(axis), ElementsAre("1", "10", "100", "1000", "10000"));
   EXPECT_DOUBLE_EQ(axis.Place(100), 0.5);
-  EXPECT_THAT(Labels(internal::Axis({1, 30}, true, 5)), ElementsAre("1", "2", "5", "10", "20"));
+  EXPECT_THAT(Labels(draw::Axis({1, 30}, true, 5)), ElementsAre("1", "2", "5", "10", "20"));
 }
 
 // Whatever the numbers, there are ticks in order and finite places.
@@ -71,9 +71,9 @@ TEST(AxisTest, CopesWithAnyRange) {
                                                    {-1e-5}};
   for (const std::vector<double>& range : ranges) {
     for (bool logarithmic : {false, true}) {
-      const internal::Axis axis(range, logarithmic, 6);
+      const draw::Axis axis(range, logarithmic, 6);
       EXPECT_LE(axis.ticks().size(), 20u);
-      for (const internal::Tick& tick : axis.ticks()) {
+      for (const draw::Tick& tick : axis.ticks()) {
         EXPECT_GE(tick.at, -1e-6);
         EXPECT_LE(tick.at, 1 + 1e-6);
       }
@@ -85,8 +85,8 @@ TEST(AxisTest, CopesWithAnyRange) {
 }
 
 TEST(SmoothedTest, IsTensorBoardsAverage) {
-  EXPECT_THAT(internal::Smoothed({1, 2, kNan, 4}, 0), ElementsAre(1, 2, ::testing::IsNan(), 4));
-  const std::vector<double> smooth = internal::Smoothed({1, 2, 4}, 0.5);
+  EXPECT_THAT(draw::Smoothed({1, 2, kNan, 4}, 0), ElementsAre(1, 2, ::testing::IsNan(), 4));
+  const std::vector<double> smooth = draw::Smoothed({1, 2, 4}, 0.5);
   EXPECT_DOUBLE_EQ(smooth[0], 1);
   EXPECT_DOUBLE_EQ(smooth[1], (0.25 * 1 + 0.5 * 2) / 0.75);
   EXPECT_DOUBLE_EQ(smooth[2], (0.125 * 1 + 0.25 * 2 + 0.5 * 4) / 0.875);
@@ -94,7 +94,7 @@ TEST(SmoothedTest, IsTensorBoardsAverage) {
 
 TEST(StrokeFontTest, HasEveryLetterWithinItsBox) {
   for (int c = 0; c < 256; ++c) {
-    const std::string_view strokes = internal::StrokesOf(static_cast<char>(c));
+    const std::string_view strokes = draw::StrokesOf(static_cast<char>(c));
     EXPECT_EQ(strokes.empty(), c == ' ');
     size_t digits = 0;
     for (char s : strokes) {
@@ -242,10 +242,10 @@ TEST(PlotTest, TellsNumbersWhereSomebodyPoints) {
 }
 
 TEST(XmlTextTest, IsNoMarkupAndValidUtf8) {
-  EXPECT_EQ(internal::XmlText("<a b='c' d=\"e\">&\\\n\x01\xff\xc3\xa4"),
+  EXPECT_EQ(draw::XmlText("<a b='c' d=\"e\">&\\\n\x01\xff\xc3\xa4"),
             "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\\  \xef\xbf\xbd\xc3\xa4");
   // U+FFFE and U+FFFF are no characters of XML; the last two planes' ones are.
-  EXPECT_EQ(internal::XmlText("\xef\xbf\xbe,\xef\xbf\xbf,\xf0\x9f\xbf\xbe,\xef\xbf\xbd"),
+  EXPECT_EQ(draw::XmlText("\xef\xbf\xbe,\xef\xbf\xbf,\xf0\x9f\xbf\xbe,\xef\xbf\xbd"),
             "\xef\xbf\xbd,\xef\xbf\xbd,\xf0\x9f\xbf\xbe,\xef\xbf\xbd");
 }
 

@@ -1,11 +1,11 @@
-#include "firn/io/monitors/internal/record_pieces.h"
+#include "firn/io/monitors/record_pieces.h"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/line_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "firn/io/monitors/internal/series_names.h"
+#include "firn/io/monitors/series_names.h"
 
 #include <set>
 #include <string>

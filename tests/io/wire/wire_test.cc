@@ -3,7 +3,7 @@
 #include <string>
 
 #include "firn/io/monitors/internal/crc32c.h"
-#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/tfrecord.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "firn/device/atomic_file.h"
-#include "firn/io/internal/random_access.h"
 #include "firn/io/npy/npy.h"
+#include "firn/io/random_access.h"
 #include "firn/io/zip/internal/zip.h"
 #include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
@@ -48,7 +48,7 @@ TEST(Zip64Test, ReadsWhatItWrites) {
       std::vector<Content> named = contents;
       named[2].name = "empty";
       ASSERT_TRUE(WriteZip(path, named, deflate, narrow).ok());
-      const auto file = internal::RandomAccess::Open(path);
+      const auto file = RandomAccess::Open(path);
       ASSERT_TRUE(file.ok());
       const auto zip = internal::ZipReader::Open(**file, {});
       ASSERT_TRUE(zip.ok()) << narrow << ": " << zip.status();
@@ -75,7 +75,7 @@ TEST(Zip64Test, HoldsMoreMembersThan16BitsCount) {
   std::vector<Content> contents;
   for (int i = 0; i < 65536; ++i) contents.push_back({std::to_string(i), ""});
   ASSERT_TRUE(WriteZip(TempPath("many.zip"), contents, false, 0xffffffff).ok());
-  const auto file = internal::RandomAccess::Open(TempPath("many.zip"));
+  const auto file = RandomAccess::Open(TempPath("many.zip"));
   ASSERT_TRUE(file.ok());
   const auto zip = internal::ZipReader::Open(**file, {});
   ASSERT_TRUE(zip.ok()) << zip.status();

@@ -12,24 +12,35 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/csv/internal/csv_cells.h"
-#include "firn/io/csv/internal/csv_reader.h"
-#include "firn/io/internal/random_access.h"
-#include "firn/io/internal/value_or_raise.h"
-#include "firn/io/monitors/internal/event_messages.h"
-#include "firn/io/monitors/internal/line_file.h"
-#include "firn/io/monitors/internal/record_parsers.h"
-#include "firn/io/monitors/internal/record_pieces.h"
-#include "firn/io/monitors/internal/records.h"
+#include "firn/io/csv/csv_cells.h"
+#include "firn/io/csv/csv_reader.h"
+#include "firn/io/monitors/event_messages.h"
+#include "firn/io/monitors/line_file.h"
+#include "firn/io/monitors/record_parsers.h"
+#include "firn/io/monitors/record_pieces.h"
 #include "firn/io/monitors/series_status.h"
+#include "firn/io/monitors/tfrecord.h"
+#include "firn/io/random_access.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/files.h"
 
 namespace firn::cli {
 namespace {
 
+using io::CellError;
+using io::CsvText;
+using io::Damaged;
+using io::ForEachCsvRow;
+using io::ForEachRecord;
+using io::ParseCell;
+using io::ParseJsonRecord;
+using io::RandomAccess;
+using io::ReadEvent;
+using io::RecordReader;
 using io::RecordValue;
-namespace internal = io::internal;
+using io::SplitLine;
+using io::ValueOrRaise;
 
 constexpr int64_t kMostRecord = int64_t{64} << 20;  // bytes
 constexpr size_t kMostColumns = 10'000;
@@ -62,8 +73,8 @@ void AddValue(const RecordValue& value, Column* column) {
   }
 }
 
-std::unique_ptr<internal::RandomAccess> OpenOrRaise(const std::string& path) {
-  return internal::ValueOrRaise(internal::RandomAccess::Open(path), "file");
+std::unique_ptr<RandomAccess> OpenOrRaise(const std::string& path) {
+  return ValueOrRaise(RandomAccess::Open(path), "file");
 }
 
 // All whole records of a text, and how many there are.
@@ -75,7 +86,7 @@ void ReadText(const std::string& path, absl::FunctionRef<size_t(std::string_view
     ++records;
     return take(record);
   };
-  RaiseIfError(internal::ForEachRecord(*file, kMostRecord, split, count, &offset), "file");
+  RaiseIfError(ForEachRecord(*file, kMostRecord, split, count, &offset), "file");
   contents->facts = {{"records", records}, {"cut off", offset != file->size()}};
 }
 
@@ -85,8 +96,7 @@ FileContents ReadLines(const std::string& path,
   FileContents contents;
   Columns columns(&contents);
   ReadText(
-      path, internal::SplitLine, [&](std::string_view line) { return parse(line, &columns); },
-      &contents);
+      path, SplitLine, [&](std::string_view line) { return parse(line, &columns); }, &contents);
   return contents;
 }
 
@@ -114,7 +124,7 @@ absl::Status AddSeriesLine(std::string_view line, Columns* columns) {
 absl::Status AddJsonLine(std::string_view line, Columns* columns) {
   line.remove_suffix(1);
   FIRN_ASSIGN_OR_RETURN(const io::JsonLinesWriter::Fields fields,
-                        internal::ParseJsonRecord(line, kMostColumns));
+                        ParseJsonRecord(line, kMostColumns));
   for (const auto& [name, value] : fields) {
     FIRN_ASSIGN_OR_RETURN(Column* const column, columns->Find(name));
     AddValue(value, column);
@@ -123,9 +133,9 @@ absl::Status AddJsonLine(std::string_view line, Columns* columns) {
 }
 
 // A cell is a number where LoadCsv takes it for one, in f64.
-void AddCell(const internal::Field& field, Column* column) {
+void AddCell(const io::CsvField& field, Column* column) {
   double number = 0;
-  if (internal::ParseCell(field.text, true, &number) == internal::CellError::kNone) {
+  if (ParseCell(field.text, true, &number) == CellError::kNone) {
     column->statistics.Add(number);
   } else {
     ++column->others;
@@ -135,11 +145,10 @@ void AddCell(const internal::Field& field, Column* column) {
 // Columns without a heading are named by their numbers. A first row without any number is one.
 FileContents ReadTable(const std::string& path) {
   FileContents contents;
-  internal::CsvText text = internal::ValueOrRaise(
-      internal::CsvText::Open(path, std::numeric_limits<int64_t>::max()), "csv");
+  CsvText text = ValueOrRaise(CsvText::Open(path, std::numeric_limits<int64_t>::max()), "csv");
   int64_t rows = 0;
   bool first = true, cut_off = false;
-  const auto take = [&](const std::vector<internal::Field>& fields) -> absl::Status {
+  const auto take = [&](const std::vector<io::CsvField>& fields) -> absl::Status {
     if (std::exchange(first, false)) {
       FIRN_RETURN_IF(fields.size() > kMostColumns,
                      ResourceExhausted("more than ", kMostColumns, " columns"));
@@ -149,8 +158,7 @@ FileContents ReadTable(const std::string& path) {
         return alone.others == 0;
       });
       for (size_t i = 0; i < fields.size(); ++i) {
-        contents.columns.push_back(
-            {.name = heading ? internal::WordOf(fields[i]) : absl::StrCat(i)});
+        contents.columns.push_back({.name = heading ? io::WordOf(fields[i]) : absl::StrCat(i)});
       }
       if (heading) return absl::OkStatus();
     }
@@ -158,9 +166,8 @@ FileContents ReadTable(const std::string& path) {
     for (size_t i = 0; i < fields.size(); ++i) AddCell(fields[i], &contents.columns[i]);
     return absl::OkStatus();
   };
-  RaiseIfError(internal::ForEachCsvRow(&text, {.may_be_cut = true, .max_record = kMostRecord}, take,
-                                       &cut_off),
-               "csv");
+  RaiseIfError(
+      ForEachCsvRow(&text, {.may_be_cut = true, .max_record = kMostRecord}, take, &cut_off), "csv");
   contents.facts = {{"records", rows}, {"cut off", cut_off}};
   return contents;
 }
@@ -186,8 +193,8 @@ absl::Status CountEvent(const io::Event& event, EventCounts* counts, Columns* co
   return absl::OkStatus();
 }
 
-absl::Status ReadEvents(const internal::RandomAccess& file, FileContents* contents) {
-  internal::RecordReader reader(file);
+absl::Status ReadEvents(const RandomAccess& file, FileContents* contents) {
+  RecordReader reader(file);
   Columns columns(contents);
   EventCounts counts;
   for (;;) {
@@ -195,10 +202,10 @@ absl::Status ReadEvents(const internal::RandomAccess& file, FileContents* conten
     FIRN_ASSIGN_OR_RETURN(const auto record, reader.Next(kMostRecord));
     if (!record.has_value()) break;
     io::Event event;
-    absl::Status status = internal::ReadEvent(*record, &event);
+    absl::Status status = ReadEvent(*record, &event);
     if (status.ok()) status = CountEvent(event, &counts, &columns);
     if (!status.ok()) {
-      return internal::Damaged(file.name(), offset, "record", std::string(status.message()));
+      return Damaged(file.name(), offset, "record", std::string(status.message()));
     }
   }
   contents->facts = {

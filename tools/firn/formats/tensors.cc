@@ -6,15 +6,15 @@
 #include "firn/io/checkpoints/checkpoint.h"
 #include "firn/io/graph/graph_file_status.h"
 #include "firn/io/hdf5/hdf5_status.h"
-#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/safetensors/safetensors.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/files.h"
 
 namespace firn::cli {
 namespace {
 
-using io::internal::ValueOrRaise;
+using io::ValueOrRaise;
 
 // What a graph's numbers mean, as far as its file says so.
 void DescribeInfo(const io::GraphInfo& info, FileContents* contents) {

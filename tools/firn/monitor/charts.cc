@@ -10,13 +10,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "firn/io/monitors/internal/series_names.h"
+#include "firn/io/monitors/series_names.h"
 
 namespace firn::cli {
 namespace {
 
-using io::internal::DataPart;
-using io::internal::PartsOf;
+using io::DataPart;
+using io::PartsOf;
 
 // kOther stands before kTime on the page.
 int OrderOf(ChartKind kind) {

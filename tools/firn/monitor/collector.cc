@@ -39,7 +39,7 @@ int64_t ChangedAt(const struct stat& info) {
   return int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
 }
 
-absl::StatusOr<std::string> TailOf(const io::internal::RandomAccess& file, int64_t end) {
+absl::StatusOr<std::string> TailOf(const io::RandomAccess& file, int64_t end) {
   std::string tail(static_cast<size_t>(std::min(end, kTail)), '\0');
   const auto n = static_cast<int64_t>(tail.size());
   FIRN_RETURN_IF_ERROR(file.ReadAt(end - n, tail.data(), n, "text"));
@@ -134,8 +134,8 @@ void Collector::Follow(const std::string& path, const std::string& name, const s
 }
 
 absl::Status Collector::ReadMore(const std::string& path, Followed* file) {
-  FIRN_ASSIGN_OR_RETURN(const auto source, io::internal::RandomAccess::Open(
-                                               folder_ + "/" + path, io::internal::Links::kRefuse));
+  FIRN_ASSIGN_OR_RETURN(const auto source,
+                        io::RandomAccess::Open(folder_ + "/" + path, io::Links::kRefuse));
   bool same = source->size() >= file->follower->offset();
   if (same) {
     FIRN_ASSIGN_OR_RETURN(const std::string tail, TailOf(*source, file->follower->offset()));

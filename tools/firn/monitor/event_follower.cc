@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "firn/device/status_macros.h"
-#include "firn/io/monitors/internal/event_messages.h"
-#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/event_messages.h"
+#include "firn/io/monitors/tfrecord.h"
 #include "tools/firn/monitor/follower.h"
 
 namespace firn::cli {
@@ -38,16 +38,16 @@ class EventFollower final : public Follower {
 
   bool in_sessions() const override { return true; }
 
-  absl::Status Read(const io::internal::RandomAccess& file) override {
-    io::internal::RecordReader reader(file, offset_);
+  absl::Status Read(const io::RandomAccess& file) override {
+    io::RecordReader reader(file, offset_);
     for (;;) {
       FIRN_ASSIGN_OR_RETURN(const std::optional<std::string> record,
                             reader.Next(rooms_->limits.max_record_bytes));
       if (!record.has_value()) return absl::OkStatus();
       io::Event event;
-      const absl::Status status = io::internal::ReadEvent(*record, &event);
+      const absl::Status status = io::ReadEvent(*record, &event);
       if (!status.ok()) {
-        return io::internal::Damaged(file.name(), offset_, "record", std::string(status.message()));
+        return io::Damaged(file.name(), offset_, "record", std::string(status.message()));
       }
       Take(std::move(event));
       offset_ = reader.offset();

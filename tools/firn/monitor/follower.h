@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 #include "tools/firn/monitor/room.h"
 #include "tools/firn/monitor/run_contents.h"
 #include "tools/firn/monitor/sample.h"
@@ -82,7 +82,7 @@ class Follower {
 
   // Goes on behind offset(). After an error what was found before it stays, and the next call tries
   // the same place again.
-  virtual absl::Status Read(const io::internal::RandomAccess& file) = 0;
+  virtual absl::Status Read(const io::RandomAccess& file) = 0;
   // Whether a folder's files of this kind go on with each other's curves.
   virtual bool in_sessions() const { return false; }
   // What has been read.

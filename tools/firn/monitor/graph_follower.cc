@@ -16,7 +16,7 @@
 #include "firn/autograd/graph/visit.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/graph/graph_file_status.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 #include "tools/firn/monitor/follower.h"
 
 namespace firn::cli {
@@ -31,7 +31,7 @@ class GraphFollower final : public Follower {
  public:
   using Follower::Follower;
 
-  absl::Status Read(const io::internal::RandomAccess& file) override {
+  absl::Status Read(const io::RandomAccess& file) override {
     const int64_t most = rooms_->limits.max_graph_file_bytes;
     FIRN_RETURN_IF(file.size() > most, ResourceExhausted(file.name(), ": a graph of ", file.size(),
                                                          " bytes (want at most ", most, ")"));

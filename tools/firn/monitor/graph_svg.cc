@@ -9,12 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "firn/io/monitors/internal/canvas.h"
+#include "firn/io/draw/canvas.h"
 
 namespace firn::cli {
 namespace {
 
-using io::internal::XmlText;
+using io::draw::XmlText;
 
 constexpr double kBox = 26, kLayer = 58, kGap = 16, kMargin = 12, kLetter = 7;
 

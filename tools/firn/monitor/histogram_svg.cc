@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "firn/io/monitors/internal/axis.h"
-#include "firn/io/monitors/internal/canvas.h"
-#include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/draw/axis.h"
+#include "firn/io/draw/canvas.h"
+#include "firn/io/number_text.h"
 
 namespace firn::cli {
 namespace {
@@ -58,9 +58,9 @@ std::vector<Bars> ChosenBars(const HistogramRow& row) {
   return all;
 }
 
-std::string Number(double value) { return io::internal::FormatNumber(value, 4); }
+std::string Number(double value) { return io::FormatNumber(value, 4); }
 
-void DrawHill(const Bars& bars, double base, double highest, const io::internal::Axis& axis,
+void DrawHill(const Bars& bars, double base, double highest, const io::draw::Axis& axis,
               std::string* svg) {
   const auto x = [&](double value) { return kLeft + (kRight - kLeft) * axis.Place(value); };
   std::string path = absl::StrFormat("M%.1f,%.1f", x(bars.edges[0]), base);
@@ -88,14 +88,14 @@ std::string DrawHistograms(const HistogramRow& row) {
     values.insert(values.end(), {bars.edges.front(), bars.edges.back()});
     highest = std::max(highest, *std::max_element(bars.densities.begin(), bars.densities.end()));
   }
-  const io::internal::Axis axis(values, false, 6);
+  const io::draw::Axis axis(values, false, 6);
   std::string svg = absl::StrFormat(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
       "aria-label=\"%s\" font-size=\"12\">\n",
       kWidth, kHeight,
-      io::internal::XmlText(absl::StrCat("How the values of ", row.name, " are distributed at ",
-                                         all.size(), " steps")));
-  for (const io::internal::Tick& tick : axis.ticks()) {
+      io::draw::XmlText(absl::StrCat("How the values of ", row.name, " are distributed at ",
+                                     all.size(), " steps")));
+  for (const io::draw::Tick& tick : axis.ticks()) {
     const double x = kLeft + (kRight - kLeft) * tick.at;
     absl::StrAppendFormat(&svg, "<path class=\"grid\" d=\"M%.1f,%.1fV%.1f\"/>\n", x, kTop, kBottom);
     absl::StrAppendFormat(&svg, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,

@@ -9,10 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/monitors/internal/line_file.h"
-#include "firn/io/monitors/internal/record_parsers.h"
-#include "firn/io/monitors/internal/record_pieces.h"
-#include "firn/io/monitors/internal/series_names.h"
+#include "firn/io/monitors/line_file.h"
+#include "firn/io/monitors/record_parsers.h"
+#include "firn/io/monitors/record_pieces.h"
+#include "firn/io/monitors/series_names.h"
 #include "firn/io/monitors/series_status.h"
 #include "tools/firn/monitor/follower.h"
 
@@ -25,8 +25,8 @@ class LineFollower : public Follower {
  public:
   using Follower::Follower;
 
-  absl::Status Read(const io::internal::RandomAccess& file) override {
-    return io::internal::ForEachRecord(
+  absl::Status Read(const io::RandomAccess& file) override {
+    return io::ForEachRecord(
         file, rooms_->limits.max_record_bytes,
         [this](std::string_view text) { return Split(text); },
         [this](std::string_view record) { return Take(record); }, &offset_);
@@ -34,7 +34,7 @@ class LineFollower : public Follower {
 
  protected:
   // The length of the first whole record of a text, 0 when there is none.
-  virtual size_t Split(std::string_view text) const { return io::internal::SplitLine(text); }
+  virtual size_t Split(std::string_view text) const { return io::SplitLine(text); }
   virtual absl::Status Take(std::string_view record) = 0;
 };
 
@@ -85,13 +85,13 @@ class CsvFollower final : public LineFollower {
   using LineFollower::LineFollower;
 
  protected:
-  size_t Split(std::string_view text) const override { return io::internal::SplitCsvRecord(text); }
+  size_t Split(std::string_view text) const override { return io::SplitCsvRecord(text); }
 
   absl::Status Take(std::string_view record) override {
     FIRN_ASSIGN_OR_RETURN(const std::vector<RecordValue> values,
-                          io::internal::ParseCsvRecord(record, kMostFields));
+                          io::ParseCsvRecord(record, kMostFields));
     if (columns_.empty()) {
-      const bool heading = io::internal::IsCsvHeading(values);
+      const bool heading = io::IsCsvHeading(values);
       for (size_t i = 0; i < values.size(); ++i) {
         columns_.push_back(heading ? Name(values[i].text()) : absl::StrCat(i));
       }
@@ -99,8 +99,8 @@ class CsvFollower final : public LineFollower {
       share_ = rooms_->other.Take(static_cast<int64_t>(bytes));
       if (!share_) columns_.clear();
       FIRN_RETURN_IF(!share_, ResourceExhausted("no room for ", values.size(), " more columns"));
-      x_ = io::internal::XColumnOf(columns_);
-      found_.by_epoch = io::internal::CountsEpochs(columns_[x_]);
+      x_ = io::XColumnOf(columns_);
+      found_.by_epoch = io::CountsEpochs(columns_[x_]);
       if (heading) return absl::OkStatus();
     }
     FIRN_RETURN_IF(values.size() != columns_.size(),
@@ -126,7 +126,7 @@ class JsonFollower final : public LineFollower {
   absl::Status Take(std::string_view record) override {
     record.remove_suffix(1);
     FIRN_ASSIGN_OR_RETURN(const io::JsonLinesWriter::Fields fields,
-                          io::internal::ParseJsonRecord(record, kMostFields));
+                          io::ParseJsonRecord(record, kMostFields));
     if (!x_.has_value() && !fields.empty()) {
       // Names are not cut here, and a file may be one name: it is in no room.
       const auto most = static_cast<size_t>(rooms_->limits.max_name_bytes);
@@ -136,8 +136,8 @@ class JsonFollower final : public LineFollower {
       std::vector<std::string> names;
       for (const auto& [name, value] : fields) names.push_back(Name(name));
       first_ = names[0];
-      x_ = names[io::internal::XColumnOf(names)];
-      found_.by_epoch = io::internal::CountsEpochs(*x_);
+      x_ = names[io::XColumnOf(names)];
+      found_.by_epoch = io::CountsEpochs(*x_);
     }
     const RecordValue* x = nullptr;
     for (const auto& [name, value] : fields) {

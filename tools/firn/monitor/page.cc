@@ -10,10 +10,10 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "firn/io/monitors/internal/canvas.h"
-#include "firn/io/monitors/internal/line_file.h"
-#include "firn/io/monitors/internal/series_names.h"
+#include "firn/io/draw/canvas.h"
 #include "firn/io/monitors/plot.h"
+#include "firn/io/monitors/series_names.h"
+#include "firn/io/number_text.h"
 #include "tools/firn/monitor/charts.h"
 #include "tools/firn/monitor/graph_svg.h"
 #include "tools/firn/monitor/histogram_svg.h"
@@ -22,19 +22,18 @@
 namespace firn::cli {
 namespace {
 
-using io::internal::XmlText;
+using io::draw::XmlText;
 
 constexpr size_t kColors = 6;  // of io/monitors' plots
 constexpr size_t kMostProblems = 50;
 
-std::string Number(double value) { return io::internal::FormatNumber(value, 5); }
+std::string Number(double value) { return io::FormatNumber(value, 5); }
 
 // A name in text of its own direction, so that letters written to the left stay within it.
 std::string Named(std::string_view name) { return absl::StrCat("<bdi>", XmlText(name), "</bdi>"); }
 
 std::string NumbersOf(const ThinCurve::Summary& s) {
-  std::string text =
-      absl::StrCat(Number(s.last_y), " at ", io::internal::FormatNumber(s.last_x, 10));
+  std::string text = absl::StrCat(Number(s.last_y), " at ", io::FormatNumber(s.last_x, 10));
   if (s.finite > 1) absl::StrAppend(&text, ", ", Number(s.least), " to ", Number(s.largest));
   if (s.not_finite > 0) absl::StrAppend(&text, ", ", s.not_finite, " not finite");
   return text;
@@ -44,7 +43,7 @@ std::string ChartCard(const Chart& chart, const PageOptions& o) {
   std::vector<io::Series> series;
   std::string legend, said;
   const std::vector<std::string> labels = LabelsOf(chart);
-  const auto styles = io::internal::StylesOf(labels, kColors);  // as the plot has them
+  const auto styles = io::StylesOf(labels, kColors);  // as the plot has them
   for (size_t i = 0; i < chart.curves.size(); ++i) {
     const std::string& name = labels[i];
     const std::string numbers = NumbersOf(chart.curves[i].points.Summarize());
@@ -170,7 +169,7 @@ std::string Header(const RunContents& contents, const PageOptions& o) {
                                   XmlText(CountsOf(contents)));
   const double last = LastStep(contents);
   if (std::isfinite(last)) {
-    absl::StrAppend(&text, "; the last step is ", io::internal::FormatNumber(last, 10));
+    absl::StrAppend(&text, "; the last step is ", io::FormatNumber(last, 10));
   }
   absl::StrAppend(&text, "; written ", XmlText(o.written));
   if (o.refresh_seconds > 0) {

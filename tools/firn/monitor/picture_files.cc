@@ -10,7 +10,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/image/image.h"
 #include "firn/io/image/image_status.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 
 namespace firn::cli {
 namespace {
@@ -108,9 +108,8 @@ absl::StatusOr<std::shared_ptr<const Picture>> PictureShelf::Load(const std::str
     return found->second.picture;
   }
   const auto load = [&]() -> absl::StatusOr<std::shared_ptr<const Picture>> {
-    FIRN_ASSIGN_OR_RETURN(
-        const auto source,
-        io::internal::RandomAccess::Open(folder + "/" + file.path, io::internal::Links::kRefuse));
+    FIRN_ASSIGN_OR_RETURN(const auto source,
+                          io::RandomAccess::Open(folder + "/" + file.path, io::Links::kRefuse));
     FIRN_RETURN_IF(source->size() > limits_.max_picture_bytes,
                    ResourceExhausted(file.path, ": a picture of ", source->size(),
                                      " bytes (want at most ", limits_.max_picture_bytes, ")"));

@@ -15,7 +15,7 @@
 #include "firn/device/edit_distance.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/internal/random_access.h"
+#include "firn/io/random_access.h"
 #include "firn/tensor/error.h"
 
 namespace firn::cli {
@@ -117,7 +117,7 @@ Config Config::Parse(std::string_view text, const std::string& file) {
 }
 
 Config Config::Load(const std::string& path) {
-  auto file = io::internal::RandomAccess::Open(path);
+  auto file = io::RandomAccess::Open(path);
   RaiseIfError(file.status(), "config");
   std::string text(static_cast<size_t>(std::min((*file)->size(), kMaxBytes + 1)), '\0');
   RaiseIfError((*file)->ReadAt(0, text.data(), static_cast<int64_t>(text.size()), "text"),

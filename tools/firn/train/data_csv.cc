@@ -15,10 +15,10 @@
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/csv/csv.h"
+#include "firn/io/csv/csv_cells.h"
 #include "firn/io/csv/csv_status.h"
-#include "firn/io/csv/internal/csv_cells.h"
 #include "firn/io/data/dataset.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
@@ -28,7 +28,7 @@ namespace firn::cli {
 namespace {
 
 using io::CsvColumn;
-using io::internal::ValueOrRaise;
+using io::ValueOrRaise;
 using nlohmann::json;
 
 // With so few different words nobody is asked whether they are classes.
@@ -91,9 +91,9 @@ void ParseMissing(const Config& config, Table* t) {
   const json& missing = config.value()["missing"];
   if (missing.is_number()) {
     t->fill = missing.get<double>();
-    if (!io::internal::MissingValue("csv", *t->fill, DType::kF32, t->options.round).ok()) {
-      config.Refuse("missing", absl::StrCat("expected ", io::internal::WantedOf(DType::kF32),
-                                            ", got ", missing.dump()));
+    if (!io::MissingValue("csv", *t->fill, DType::kF32, t->options.round).ok()) {
+      config.Refuse("missing",
+                    absl::StrCat("expected ", io::WantedOf(DType::kF32), ", got ", missing.dump()));
     }
   } else {
     const std::string what = config.Choice("missing", {"error", "drop", "mean"}, "error");
@@ -151,7 +151,7 @@ void CheckClasses(const Config& config, const Table& t, const std::vector<std::s
   }
   const bool fraction = std::any_of(words.begin(), words.end(), [](const std::string& word) {
     double number = 0;
-    return io::internal::ParseCell(word, true, &number) == io::internal::CellError::kNone &&
+    return io::ParseCell(word, true, &number) == io::CellError::kNone &&
            std::trunc(number) != number;
   });
   if (words.size() <= kFewClasses || (!fraction && n <= rows / 2)) return;

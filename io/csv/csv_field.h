@@ -1,0 +1,20 @@
+#ifndef FIRN_IO_CSV_CSV_FIELD_H_
+#define FIRN_IO_CSV_CSV_FIELD_H_
+
+#include <string>
+#include <string_view>
+
+namespace firn::io {
+
+// One field of a record of a CSV file, which it points into.
+struct CsvField {
+  std::string_view text;  // without the quotes around it
+  bool quoted = false;
+};
+
+// What a field says: two quotes in quotes are one.
+std::string WordOf(const CsvField& field);
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_CSV_CSV_FIELD_H_
