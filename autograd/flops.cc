@@ -9,6 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/problems/conv_problem.h"
+#include "firn/tensor/problems/packed_conv_problem.h"
 
 namespace firn {
 namespace {
@@ -55,6 +56,15 @@ double TransposeFlops(const KernelQuery& call) {
 FIRN_REGISTER_FLOPS(conv_transpose1d) { return TransposeFlops(call); }
 FIRN_REGISTER_FLOPS(conv_transpose2d) { return TransposeFlops(call); }
 FIRN_REGISTER_FLOPS(conv_transpose3d) { return TransposeFlops(call); }
+
+FIRN_REGISTER_FLOPS(conv_packed) {
+  const auto& a = call.attrs<PackedConvAttrs>();
+  return FlopsOf(ConvForward(call.in(0).shape, Shape(a.weight.span()), a.conv));
+}
+FIRN_REGISTER_FLOPS(conv_transpose_packed) {
+  const auto& a = call.attrs<PackedConvAttrs>();
+  return FlopsOf(ConvBackwardData(call.in(0).shape, Shape(a.weight.span()), a.conv));
+}
 
 double WeightGradFlops(const KernelQuery& call) {
   return FlopsOf(ConvBackwardWeight(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));

@@ -8,10 +8,11 @@
 
 namespace firn::inner::internal {
 
-// Packing::pack of conv2d's weight: an operation that takes x, the weights as the kernel has
-// transformed them, and bias. It is not registered: only graphs call it. Errors: memory.
-absl::StatusOr<std::optional<PackedCall>> PackConv2d(const KernelQuery& call, const Kernel& kernel,
-                                                     const Tensor& weight);
+// Packing::pack of the weight of convolutions and transposed ones: an operation that takes x, the
+// weight as the kernel wants it, and bias. It is not registered: only graphs call it, in the
+// process that made them. Errors: memory.
+absl::StatusOr<std::optional<PackedCall>> PackConv(const KernelQuery& call, const Kernel& kernel,
+                                                   const Tensor& weight);
 
 }  // namespace firn::inner::internal
 

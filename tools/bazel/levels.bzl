@@ -36,7 +36,7 @@ def _holds_kernels(owner, pages):
         if owner.package == package and "cuda" not in owner.name:
             return True
     if owner.package == "tensor":
-        return owner.name in ["packed_conv", "strided_copy"]
+        return owner.name == "strided_copy"
     return owner.package == "device" and owner.name == "level_tag"  # which all kernels ask for
 
 def _level_kernels_impl(ctx):

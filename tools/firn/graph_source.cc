@@ -14,8 +14,7 @@
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
-#include "firn/io/graph/graph_file.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops.h"
@@ -159,12 +158,14 @@ io::GraphFile ReadGraph(const GraphSource& source, const io::LoadLimits& limits)
 }
 
 StaticGraph LoadGraph(const GraphSource& source) {
-  if (const io::Format* const format = NetworkFormat(source.path)) {
-    return io::internal::ValueOrRaise(
-        StaticGraph::Compile(CaptureNetwork(source, *format, {}).graph), "graph");
-  }
-  RequireNoSizes(source);
-  return io::LoadGraph(source.path);
+  io::GraphFile file = ReadGraph(source);
+  return InNameOf(source.path, [&] {
+    return io::ValueOrRaise(
+        StaticGraph::Compile(
+            std::move(file.graph),
+            {.max_arena_bytes = io::LoadLimits().max_total_bytes, .constant_states = true}),
+        "graph");
+  });
 }
 
 }  // namespace firn::cli

@@ -34,7 +34,7 @@ bool IsNetworkFile(const std::string& path);
 // that the file leaves open and nobody says; what reading the file throws; UsageError for sizes
 // that the file does not leave open.
 io::GraphFile ReadGraph(const GraphSource& source, const io::LoadLimits& limits = {});
-// Compiled.
+// Compiled; what no run changes is constant, so that weights are laid out for their kernels once.
 StaticGraph LoadGraph(const GraphSource& source);
 
 }  // namespace firn::cli

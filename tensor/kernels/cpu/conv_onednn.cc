@@ -1,10 +1,11 @@
 // Convolution primitives of oneDNN, made once per problem and thread count and kept in a
 // thread-local table and by frozen graphs: making one costs far more than running a small one, and
 // a table per thread needs no lock. Weights are packed into the primitive's layout in workspace at
-// each run, and so are x and y where AMX multiplies and they are not channels-last, the only order
-// in which oneDNN 2.6.3 does that; oneDNN's own scratchpad lies behind them. GFLOP/s of one
-// Sapphire Rapids core, 128 channels 3x3 on 8x8, batch 64: 2280 forward, 1680 and 540 backward; by
-// blocks of channels 137, 139 and 119; bringing x or y there and back takes a tenth of the former.
+// each run, unless they come so (OneDnnConvOfPacked), and so are x and y where AMX multiplies and
+// they are not channels-last, the only order in which oneDNN 2.6.3 does that; oneDNN's own
+// scratchpad lies behind them. GFLOP/s of one Sapphire Rapids core, 128 channels 3x3 on 8x8, batch
+// 64: 2280 forward, 1680 and 540 backward; by blocks of channels 137, 139 and 119; bringing x or y
+// there and back takes a tenth of the former.
 
 #include "firn/tensor/kernels/cpu/conv_onednn.h"
 
@@ -12,6 +13,7 @@
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "firn/device/internal/openmp.h"
@@ -30,34 +32,6 @@ using dnnl::memory;
 // Everything a primitive depends on.
 using Key = std::array<int64_t, 11 + 6 * Sizes::kMost>;
 
-}  // namespace
-
-// A tensor as it is given and as the primitive takes it.
-struct OneDnnTensor {
-  memory::desc given, packed;
-  bool pack = false;      // packed != given
-  dnnl::reorder reorder;  // from given to packed, or back for the result
-  size_t packed_bytes = 0;
-};
-
-struct OneDnnConv {
-  ConvPass pass = ConvPass::kForward;
-  absl::Status status;  // not OK: oneDNN cannot do it, or only slowly
-  dnnl::primitive primitive;
-  ConvLayouts layouts;
-  OneDnnTensor x, weight, y;
-  memory::desc bias;
-  size_t scratch = 0;  // bytes, for so many threads
-  int threads = 1;
-  bool with_tiles = false;  // multiplies by AMX
-
-  const OneDnnTensor& result() const {
-    return pass == ConvPass::kForward ? y : pass == ConvPass::kBackwardData ? x : weight;
-  }
-};
-
-namespace {
-
 // A pass over tensors of one type.
 struct Pass {
   ConvPass pass;
@@ -69,6 +43,35 @@ struct Pass {
     return dtype == DType::kBF16 ? memory::data_type::bf16 : memory::data_type::f32;
   }
 };
+
+}  // namespace
+
+// A tensor as it is given and as the primitive takes it.
+struct OneDnnTensor {
+  memory::desc given, packed;
+  bool pack = false;      // packed != given
+  dnnl::reorder reorder;  // from given to packed, or back for the result
+  size_t packed_bytes = 0;
+};
+
+struct OneDnnConv {
+  ConvProblem problem;
+  Pass of;
+  absl::Status status;  // not OK: oneDNN cannot do it, or only slowly
+  dnnl::primitive primitive;
+  ConvLayouts layouts;
+  OneDnnTensor x, weight, y;
+  memory::desc bias;
+  size_t scratch = 0;  // bytes, for so many threads
+  int threads = 1;
+  bool with_tiles = false;  // multiplies by AMX
+
+  const OneDnnTensor& result() const {
+    return of.pass == ConvPass::kForward ? y : of.pass == ConvPass::kBackwardData ? x : weight;
+  }
+};
+
+namespace {
 
 size_t AlignUp(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
@@ -188,7 +191,6 @@ void Finish(const PrimitiveDesc& pd, const memory::desc& weight, const ConvProbl
 void Make(const ConvProblem& p, const Pass& of, const LayoutPair& layouts, OneDnnConv* out) {
   const Descs d = Describe(p, of, layouts.inside);
   const ConvPass pass = of.pass;
-  out->pass = pass;
   out->threads = omp_get_max_threads();
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -237,6 +239,8 @@ ConvLayouts PreferredLayouts(const ConvProblem& p, const Pass& pass) {
 std::shared_ptr<const OneDnnConv> TryMake(const ConvProblem& p, const Pass& pass,
                                           const LayoutPair& layouts) {
   auto made = std::make_shared<OneDnnConv>();
+  made->problem = p;
+  made->of = pass;
   try {
     Make(p, pass, layouts, made.get());
   } catch (const dnnl::error& e) {
@@ -262,6 +266,16 @@ std::shared_ptr<const OneDnnConv> Make(const ConvProblem& p, const Pass& pass) {
   return made;
 }
 
+// From the thread's table, for as many threads as OpenMP has now.
+absl::StatusOr<std::shared_ptr<const OneDnnConv>> Find(const ConvProblem& p, const Pass& pass) {
+  auto& table = OfThread<Primitives>().made;
+  if (table.size() > 4096) table.clear();  // a program that never repeats a shape
+  std::shared_ptr<const OneDnnConv>& slot = table[KeyOf(p, pass)];
+  if (slot == nullptr) slot = Make(p, pass);
+  FIRN_RETURN_IF_ERROR(slot->status);
+  return slot;
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvFor(const ConvProblem& p, ConvPass pass,
@@ -273,13 +287,7 @@ absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvFor(const ConvProble
                  Unimplemented("takes f32", bf16 ? " and bf16" : "", " only"));
   FIRN_RETURN_IF(p.batch == 0 || p.in == 0 || p.out == 0, Unimplemented("empty tensors"));
   SyncOpenMpThreads();  // the library fixes its number of threads when it makes a primitive
-  const Pass of = {pass, dtype, bias, bf16 && MultipliesTiles() ? given : ConvLayouts{}};
-  auto& table = OfThread<Primitives>().made;
-  if (table.size() > 4096) table.clear();  // a program that never repeats a shape
-  std::shared_ptr<const OneDnnConv>& slot = table[KeyOf(p, of)];
-  if (slot == nullptr) slot = Make(p, of);
-  FIRN_RETURN_IF_ERROR(slot->status);
-  return slot;
+  return Find(p, {pass, dtype, bias, bf16 && MultipliesTiles() ? given : ConvLayouts{}});
 }
 
 ConvLayouts OneDnnConvLayouts(const OneDnnConv& conv) { return conv.layouts; }
@@ -292,9 +300,44 @@ size_t OneDnnConvWorkspace(const OneDnnConv& conv) {
   return bytes;
 }
 
+bool OneDnnConvPacksWeight(const OneDnnConv& conv) { return conv.weight.pack; }
+
+size_t OneDnnConvWeightBytes(const OneDnnConv& conv) { return conv.weight.packed.get_size(); }
+
+int OneDnnConvThreads(const OneDnnConv& conv) { return conv.threads; }
+
+ConvPass OneDnnConvPass(const OneDnnConv& conv) { return conv.of.pass; }
+
+absl::Status OneDnnConvPackWeight(const OneDnnConv& conv, const void* weight, void* packed) {
+  const OmpThreads as_made(conv.threads);
+  try {
+    memory from(conv.weight.given, OneDnnEngine(), const_cast<void*>(weight));
+    memory to(conv.weight.packed, OneDnnEngine(), packed);
+    conv.weight.reorder.execute(OfThread<Primitives>().stream, from, to);
+  } catch (const dnnl::error& e) {
+    return Internal("oneDNN: ", std::string(e.what()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvOfPacked(
+    const std::shared_ptr<const OneDnnConv>& conv, int threads) {
+  std::shared_ptr<const OneDnnConv> found = conv;
+  if (conv->threads != threads) {
+    const OmpThreads as_packed(threads);
+    FIRN_ASSIGN_OR_RETURN(std::shared_ptr<const OneDnnConv> first, Find(conv->problem, conv->of));
+    if (first->weight.packed != conv->weight.packed) found = std::move(first);
+  }
+  auto packed = std::make_shared<OneDnnConv>(*found);
+  packed->weight.given = packed->weight.packed;
+  packed->weight.pack = false;
+  packed->weight.packed_bytes = 0;
+  return packed;
+}
+
 absl::Status OneDnnConvRun(const OneDnnConv& conv, void* x, void* weight, void* bias, void* y,
                            void* workspace) {
-  const ConvPass pass = conv.pass;
+  const ConvPass pass = conv.of.pass;
   const OneDnnTensor& result = conv.result();
   const OmpThreads as_made(conv.threads);
   try {

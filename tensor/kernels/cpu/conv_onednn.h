@@ -44,6 +44,20 @@ bool OneDnnConvWithTiles(const OneDnnConv& conv);
 // Scratch bytes: packed operands and the library's scratchpad.
 size_t OneDnnConvWorkspace(const OneDnnConv& conv);
 
+// Whether the weight is packed into a layout of the primitive's own, which depends on the number of
+// threads that it was made for, and how many bytes it has there.
+bool OneDnnConvPacksWeight(const OneDnnConv& conv);
+size_t OneDnnConvWeightBytes(const OneDnnConv& conv);
+int OneDnnConvThreads(const OneDnnConv& conv);
+ConvPass OneDnnConvPass(const OneDnnConv& conv);
+absl::Status OneDnnConvPackWeight(const OneDnnConv& conv, const void* weight, void* packed);
+
+// `conv` on a weight that OneDnnConvPackWeight laid out for the same problem with `threads`
+// threads: with as many as before where that is the layout for them, too, otherwise with these.
+// Requires: no gradient of the weight. Errors: those of OneDnnConvFor.
+absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvOfPacked(
+    const std::shared_ptr<const OneDnnConv>& conv, int threads);
+
 // Runs the pass on tensors of its dtype; x and y in OneDnnConvLayouts, weight row-major
 // [out, in / groups, kernel].
 // Forward: y from x, weight, bias (null: made without). Data: x from y, weight. Weight: weight from

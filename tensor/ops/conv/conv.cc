@@ -103,7 +103,9 @@ std::optional<OpCall> WithActivation(AttrsRef attrs, const TensorSpec& y, FusedA
 
 constexpr GraphTraits kTraits = {
     .channel_map = ChannelMap{.x = In::kX, .weight = In::kWeight, .bias = In::kBias},
+    .packing = Packing{.input = In::kWeight, .pack = internal::PackConv},
 };
+
 Tensor IntegerSums(const Tensor& x, const Tensor& x_zero, const Tensor& weight, AttrsRef attrs) {
   const Tensor none = Zeros({}, DType::kI8, x.device());
   return IntConv2d(x, x_zero, weight, none, attrs.get<ConvAttrs>());
@@ -112,7 +114,7 @@ Tensor IntegerSums(const Tensor& x, const Tensor& x_zero, const Tensor& weight, 
 constexpr GraphTraits kConv2dTraits = {
     .with_activation = WithActivation,
     .channel_map = kTraits.channel_map,
-    .packing = Packing{.input = In::kWeight, .pack = internal::PackConv2d},
+    .packing = kTraits.packing,
     .integer_sums = IntegerSums,
 };
 

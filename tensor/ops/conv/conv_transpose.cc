@@ -5,6 +5,8 @@
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/internal/packed_conv.h"
 #include "firn/tensor/kernels/cpu/conv_kernels.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/conv/channels.h"
@@ -33,6 +35,10 @@ void Grad(GradContext& g) {
   }
 }
 
+constexpr GraphTraits kTraits = {
+    .packing = Packing{.input = 1, .pack = internal::PackConv},
+};
+
 OpDef TransposeOp(int dims, std::string_view doc) {
   const int rank = dims + 2;
   return {
@@ -46,6 +52,7 @@ OpDef TransposeOp(int dims, std::string_view doc) {
       .grad = Grad,
       .saves = {Saved::Input(0), Saved::Input(1)},
       .kernels = cpu::ConvKernels(ConvPass::kBackwardData, dims),
+      .graph = &kTraits,
   };
 }
 

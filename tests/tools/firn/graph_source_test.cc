@@ -13,6 +13,7 @@
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_write.h"
 #include "firn/io/parameters.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "tests/io/onnx/onnx_builder.h"
@@ -128,6 +129,19 @@ TEST(GraphSourceTest, OtherCommandsTakeThem) {
   EXPECT_THAT(o.out, HasSubstr("20"));  // 5 + 2 * 6 + 3
   EXPECT_THAT(Firn({"inspect", OnnxFile()}).out, HasSubstr("FLOAT [batch, height, 2]"));
   EXPECT_THAT(Firn({"inspect", NntxtFile()}).out, HasSubstr("executor: run"));
+}
+
+// A saved graph has states; for the command line nobody changes them any more.
+TEST(GraphSourceTest, WeightsAreLaidOutOnce) {
+  const std::string path = TempPath("conv.firn");
+  const NoGradScope no_grad;
+  const Tensor weight = Randn({32, 32, 3, 3}), x = Ones({1, 32, 9, 9});
+  io::SaveGraph(path, Freeze([&](const Tensor& in) { return Conv2d(in, weight, {}); }, x));
+  EXPECT_THAT(Firn({"profile", path, "--runs=1"}).out, HasSubstr("conv_packed"));
+  const Outcome o = Firn({"infer", path, "--input=1", "--json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const nlohmann::json elements = nlohmann::json::parse(o.out)["outputs"][0]["elements"];
+  EXPECT_EQ(elements.get<std::vector<float>>(), Conv2d(x, weight, {}).ToVector<float>());
 }
 
 TEST(GraphSourceTest, NnpInfoAndUnpack) {
