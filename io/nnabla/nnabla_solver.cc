@@ -129,15 +129,13 @@ Tensor Scaled(const Tensor& state, double factor) {
 
 }  // namespace
 
-void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
-                      const NnablaSolverOptions& options) {
+StateDict NnablaSolverStates(const StateDict& optimizer, const NnablaSolverOptions& options) {
   const NoGradScope no_grad;
   const Solver& solver = FindSolver(options.solver);
   const StateDict states = optimizer.Part("state");
   StateDict file;
-  std::vector<std::string> names;
   for (const std::string& parameter : Parameters(states)) {
-    names.push_back(Renamed(options, parameter));
+    const std::string renamed = Renamed(options, parameter);
     const auto take = [&](const char* name) {
       const Tensor* state = states.Find(absl::StrCat(parameter, ".", name));
       if (state != nullptr) return state->Detach().To(Device::Cpu());
@@ -146,7 +144,7 @@ void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
                   kWho);
     };
     const auto insert = [&](const char* name, const Tensor& value) {
-      file.Insert(absl::StrCat(names.back(), ".", name), value);
+      file.Insert(absl::StrCat(renamed, ".", name), value);
     };
     insert("t", Cast(take("step"), DType::kI64));
     for (const StateName& s : solver.states) {
@@ -159,8 +157,14 @@ void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
                                 solver.name, " has ", file.size()),
                 kWho);
   }
+  return file;
+}
+
+void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
+                      const NnablaSolverOptions& options) {
+  const StateDict file = NnablaSolverStates(optimizer, options);
   std::vector<std::string> groups;
-  for (const std::string& name : names) {
+  for (const std::string& name : Parameters(file)) {
     std::string group = internal::H5Path(file, name + ".t");
     if (!group.ends_with("/t")) {
       RaiseStatus(InvalidArgument("'", name, "' cannot be the name of a group"), kWho);
@@ -170,23 +174,21 @@ void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
   RaiseIfError(internal::WriteH5(path, file, groups), kWho);
 }
 
-StateDict LoadNnablaSolver(const std::string& path, const StateDict& optimizer,
-                           const NnablaSolverOptions& options) {
+StateDict FromNnablaSolverStates(const StateDict& file, const std::string& source,
+                                 const StateDict& optimizer, const NnablaSolverOptions& options) {
   const NoGradScope no_grad;
   const Solver& solver = FindSolver(options.solver);
-  absl::StatusOr<StateDict> file = TryLoadHdf5(path, {.limits = options.limits});
-  RaiseIfError(file.status(), kWho);
   StateDict result;
   for (const auto& [name, value] : optimizer) {
     if (!name.starts_with(kStatePrefix)) result.Insert(name, value);
   }
-  for (const std::string& parameter : Parameters(*file)) {
+  for (const std::string& parameter : Parameters(file)) {
     const auto take = [&](const char* name, bool count) {
       const std::string entry = absl::StrCat(parameter, ".", name);
-      const Tensor* state = file->Find(entry);
+      const Tensor* state = file.Find(entry);
       if (state == nullptr || IsFloating(state->dtype()) == count ||
           (count && state->rank() != 0)) {
-        RaiseStatus(DataLoss(path, ": ", entry, ": expected ",
+        RaiseStatus(DataLoss(source, ": ", entry, ": expected ",
                              count ? "a count of steps" : "a state of floats", " of ", solver.name,
                              ", got ", state == nullptr ? "none" : state->spec().ToString()),
                     kWho);
@@ -197,18 +199,27 @@ StateDict LoadNnablaSolver(const std::string& path, const StateDict& optimizer,
         absl::StrCat(std::string(kStatePrefix), Renamed(options, parameter), ".");
     result.Insert(prefix + "step", Cast(take("t", true), DType::kI64));
     for (const StateName& s : solver.states) {
-      if (s.optional && !file->Contains(absl::StrCat(parameter, ".", s.nnabla))) continue;
+      if (s.optional && !file.Contains(absl::StrCat(parameter, ".", s.nnabla))) continue;
       result.Insert(prefix + s.firn, Scaled(take(s.nnabla, false), 1 / FactorOf(s, optimizer)));
     }
   }
-  for (const auto& [entry, unused] : *file) {
+  for (const auto& [entry, unused] : file) {
     const std::string name = SplitLast(entry).second;
     const bool known = name == "t" || std::any_of(solver.states.begin(), solver.states.end(),
                                                   [&](const auto& s) { return s.nnabla == name; });
-    if (!known)
-      RaiseStatus(DataLoss(path, ": ", entry, ": ", solver.name, " has no such state"), kWho);
+    if (!known) {
+      RaiseStatus(DataLoss(source, ": ", entry, ": ", solver.name, " has no such state"), kWho);
+    }
   }
   return result;
+}
+
+StateDict LoadNnablaSolver(const std::string& path, const StateDict& optimizer,
+                           const NnablaSolverOptions& options) {
+  FindSolver(options.solver);
+  absl::StatusOr<StateDict> file = TryLoadHdf5(path, {.limits = options.limits});
+  RaiseIfError(file.status(), kWho);
+  return FromNnablaSolverStates(*file, path, optimizer, options);
 }
 
 }  // namespace firn::io

@@ -39,6 +39,9 @@ struct NnablaSolverOptions {
 void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
                       const NnablaSolverOptions& options);
 
+// What SaveNnablaSolver writes, by parameter and state: "conv1.conv.W.mean". Throws the same.
+StateDict NnablaSolverStates(const StateDict& optimizer, const NnablaSolverOptions& options);
+
 // The state dict that goes on from the file: the options ("groups.0.lr", ...) of `optimizer`, the
 // state dict that it has now, and the states of the file. Elements stay as they are: who transposes
 // a parameter of NNabla's for a layer does the same to its states. Throws firn::Error: kDataLoss,
@@ -46,6 +49,11 @@ void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
 // states; as SaveNnablaSolver; what LoadHdf5 says.
 StateDict LoadNnablaSolver(const std::string& path, const StateDict& optimizer,
                            const NnablaSolverOptions& options);
+
+// The same of what the file has, `states` as NnablaSolverStates gives them; `source` stands for the
+// file in messages.
+StateDict FromNnablaSolverStates(const StateDict& states, const std::string& source,
+                                 const StateDict& optimizer, const NnablaSolverOptions& options);
 
 }  // namespace firn::io
 

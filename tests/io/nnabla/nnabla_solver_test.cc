@@ -65,6 +65,27 @@ TEST(NnablaSolverTest, GoesOnFromAFileOfNnabla) {
 }
 
 // NNabla's loader sorts groups by their attribute `index` and takes t and the states from each.
+// What a file has, without one.
+TEST(NnablaSolverTest, StatesGoThereAndBack) {
+  const Tensor w = Parameter(), again = Parameter();
+  const optim::SgdOptions options = {
+      .lr = 0.1, .momentum = 0.9, .nesterov = true, .lr_in_velocity = true};
+  optim::Sgd sgd({{"w", w}}, options), other({{"w", again}}, options);
+  Steps(sgd, w, 2);
+  const StateDict states = NnablaSolverStates(sgd.state_dict(), {.solver = "Nesterov"});
+  EXPECT_EQ(states["w.t"].Item<int64_t>(), 2);
+  EXPECT_TRUE(states["w.m"].Equals(sgd.state_dict()["state.w.momentum_buffer"] * -1.0));
+  other.LoadStateDict(
+      FromNnablaSolverStates(states, "there", other.state_dict(), {.solver = "Nesterov"}));
+  EXPECT_TRUE(other.state_dict()["state.w.momentum_buffer"].Equals(
+      sgd.state_dict()["state.w.momentum_buffer"]));
+  EXPECT_THAT(ErrorOf([&] {
+                FromNnablaSolverStates({{"w.t", states["w.t"]}}, "there", other.state_dict(),
+                                       {.solver = "Nesterov"});
+              }),
+              HasSubstr("there: w.m: expected a state of floats of Nesterov, got none"));
+}
+
 TEST(NnablaSolverTest, WritesTheGroupsThatNnablaLooksFor) {
   const Tensor a = Parameter(), b = Parameter();
   optim::Adam adam({{"c1.W", a}, {"c10.W", b}});
