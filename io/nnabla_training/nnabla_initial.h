@@ -1,0 +1,28 @@
+#ifndef FIRN_IO_NNABLA_TRAINING_NNABLA_INITIAL_H_
+#define FIRN_IO_NNABLA_TRAINING_NNABLA_INITIAL_H_
+
+#include <string>
+
+#include "firn/io/nnabla_model/nnabla_model.h"
+#include "firn/io/nnabla_network/nnabla_network.h"
+#include "firn/tensor/state_dict.h"
+
+namespace firn::io {
+
+// What NNabla begins a training with: the parameters of all networks of the file, by
+// nnabla::ParameterName, as their initializers draw them from numpy.random.RandomState(0), in the
+// order in which NNabla 1.39 comes upon them. The parameters that the file has are not looked at,
+// but `given` stands in the place of what is drawn under its names; others in it are left out.
+// All are f32.
+//
+// Throws firn::Error naming file, network and variable: what nnabla::Expand throws; InvalidArgument
+// for parameters with neither an initializer nor an entry in `given`, for initializers that NNabla
+// does not have, for shapes that they cannot fill, and entries of other shapes; ResourceExhausted
+// beyond the limits, before anything is drawn.
+StateDict InitialNnablaParameters(const nnabla::Model& model, const std::string& source,
+                                  const StateDict& given = {},
+                                  const NnablaImportOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_NNABLA_TRAINING_NNABLA_INITIAL_H_

@@ -1,0 +1,71 @@
+#ifndef FIRN_IO_NNABLA_TRAINING_NNABLA_TRAINING_H_
+#define FIRN_IO_NNABLA_TRAINING_NNABLA_TRAINING_H_
+
+// What NNabla's model files say of training: which losses of which data are made small by what.
+//
+//   nnabla::Model model = io::LoadNnabla("lenet.nnp");
+//   model.parameters = io::InitialNnablaParameters(model, "lenet.nnp");
+//   io::NnablaTraining training = io::ImportNnablaTraining(model, "lenet.nnp");
+//   TensorList losses = training.optimizers[0].network.Call({images, labels});
+//
+// The data, the solvers and the loop are the program's: `firn nnp train` is one (tools/firn/nnp).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "firn/autograd/network/network.h"
+#include "firn/io/nnabla_model/nnabla_model.h"
+#include "firn/io/nnabla_network/nnabla_network.h"
+#include "firn/tensor/state_dict.h"
+
+namespace firn::io {
+
+// A network with what its inputs are filled with.
+struct NnablaFed {
+  std::string name;
+  std::string network_name;
+  Network network;
+  // By input: the variable of a data set, or, with % in front, a number that the loop knows:
+  // "%iter", "%max_iter", "%epoch", "%epochf", "%max_epoch" or "%progress".
+  std::vector<std::string> data;
+  std::vector<std::string> datasets;  // in which the variables are looked for, the last one first
+};
+
+// An optimizer of the file. Outputs of its network are the losses; what is made small is the sum of
+// their means.
+struct NnablaOptimizer : NnablaFed {
+  // Names in `state` of those that are moved, sorted: those that the losses need and whose
+  // learning_rate_multiplier is above 0, which is all that NNabla makes of that number.
+  std::vector<std::string> parameters;
+  nnabla::Solver solver;
+  int64_t update_interval = 1;           // iterations that one step sums gradients of
+  int64_t start_iter = 0, end_iter = 0;  // the first and the last, from 1; 0: no limit
+};
+
+// A monitor of the file. Outputs of its network are what the sum of the means is an error of.
+struct NnablaEvaluation : NnablaFed {};
+
+struct NnablaTraining {
+  nnabla::TrainingConfig config;  // with 10 in the place of a monitor_interval of 0
+  std::vector<NnablaOptimizer> optimizers;
+  std::vector<NnablaEvaluation> monitors;
+  // The parameters of all networks, by nnabla::ParameterName, f32: copies of those of the model.
+  // requires_grad is set where an optimizer moves them. Networks share these tensors.
+  StateDict state;
+};
+
+// Of the model's parameters; networks are made as ImportNnabla makes them. Networks that neither
+// optimizers nor monitors have are not looked at.
+//
+// Throws firn::Error, naming file, optimizer or monitor, and field: what ImportNnabla throws;
+// InvalidArgument for a file without training_config or optimizers, and for numbers below 0 or
+// beyond 2^53 iterations in all, names of networks, data sets, variables and parameters that the
+// file does not have, and data that starts with % and is none of the numbers above.
+// A `{loop}` in the name of a parameter stands for each of its copies.
+NnablaTraining ImportNnablaTraining(const nnabla::Model& model, const std::string& source,
+                                    const NnablaImportOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_NNABLA_TRAINING_NNABLA_TRAINING_H_
