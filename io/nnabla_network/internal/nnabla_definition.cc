@@ -20,6 +20,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/random/draws.h"
 #include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/views.h"
 
 namespace firn::io::internal {
@@ -71,8 +72,11 @@ absl::StatusOr<Step> Generated(const nnabla::GeneratorVariable& generator, const
   if (type == "Constant") return Step([=](In) { return TensorList{Full(shape, m)}; });
   if (type == "Range") {
     return Step([=](In) {
-      const Tensor numbers = Arange(static_cast<double>(shape.num_elements()));
-      return TensorList{Reshape(Mul(numbers, Tensor(m)), shape)};
+      // Along the last dimension, the same in all others.
+      const int64_t last = shape.rank() == 0 ? 1 : shape[shape.rank() - 1];
+      const Tensor numbers = Mul(Arange(static_cast<double>(last)), Tensor(m));
+      const Tensor all = shape.rank() == 0 ? Reshape(numbers, shape) : numbers;
+      return TensorList{Contiguous(Expand(all, shape.span()))};
     });
   }
   return InvalidArgument("generator_variable ", JsonString(generator.variable_name),

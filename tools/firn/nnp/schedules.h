@@ -1,0 +1,20 @@
+#ifndef FIRN_TOOLS_FIRN_NNP_SCHEDULES_H_
+#define FIRN_TOOLS_FIRN_NNP_SCHEDULES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "firn/io/nnabla_model/nnabla_model.h"
+
+namespace firn::cli {
+
+// The learning rate of an iteration, from 0, of whose solver the rate is `lr` at first. Throws
+// firn::Error, InvalidArgument, naming the field, for numbers that make no sense and schedulers
+// that there are not, Custom among them, which NNabla has only the name of.
+std::function<double(int64_t iteration)> ScheduleOf(const io::nnabla::Solver& solver,
+                                                    const std::string& at, double lr);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_NNP_SCHEDULES_H_
