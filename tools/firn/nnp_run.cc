@@ -1,0 +1,73 @@
+// firn nnp train, firn nnp infer: what nnabla_cli does with its model files, with its options.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tools/firn/command.h"
+#include "tools/firn/nnp/infer.h"
+#include "tools/firn/nnp/train.h"
+
+namespace firn::cli {
+
+FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say") {
+  struct Options {
+    NnpTraining training;
+    std::vector<std::string> data;
+  };
+  auto o = std::make_shared<Options>();
+  app.add_option("MODEL", o->training.model, "an .nnp or .nntxt of NNabla")->required();
+  app.add_option("-o,--outdir", o->training.output, "the folder of the results")->required();
+  app.add_option(
+      "-p,--param", o->training.parameters,
+      "parameters to begin with: .nnp, .h5, .protobuf or what Firn saves; otherwise they "
+      "are drawn as NNabla draws them, also where MODEL has some");
+  app.add_flag("-r,--resume", o->training.resume,
+               "go on with the newest results_current_<epoch>.nnp in the folder");
+  app.add_option(
+      "--data", o->data,
+      "NAME=PATH: a CSV file or a cache in the place of where MODEL says that data set is");
+  app.add_flag("--allow-outside", o->training.data.allow_outside,
+               "let tables name files outside of their folders");
+  app.add_option("--max-gib", o->training.max_gib, "of the parameters that are drawn")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  app.footer(
+      "Writes results.nnp (the best by the monitor valid_error), results_current_<epoch>.nnp and\n"
+      "monitoring_report.yml, as nnabla_cli train does. Data sets are looked for from here. "
+      "Example:\n"
+      "  firn nnp train lenet.nnp -o results");
+  return [o](Terminal& terminal) {
+    for (const std::string& text : o->data) {
+      const size_t sign = text.find('=');
+      if (sign == std::string::npos || sign + 1 == text.size()) {
+        throw UsageError(absl::StrCat("--data is ", text, ": expected NAME=PATH"));
+      }
+      if (!o->training.data.by_name.emplace(text.substr(0, sign), text.substr(sign + 1)).second) {
+        throw UsageError(absl::StrCat("--data says twice where ", text.substr(0, sign), " is"));
+      }
+    }
+    const nlohmann::json value = TrainNnp(o->training, terminal);
+    terminal.Print(absl::StrCat(value["parameters"].get<std::string>(), "\n"), value);
+    return 0;
+  };
+}
+
+FIRN_SUBCOMMAND(nnp, infer, "Runs the executors of an .nnp on files of bare elements") {
+  auto o = std::make_shared<NnpInference>();
+  app.add_option("MODEL", o->model, "an .nnp or .nntxt of NNabla")->required();
+  app.add_option("INPUTS", o->inputs, "a file for each input, of elements in row-major order")
+      ->required();
+  app.add_option("-o,--output", o->output,
+                 "write <this>_<sample>.bin, f32; without it they are printed");
+  app.add_option("-p,--param", o->parameters, "parameters in the place of MODEL's");
+  app.add_option("-t,--data_type", o->data_type, "of the files: uint8, int32 or float32");
+  app.add_option("-b,--batch_size", o->batch_size, "-1: that of MODEL")->capture_default_str();
+  app.footer(
+      "firn infer and firn forward take graphs of other formats, and data of other files.\n"
+      "Example: firn nnp infer lenet.nnp image.bin -o scores");
+  return [o](Terminal& terminal) { return InferNnp(*o, terminal); };
+}
+
+}  // namespace firn::cli
