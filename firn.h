@@ -8,6 +8,7 @@
 #include "firn/autograd/backward.h"
 #include "firn/autograd/checkpoint.h"
 #include "firn/autograd/function.h"
+#include "firn/autograd/graph/freeze_list.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/hooks.h"
 #include "firn/autograd/operation_hooks.h"
