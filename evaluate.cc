@@ -1,10 +1,13 @@
 // Batches count by their samples: the last one may be smaller.
 #include <cmath>
 #include <string>
+#include <typeinfo>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "firn/firn.h"
+#include "firn/nn/type_names.h"
 #include "firn/tensor/error.h"
 
 namespace firn {
@@ -44,22 +47,29 @@ bool AreShares(const Tensor& rows) {
 
 }  // namespace
 
-Evaluation Evaluate(nn::Layer& net, io::DataLoader& data, const EvaluateOptions& options) {
+Evaluation Evaluate(nn::Module& net, io::DataLoader& data, const EvaluateOptions& options) {
+  const ForwardFunction forward =
+      inner::internal::CheckedForward(net, options.forward, options.loss, "evaluate");
   const NoGradScope no_grad;
   const EvalScope eval(net);
   io::RunningMean loss;
   io::Metric metric = options.metric;
-  if (!metric && !options.loss) metric = io::Accuracy();
+  if (!metric && !options.loss && !options.forward) metric = io::Accuracy();
   if (metric) metric.Reset();  // it may have seen something before
   data.SetEpoch(0);
-  for (auto [input, target] : data) {
-    if (!options.loss) inner::internal::CheckShares(target);
-    const Tensor output = net(input);
-    const auto samples = static_cast<double>(input.size(0));
-    const Tensor value =
-        options.loss ? options.loss(output, target) : inner::internal::DefaultLoss(output, target);
-    loss.Update(value.Item(), samples);
-    if (metric) metric.Update(output, target, samples);
+  for (const io::Sample& batch : data) {
+    if (!options.forward) inner::internal::CheckPair(batch, options.loss);
+    const BatchResult result = forward(batch);
+    const auto samples = static_cast<double>(batch.input.size(0));
+    loss.Update(result.loss.Item(), samples);
+    if (!metric) continue;
+    if (!result.output.defined()) {
+      RaiseStatus(absl::InvalidArgumentError(
+                      "there is a metric, but forward gives a loss alone (want an output, too, and "
+                      "a target: BatchResult)"),
+                  "evaluate");
+    }
+    metric.Update(result.output, result.target, samples);
   }
   Evaluation result = {.loss = loss.Value(), .samples = static_cast<int64_t>(loss.weight())};
   if (metric) result.metric = metric.Value();
@@ -67,6 +77,37 @@ Evaluation Evaluate(nn::Layer& net, io::DataLoader& data, const EvaluateOptions&
 }
 
 namespace inner::internal {
+
+ForwardFunction CheckedForward(nn::Module& net, const ForwardFunction& forward,
+                               const LossFunction& loss, const char* who) {
+  const auto want = [who](bool ok, const auto&... what) {
+    if (!ok) RaiseStatus(absl::InvalidArgumentError(absl::StrCat(what...)), who);
+  };
+  want(!loss || !forward, "there are a loss and a forward, which gives one (want one of them)");
+  if (forward) return forward;
+  auto* const layer = dynamic_cast<nn::Layer*>(&net);
+  want(
+      layer != nullptr, nn::ClassName(typeid(net)),
+      " is no nn::Layer, which is called with one tensor (forward of the options says what becomes "
+      "of a batch)");
+  return [layer, loss](const io::Sample& batch) -> BatchResult {
+    const Tensor output = (*layer)(batch.input);
+    return {loss ? loss(output, batch.target) : DefaultLoss(output, batch.target), output,
+            batch.target};
+  };
+}
+
+void CheckPair(const io::Sample& batch, const LossFunction& loss) {
+  if (batch.size() != 2) {
+    RaiseStatus(absl::InvalidArgumentError(absl::StrCat(
+                    "expected two tensors, an input and a target, got ",
+                    absl::StrJoin(batch.variables(), ", "),
+                    ". FitOptions::forward and EvaluateOptions::forward say what becomes of others,"
+                    " io::Pick takes two of them")),
+                "batch");
+  }
+  if (!loss) CheckShares(batch.target);
+}
 
 Tensor DefaultLoss(const Tensor& output, const Tensor& target) {
   const bool one_class = output.rank() < 2 ? output.shape() == target.shape() : output.size(1) == 1;

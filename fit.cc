@@ -8,9 +8,9 @@
 
 namespace firn {
 
-FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train,
+FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& train,
               const FitOptions& given) {
-  FitOptions options = inner::internal::CheckedOptions(given, train);
+  FitOptions options = inner::internal::CheckedOptions(given, net, train);
   FitResult result;
   FitEpoch now = {.watch = options.watch};  // the epoch in progress, as far as it is
 
@@ -50,14 +50,12 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
   }
 
   int64_t group = 1, done = 0;  // batches that make a step together, and how many of them are over
-  const auto loss_of = [&](const Tensor& input, const Tensor& target) {
+  const auto step = [&](const io::Sample& batch) {
+    if (done == 0) optimizer.ZeroGrad();
     std::optional<AutocastScope> autocast;
     if (options.autocast) autocast.emplace(*options.autocast);
-    return options.loss(net(input), target);
-  };
-  const auto step = [&](const Tensor& input, const Tensor& target) {
-    if (done == 0) optimizer.ZeroGrad();
-    const Tensor loss = loss_of(input, target);
+    const Tensor loss = options.forward(batch).loss;
+    autocast.reset();
     const Tensor share = group == 1 ? loss : loss / double(group);
     (scaler ? scaler->Scale(share) : share).Backward();  // gradients add up
     if (done + 1 < group) return loss;
@@ -69,13 +67,16 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
     return loss;
   };
   std::map<std::string, StaticGraph> graphs;  // of frozen steps
-  const auto frozen_step = [&](const Tensor& input, const Tensor& target) {
-    std::string kind = input.spec().ToString() + target.spec().ToString() + std::to_string(group);
-    kind += (done == 0 ? " first" : "") + std::string(done + 1 == group ? " last" : "");
+  const auto frozen_step = [&](const io::Sample& batch) {
+    std::string kind = std::to_string(group) + (done == 0 ? " first" : "");
+    if (done + 1 == group) kind += " last";
+    std::vector<Tensor> in;
+    for (const std::string& name : batch.variables())
+      kind += " " + name + in.emplace_back(batch[name]).spec().ToString();
     const auto found = graphs.find(kind);
-    if (found != graphs.end() && found->second.StandsAsCaptured())
-      return found->second(input, target);
-    return graphs.insert_or_assign(kind, Freeze(step, input, target)).first->second.TakeFirst();
+    if (found != graphs.end() && found->second.StandsAsCaptured()) return found->second.Call(in)[0];
+    const auto of_list = [&](const auto& t) { return step(io::Sample::Named(batch.names, t)); };
+    return graphs.insert_or_assign(kind, Freeze(of_list, in)).first->second.TakeFirst();
   };
 
   while (now.epoch < options.epochs && !stopping.should_stop()) {
@@ -83,11 +84,11 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
     options.progress.label = "epoch " + std::to_string(now.epoch + 1);
     int64_t left = train.size() - train.position().batch;  // batches of the epoch
     double total = 0;                                      // of the losses of a group
-    for (auto bar = io::ProgressBar(train, options.progress); auto [input, target] : bar) {
-      if (!given.loss) inner::internal::CheckShares(target);
+    for (auto bar = io::ProgressBar(train, options.progress); const io::Sample& batch : bar) {
+      if (!given.forward) inner::internal::CheckPair(batch, given.loss);
       if (done == 0) group = std::clamp<int64_t>(left, 1, options.accumulate);
-      const Tensor loss = options.frozen ? frozen_step(input, target) : step(input, target);
-      total += inner::internal::AddLoss(loss, input.size(0), now);
+      const Tensor loss = options.frozen ? frozen_step(batch) : step(batch);
+      total += inner::internal::AddLoss(loss, batch.input.size(0), now);
       now.lr = optimizer.lr();
       bar.Note("loss " + std::to_string(now.loss));
       if (++done < group) continue;
@@ -104,7 +105,7 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
     if (options.validation) {
       std::optional<optim::WeightAverage::Scope> averaged;
       if (options.average) averaged.emplace(*options.average);
-      v = Evaluate(net, *options.validation, {given.loss, given.metric});
+      v = Evaluate(net, *options.validation, {given.loss, given.metric, given.forward});
       now.averaged = options.average != nullptr;
     }
     if (table) table->Write({now.epoch, now.step, now.loss, now.lr, v.loss, v.metric});

@@ -1,7 +1,7 @@
 #ifndef FIRN_FIT_H_
 #define FIRN_FIT_H_
 
-// Training in one call, for a network of one input, one loss and one optimizer:
+// Training in one call, for one network, one loss and one optimizer:
 //
 //   io::DataLoader train(io::Digits({.part = kTrain}), {.batch = 64, .shuffle = true});
 //   io::DataLoader test(io::Digits({.part = kTest}), {.batch = 500});
@@ -21,7 +21,7 @@
 #include "firn/io/checkpoints/checkpoint_manager.h"
 #include "firn/io/data/data_loader.h"
 #include "firn/io/progress/progress.h"
-#include "firn/nn/layer.h"
+#include "firn/nn/module.h"
 #include "firn/optim/optimizer.h"
 #include "firn/optim/schedule.h"
 #include "firn/optim/scheduler.h"
@@ -67,6 +67,9 @@ struct FitEpoch {
 struct FitOptions {
   int64_t epochs = 10;     // of the whole run, those before it was interrupted among them
   LossFunction loss = {};  // what to make small; empty: as for Evaluate
+  // In place of a loss of the network's output for the first tensor of two: what becomes of a
+  // batch, in training and validation. A frozen step is of all its tensors.
+  ForwardFunction forward = {};
   // Of the learning rate, followed by steps of the optimizer. Empty: rates stay as they are.
   optim::Schedule schedule = {};
   // In place of a schedule: rates go down when FitEpoch::watched() has stopped getting better,
@@ -130,16 +133,17 @@ struct FitResult {
 // An interruption (an exception, the end of the process) costs the steps since the last checkpoint:
 // the same call with the same folder goes on from there, and ends as an undisturbed run would to
 // the bit. Random numbers are those of the default generator of the training loader's device.
-// Throws firn::Error: InvalidArgument for options that make no sense, before anything has changed;
+// Throws firn::Error: InvalidArgument for options that make no sense, before anything has changed,
+// and as Evaluate for batches of other than two tensors without `forward`;
 // FailedPrecondition when the loss is no finite number any more, naming epoch, step and rate; what
 // the network, the losses, the loaders and io::CheckpointManager throw. Thread-compatible, as what
 // it is given.
-FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train,
+FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& train,
               const FitOptions& options = {});
 
 namespace inner::internal {
 // The options with what empty ones stand for. Throws as Fit.
-FitOptions CheckedOptions(FitOptions options, const io::DataLoader& train);
+FitOptions CheckedOptions(FitOptions options, nn::Module& net, const io::DataLoader& train);
 // Takes the mean loss of so many samples into that of the epoch, unless it is no number: then it
 // trains nothing, or ends the run. Returns it.
 double AddLoss(const Tensor& loss, int64_t samples, FitEpoch& epoch);

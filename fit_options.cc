@@ -45,7 +45,7 @@ void FitEpoch::LoadStateDict(const StateDict& state) {
 
 namespace inner::internal {
 
-FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
+FitOptions CheckedOptions(FitOptions o, nn::Module& net, const io::DataLoader& train) {
   const auto want = [](bool ok, const auto&... what) {
     if (!ok) RaiseStatus(absl::InvalidArgumentError(absl::StrCat(what...)), "fit");
   };
@@ -55,7 +55,8 @@ FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
   want(!o.plateau || !o.plateau->maximize || maximize,
        "plateau.maximize is set, but what is watched is to become low");
   if (o.plateau) o.plateau->maximize = maximize;
-  want(o.watch == FitWatch::kLoss || (o.validation != nullptr && (o.metric || !o.loss)),
+  want(o.watch == FitWatch::kLoss ||
+           (o.validation != nullptr && (o.metric || (!o.loss && !o.forward))),
        "watch asks for a metric, but there is no validation with one");
   want(!o.autocast || *o.autocast == DType::kF16 || *o.autocast == DType::kBF16,
        "autocast is to a type that is no half type (want kF16 or kBF16)");
@@ -76,7 +77,7 @@ FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
        "there is a metric, but no validation to compute it of");
   want(o.progress.quiet || o.progress.out != nullptr, "progress.out is null");
 
-  if (!o.loss) o.loss = DefaultLoss;
+  o.forward = CheckedForward(net, o.forward, o.loss, "fit");
   if (o.patience == 0) o.patience = std::numeric_limits<int64_t>::max();
   if (!o.progress.quiet) {
     o.on_epoch = [out = o.progress.out, then = std::move(o.on_epoch)](const FitEpoch& epoch) {
