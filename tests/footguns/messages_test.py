@@ -34,8 +34,10 @@ NAMED_BY_CALLER = {
     "io/json/internal/": "the reader", "io/safetensors/internal/": "the reader", "io/torch/internal/": "the reader",
     "io/nnabla_model/internal/": "the reader", "io/onnx/internal/": "the reader",
     "io/onnx/ops/": "the network, with the node",
-    "io/monitors/internal/event_messages.cc": "the record",
-    "io/monitors/internal/record_parsers.cc": "the record", "io/wire/internal/wire.cc": "the record",
+    "io/captured/": "the exporter", "io/nnabla_network/internal/nnabla_export_graph.cc": "the exporter",
+    "io/nnabla_model/nnb_write.cc": "SaveNnb",
+    "io/monitors/event_messages.cc": "the record",
+    "io/monitors/record_parsers.cc": "the record", "io/wire/internal/wire.cc": "the record",
     "io/graph/graph_file_check.cc": "the reader", "io/graph/graph_file_restore.cc": "the reader",
     "io/checkpoints/checkpoint_manager.cc": "the folder stands in the words",
 }

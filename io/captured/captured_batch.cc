@@ -2,12 +2,13 @@
 // those equal to the batch are taken for it, the end of a slice where it is one of the batch, and
 // of a reshape the multiple of the batch that has as many elements in front of it, else the first
 // one with which the elements are as many as before.
+#include "firn/io/captured/captured_batch.h"
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/graph/infer.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/onnx/internal/onnx_export_graph.h"
 #include "firn/tensor/op.h"
 
 namespace firn::io::internal {
@@ -157,6 +158,14 @@ class Resizer {
 
 absl::StatusOr<Graph> WithBatch(const Graph& graph, int64_t batch) {
   return Resizer(graph, batch).Run();
+}
+
+absl::StatusOr<Graph> WithAnotherBatch(const Graph& graph) {
+  FIRN_RETURN_IF(graph.inputs.empty() || graph.value(graph.inputs[0]).spec.shape.rank() == 0,
+                 InvalidArgument("dynamic_batch needs an input with a dimension"));
+  const int64_t batch = graph.value(graph.inputs[0]).spec.shape[0];
+  FIRN_RETURN_IF(batch == 0, InvalidArgument("dynamic_batch needs a run of one sample or more"));
+  return WithBatch(graph, batch + 1);
 }
 
 }  // namespace firn::io::internal

@@ -1,5 +1,5 @@
-#ifndef FIRN_IO_ONNX_INTERNAL_ONNX_BATCH_NORMS_H_
-#define FIRN_IO_ONNX_INTERNAL_ONNX_BATCH_NORMS_H_
+#ifndef FIRN_IO_CAPTURED_CAPTURED_BATCH_NORMS_H_
+#define FIRN_IO_CAPTURED_CAPTURED_BATCH_NORMS_H_
 
 #include <cstddef>
 #include <map>
@@ -9,7 +9,7 @@
 namespace firn::io::internal {
 
 // A batch norm in evaluation mode: what scales and shifts the channels, by running statistics.
-struct OnnxBatchNorm {
+struct CapturedBatchNorm {
   ValueId weight = kNoValue, bias = kNoValue;
   ValueId mean = kNoValue, variance = kNoValue;
   double eps = 0;
@@ -17,8 +17,8 @@ struct OnnxBatchNorm {
 
 // By the positions of their channel_affine operations, whose input 0 is what is normalized. The
 // operations that computed scale and shift stay where they are.
-std::map<size_t, OnnxBatchNorm> FindBatchNorms(const Graph& graph);
+std::map<size_t, CapturedBatchNorm> FindBatchNorms(const Graph& graph);
 
 }  // namespace firn::io::internal
 
-#endif  // FIRN_IO_ONNX_INTERNAL_ONNX_BATCH_NORMS_H_
+#endif  // FIRN_IO_CAPTURED_CAPTURED_BATCH_NORMS_H_

@@ -1,7 +1,7 @@
 // What BatchNorm computes where it does not train (tensor/ops/norm/batch_norm.cc), recognized
 // again:
 //   scale = weight / sqrt(variance + eps)     shift = -mean scale + bias
-#include "firn/io/onnx/internal/onnx_batch_norms.h"
+#include "firn/io/captured/captured_batch_norms.h"
 
 #include <optional>
 #include <string_view>
@@ -18,9 +18,9 @@ class Finder {
  public:
   explicit Finder(const Graph& graph) : graph_(graph), uses_(graph) {}
 
-  std::optional<OnnxBatchNorm> At(const Instr& affine) const {
+  std::optional<CapturedBatchNorm> At(const Instr& affine) const {
     if (affine.op->name != "channel_affine" || affine.in.size() < 3) return {};
-    OnnxBatchNorm found;
+    CapturedBatchNorm found;
     const ValueId scale = affine.in[1];
     if (!Scale(scale, found) || !Shift(affine.in[2], scale, found)) return {};
     const TensorSpec& x = graph_.value(affine.in[0]).spec;
@@ -46,7 +46,7 @@ class Finder {
     if (!constant || value.spec.shape.rank() != 0 || !value.bound.defined()) return {};
     return value.bound.Item();
   }
-  bool Scale(ValueId scale, OnnxBatchNorm& found) const {
+  bool Scale(ValueId scale, CapturedBatchNorm& found) const {
     const Instr* root = Made(scale, "rsqrt", 1);
     if (root == nullptr) {
       const Instr* product = Made(scale, "mul", 2);
@@ -61,7 +61,7 @@ class Finder {
     found.eps = eps.value_or(0);
     return eps.has_value() && graph_.value(found.variance).spec.shape.rank() == 1;
   }
-  bool Shift(ValueId shift, ValueId scale, OnnxBatchNorm& found) const {
+  bool Shift(ValueId shift, ValueId scale, CapturedBatchNorm& found) const {
     if (const Instr* sum = Made(shift, "add", 2)) {
       found.bias = sum->in[1];
       shift = sum->in[0];
@@ -79,9 +79,9 @@ class Finder {
 
 }  // namespace
 
-std::map<size_t, OnnxBatchNorm> FindBatchNorms(const Graph& graph) {
+std::map<size_t, CapturedBatchNorm> FindBatchNorms(const Graph& graph) {
   const Finder finder(graph);
-  std::map<size_t, OnnxBatchNorm> found;
+  std::map<size_t, CapturedBatchNorm> found;
   for (size_t i = 0; i < graph.instrs.size(); ++i) {
     if (const auto norm = finder.At(graph.instrs[i])) found.emplace(i, *norm);
   }

@@ -1,0 +1,22 @@
+#ifndef FIRN_IO_CAPTURED_CAPTURED_BATCH_H_
+#define FIRN_IO_CAPTURED_CAPTURED_BATCH_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "firn/autograd/graph/graph.h"
+
+namespace firn::io::internal {
+
+// The graph as it were had dimension 0 of its inputs `batch` elements: shapes are inferred anew,
+// with sizes in attributes that were the batch, or a multiple of it. Kernels, constants and states
+// are as they were; nobody runs it. Unimplemented, naming the operation that does not fit.
+absl::StatusOr<Graph> WithBatch(const Graph& graph, int64_t batch);
+
+// The graph with one sample more, for who exports it for batches of any size. InvalidArgument where
+// no input has samples.
+absl::StatusOr<Graph> WithAnotherBatch(const Graph& graph);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_CAPTURED_CAPTURED_BATCH_H_
