@@ -1,0 +1,15 @@
+#ifndef FIRN_IO_NNABLA_MODEL_INTERNAL_NNB_FUNCTIONS_H_
+#define FIRN_IO_NNABLA_MODEL_INTERNAL_NNB_FUNCTIONS_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace firn::io::internal {
+
+// The number of a function in files of NNabla's C runtime, for the arguments of API level 45. Null
+// for those that it does not have.
+const uint16_t* NnbNumberOf(std::string_view type);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_NNABLA_MODEL_INTERNAL_NNB_FUNCTIONS_H_
