@@ -1,0 +1,95 @@
+// What the operations of tensor/ops/recurrent and random are in NNabla.
+#include "firn/io/nnabla_network/internal/nnabla_export_call.h"
+#include "firn/tensor/from.h"
+
+namespace firn::io::internal {
+namespace {
+
+using V = NnablaValue;
+using Numbers = NnablaNodes::Numbers;
+
+// One layer of one direction. NNabla has the weights of input and state side by side, and one bias:
+// the sum of both, but for GRU's new gate, whose two stand behind each other.
+void Recurrent(NnablaExportCall& n, const char* type, int64_t gates,
+               NnablaNodes::Arguments arguments) {
+  const bool lstm = gates == 4, gru = gates == 3;
+  if (!n.List("batch_sizes").empty()) return n.Refuse("of packed sequences");
+  if (lstm && n.has(7)) return n.Refuse("with a projection");
+  const int64_t hidden = n.size(3, 1), in = n.size(2, 1);
+  CapturedSizes state = {{1, 1}, {1, 1}, n.sizes(0)[1], {hidden, hidden}};
+  // Without gates there is no dimension for them.
+  Numbers shape = {1, gates, hidden, in + hidden}, biases = {1, 1, gru ? 4 : gates, hidden};
+  if (gates == 1) {
+    shape.erase(shape.begin() + 1);
+    biases.erase(biases.begin() + 2);
+  }
+  const V w = n.Reshape(n.Concat({n.in(2), n.in(3)}, 1), shape);
+  V x = n.in(0), bias = n.Absent();
+  if (n.has(4) || n.has(5)) {
+    const V none = n.Constant(FromVector(std::vector<double>(static_cast<size_t>(gates * hidden))));
+    const V b = n.has(4) ? n.in(4) : none, c = n.has(5) ? n.in(5) : none;
+    bias = b + c;
+    if (gru) {
+      const int64_t two = 2 * hidden, all = 3 * hidden;
+      bias =
+          n.Concat({n.Slice(bias, 0, 0, two), n.Slice(b, 0, two, all), n.Slice(c, 0, two, all)}, 0);
+    }
+    bias = n.Reshape(bias, biases);
+  }
+  const bool reverse = n.Flag("reverse");
+  const auto turned = [&](const V& y) {
+    return reverse ? n.Node("Flip", {y}, {{"axes", Numbers{0}}}) : y;
+  };
+  NnablaNodes::Inputs inputs = {turned(x), n.Reshape(n.in(1), state)};
+  if (lstm) inputs.push_back(n.Reshape(n.in(6), state));
+  inputs.push_back(w);
+  // Where there is no bias, the place of other layers' weights is not given either.
+  if (bias.nodes != nullptr) inputs.push_back(bias);
+  arguments.emplace_back("num_layers", 1);
+  std::vector<CapturedSizes> results = {n.out_sizes(0), state};
+  if (lstm) results.push_back(state);
+  const auto y = n.NodeOf(type, inputs, arguments, results);
+  n.Out(0, turned(y[0]));
+  n.Out(1, y[1]);
+  if (lstm) n.Out(2, y[2]);
+}
+FIRN_NNABLA_EXPORT(lstm_layer) { Recurrent(n, "LSTM", 4, {}); }
+FIRN_NNABLA_EXPORT(gru_layer) { Recurrent(n, "GRU", 3, {}); }
+FIRN_NNABLA_EXPORT(rnn_tanh_layer) { Recurrent(n, "RNN", 1, {{"nonlinearity", "tanh"}}); }
+FIRN_NNABLA_EXPORT(rnn_relu_layer) { Recurrent(n, "RNN", 1, {{"nonlinearity", "relu"}}); }
+
+constexpr char kDraws[] = "draws NNabla's numbers, not this generator's";
+V Drawn(NnablaExportCall& n, const char* type, NnablaNodes::Arguments arguments, size_t like) {
+  n.Warn(kDraws);
+  arguments.emplace_back("shape", n.DimsOf(n.out_sizes(like)));
+  arguments.emplace_back("seed", -1);
+  return n.Node(type, {}, std::move(arguments), n.out_sizes(like));
+}
+FIRN_NNABLA_EXPORT(rand) {
+  n.Out(0, Drawn(n, "Rand", {{"low", n.Real("low")}, {"high", n.Real("high")}}, 0));
+}
+FIRN_NNABLA_EXPORT(randn) {
+  if (n.Real("std") == 0) {
+    return n.Out(0, n.Broadcast(n.Number(n.Real("mean")), n.out_sizes(0)));
+  }
+  n.Out(0, Drawn(n, "Randn", {{"mu", n.Real("mean")}, {"sigma", n.Real("std")}}, 0));
+}
+FIRN_NNABLA_EXPORT(bernoulli) {
+  n.Out(0, n.Binary("Less", Drawn(n, "Rand", {{"low", 0.0}, {"high", 1.0}}, 0), n.in(1)));
+}
+FIRN_NNABLA_EXPORT(dropout) {
+  if (n.wants(1)) return n.Refuse("whose gradient is wanted, which NNabla computes by itself");
+  if (n.Real("p") == 1) return n.Out(0, n.in(0) * 0);
+  n.Warn(kDraws);
+  n.Out(0, n.Node("Dropout", {n.in(0)}, {{"p", n.Real("p")}, {"seed", -1}}));
+}
+constexpr char kDistribution[] = "NNabla draws no numbers of a distribution that tensors say";
+FIRN_NNABLA_NO_EXPORT(binomial, kDistribution);
+FIRN_NNABLA_NO_EXPORT(multinomial, kDistribution);
+FIRN_NNABLA_NO_EXPORT(rand_gamma, kDistribution);
+FIRN_NNABLA_NO_EXPORT(randperm, "NNabla draws no permutations");
+FIRN_NNABLA_NO_EXPORT(generator_position, "NNabla has no generators of random numbers as values");
+FIRN_NNABLA_NO_EXPORT(reverse_sequence, "NNabla reverses all sequences of a batch or none");
+
+}  // namespace
+}  // namespace firn::io::internal
