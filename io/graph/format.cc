@@ -1,5 +1,7 @@
 // Of a graph's file the states are tensors, in the order of the file.
 #include "firn/io/formats/formats.h"
+#include "firn/io/formats/graph_writers.h"
+#include "firn/io/graph/graph_file.h"
 #include "firn/io/graph/graph_file_contents.h"
 
 namespace firn::io {
@@ -18,6 +20,15 @@ FIRN_FILE_FORMAT(graph) {
               [](const std::string& path, const LoadOptions& options) {
                 return ReadGraph(path, {.limits = options.limits}).states;
               }};
+}
+
+FIRN_GRAPH_WRITER(graph) {
+  return {.name = "Firn graph",
+          .suffixes = {".firn"},
+          .write = [](const std::string& path, const GraphFile& file, bool) {
+            SaveGraph(path, file.graph, {.names = file.states, .info = file.info});
+            return std::vector<std::string>();
+          }};
 }
 
 }  // namespace firn::io

@@ -9,7 +9,10 @@
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
+#include "firn/io/formats/graph_writers.h"
+#include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/nnabla_model/nnabla_file.h"
+#include "firn/io/nnabla_network/nnabla_export.h"
 #include "firn/io/nnabla_network/nnabla_network.h"
 #include "firn/tensor/error.h"
 
@@ -55,6 +58,25 @@ FIRN_FILE_FORMAT(nnabla_model) {
 
 FIRN_FILE_FORMAT(nnabla_parameters) {
   return {.name = "NNabla parameters", .read_suffixes = {".protobuf"}, .read_tensors = Parameters};
+}
+
+FIRN_GRAPH_WRITER(nnabla_model) {
+  return {.name = "NNabla model",
+          .suffixes = {".nnp", ".nntxt"},
+          .any_batch = true,
+          .write = [](const std::string& path, const GraphFile& file, bool any_batch) {
+            return ExportNnabla(path, file.graph,
+                                {.dynamic_batch = any_batch, .names = file.states})
+                .warnings;
+          }};
+}
+
+FIRN_GRAPH_WRITER(nnabla_c_runtime) {
+  return {.name = "NNabla's C runtime",
+          .suffixes = {".nnb"},
+          .write = [](const std::string& path, const GraphFile& file, bool) {
+            return ExportNnabla(path, file.graph, {.names = file.states}).warnings;
+          }};
 }
 
 }  // namespace firn::io

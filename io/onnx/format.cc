@@ -4,11 +4,14 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
-#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/formats/graph_writers.h"
+#include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
 #include "firn/io/onnx/onnx.h"
+#include "firn/io/onnx/onnx_export.h"
+#include "firn/io/value_or_raise.h"
 
 namespace firn::io {
 namespace {
@@ -34,13 +37,23 @@ FIRN_FILE_FORMAT(onnx) {
           .read_suffixes = {".onnx"},
           .read_tensors =
               [](const std::string& path, const LoadOptions& options) {
-                return internal::ValueOrRaise(Weights(path, options), "load");
+                return ValueOrRaise(Weights(path, options), "load");
               },
           .read_network =
               [](const std::string& path, const ReadNetworkOptions& options) {
                 // Sizes that the file leaves open come with the inputs.
                 return ImportOnnx(path, {.limits = options.limits}).network;
               }};
+}
+
+FIRN_GRAPH_WRITER(onnx) {
+  return {.name = "ONNX",
+          .suffixes = {".onnx"},
+          .any_batch = true,
+          .write = [](const std::string& path, const GraphFile& file, bool any_batch) {
+            return ExportOnnx(path, file.graph, {.dynamic_batch = any_batch, .names = file.states})
+                .warnings;
+          }};
 }
 
 }  // namespace firn::io

@@ -1,5 +1,5 @@
-// firn convert: weights from one format of files to another, all of them or none; networks of other
-// frameworks to graphs.
+// firn convert: weights from one format of files to another, all of them or none; and graphs, those
+// of Firn and networks of other frameworks, to each other.
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
-#include "firn/io/graph/graph_file.h"
+#include "firn/io/formats/graph_writers.h"
+#include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/command.h"
@@ -23,7 +24,7 @@ namespace {
 struct Options {
   GraphSource from;
   std::string to;
-  bool weights = false, widen = false, force = false;
+  bool weights = false, widen = false, force = false, any_batch = false;
 };
 
 [[noreturn]] void Refuse(const absl::Status& status) { RaiseStatus(status, "convert"); }
@@ -63,14 +64,27 @@ void CheckTypes(const Options& o, const StateDict& state) {
                          format->name, " has, got ", dtype, " (--widen writes a wider one)"));
 }
 
-// A network becomes a graph of one size of inputs.
-int ConvertNetwork(Terminal& terminal, const Options& o) {
+bool HoldsGraph(const std::string& path) {
+  const io::Format* const format = io::FormatOfFile(path);
+  return IsNetworkFile(path) || (format != nullptr && format->holds == io::FileHolds::kGraph);
+}
+
+// A network becomes a graph of one size of inputs, which may leave the batch open again.
+int ConvertGraph(Terminal& terminal, const Options& o, const io::GraphWriter& writer) {
+  if (o.any_batch && !writer.any_batch) {
+    throw UsageError(
+        absl::StrCat("--any-batch: a file of ", writer.name, " has one size of batches"));
+  }
   const io::GraphFile file = ReadGraph(o.from);
-  io::SaveGraph(o.to, file.graph, {.names = file.states, .info = file.info});
+  const std::vector<std::string> warnings = writer.write(o.to, file, o.any_batch);
   const size_t operations = file.graph.instrs.size();
-  terminal.Print(
-      absl::StrCat(o.to, ": ", operations, " operations, ", file.states.size(), " parameters\n"),
-      {{"output", o.to}, {"operations", operations}, {"tensors", file.states.size()}});
+  std::string text =
+      absl::StrCat(o.to, ": ", operations, " operations, ", file.states.size(), " parameters\n");
+  for (const std::string& warning : warnings) absl::StrAppend(&text, "warning: ", warning, "\n");
+  terminal.Print(text, {{"output", o.to},
+                        {"operations", operations},
+                        {"tensors", file.states.size()},
+                        {"warnings", warnings}});
   return 0;
 }
 
@@ -82,10 +96,11 @@ int Convert(Terminal& terminal, const Options& o) {
   if (!o.force && std::filesystem::exists(o.to, error)) {
     Refuse(FailedPrecondition(o.to, ": expected no file, got one (--force replaces it)"));
   }
-  const io::Format* const to = io::FormatOfName(o.to);
-  if (to != nullptr && to->name == "Firn graph" && IsNetworkFile(o.from.path) && !o.weights) {
-    return ConvertNetwork(terminal, o);
+  const io::GraphWriter* const writer = io::internal::GraphWriterOfName(o.to);
+  if (writer != nullptr && !o.weights && HoldsGraph(o.from.path)) {
+    return ConvertGraph(terminal, o, *writer);
   }
+  if (o.any_batch) throw UsageError("--any-batch is for graphs");
   const io::Format& from = FormatToRead(o);
   const StateDict state = from.read_tensors(o.from.path, {});
   CheckTypes(o, state);
@@ -97,13 +112,15 @@ int Convert(Terminal& terminal, const Options& o) {
 
 }  // namespace
 
-FIRN_COMMAND(convert, "Writes weights, or a network of another framework, in another format") {
+FIRN_COMMAND(convert, "Writes weights, or a graph, in another format") {
   auto o = std::make_shared<Options>();
   app.add_option("IN", o->from.path, "a file of tensors; what it holds tells the format")
       ->required();
   app.add_option("OUT", o->to, "its suffix tells the format; .safetensors where it has none")
       ->required();
   AddGraphSizes(app, o->from);
+  app.add_flag("--any-batch", o->any_batch,
+               "leave the size of batches open in OUT; give a --batch that no other size is");
   app.add_flag("--weights", o->weights, "of a graph the weights alone");
   app.add_flag("--widen", o->widen, "elements of types that OUT does not have become wider ones");
   app.add_flag("--force", o->force, "replace what is there");
@@ -112,7 +129,9 @@ FIRN_COMMAND(convert, "Writes weights, or a network of another framework, in ano
       "  firn convert model.pt model.safetensors\n"
       "  firn convert net.h5 net.npz\n"
       "  firn convert net.firn net.pt --weights\n"
-      "  firn convert net.onnx net.firn --batch 8");
+      "  firn convert net.onnx net.firn --batch 8\n"
+      "  firn convert net.onnx net.nnp --batch 3 --any-batch\n"
+      "  firn convert net.firn net.onnx");
   return [o](Terminal& terminal) { return Convert(terminal, *o); };
 }
 

@@ -1,9 +1,10 @@
-// `firn convert` between files of weights.
+// `firn convert` between files of weights, and between graphs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/graph/graph_file.h"
@@ -69,6 +70,45 @@ TEST(ConvertTest, OfAGraphTakesTheWeightsWhenAsked) {
   EXPECT_THAT(Firn({"convert", TempPath("net.firn"), to}).err, HasSubstr("holds a graph"));
   EXPECT_EQ(Firn({"convert", TempPath("net.firn"), to, "--weights"}).status, 0);
   EXPECT_TRUE(io::Load(to)["w"].Equals(state["w"]));
+}
+
+TEST(ConvertTest, GraphsBecomeEachOther) {
+  const StateDict state = {{"w", FromValues({1.f, 2.f})}};
+  io::SaveGraph(TempPath("from.firn"),
+                Freeze([&](const Tensor& x) { return Relu(x) * state["w"]; }, Zeros({3, 2})),
+                {.names = state});
+  const Tensor x = FromVector<float>({1, -1, 2, 3, -5, 6}, {3, 2});
+  const std::vector<float> want = {1, 0, 2, 6, 0, 12};
+  std::string from = TempPath("from.firn");
+  // Each from the one before, so that all are read as well.
+  for (const char* to : {"a.onnx", "b.nnp", "c.firn", "d.nnp", "e.onnx", "f.firn"}) {
+    const Outcome o = Firn({"convert", from, TempPath(to), "--force"});
+    EXPECT_EQ(o.status, 0) << from << " to " << to << ": " << o.err;
+    EXPECT_THAT(o.out, HasSubstr("1 parameters"));
+    from = TempPath(to);
+  }
+  EXPECT_EQ(io::LoadGraph(from)(x).ToVector<float>(), want);
+}
+
+TEST(ConvertTest, LeavesTheBatchOpenWhenAsked) {
+  io::SaveGraph(TempPath("three.firn"),
+                Freeze([](const Tensor& x) { return Relu(x); }, Zeros({3, 2})));
+  const std::string open = TempPath("open.nnp");
+  ASSERT_EQ(Firn({"convert", TempPath("three.firn"), open, "--any-batch", "--force"}).status, 0);
+  ASSERT_EQ(Firn({"convert", open, TempPath("five.firn"), "--batch", "5", "--force"}).status, 0);
+  EXPECT_EQ(io::LoadGraph(TempPath("five.firn"))(Ones({5, 2})).shape(), Shape({5, 2}));
+  EXPECT_THAT(Firn({"convert", open, TempPath("x.firn"), "--any-batch", "--force"}).err,
+              HasSubstr("a file of Firn graph has one size of batches"));
+}
+
+TEST(ConvertTest, RefusesGraphsThatTheTargetCannotHold) {
+  io::SaveGraph(TempPath("qr.firn"), Freeze([](const Tensor& x) { return Qr(x).q; }, Ones({2, 2})));
+  for (const char* to : {"qr.onnx", "qr.nnp"}) {
+    const Outcome o = Firn({"convert", TempPath("qr.firn"), TempPath(to), "--force"});
+    EXPECT_EQ(o.status, 1);
+    EXPECT_THAT(o.err, HasSubstr("qr: "));
+    EXPECT_FALSE(std::filesystem::exists(TempPath(to)));
+  }
 }
 
 TEST(ConvertTest, RefusesWhatIsThereAndWhatIsNoFileOfWeights) {
