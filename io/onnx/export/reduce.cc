@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/reduce and scan are in ONNX.
+// What the operations of tensor/ops/reduce are, and sorting and searching in ONNX.
 #include <cmath>
 
 #include "firn/io/onnx/internal/onnx_export_call.h"
@@ -85,17 +85,6 @@ void Variance(OnnxExportCall& n, bool root) {
 FIRN_ONNX_EXPORT(var) { Variance(n, false); }
 FIRN_ONNX_EXPORT(std) { Variance(n, true); }
 
-void Cumulative(OnnxExportCall& n, const char* op) {
-  const V x = n.in(0, n.out_dtype(0));
-  if (n.rank(0) == 0) return n.Out(0, x);
-  n.Out(0, n.Node(op, {x, n.Integer(n.Dim("dim", n.rank(0)))},
-                  {{"exclusive", n.Flag("exclusive")}, {"reverse", n.Flag("reverse")}}));
-}
-FIRN_ONNX_EXPORT(cumsum) { Cumulative(n, "CumSum"); }
-FIRN_ONNX_EXPORT(cumprod) {
-  n.NeedsOpset(26);
-  Cumulative(n, "CumProd");
-}
 void Top(OnnxExportCall& n, int64_t k, bool largest, bool sorted) {
   if (n.rank(0) == 0) return n.Refuse("of a number without dimensions");
   const V x = n.in(0, Number(n.dtype(0)));
@@ -122,9 +111,6 @@ FIRN_ONNX_EXPORT(searchsorted) {
   }
   n.Out(0, n.Reduce("ReduceSum", n.Cast(below, DType::kI64), {-1}, false));
 }
-FIRN_ONNX_NO_EXPORT(running_extreme, "ONNX has no running maximum");
-FIRN_ONNX_NO_EXPORT(linear_scan, "ONNX has recurrences only as Scan, which is not written");
-FIRN_ONNX_NO_EXPORT(logcumsumexp, "ONNX has no running logarithm of sums");
 FIRN_ONNX_EXPORT(channel_sum) {
   std::vector<int64_t> dims;
   for (int d = 0; d < n.rank(0); ++d) {

@@ -26,7 +26,8 @@ except ImportError as error:
 TYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I8": "i1", "U8": "u1",
          "BOOL": "?"}
 # Operators that draw numbers: results are compared by their shapes.
-DRAW = {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomUniform"}
+DRAW = {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomUniform",
+        "RandomUniformLike"}
 # Operators of which ONNX does not say what they make of a NaN.
 ORDER = {"ArgMax", "ArgMin", "MaxPool", "QuantizeLinear", "ScatterElements", "Sign", "TopK"}
 # Operators whose results are sums of products of what they get, or elements of it.
