@@ -278,9 +278,6 @@ FIRN_ONNX_EXPORT(bitwise_right_shift) {
   const V sign = n.Where(n.Compare("Less", x, 0), n.Integer(-1), none);
   n.Out(0, n.Where(far, sign, FloorDiv(n, x, power)));
 }
-FIRN_ONNX_NO_EXPORT(lgamma, "ONNX has no gamma function");
-FIRN_ONNX_NO_EXPORT(digamma, "ONNX has no gamma function");
-FIRN_ONNX_NO_EXPORT(polygamma, "ONNX has no gamma function");
 
 FIRN_ONNX_EXPORT(eq) { n.Out(0, n.Compare("Equal", n.in(0), n.in(1))); }
 FIRN_ONNX_EXPORT(ne) { n.Out(0, n.Node("Not", {n.Compare("Equal", n.in(0), n.in(1))})); }

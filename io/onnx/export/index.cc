@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "firn/io/onnx/internal/onnx_export_call.h"
+#include "firn/io/onnx/internal/onnx_compose.h"
 
 namespace firn::io::internal {
 namespace {
@@ -16,13 +16,64 @@ FIRN_ONNX_EXPORT(embedding_bag_rows) {
   const V rows = n.Node("Gather", {n.in(1), n.in(0)}, {{"axis", 0}});
   n.Out(0, n.Reduce(n.Flag("mean") ? "ReduceMean" : "ReduceSum", rows, {-2}, false));
 }
+// Indices of one dimension of x, where the first ones of both may be shared: as tuples for x with
+// the shared dimensions first and the indexed one behind them.
+struct OneIndex {
+  V tuples, ignored;  // ignored: of each index; absent: none
+  List front;         // brings x's dimensions into that order
+  List back;          // and those of what is picked to where the result has them
+};
+List Inverse(const List& order) {
+  List inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  }
+  return inverse;
+}
+OneIndex OneIndexOf(OnnxExportCall& n) {
+  const int rank = n.rank(0), indices = n.rank(1);
+  const int64_t dim = n.Dim("dim", rank), batch = n.Int("batch_dims");
+  OneIndex at = {n.Absent(), n.Absent(), CountedBut(rank, dim), {}};
+  at.front.insert(at.front.begin() + batch, dim);
+  // Picked: those shared, those of the indices, the others.
+  at.back = Counted(static_cast<int>(batch));
+  for (int64_t d = 0; d < dim - batch; ++d) at.back.push_back(indices + d);
+  for (int64_t d = batch; d < indices; ++d) at.back.push_back(d);
+  for (int64_t d = dim - batch; d < rank - 1 - batch; ++d) at.back.push_back(indices + d);
+  V index = n.in(1, DType::kI64);
+  if (n.Int("ignored") != INT64_MIN) {
+    at.ignored = Equal(index, static_cast<double>(n.Int("ignored")));
+    index = Where(at.ignored, n.Integer(0), index);
+  }
+  OnnxNodes::Inputs parts;
+  for (int64_t d = 0; d < batch; ++d) {
+    const V size = n.Squeeze(n.ShapeTensor({n.sizes(1)[static_cast<size_t>(d)]}), {0});
+    List line(static_cast<size_t>(indices), 1);
+    line[static_cast<size_t>(d)] = -1;
+    const V places = n.Node("Range", {n.Integer(0), size, n.Integer(1)}, {}, DType::kI64);
+    parts.push_back(n.Unsqueeze(n.ExpandTo(n.Reshape(places, line), n.sizes(1)), {-1}));
+  }
+  parts.push_back(n.Unsqueeze(index, {-1}));
+  at.tuples = n.Concat(parts, -1);
+  return at;
+}
+// Of what is picked, 0 where the index is ignored.
+V Unignored(OnnxExportCall& n, const OneIndex& at, const V& picked) {
+  if (at.ignored.name.empty()) return picked;
+  List dims;
+  for (int d = n.rank(1); d < static_cast<int>(at.back.size()); ++d) dims.push_back(d);
+  return ZeroUnless(!n.Unsqueeze(at.ignored, dims), picked);
+}
+V InOrder(OnnxExportCall& n, const V& x, const List& order) {
+  return order == Counted(static_cast<int>(order.size())) ? x : n.Transpose(x, order);
+}
 FIRN_ONNX_EXPORT(index_select) {
-  if (n.Int("ignored") != INT64_MIN) return n.Refuse("with an ignored index");
-  const int64_t dim = n.Dim("dim", n.rank(0)), batch = n.Int("batch_dims");
-  if (batch == 0) return n.Out(0, n.Node("Gather", {n.in(0), n.in(1)}, {{"axis", dim}}));
-  if (dim != batch) return n.Refuse("of a dimension behind those of the batch");
-  n.Out(0, n.Node("GatherND", {n.in(0), n.Unsqueeze(n.in(1, DType::kI64), {-1})},
-                  {{"batch_dims", batch}}));
+  if (n.Int("batch_dims") == 0 && n.Int("ignored") == INT64_MIN) {
+    return n.Out(0, n.Node("Gather", {n.in(0), n.in(1)}, {{"axis", n.Dim("dim", n.rank(0))}}));
+  }
+  const OneIndex at = OneIndexOf(n);
+  const V picked = n.Node("GatherND", {InOrder(n, n.in(0), at.front), at.tuples});
+  n.Out(0, InOrder(n, Unignored(n, at, picked), at.back));
 }
 FIRN_ONNX_EXPORT(gather) {
   if (n.rank(0) == 0) return n.Refuse("of a number without dimensions");
@@ -50,20 +101,13 @@ FIRN_ONNX_EXPORT(scatter_reduce) {
 }
 FIRN_ONNX_EXPORT(index_add) {
   n.NeedsOpset(16);
-  if (n.Dim("dim", n.rank(0)) != 0 || n.Int("batch_dims") != 0) {
-    return n.Refuse("of another dimension than the first");
-  }
-  V index = n.in(1, DType::kI64), source = n.in(2, n.dtype(0));
-  if (n.Int("ignored") != INT64_MIN) {
-    const V out = n.Compare("Equal", index, static_cast<double>(n.Int("ignored")));
-    List dims;
-    for (int d = n.rank(1); d < n.rank(2); ++d) dims.push_back(d);
-    index = n.Where(out, n.Integer(0), index);
-    source = n.Where(n.Unsqueeze(out, dims), n.Number(0, source.dtype), source);
-  }
+  const OneIndex at = OneIndexOf(n);
+  V source = InOrder(n, n.in(2, n.dtype(0)), Inverse(at.back));
+  source = Unignored(n, at, source);
   if (n.Real("alpha") != 1) source = source * n.Real("alpha");
-  n.Out(0,
-        n.Node("ScatterND", {n.in(0), n.Unsqueeze(index, {-1}), source}, {{"reduction", "add"}}));
+  const V sum = n.Node("ScatterND", {InOrder(n, n.in(0), at.front), at.tuples, source},
+                       {{"reduction", "add"}});
+  n.Out(0, InOrder(n, sum, Inverse(at.front)));
 }
 
 // Indices of several dimensions as tuples, for x with these dimensions in front.
@@ -133,12 +177,7 @@ V Put(OnnxExportCall& n, bool add) {
   const Tuples tuples = TuplesOf(n, rank, 2);
   // The values as the result of Index has them, then with the indices' dimensions in front.
   const List back = Back(tuples, dims, rank);
-  List front(back.size()), undo(tuples.order.size());
-  for (size_t i = 0; i < back.size(); ++i)
-    front[static_cast<size_t>(back[i])] = static_cast<int64_t>(i);
-  for (size_t i = 0; i < undo.size(); ++i) {
-    undo[static_cast<size_t>(tuples.order[i])] = static_cast<int64_t>(i);
-  }
+  const List front = Inverse(back), undo = Inverse(tuples.order);
   const V x = n.Transpose(n.in(0), tuples.order);
   const V like = n.Node("Shape", {n.Transpose(n.Node("GatherND", {x, tuples.indices}), back)}, {},
                         DType::kI64);

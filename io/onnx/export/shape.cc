@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "firn/io/onnx/internal/onnx_export_call.h"
+#include "firn/io/onnx/internal/onnx_compose.h"
 #include "firn/tensor/from.h"
 
 namespace firn::io::internal {
@@ -136,6 +136,13 @@ V ConstantPad(OnnxExportCall& n, const V& x, int rank, const std::vector<int64_t
   const double value = n.Has("value") && sign > 0 ? n.Real("value") : 0;
   return n.Node("Pad", {x, n.Ints(pads), n.Number(value, x.dtype)});
 }
+// The element that each one of a padded line is.
+std::vector<int64_t> PaddedLine(int64_t size, int64_t before, int64_t behind,
+                                const std::string& mode) {
+  std::vector<int64_t> from;
+  for (int64_t at = -before; at < size + behind; ++at) from.push_back(Mirrored(at, size, mode));
+  return from;
+}
 FIRN_ONNX_EXPORT(pad) {
   const std::string& mode = n.Word("mode");
   const std::vector<int64_t>& pad = n.List("pad");
@@ -144,18 +151,29 @@ FIRN_ONNX_EXPORT(pad) {
   for (size_t k = 0; 2 * k + 1 < pad.size(); ++k) {
     const int64_t dim = n.rank(0) - 1 - static_cast<int64_t>(k);
     if (pad[2 * k] == 0 && pad[2 * k + 1] == 0) continue;
-    const int64_t size = n.size(0, dim);
-    std::vector<int64_t> from;
-    for (int64_t at = -pad[2 * k]; at < size + pad[2 * k + 1]; ++at) {
-      from.push_back(Mirrored(at, size, mode));
-    }
-    x = GatherAlong(n, x, from, dim);
+    x = GatherAlong(n, x, PaddedLine(n.size(0, dim), pad[2 * k], pad[2 * k + 1], mode), dim);
   }
   n.Out(0, x);
 }
+// Each element gets the sum of those that it became.
 FIRN_ONNX_EXPORT(pad_grad) {
-  if (n.Word("mode") != "constant") return n.Refuse("of mode " + n.Word("mode"));
-  n.Out(0, ConstantPad(n, n.in(0), n.rank(0), n.List("pad"), -1));
+  const std::string& mode = n.Word("mode");
+  const std::vector<int64_t>& pad = n.List("pad");
+  if (mode == "constant") return n.Out(0, ConstantPad(n, n.in(0), n.rank(0), pad, -1));
+  V dx = n.in(0);
+  for (size_t k = 0; 2 * k + 1 < pad.size(); ++k) {
+    const int64_t dim = n.rank(0) - 1 - static_cast<int64_t>(k);
+    if (pad[2 * k] == 0 && pad[2 * k + 1] == 0) continue;
+    const int64_t size = n.Fixed({n.out_sizes(0)[static_cast<size_t>(dim)]})[0];
+    const std::vector<int64_t> from = PaddedLine(size, pad[2 * k], pad[2 * k + 1], mode);
+    std::vector<double> parts(from.size() * static_cast<size_t>(size), 0);
+    for (size_t i = 0; i < from.size(); ++i) {
+      parts[i * static_cast<size_t>(size) + static_cast<size_t>(from[i])] = 1;
+    }
+    const Shape shape({static_cast<int64_t>(from.size()), size});
+    dx = AlongDim(dx, n.rank(0), dim, n.Constant(FromVector(parts, shape).To(n.dtype(0))));
+  }
+  n.Out(0, dx);
 }
 
 // x with dimensions dim1 and dim2 at the end.

@@ -1,5 +1,5 @@
 // Every sample of every operation as an ONNX file, for onnx_export_python_test.py:
-//   onnx_export_files FOLDER OPSET
+//   onnx_export_files FOLDER OPSET [OPERATION...]
 // FOLDER/<operation>.<number>.onnx and .safetensors with its inputs "in.0", ... and results
 // "out.0", ..., and what it writes in place before and after, "was.0", "next.0", ..., which the
 // file calls "next.0.next"; on standard output a line for each that cannot be exported: the
@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -117,18 +118,23 @@ void ExportAll(const std::string& folder, int opset, const Subject& subject, con
 }  // namespace firn::testing
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc < 3) return 2;
   const std::string folder = argv[1];
   const int opset = std::atoi(argv[2]);
+  const std::vector<std::string> only(argv + 3, argv + argc);
+  const auto asked = [&](std::string_view name) {
+    return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
+  };
   // Convolutions as sums of products, of which the rounding is known.
   firn::SetWinogradAllowed(false);
   for (const firn::inner::OpDef* op : firn::inner::AllOps()) {
     const auto samples = firn::testing::SamplesOf(op->name);
-    if (samples != nullptr) {
+    if (samples != nullptr && asked(op->name)) {
       firn::testing::ExportAll(folder, opset, *op, *samples, std::string(op->name));
     }
   }
   for (const std::string& name : firn::testing::Composites()) {
+    if (!asked(name)) continue;
     const auto samples = firn::testing::SamplesOf(name);
     firn::testing::ExportAll(folder, opset, firn::testing::Subject::Composite(*samples), *samples,
                              name);
