@@ -37,8 +37,9 @@ struct OnnxImportOptions {
 struct OnnxReport {
   std::string producer;  // "pytorch 2.15.0"
   int64_t ir_version = 0;
-  std::vector<std::pair<std::string, int64_t>> opsets;     // by their domains; "" is ONNX's own
-  std::vector<std::pair<std::string, int64_t>> operators;  // and how many nodes each has, by name
+  std::vector<std::pair<std::string, int64_t>> opsets;  // by their domains; "" is ONNX's own
+  // And how many nodes each has, by name; of products of bytes those that sum bytes.
+  std::vector<std::pair<std::string, int64_t>> operators;
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
@@ -57,7 +58,9 @@ struct OnnxImport {
 // unless they only say what is computed, as the scales of Resize; other initializers and Constant
 // nodes are constants. `If` runs the branch that its condition chooses, `Loop` and `Scan` are
 // written out; in a graph, loops must be as long as constants and shapes say, and an `If` whose
-// condition is computed runs both branches and chooses from the results.
+// condition is computed runs both branches and chooses from the results. Products of what
+// DequantizeLinear makes of bytes that were quantized, and of bytes in the file, are sums of bytes
+// in i32, as those of nn::quantized are.
 //
 // Throws firn::Error: DataLoss, naming the file, the place and the field, what was expected and
 // what was found, for a damaged file or one that is no model; Unimplemented for what Firn does not

@@ -52,7 +52,9 @@ struct OnnxExportReport {
 // is there once the new one is safely on the disk. States keep the elements they have now. Names of
 // modules are those of nodes. A training step is exported as it was captured: its gradients and the
 // new values of states that it changes are further outputs, "<name>.grad" and "<name>.next". For
-// inference give a graph captured in evaluation mode, or ToEvaluation of one.
+// inference give a graph captured in evaluation mode, or ToEvaluation of one. Sums of bytes, as
+// Quantize (autograd/graph/quantize.h) and nn::quantized have them, are Conv, Gemm and MatMul
+// between DequantizeLinear and QuantizeLinear, and come back from ImportOnnx with the same bits.
 //
 // Throws firn::Error: Unimplemented with all operations that ONNX cannot say, their modules and
 // why; InvalidArgument for an opset, and for names that come twice; FailedPrecondition for states

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,15 +12,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/captured/captured_batch.h"
+#include "firn/io/captured/captured_batch_norms.h"
+#include "firn/io/captured/captured_states.h"
 #include "firn/io/exchange/names.h"
-#include "firn/io/onnx/internal/onnx_batch_norms.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_export_call.h"
-#include "firn/tensor/dispatch.h"
+#include "firn/io/onnx/internal/onnx_qdq.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/pending.h"
 
 namespace firn::io::internal {
 namespace {
@@ -44,7 +46,7 @@ std::string NameElsewhere(std::string_view function) {
 class Exporter {
  public:
   Exporter(const Graph& graph, const Graph& other, const OnnxExportOptions& options)
-      : graph_(graph), options_(options), n_(graph, other, options.opset) {
+      : graph_(graph), options_(options), names_(options.names), n_(graph, other, options.opset) {
     if (!options.dynamic_batch) return;
     const ValueId first = graph.inputs[0];
     n_.SetBatch(graph.value(first).spec.shape[0], other.value(first).spec.shape[0]);
@@ -54,46 +56,23 @@ class Exporter {
 
  private:
   bool Is(ValueId id, Buffer::Kind kind) const { return graph_.buffer_of(id).kind == kind; }
-  void FindWanted();
   absl::Status Inputs();
   absl::Status States();
   absl::Status Operations();
-  void Operation(const Instr& instr, const OnnxBatchNorm* norm);
-  void BatchNorm(const OnnxBatchNorm& norm);
+  void Operation(const Instr& instr, const CapturedBatchNorm* norm);
+  void BatchNorm(const CapturedBatchNorm& norm);
   absl::Status NameOutputs();
   void Outputs();
   void Output(const std::string& name, ValueId id);
-  std::string NameOfState(const Tensor& state) const;
 
   const Graph& graph_;
   const OnnxExportOptions& options_;
+  const CapturedNames names_;
   OnnxExportCall n_;
   ExportedModel out_;
   std::vector<std::string> refused_, output_names_;
   std::vector<std::pair<std::string, ValueId>> states_;  // that are written
-  std::map<const char*, std::vector<const StateDict::Entry*>> by_place_;
 };
-
-// Whatever lies in a buffer that is read later counts as read.
-void Exporter::FindWanted() {
-  std::vector<bool> buffers(graph_.buffers.size());
-  const auto buffer = [&](ValueId id) { return static_cast<size_t>(graph_.value(id).buffer); };
-  std::vector<bool> exact(graph_.values.size());
-  const auto want = [&](ValueId id) {
-    buffers[buffer(id)] = true;
-    exact[static_cast<size_t>(id)] = true;
-  };
-  for (const ValueId id : graph_.outputs) want(id);
-  for (const GradientEffect& effect : graph_.gradients) ForEachValue(effect, want);
-  for (const Instr& instr : graph_.instrs) {
-    for (const ValueId id : instr.in) {
-      if (id != kNoValue) want(id);
-    }
-  }
-  for (size_t id = 0; id < graph_.values.size(); ++id) {
-    n_.wanted()[id] = exact[id] || buffers[static_cast<size_t>(graph_.values[id].buffer)];
-  }
-}
 
 absl::Status Exporter::Inputs() {
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
@@ -117,44 +96,19 @@ absl::Status Exporter::Inputs() {
   return absl::OkStatus();
 }
 
-std::string Exporter::NameOfState(const Tensor& state) const {
-  const auto at = by_place_.find(state.impl()->data);
-  if (at == by_place_.end()) return "";
-  for (const StateDict::Entry* entry : at->second) {
-    if (entry->second.shape() == state.shape() && entry->second.dtype() == state.dtype()) {
-      return entry->first;
-    }
-  }
-  return "";
-}
-
 absl::Status Exporter::States() {
-  for (const StateDict::Entry& entry : options_.names) {
-    if (entry.second.defined()) by_place_[entry.second.impl()->data].push_back(&entry);
-  }
-  std::vector<bool> written(graph_.buffers.size());
-  for (const Instr& instr : graph_.instrs) {
-    for (size_t i = 0; i < instr.in.size(); ++i) {
-      if (instr.in[i] != kNoValue && instr.op->writes(i) && !instr.op->random) {
-        written[static_cast<size_t>(graph_.value(instr.in[i]).buffer)] = true;
-      }
-    }
-  }
+  const std::vector<bool> written = WrittenBuffers(graph_);
   std::set<BufferId> seen;
   for (size_t at = 0; at < graph_.values.size(); ++at) {
     const auto id = static_cast<ValueId>(at);
     const Value& value = graph_.values[at];
     const bool state = Is(id, Buffer::Kind::kState);
     if (!state && !Is(id, Buffer::Kind::kConstant)) continue;
+    FIRN_RETURN_IF_ERROR(CheckCaptured(value));
     const Tensor& bound = value.bound;
-    FIRN_RETURN_IF(!bound.defined() || IsPending(bound) || bound.dtype() != value.spec.dtype ||
-                       bound.shape() != value.spec.shape,
-                   FailedPrecondition("a state of the graph was ", value.spec.ToString(),
-                                      " and is another one now; capture again"));
-    FIRN_RETURN_IF_ERROR(firn::inner::CheckHostRead(bound));
-    std::string name = state ? NameOfState(bound) : "constant";
+    std::string name = state ? names_.NameOf(bound) : "constant";
     if (name.empty()) name = absl::StrCat("state.", seen.size());
-    n_.Bind(id, n_.Initializer(name, bound));
+    n_.BindState(id, n_.Initializer(name, bound));
     const bool first = seen.insert(value.buffer).second;
     if (state && first && written[static_cast<size_t>(value.buffer)])
       states_.emplace_back(name, id);
@@ -176,7 +130,7 @@ absl::Status Exporter::NameOutputs() {
 
 // One node in the place of channel_affine; those that made scale and shift go if nobody else reads
 // them.
-void Exporter::BatchNorm(const OnnxBatchNorm& norm) {
+void Exporter::BatchNorm(const CapturedBatchNorm& norm) {
   const int64_t channels = n_.size(1, 0);
   const auto input = [&](ValueId id, double otherwise) {
     if (id != kNoValue) return n_.Current(id);
@@ -189,7 +143,7 @@ void Exporter::BatchNorm(const OnnxBatchNorm& norm) {
                     {{"epsilon", norm.eps}}));
 }
 
-void Exporter::Operation(const Instr& instr, const OnnxBatchNorm* norm) {
+void Exporter::Operation(const Instr& instr, const CapturedBatchNorm* norm) {
   n_.Take(instr);
   const OnnxExportRule* rule = FindOnnxExport(instr.op->name);
   if (norm != nullptr) {
@@ -210,16 +164,14 @@ void Exporter::Operation(const Instr& instr, const OnnxBatchNorm* norm) {
       if (n_.wants(i) && n_.Current(instr.out[i]).name.empty()) n_.Refuse("has a result too many");
     }
   }
-  if (n_.refused().empty()) return;
-  const std::string module(instr.module_path());
-  refused_.push_back(absl::StrCat(std::string(instr.op->name), module.empty() ? "" : " of ", module,
-                                  ": ", n_.refused()));
-  n_.refused().clear();
+  std::optional<std::string> refusal = n_.TakeRefusal();
+  if (!refusal) return;
+  refused_.push_back(*std::move(refusal));
   for (const ValueId id : instr.out) n_.Bind(id, {"?", graph_.value(id).spec.dtype, &n_});
 }
 
 absl::Status Exporter::Operations() {
-  const std::map<size_t, OnnxBatchNorm> norms = FindBatchNorms(graph_);
+  const std::map<size_t, CapturedBatchNorm> norms = FindBatchNorms(graph_);
   for (size_t i = 0; i < graph_.instrs.size(); ++i) {
     const auto norm = norms.find(i);
     Operation(graph_.instrs[i], norm == norms.end() ? nullptr : &norm->second);
@@ -247,7 +199,7 @@ void Exporter::Outputs() {
   for (size_t i = 0; i < graph_.outputs.size(); ++i) Output(output_names_[i], graph_.outputs[i]);
   for (const GradientEffect& effect : graph_.gradients) {
     if (effect.value == kNoValue) continue;
-    std::string name = NameOfState(effect.leaf);
+    std::string name = names_.NameOf(effect.leaf);
     if (name.empty()) name = "leaf";
     Output(n_.Unique(absl::StrCat(name, ".grad")), effect.value);
     out_.report.warnings.push_back(
@@ -283,12 +235,12 @@ void MergeOutputs(OnnxGraph* graph) {
 }
 
 absl::StatusOr<ExportedModel> Exporter::Run() {
-  FindWanted();
   FIRN_RETURN_IF_ERROR(Inputs());
   FIRN_RETURN_IF_ERROR(States());
   FIRN_RETURN_IF_ERROR(NameOutputs());
   FIRN_RETURN_IF_ERROR(Operations());
   Outputs();
+  MergeQdqBiases(&n_);
   for (std::string& warning : n_.warnings()) out_.report.warnings.push_back(std::move(warning));
   OnnxModel& model = out_.model;
   model.graph = std::move(n_.graph());
@@ -338,11 +290,7 @@ absl::StatusOr<ExportedModel> OnnxModelOf(const Graph& graph, const OnnxExportOp
       options.opset < kOldest || options.opset > kNewest,
       InvalidArgument("opset must be ", kOldest, " to ", kNewest, ", got ", options.opset));
   if (!options.dynamic_batch) return Exporter(graph, graph, options).Run();
-  FIRN_RETURN_IF(graph.inputs.empty() || graph.value(graph.inputs[0]).spec.shape.rank() == 0,
-                 InvalidArgument("dynamic_batch needs an input with a dimension"));
-  const int64_t batch = graph.value(graph.inputs[0]).spec.shape[0];
-  FIRN_RETURN_IF(batch == 0, InvalidArgument("dynamic_batch needs a run of one sample or more"));
-  FIRN_ASSIGN_OR_RETURN(const Graph other, WithBatch(graph, batch + 1));
+  FIRN_ASSIGN_OR_RETURN(const Graph other, WithAnotherBatch(graph));
   Exporter exporter(graph, other, options);
   return exporter.Run();
 }

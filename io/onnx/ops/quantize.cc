@@ -180,8 +180,19 @@ Tensor IntegerConvolution(const Tensor& x, const Tensor& x_zero, const Tensor& w
 const OnnxOps kConvInteger("ConvInteger", 10, [](OnnxCall& call) -> Step {
   const OnnxWindows windows = WindowsOf(call, ImageAt(call, 0), WeightKernel(call, 1));
   const int64_t groups = call.Int("group", 1);
+  const bool fits = windows.dims() == 2 && windows.IsEven();
   return One([=](In in) {
-    return IntegerConvolution(in[0], At(in, 2), in[1], At(in, 3), windows, groups);
+    if (!fits) return IntegerConvolution(in[0], At(in, 2), in[1], At(in, 3), windows, groups);
+    const auto zero = [&](size_t i) {
+      const Tensor t = At(in, i);
+      if (!t.defined() || t.num_elements() != 1) return t;
+      return Reshape(t, std::initializer_list<int64_t>{});
+    };
+    return QuantizedConv2d(in[0], {}, zero(2), in[1], {}, zero(3), {}, {}, {},
+                           {.stride = SizesOf(windows.stride),
+                            .padding = ConvPadding(SizesOf(windows.begin)),
+                            .dilation = SizesOf(windows.dilation),
+                            .groups = groups});
   });
 });
 
