@@ -1,10 +1,15 @@
 // RNN, LSTM and GRU. What Firn's layers compute is left to them, with gates in their order: ONNX
-// has i, o, f, c of LSTM and z, r, h of GRU, Firn i, f, g, o and r, z, n. Other activations, clip,
-// peepholes, lengths and GRU's product outside of R go step by step.
+// has i, o, f, c of LSTM and z, r, h of GRU, Firn i, f, g, o and r, z, n. Lengths that are known
+// and do not grow are those of packed sequences; others, and other activations, clip, peepholes and
+// GRU's product outside of R, go step by step.
+#include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "firn/io/onnx/internal/onnx_windows.h"
+#include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 
 namespace firn::io::internal {
@@ -99,6 +104,43 @@ Recurrence ReadRecurrence(const OnnxCall& call, Kind kind) {
   return r;
 }
 
+// --- Sequences of known lengths ------------------------------------------------------------------
+
+// Rows of [steps * batch, ...] that sequences have, as PackedSequence has them one behind the
+// other, and for each row of all the one of those, behind a row of zeros.
+struct Packing {
+  int64_t steps = 0;
+  std::vector<int64_t> batch_sizes, rows, back;
+
+  Tensor Pack(const Tensor& x) const {
+    return IndexSelect(Flatten(x, 0, 1), 0, FromVector(rows).To(x.device()));
+  }
+  Tensor Unpack(const Tensor& y) const {
+    const Tensor zeros = Zeros({1, y.size(1)}, y.dtype(), y.device());
+    const Tensor all = IndexSelect(Concat({zeros, y}, 0), 0, FromVector(back).To(y.device()));
+    return Unflatten(all, 0, {steps, batch_sizes[0]});
+  }
+};
+
+// Nothing where lengths are not those of packed sequences that end with the last step or before.
+std::optional<Packing> PackingOf(const std::vector<int64_t>& lengths, int64_t steps) {
+  if (lengths.empty() || lengths.front() > steps || lengths.back() < 1) return {};
+  if (!std::is_sorted(lengths.rbegin(), lengths.rend())) return {};
+  const auto batch = static_cast<int64_t>(lengths.size());
+  Packing p{.steps = steps, .batch_sizes = {}, .rows = {}, .back = {}};
+  for (int64_t t = 0; t < steps; ++t) {
+    int64_t here = 0;
+    for (int64_t b = 0; b < batch; ++b) {
+      const bool runs = t < lengths[static_cast<size_t>(b)];
+      if (runs) p.rows.push_back(t * batch + b);
+      p.back.push_back(runs ? static_cast<int64_t>(p.rows.size()) : 0);
+      here += runs;
+    }
+    if (here > 0) p.batch_sizes.push_back(here);
+  }
+  return p;
+}
+
 // --- What one direction is computed from --------------------------------------------------------
 
 // x: [steps, batch, in], its steps in the order of the direction. w, r, b, p: without directions.
@@ -126,7 +168,8 @@ struct Ran {
   Tensor y, h, c;
 };
 
-Ran RunLayer(const Recurrence& r, const Part& part) {
+// Of packed sequences, if `packing` is there, else all of them to the last step.
+Ran RunLayer(const Recurrence& r, const Part& part, const std::optional<Packing>& packing) {
   const int gates = Gates(r.kind);
   const auto order = OrderOf(r.kind);
   RecurrentWeights weights{Reordered(part.w, gates, order), Reordered(part.r, gates, order)};
@@ -141,13 +184,24 @@ Ran RunLayer(const Recurrence& r, const Part& part) {
     Tensor h = state(part.h), c = state(part.c);
     if (h.defined() && !c.defined()) c = ZerosLike(h);
     if (c.defined() && !h.defined()) h = ZerosLike(c);
+    if (packing) {
+      const PackedSequence x{packing->Pack(part.x), packing->batch_sizes};
+      const PackedLstmResult ran = Lstm(x, {h, c}, {weights});
+      return {packing->Unpack(ran.y.data), Squeeze(ran.state.h, {0}), Squeeze(ran.state.c, {0})};
+    }
     const LstmResult ran = Lstm(part.x, {h, c}, {weights});
     return {ran.y, Squeeze(ran.state.h, {0}), Squeeze(ran.state.c, {0})};
   }
-  const RecurrentResult ran = r.kind == Kind::kGru
-                                  ? Gru(part.x, state(part.h), {weights})
-                                  : Rnn(part.x, state(part.h), {weights}, {},
-                                        r.relu ? RnnNonlinearity::kRelu : RnnNonlinearity::kTanh);
+  const RnnNonlinearity how = r.relu ? RnnNonlinearity::kRelu : RnnNonlinearity::kTanh;
+  if (packing) {
+    const PackedSequence x{packing->Pack(part.x), packing->batch_sizes};
+    const PackedRecurrentResult ran = r.kind == Kind::kGru
+                                          ? Gru(x, state(part.h), {weights})
+                                          : Rnn(x, state(part.h), {weights}, {}, how);
+    return {packing->Unpack(ran.y.data), Squeeze(ran.h_n, {0}), {}};
+  }
+  const RecurrentResult ran = r.kind == Kind::kGru ? Gru(part.x, state(part.h), {weights})
+                                                   : Rnn(part.x, state(part.h), {weights}, {}, how);
   return {ran.y, Squeeze(ran.h_n, {0}), {}};
 }
 
@@ -232,7 +286,7 @@ class Steps {
 // --- All directions -----------------------------------------------------------------------------
 
 // Inputs: X, W, R, B, sequence_lens, initial_h, initial_c, P.
-TensorList RunAll(const Recurrence& r, In in, bool simple) {
+TensorList RunAll(const Recurrence& r, In in, bool simple, const std::optional<Packing>& packing) {
   const Tensor x = r.batch_first ? Transpose(in[0], 0, 1) : in[0], lengths = At(in, 4);
   std::vector<Tensor> ys, hs, cs;
   for (int64_t d = 0; d < r.directions; ++d) {
@@ -247,7 +301,7 @@ TensorList RunAll(const Recurrence& r, In in, bool simple) {
     };
     const Part part = {
         turned(x), of(1), of(2), of(3), of(7), state(5), state(6), lengths, static_cast<size_t>(d)};
-    const Ran ran = simple ? RunLayer(r, part) : Steps(r, part).Run();
+    const Ran ran = simple ? RunLayer(r, part, packing) : Steps(r, part).Run();
     ys.push_back(turned(ran.y));
     hs.push_back(ran.h);
     if (ran.c.defined()) cs.push_back(ran.c);
@@ -261,26 +315,30 @@ TensorList RunAll(const Recurrence& r, In in, bool simple) {
   return all;
 }
 
-// Whether every sequence is known to have all steps.
-bool AllSteps(const OnnxCall& call, int64_t steps) {
-  if (!call.node.Has(4)) return true;
-  if (!call.node.IsKnown(4)) return false;
-  for (const int64_t length : call.node.KnownInts(4, "sequence_lens")) {
-    if (length != steps) return false;
-  }
-  return true;
+std::optional<std::vector<int64_t>> KnownLengths(const OnnxCall& call) {
+  if (!call.node.Has(4) || !call.node.IsKnown(4)) return {};
+  return call.node.KnownInts(4, "sequence_lens");
 }
 
 Step LowerRecurrent(OnnxCall& call, Kind kind) {
   const Recurrence r = ReadRecurrence(call, kind);
-  const bool all = AllSteps(call, call.node.ShapeAt(0)[r.batch_first ? 1 : 0]);
-  const bool simple = r.plain && r.clip == 0 && !r.coupled && !call.node.Has(7) && all &&
-                      (kind != Kind::kGru || r.reset_outside);
+  const Shape& x = call.node.ShapeAt(0);
+  const int64_t steps = x[r.batch_first ? 1 : 0], batch = x[r.batch_first ? 0 : 1];
+  const auto lengths = KnownLengths(call);
+  const bool all = !call.node.Has(4) ||
+                   (lengths && std::all_of(lengths->begin(), lengths->end(),
+                                           [&](int64_t length) { return length == steps; }));
+  std::optional<Packing> packing;
+  if (lengths && !all && static_cast<int64_t>(lengths->size()) == batch) {
+    packing = PackingOf(*lengths, steps);
+  }
+  const bool simple = r.plain && r.clip == 0 && !r.coupled && !call.node.Has(7) &&
+                      (all || packing) && (kind != Kind::kGru || r.reset_outside);
   return [=](In in) {
-    if (!all) return RunAll(r, in, simple);
+    if (!all) return RunAll(r, in, simple, packing);
     std::vector<Tensor> without(in.begin(), in.end());
     if (without.size() > 4) without[4] = Tensor();
-    return RunAll(r, without, simple);
+    return RunAll(r, without, simple, packing);
   };
 }
 

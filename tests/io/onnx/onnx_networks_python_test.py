@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""The networks of all examples and of `firn train`, exported: onnx.checker accepts them, shapes are
+inferred, and ONNX Runtime gives Firn's results.
+
+    onnx_networks_python_test.py ONNX_NETWORKS_FILES [OPSET...] [--list]
+
+Networks of floating numbers within 1e-4. Those of bytes ("..._i8") have these as further results:
+a number that lies between two levels becomes the other one where a runtime multiplies in another
+order, and what is made of that may move by a level once more. So bytes are compared within two
+steps, results within what these make of them. quantize_trained rounds to levels in floating numbers,
+of which it gives none, and is checked without comparing results. Skips itself where Python has no
+onnx. --list prints a line for each network.
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    import onnxruntime
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(0)
+
+TYPES = {"F64": "f8", "F32": "f4", "I64": "i8", "I32": "i4", "I8": "i1", "U8": "u1", "BOOL": "?"}
+STEPS = 2
+
+
+def tensors(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    size = int.from_bytes(data[:8], "little")
+    header, body, found = json.loads(data[8:8 + size]), data[8 + size:], {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        array = np.frombuffer(body[begin:end], TYPES[entry["dtype"]]).reshape(entry["shape"])
+        found[name] = array
+    return found
+
+
+def run(model, feeds):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options,
+                                           providers=["CPUExecutionProvider"])
+    return session.run(None, feeds)
+
+
+def of_steps(model, steps):
+    """How far `steps` levels of each number that the last product reads move its results."""
+    made = {name: node for node in model.graph.node for name in node.output}
+    kept = {t.name: onnx.numpy_helper.to_array(t).astype("f8") for t in model.graph.initializer}
+    product = made[model.graph.output[0].name]
+    (_, scale, *_), (weight, scales, *_) = (made[name].input for name in product.input[:2])
+    rows = np.abs(kept[weight]).sum(1) if product.op_type == "Gemm" else None
+    return steps * kept[scale] * kept[scales] * rows
+
+
+def compare(path, listed):
+    """What is wrong with a model, or ""."""
+    name = os.path.basename(path)[:-5]
+    data, model = tensors(path[:-5] + ".safetensors"), onnx.load(path)
+    onnx.checker.check_model(model, full_check=True)
+    feeds = {f"input.{k[3:]}": v for k, v in data.items() if k.startswith("in.")}
+    want = [data[f"out.{i}"] for i in range(len(model.graph.output))]
+    got = run(model, feeds)
+    quantized, levels, beyond, worst = name.endswith("_i8"), 0, False, 0.0
+    for g, w in zip(got, want):
+        if g.shape != w.shape or g.dtype != w.dtype:
+            return f"{name}: {g.dtype}{g.shape} for {w.dtype}{w.shape}"
+        difference = np.abs(g.astype("f8") - w)
+        if w.dtype.kind in "iu":
+            levels = max(levels, int(difference.max()))
+        else:
+            worst = max(worst, float((difference / (1 + np.abs(w))).max()))
+            if name == "quantize_trained":
+                continue
+            bound = 1e-4 * (1 + np.abs(w)) + (of_steps(model, STEPS) if quantized else 0)
+            beyond |= bool((difference > bound).any())
+    if listed:
+        print(f"{name}: {len(model.graph.node)} nodes, off by {worst:.2g}"
+              + (f", bytes by {levels}" if quantized else ""))
+    return f"{name}: off by {worst}, bytes by {levels}" if beyond or levels > STEPS else ""
+
+
+def main():
+    program, listed = sys.argv[1], "--list" in sys.argv
+    wrong = []
+    for opset in [a for a in sys.argv[2:] if a != "--list"] or ["13", "18", "23"]:
+        where = "/dev/shm" if os.path.isdir("/dev/shm") else None
+        with tempfile.TemporaryDirectory(dir=where) as folder:
+            subprocess.run([program, folder, opset], check=True)
+            paths = sorted(glob.glob(folder + "/*.onnx"))
+            said = [compare(path, listed) for path in paths]
+        print(f"opset {opset}: {len(said)} networks, {sum(map(bool, said))} of them wrong")
+        wrong += [f"opset {opset}: {s}" for s in said if s]
+    print("\n".join(wrong))
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
