@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "firn/tensor/kernels/cuda/library_api.h"
 
@@ -40,7 +41,7 @@ cusolverStatus_t SetStream(cusolverDnHandle_t handle, cudaStream_t stream) {
 
 template <class T>
 void Potrf(const Work& w) {
-  std::memset(w.device, 0xFF, w.bytes);
+  if (w.device != nullptr) std::memset(w.device, 0xFF, w.bytes);
   const Columns<T> a{static_cast<T*>(w.a), w.lda};
   const auto lower = [&](int64_t i, int64_t j) -> T& { return w.upper ? a(j, i) : a(i, j); };
   *w.info = 0;
@@ -86,7 +87,7 @@ cusolverStatus_t RunPotrf(cusolverDnHandle_t handle, cusolverDnParams_t, cublasF
 
 template <class T>
 void Getrf(const Work& w) {
-  std::memset(w.device, 0xFF, w.bytes);
+  if (w.device != nullptr) std::memset(w.device, 0xFF, w.bytes);
   const Columns<T> a{static_cast<T*>(w.a), w.lda};
   *w.info = 0;
   for (int64_t k = 0; k < w.n; ++k) {
@@ -207,17 +208,128 @@ cublasStatus_t RunTrsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillM
                                                      : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
+// --- Batches of small matrices -------------------------------------------------------------------
+
+// The addresses lie in device memory, and are read when the work runs.
+struct Batch {
+  const void* const* a;
+  void* const* b;
+  int *pivots, *infos;
+  int count;
+  Work each;
+};
+
+template <class T, void (*kWork)(const Work&)>
+void ForEachMatrix(const Batch& batch) {
+  const int64_t n = batch.each.n;
+  std::vector<int64_t> pivots(static_cast<size_t>(n));
+  for (int i = 0; i < batch.count; ++i) {
+    Work w = batch.each;
+    int info = 0;
+    w.a = const_cast<void*>(batch.a[i]);
+    w.b = batch.b == nullptr ? nullptr : batch.b[i];
+    w.info = batch.infos == nullptr ? &info : batch.infos + i;
+    w.pivots = pivots.data();
+    int* const given = batch.pivots == nullptr ? nullptr : batch.pivots + i * n;
+    if (given != nullptr && w.b != nullptr) std::copy_n(given, n, pivots.begin());
+    kWork(w);
+    if (given == nullptr || w.b != nullptr) continue;
+    for (int64_t j = 0; j < n; ++j) given[j] = static_cast<int>(pivots[static_cast<size_t>(j)]);
+  }
+}
+
+template <class T, void (*kWork)(const Work&)>
+cublasStatus_t QueueBatch(const void* handle, const Batch& batch) {
+  return Queue<ForEachMatrix<T, kWork>>(StreamOf(handle)->stream, batch)
+             ? CUBLAS_STATUS_SUCCESS
+             : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+Batch BatchOf(const void* const* a, int64_t lda, int64_t n, int count) {
+  Batch b{};
+  b.a = a, b.count = count;
+  b.each.lda = lda, b.each.n = n;
+  return b;
+}
+
+template <class T>
+const void* const* Untyped(T* const* at) {
+  return reinterpret_cast<const void* const*>(at);
+}
+
+template <class T>
+cublasStatus_t GetrfBatched(cublasHandle_t handle, int n, T* const* a, int lda, int* pivots,
+                            int* infos, int count) {
+  if (n < 1 || lda < n || infos == nullptr || count < 1) return CUBLAS_STATUS_INVALID_VALUE;
+  Batch b = BatchOf(Untyped(a), lda, n, count);
+  b.pivots = pivots, b.infos = infos;
+  return QueueBatch<T, Getrf<T>>(handle, b);
+}
+
+template <class T>
+cublasStatus_t GetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int columns,
+                            const T* const* a, int lda, const int* pivots, T* const* sides, int ldb,
+                            int* info, int count) {
+  const bool fine = n >= 1 && columns >= 1 && lda >= n && ldb >= n && count >= 1;
+  *info = fine ? 0 : -1;
+  if (!fine) return CUBLAS_STATUS_INVALID_VALUE;
+  Batch b = BatchOf(Untyped(a), lda, n, count);
+  b.b = const_cast<void* const*>(Untyped(sides));
+  b.pivots = const_cast<int*>(pivots);
+  b.each.ldb = ldb, b.each.m = columns;
+  b.each.transposed = trans == CUBLAS_OP_T;
+  return QueueBatch<T, Getrs<T>>(handle, b);
+}
+
+template <class T>
+cusolverStatus_t PotrfBatched(cusolverDnHandle_t handle, cublasFillMode_t fill, int n, T** a,
+                              int lda, int* infos, int count) {
+  if (n < 1 || lda < n || infos == nullptr || count < 1) return CUSOLVER_STATUS_INVALID_VALUE;
+  Batch b = BatchOf(Untyped(a), lda, n, count);
+  b.infos = infos;
+  b.each.upper = fill == CUBLAS_FILL_MODE_UPPER;
+  return QueueBatch<T, Potrf<T>>(handle, b) == CUBLAS_STATUS_SUCCESS
+             ? CUSOLVER_STATUS_SUCCESS
+             : CUSOLVER_STATUS_EXECUTION_FAILED;
+}
+
+template <class T>
+cublasStatus_t TrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill,
+                           cublasOperation_t trans, cublasDiagType_t diagonal, int64_t m, int64_t n,
+                           const T* alpha, const T* const* a, int64_t lda, T* const* sides,
+                           int64_t ldb, int64_t count) {
+  const bool left = side == CUBLAS_SIDE_LEFT;
+  if (*alpha != T(1) || m < 1 || n < 1 || lda < (left ? m : n) || ldb < m || count < 1) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  Batch b = BatchOf(Untyped(a), lda, n, static_cast<int>(count));
+  b.b = const_cast<void* const*>(Untyped(sides));
+  b.each.ldb = ldb, b.each.m = m, b.each.left = left;
+  b.each.upper = fill == CUBLAS_FILL_MODE_UPPER;
+  b.each.transposed = trans == CUBLAS_OP_T;
+  b.each.unit = diagonal == CUBLAS_DIAG_UNIT;
+  return QueueBatch<T, Trsm<T>>(handle, b);
+}
+
 constexpr cuda::SolverApi kFactors = {
     .set_device = SetDevice,
     .create_blas = CreateBlas,
     .set_blas_stream = SetBlasStream,
     .strsm = RunTrsm<float>,
     .dtrsm = RunTrsm<double>,
+    .sgetrf = GetrfBatched<float>,
+    .dgetrf = GetrfBatched<double>,
+    .sgetrs = GetrsBatched<float>,
+    .dgetrs = GetrsBatched<double>,
+    .strsm_batched = TrsmBatched<float>,
+    .dtrsm_batched = TrsmBatched<double>,
     .create = Create,
     .create_params = CreateParams,
     .set_stream = SetStream,
     .potrf_size = PotrfSize,
     .potrf = RunPotrf,
+    .spotrf_batched = PotrfBatched<float>,
+    .dpotrf_batched = PotrfBatched<double>,
     .getrf_size = GetrfSize,
     .getrf = RunGetrf,
     .getrs = RunGetrs,

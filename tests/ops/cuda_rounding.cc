@@ -38,7 +38,8 @@ double RoundingBeforeBias(std::string_view kernel, const Call& call, const Tenso
 
 bool IsAllRounding(std::string_view op, std::string_view kernel, DType dtype) {
   return (dtype == DType::kF32 || op == "slogdet" || op == "qr" || op == "svd") &&
-         (kernel == "cufft" || kernel == "cusolver" || kernel == "cublas");
+         (kernel == "cufft" || kernel.starts_with("cusolver") || kernel == "cublas" ||
+          kernel == "cublas_batched");
 }
 
 void ExpectSameAsOfCopies(const OpDef& on_device, const LayoutVariant& v, Device device) {

@@ -132,6 +132,21 @@ struct DeterminantBody {
   }
 };
 
+struct AddressBody {
+  char* base;
+  int64_t bytes;
+  void** to;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const { to[i] = base + i * bytes; }
+};
+
+struct WidenBody {
+  const int32_t* from;
+  int64_t* to;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const { to[i] = from[i]; }
+};
+
 template <class T>
 struct PartBody {
   const T* x;
@@ -306,6 +321,16 @@ absl::Status Determinants(const Queue& queue, DType dtype, int64_t count, int64_
                        DeterminantBody<T>{static_cast<const T*>(lu), pivots, static_cast<T*>(signs),
                                           static_cast<T*>(logs), n});
   });
+}
+
+absl::Status SetAddresses(const Queue& queue, int64_t count, const void* base, int64_t bytes,
+                          void** to) {
+  char* const first = static_cast<char*>(const_cast<void*>(base));
+  return ForEach(queue, count, AddressBody{first, bytes, to});
+}
+
+absl::Status WidenPivots(const Queue& queue, int64_t count, const int32_t* from, int64_t* to) {
+  return ForEach(queue, count, WidenBody{from, to});
 }
 
 absl::Status CopyPart(const Queue& queue, const MatrixPart& p, const void* x, void* y) {

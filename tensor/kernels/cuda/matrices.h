@@ -52,6 +52,12 @@ absl::Status CopyTriangles(const Queue& queue, DType dtype, int64_t count, int64
 absl::Status Determinants(const Queue& queue, DType dtype, int64_t count, int64_t n, const void* lu,
                           const int64_t* pivots, void* signs, void* logs);
 
+// The addresses of `count` matrices that lie `bytes` apart, as functions for batches want them.
+absl::Status SetAddresses(const Queue& queue, int64_t count, const void* base, int64_t bytes,
+                          void** to);
+// Pivots of such functions as Determinants takes them.
+absl::Status WidenPivots(const Queue& queue, int64_t count, const int32_t* from, int64_t* to);
+
 // Where the elements of a batch's matrices lie, in elements: `matrix` from one matrix to the next.
 struct MatrixSteps {
   int64_t matrix, row, column;

@@ -10,44 +10,12 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/kernels/cuda/library_api.h"
 #include "firn/tensor/kernels/cuda/per_device.h"
-#include "firn/tensor/kernels/cuda/solver_api.h"
+#include "firn/tensor/kernels/cuda/solver_context.h"
 
 namespace firn::cuda {
 namespace {
 
-absl::Status SolverStatus(cusolverStatus_t code, const char* call) {
-  if (code == CUSOLVER_STATUS_SUCCESS) return absl::OkStatus();
-  return Internal(call, ": cusolverStatus_t ", static_cast<int>(code));
-}
-
-absl::Status BlasStatus(cublasStatus_t code, const char* call) {
-  if (code == CUBLAS_STATUS_SUCCESS) return absl::OkStatus();
-  return Internal(call, ": ", cublasGetStatusString(code));
-}
-
-struct Context {
-  std::mutex mutex;
-  cusolverDnHandle_t solver = nullptr;
-  cusolverDnParams_t params = nullptr;
-  syevjInfo_t jacobi = nullptr;  // both as they are made: all digits, values in order
-  gesvdjInfo_t svd_jacobi = nullptr;
-  cublasHandle_t blas = nullptr;
-};
-
-absl::StatusOr<Context*> ContextOf(const SolverApi& api, Device device) {
-  static auto* const contexts = new PerDevice<Context>;  // never destroyed, as the contexts
-  const auto init = [&](Context& context) {
-    FIRN_RETURN_IF_ERROR(SolverStatus(api.create(&context.solver), "cusolverDnCreate"));
-    FIRN_RETURN_IF_ERROR(
-        SolverStatus(api.create_params(&context.params), "cusolverDnCreateParams"));
-    FIRN_RETURN_IF_ERROR(
-        SolverStatus(api.create_jacobi(&context.jacobi), "cusolverDnCreateSyevjInfo"));
-    FIRN_RETURN_IF_ERROR(
-        SolverStatus(api.create_svd_jacobi(&context.svd_jacobi), "cusolverDnCreateGesvdjInfo"));
-    return BlasStatus(api.create_blas(&context.blas), "cublasCreate");
-  };
-  return contexts->Get(device, init, api.set_device);
-}
+using Context = SolverContext;
 
 cudaDataType TypeOf(DType dtype) { return dtype == DType::kF64 ? CUDA_R_64F : CUDA_R_32F; }
 
@@ -56,7 +24,7 @@ template <class Ask>
 absl::StatusOr<SolverScratch> ScratchOf(Device device, const char* call, const Ask& ask) {
   FIRN_RETURN_IF_ERROR(SolverIsThere(device));
   const SolverApi& api = *LibraryApi<SolverApi>::Of(device);
-  FIRN_ASSIGN_OR_RETURN(Context* const context, ContextOf(api, device));
+  FIRN_ASSIGN_OR_RETURN(Context* const context, SolverContextOf(api, device));
   SolverScratch s;
   const std::lock_guard lock(context->mutex);
   FIRN_RETURN_IF_ERROR(SolverStatus(ask(api, *context, &s.bytes, &s.host_bytes), call));
@@ -83,12 +51,9 @@ template <class F>
 absl::Status ForEachMatrix(const Queue& queue, int64_t count, const F& f) {
   const SolverApi& api = *LibraryApi<SolverApi>::Of(queue.device);
   FIRN_ASSIGN_OR_RETURN(void* const handle, StreamHandle(queue));
-  FIRN_ASSIGN_OR_RETURN(Context* const context, ContextOf(api, queue.device));
-  const auto stream = static_cast<cudaStream_t>(handle);
+  FIRN_ASSIGN_OR_RETURN(Context* const context, SolverContextOf(api, queue.device));
   const std::lock_guard lock(context->mutex);
-  FIRN_RETURN_IF_ERROR(
-      SolverStatus(api.set_stream(context->solver, stream), "cusolverDnSetStream"));
-  FIRN_RETURN_IF_ERROR(BlasStatus(api.set_blas_stream(context->blas, stream), "cublasSetStream"));
+  FIRN_RETURN_IF_ERROR(SetSolverStream(api, *context, handle));
   for (int64_t i = 0; i < count; ++i) FIRN_RETURN_IF_ERROR(f(api, *context, i));
   return absl::OkStatus();
 }
@@ -105,6 +70,37 @@ cublasFillMode_t Fill(bool upper) {
 }
 
 }  // namespace
+
+absl::Status SolverStatus(cusolverStatus_t code, const char* call) {
+  if (code == CUSOLVER_STATUS_SUCCESS) return absl::OkStatus();
+  return Internal(call, ": cusolverStatus_t ", static_cast<int>(code));
+}
+
+absl::Status BlasStatus(cublasStatus_t code, const char* call) {
+  if (code == CUBLAS_STATUS_SUCCESS) return absl::OkStatus();
+  return Internal(call, ": ", cublasGetStatusString(code));
+}
+
+absl::StatusOr<SolverContext*> SolverContextOf(const SolverApi& api, Device device) {
+  static auto* const contexts = new PerDevice<Context>;  // never destroyed, as the contexts
+  const auto init = [&](Context& context) {
+    FIRN_RETURN_IF_ERROR(SolverStatus(api.create(&context.solver), "cusolverDnCreate"));
+    FIRN_RETURN_IF_ERROR(
+        SolverStatus(api.create_params(&context.params), "cusolverDnCreateParams"));
+    FIRN_RETURN_IF_ERROR(
+        SolverStatus(api.create_jacobi(&context.jacobi), "cusolverDnCreateSyevjInfo"));
+    FIRN_RETURN_IF_ERROR(
+        SolverStatus(api.create_svd_jacobi(&context.svd_jacobi), "cusolverDnCreateGesvdjInfo"));
+    return BlasStatus(api.create_blas(&context.blas), "cublasCreate");
+  };
+  return contexts->Get(device, init, api.set_device);
+}
+
+absl::Status SetSolverStream(const SolverApi& api, const SolverContext& context, void* stream) {
+  const auto at = static_cast<cudaStream_t>(stream);
+  FIRN_RETURN_IF_ERROR(SolverStatus(api.set_stream(context.solver, at), "cusolverDnSetStream"));
+  return BlasStatus(api.set_blas_stream(context.blas, at), "cublasSetStream");
+}
 
 absl::Status SolverIsThere(Device device) {
   FIRN_RETURN_IF(LibraryApi<SolverApi>::Of(device) == nullptr,

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_SOLVER_API_H_
 #define FIRN_TENSOR_KERNELS_CUDA_SOLVER_API_H_
 
-// Only solver.cc and stand-ins include it: it needs CUDA.
+// Only solver.cc, batched_solver.cc and stand-ins include it: it needs CUDA.
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
@@ -18,11 +18,19 @@ struct SolverApi {
   decltype(&cublasDtrsm_64) dtrsm = cublasDtrsm_64;
   decltype(&cublasSgemmStridedBatched_64) sgemm = cublasSgemmStridedBatched_64;
   decltype(&cublasDgemmStridedBatched_64) dgemm = cublasDgemmStridedBatched_64;
+  decltype(&cublasSgetrfBatched) sgetrf = cublasSgetrfBatched;
+  decltype(&cublasDgetrfBatched) dgetrf = cublasDgetrfBatched;
+  decltype(&cublasSgetrsBatched) sgetrs = cublasSgetrsBatched;
+  decltype(&cublasDgetrsBatched) dgetrs = cublasDgetrsBatched;
+  decltype(&cublasStrsmBatched_64) strsm_batched = cublasStrsmBatched_64;
+  decltype(&cublasDtrsmBatched_64) dtrsm_batched = cublasDtrsmBatched_64;
   decltype(&cusolverDnCreate) create = cusolverDnCreate;
   decltype(&cusolverDnCreateParams) create_params = cusolverDnCreateParams;
   decltype(&cusolverDnSetStream) set_stream = cusolverDnSetStream;
   decltype(&cusolverDnXpotrf_bufferSize) potrf_size = cusolverDnXpotrf_bufferSize;
   decltype(&cusolverDnXpotrf) potrf = cusolverDnXpotrf;
+  decltype(&cusolverDnSpotrfBatched) spotrf_batched = cusolverDnSpotrfBatched;
+  decltype(&cusolverDnDpotrfBatched) dpotrf_batched = cusolverDnDpotrfBatched;
   decltype(&cusolverDnXgetrf_bufferSize) getrf_size = cusolverDnXgetrf_bufferSize;
   decltype(&cusolverDnXgetrf) getrf = cusolverDnXgetrf;
   decltype(&cusolverDnXgetrs) getrs = cusolverDnXgetrs;

@@ -1,10 +1,11 @@
 // inv, solve, det, slogdet by cuSOLVER's LU factors. A row-major matrix is its transposed to
 // cuSOLVER, so that what is factored is A^T: the factors solve A X = B transposed, and the inverse
 // of A^T, column by column, is that of A, row by row. Only B has to be turned over where it has
-// several columns.
+// several columns. Several small matrices are one call of cuBLAS's functions for batches.
 
 #include <memory>
 
+#include "firn/tensor/kernels/cuda/batched_solver.h"
 #include "firn/tensor/kernels/cuda/matrices.h"
 #include "firn/tensor/kernels/cuda/solver.h"
 #include "firn/tensor/kernels/cuda/workspace.h"
@@ -72,6 +73,61 @@ Kernel Cusolver(absl::Status (*prepare)(const KernelQuery&, Prepared&),
           .graph_capturable = false};
 }
 
+// --- Several small matrices ----------------------------------------------------------------------
+
+// As LuPieces, with the addresses of the matrices and of the right sides.
+struct BatchPieces {
+  BatchPieces(const SolverBatch& b, size_t turned_bytes, cuda::WorkspacePieces w)
+      : matrices(w.Take<void*>(b.count)),
+        sides(w.Take<void*>(b.count)),
+        infos(w.Take<int32_t>(b.count)),
+        lu(w.TakeBytes(static_cast<size_t>(b.count * b.n * b.n * SizeOf(b.dtype)))),
+        pivots(w.Take<int32_t>(b.count * b.n)),
+        wide_pivots(w.Take<int64_t>(b.count * b.n)),
+        turned(w.TakeBytes(turned_bytes)),
+        bytes(w.bytes()) {}
+  void **matrices, **sides;
+  int32_t* infos;
+  void* lu;
+  int32_t* pivots;
+  int64_t* wide_pivots;
+  void* turned;
+  size_t bytes;
+};
+
+absl::Status PrepareBatchWith(const KernelQuery& q, size_t turned_bytes, Prepared& answer) {
+  const SolverBatch b = BatchOf(q.in(0));
+  FIRN_RETURN_IF_ERROR(cuda::SupportsBatch(q.out().device, b));
+  answer.workspace = BatchPieces(b, turned_bytes, {}).bytes;
+  return absl::OkStatus();
+}
+
+absl::Status PrepareBatch(const KernelQuery& q, Prepared& answer) {
+  return PrepareBatchWith(q, 0, answer);
+}
+
+absl::Status FactorBatch(const KernelContext& k, const SolverBatch& b, const BatchPieces& w) {
+  const Dims all(1, b.count);
+  FIRN_RETURN_IF_ERROR(cuda::CopyMatrices(
+      k, {b.dtype, all, all, b.n, b.n, Order::kRows, Order::kRows}, k.in<void>(0), w.lu));
+  FIRN_RETURN_IF_ERROR(
+      cuda::SetAddresses(k, b.count, w.lu, b.n * b.n * SizeOf(b.dtype), w.matrices));
+  return cuda::FactorBatchLu(k, b, w.matrices, w.pivots, w.infos);
+}
+
+// With the factors of the batch: X in B's place, `columns` right sides of each system.
+absl::Status SolveWithBatch(const KernelContext& k, const SolverBatch& b, const BatchPieces& w,
+                            bool transposed, int64_t columns, void* sides) {
+  FIRN_RETURN_IF_ERROR(
+      cuda::SetAddresses(k, b.count, sides, b.n * columns * SizeOf(b.dtype), w.sides));
+  return cuda::SolveBatchLu(k, b, transposed, w.matrices, w.pivots, columns, w.sides);
+}
+
+Kernel Batched(absl::Status (*prepare)(const KernelQuery&, Prepared&),
+               absl::Status (*run)(KernelContext&)) {
+  return {.name = "cublas_batched", .device = DeviceType::kCuda, .run = run, .prepare = prepare};
+}
+
 // --- inv -----------------------------------------------------------------------------------------
 
 constexpr cuda::MatrixSite kInvSingular = {"inv", "a", "is singular"};
@@ -88,7 +144,18 @@ absl::Status RunInv(KernelContext& k) {
       w.info);
 }
 
-FIRN_REGISTER_KERNELS(inv) { return {Cusolver(Prepare, RunInv)}; }
+absl::Status RunBatchInv(KernelContext& k) {
+  const SolverBatch b = BatchOf(k.in_spec(0));
+  const BatchPieces w(b, 0, cuda::WorkspacePieces(k));
+  FIRN_RETURN_IF_ERROR(FactorBatch(k, b, w));
+  FIRN_RETURN_IF_ERROR(cuda::CheckPivots(k, kInvSingular, b.dtype, b.count, b.n, w.lu));
+  FIRN_RETURN_IF_ERROR(cuda::SetToUnit(k, b.dtype, b.count, b.n, b.n, k.out<void>()));
+  return SolveWithBatch(k, b, w, /*transposed=*/false, b.n, k.out<void>());
+}
+
+FIRN_REGISTER_KERNELS(inv) {
+  return {Batched(PrepareBatch, RunBatchInv), Cusolver(Prepare, RunInv)};
+}
 
 // --- solve ---------------------------------------------------------------------------------------
 
@@ -112,6 +179,19 @@ absl::Status PrepareSolve(const KernelQuery& q, Prepared& answer) {
   return PrepareWith(q, s.columns == 1 ? 0 : q.out().bytes(), answer);
 }
 
+// Right sides as cuSOLVER wants them, in `sides`; results from there, where they were turned over.
+absl::Status ReadSides(const KernelContext& k, const Sides& s, void* sides) {
+  return cuda::CopyMatrices(
+      k, {k.out_spec().dtype, s.own, s.batch, s.rows, s.columns, Order::kRows, Order::kColumns},
+      k.in<void>(1), sides);
+}
+absl::Status WriteSides(const KernelContext& k, const Sides& s, const void* sides) {
+  if (s.columns == 1) return absl::OkStatus();
+  return cuda::CopyMatrices(
+      k, {k.out_spec().dtype, s.batch, s.batch, s.rows, s.columns, Order::kColumns, Order::kRows},
+      sides, k.out<void>());
+}
+
 absl::Status RunSolve(KernelContext& k) {
   const SolverBatch b = BatchOf(k.in_spec(0));
   const Shape &a = k.in_spec(0).shape, &x = k.out_spec().shape;
@@ -123,20 +203,37 @@ absl::Status RunSolve(KernelContext& k) {
   FIRN_RETURN_IF_ERROR(Factor(k, b, w));
   FIRN_RETURN_IF_ERROR(cuda::CheckPivots(k, kSolveSingular, b.dtype, b.count, b.n, w.lu));
   void* const sides = turned ? w.turned : k.out<void>();
-  FIRN_RETURN_IF_ERROR(cuda::CopyMatrices(
-      k, {b.dtype, s.own, s.batch, s.rows, s.columns, Order::kRows, Order::kColumns}, k.in<void>(1),
-      sides));
+  FIRN_RETURN_IF_ERROR(ReadSides(k, s, sides));
   const BroadcastBatch matrix(BatchDims(a), s.batch);
   FIRN_RETURN_IF_ERROR(cuda::SolveLu(
       k, {b.dtype, b.n, s.count}, /*transposed=*/true, [&](int64_t i) { return matrix.At(i); },
       w.lu, w.pivots, s.columns, sides, w.info));
-  if (!turned) return absl::OkStatus();
-  return cuda::CopyMatrices(
-      k, {b.dtype, s.batch, s.batch, s.rows, s.columns, Order::kColumns, Order::kRows}, sides,
-      k.out<void>());
+  return WriteSides(k, s, sides);
 }
 
-FIRN_REGISTER_KERNELS(solve) { return {Cusolver(PrepareSolve, RunSolve)}; }
+absl::Status PrepareBatchSolve(const KernelQuery& q, Prepared& answer) {
+  const Sides s(q.in(0).shape, q.in(1).shape, q.out().shape);
+  FIRN_RETURN_IF(s.count != BatchOf(q.in(0)).count || s.columns == 0,
+                 Unimplemented("takes systems that each have a matrix of their own"));
+  return PrepareBatchWith(q, s.columns == 1 ? 0 : q.out().bytes(), answer);
+}
+
+absl::Status RunBatchSolve(KernelContext& k) {
+  const SolverBatch b = BatchOf(k.in_spec(0));
+  const Sides s(k.in_spec(0).shape, k.in_spec(1).shape, k.out_spec().shape);
+  const bool turned = s.columns != 1;
+  const BatchPieces w(b, turned ? k.out_spec().bytes() : 0, cuda::WorkspacePieces(k));
+  FIRN_RETURN_IF_ERROR(FactorBatch(k, b, w));
+  FIRN_RETURN_IF_ERROR(cuda::CheckPivots(k, kSolveSingular, b.dtype, b.count, b.n, w.lu));
+  void* const sides = turned ? w.turned : k.out<void>();
+  FIRN_RETURN_IF_ERROR(ReadSides(k, s, sides));
+  FIRN_RETURN_IF_ERROR(SolveWithBatch(k, b, w, /*transposed=*/true, s.columns, sides));
+  return WriteSides(k, s, sides);
+}
+
+FIRN_REGISTER_KERNELS(solve) {
+  return {Batched(PrepareBatchSolve, RunBatchSolve), Cusolver(PrepareSolve, RunSolve)};
+}
 
 // --- det, slogdet --------------------------------------------------------------------------------
 
@@ -149,9 +246,25 @@ absl::Status RunDeterminants(KernelContext& k) {
                             kLogs ? k.out<void>(1) : nullptr);
 }
 
-FIRN_REGISTER_KERNELS(det) { return {Cusolver(Prepare, RunDeterminants<false>)}; }
+template <bool kLogs>
+absl::Status RunBatchDeterminants(KernelContext& k) {
+  const SolverBatch b = BatchOf(k.in_spec(0));
+  const BatchPieces w(b, 0, cuda::WorkspacePieces(k));
+  FIRN_RETURN_IF_ERROR(FactorBatch(k, b, w));
+  FIRN_RETURN_IF_ERROR(cuda::WidenPivots(k, b.count * b.n, w.pivots, w.wide_pivots));
+  return cuda::Determinants(k, b.dtype, b.count, b.n, w.lu, w.wide_pivots, k.out<void>(0),
+                            kLogs ? k.out<void>(1) : nullptr);
+}
 
-FIRN_REGISTER_KERNELS(slogdet) { return {Cusolver(Prepare, RunDeterminants<true>)}; }
+FIRN_REGISTER_KERNELS(det) {
+  return {Batched(PrepareBatch, RunBatchDeterminants<false>),
+          Cusolver(Prepare, RunDeterminants<false>)};
+}
+
+FIRN_REGISTER_KERNELS(slogdet) {
+  return {Batched(PrepareBatch, RunBatchDeterminants<true>),
+          Cusolver(Prepare, RunDeterminants<true>)};
+}
 
 }  // namespace
 }  // namespace firn
