@@ -48,7 +48,8 @@ def cuda_tests(folder):
                   "autograd/graph/cuda_streams_test", "tensor/cuda_tensor_test",
                   "tensor/kernels/cuda/fft_test", "tensor/kernels/cuda/large_test",
                   "tensor/kernels/cuda/long_lines_test", "tensor/kernels/cuda/matrices_test",
-                  "optim/cuda_test", "io/checkpoints/checkpoint_cuda_test",
+                  "tensor/kernels/cuda/rnn_test", "optim/cuda_test",
+                  "io/checkpoints/checkpoint_cuda_test",
                   "benchmarks/cuda_trainer_test")}  # missing ones are told as skipped
     return sorted(programs, key=lambda path: (not path.endswith("/ops/cuda_test"), path))
 

@@ -77,6 +77,50 @@ struct GruGradIn : RecurrentGradIn {
 struct GruGradOut : RecurrentGradOut {
   enum : int { kDbhh = kRest };
 };
+
+// What a step of a recurrent layer is.
+enum class RecurrentCell : uint8_t { kRnnTanh, kRnnRelu, kLstm, kGru };
+constexpr auto WordsOf(RecurrentCell) {
+  return EnumWords<RecurrentCell>({{RecurrentCell::kRnnTanh, "rnn_tanh"},
+                                   {RecurrentCell::kRnnRelu, "rnn_relu"},
+                                   {RecurrentCell::kLstm, "lstm"},
+                                   {RecurrentCell::kGru, "gru"}});
+}
+
+// Of recurrent_layer, a layer of any cell that begins with the first step and keeps nothing for its
+// gradient. Its inputs are those of RecurrentIn.
+struct CellLayerAttrs {
+  RecurrentCell cell = RecurrentCell::kLstm;
+  std::vector<int64_t> batch_sizes;  // as in RecurrentLayerAttrs
+  template <class V>
+  void Visit(V& v) {
+    v.Field("cell", cell);
+    v.Field("batch_sizes", batch_sizes);
+  }
+};
+struct CellLayerOut {
+  enum : int { kY, kHn, kCn };
+};
+// Of its gradient, which computes the layer again.
+struct CellGradAttrs {
+  CellLayerAttrs layer = {};
+  bool wants_dx = true;  // otherwise dx has no rows
+  template <class V>
+  void Visit(V& v) {
+    layer.Visit(v);
+    v.Field("wants_dx", wants_dx);
+  }
+};
+struct CellGradIn : RecurrentIn {
+  enum : int { kDy = kWhr + 1, kDhn, kDcn };
+};
+struct CellGradOut {
+  enum : int { kDx, kDh0, kDwih, kDwhh, kDbih, kDbhh, kDc0, kDwhr };
+};
+// Rows of w_ih and w_hh that belong to a unit.
+constexpr int64_t GatesOf(RecurrentCell cell) {
+  return cell == RecurrentCell::kLstm ? 4 : cell == RecurrentCell::kGru ? 3 : 1;
+}
 }  // namespace inner
 
 }  // namespace firn

@@ -10,6 +10,7 @@ FakeCuda* the_cuda = nullptr;
 void Use(bool use) {
   fake::UseCufft(use);
   fake::UseCusolver(use);
+  fake::UseCudnnRnn(use);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ inline cudaError_t SetDevice(int) { return cudaSuccess; }
 // Each has the stand-in of its library used, or no more.
 void UseCufft(bool use);
 void UseCusolver(bool use);
+void UseCudnnRnn(bool use);
 
 }  // namespace firn::fake
 

@@ -192,7 +192,7 @@ inline const std::vector<Others>& NotSwept() {
       {"changes the gradient alone, as tests/tensor/clip_gradients_test.cc has it",
        {"clip_grad_by_norm", "clip_grad_by_value", "straight_through", "top_k_grad"}},
       {"is steps of sigmoids and tangents, which are here",
-       {"gru_layer", "lstm_layer", "rnn_relu_layer", "rnn_tanh_layer"}},
+       {"gru_layer", "lstm_layer", "recurrent_layer", "rnn_relu_layer", "rnn_tanh_layer"}},
       {"has tests of its own: tests/tensor/far_gradients_test.cc", {"cdist", "mul_ratio"}},
       {"works on whole matrices or lines: tests/tensor/linalg_test.cc, signal_test.cc",
        {"cholesky", "cofactor", "det", "eigh", "inv", "pinv", "pinv_values", "qr", "slogdet",

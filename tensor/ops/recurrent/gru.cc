@@ -13,6 +13,7 @@
 #include "firn/tensor/ops/activation/sigmoids.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/recurrent/layer_rules.h"
+#include "firn/tensor/ops/recurrent/recurrent_layer.h"
 #include "firn/tensor/ops/recurrent/stack.h"
 #include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/shape/split.h"
@@ -111,7 +112,9 @@ FIRN_REGISTER_OP(gru_layer_grad) {
 }
 
 LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
-  if (t.x.device().type != DeviceType::kCpu) return GruByOperations(t, attrs);
+  if (t.x.device().type != DeviceType::kCpu) {
+    return LayerOfDevice(RecurrentCell::kGru, t, attrs, GruByOperations);
+  }
   TensorList out = Apply(TheOp<"gru_layer">(), {t.x, t.h0, t.w_ih, t.w_hh, t.b_ih, t.b_hh}, attrs);
   return {std::move(out[Out::kY]), {std::move(out[Out::kHn])}};
 }
@@ -119,6 +122,10 @@ LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
 constexpr RecurrentKind kKind = {.op = "gru", .gates = kGates, .states = 1, .layer = Layer};
 
 }  // namespace
+
+void RecordedGruGrad(GradContext& g, const RecurrentLayerAttrs& attrs) {
+  RecordedLayerGrad(g, attrs, GruStep());
+}
 
 LayerResults GruByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
   return RunByOperations(t, attrs, GruStep());

@@ -40,10 +40,8 @@ std::vector<RefTensor> GruLayerReference(absl::Span<const RefTensor> in, AttrsRe
   return {y, h_n, gates};
 }
 
-namespace {
-
 // dx, dh0, dw_ih, dw_hh, db_ih and db_hh of x, h0, w_ih, w_hh, y, dy, dh_n and gates.
-std::vector<RefTensor> Gradients(absl::Span<const RefTensor> in, AttrsRef attrs) {
+std::vector<RefTensor> GruGradReference(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const RefTensor &y = in[4], &dy = in[5], &gates = in[7];
   const auto& a = attrs.get<RecurrentGradAttrs>();
   LayerGradients d(in);
@@ -76,6 +74,8 @@ std::vector<RefTensor> Gradients(absl::Span<const RefTensor> in, AttrsRef attrs)
   return all;
 }
 
+namespace {
+
 std::vector<Tensor> AsTheyAre(std::vector<Tensor> in) { return in; }
 
 std::vector<Tensor> WithGates(std::vector<Tensor> in) {
@@ -105,7 +105,7 @@ FIRN_REGISTER_SAMPLES(gru_layer) {
 
 FIRN_REGISTER_SAMPLES(gru_layer_grad) {
   s.Internal("the gradient of gru_layer");
-  s.Reference(Gradients);
+  s.Reference(GruGradReference);
   AddGradCalls(s, 3, WithGates);
   std::vector<Tensor> large =
       LayerSample{3, 256, 128, 256}.Inputs(Normal({64, 32, 128}), 32, false);

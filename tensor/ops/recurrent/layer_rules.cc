@@ -59,11 +59,12 @@ absl::Status FindSteps(const Shape& x, const std::vector<int64_t>& batch_sizes,
   return absl::OkStatus();
 }
 
-absl::StatusOr<RecurrentSizes> CheckLayer(const InferContext& c, const RecurrentLayerAttrs& attrs,
-                                          int64_t gates, bool projected) {
+absl::StatusOr<RecurrentSizes> CheckLayer(const InferContext& c,
+                                          const std::vector<int64_t>& batch_sizes, int64_t gates,
+                                          bool projected) {
   RecurrentSizes sizes;
   const Shape &x = c.shape(In::kX), &w_hh = c.shape(In::kWhh);
-  FIRN_RETURN_IF_ERROR(FindSteps(x, attrs.batch_sizes, &sizes));
+  FIRN_RETURN_IF_ERROR(FindSteps(x, batch_sizes, &sizes));
   sizes.hidden = w_hh[0] / gates;
   sizes.state = w_hh[1];
   FIRN_RETURN_IF(w_hh[0] % gates != 0 || sizes.hidden == 0 || sizes.state == 0 ||
@@ -165,8 +166,13 @@ absl::Status CheckShape(const InferContext& c, int input, const char* name, cons
 }
 
 absl::StatusOr<RecurrentSizes> SizesOfLayer(const InferContext& c, int64_t gates, bool projected) {
-  FIRN_ASSIGN_OR_RETURN(const RecurrentSizes sizes,
-                        CheckLayer(c, c.attrs<RecurrentLayerAttrs>(), gates, projected));
+  return SizesOfLayer(c, c.attrs<RecurrentLayerAttrs>().batch_sizes, gates, projected);
+}
+
+absl::StatusOr<RecurrentSizes> SizesOfLayer(const InferContext& c,
+                                            const std::vector<int64_t>& batch_sizes, int64_t gates,
+                                            bool projected) {
+  FIRN_ASSIGN_OR_RETURN(const RecurrentSizes sizes, CheckLayer(c, batch_sizes, gates, projected));
   const Shape bias({gates * sizes.hidden});
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kBih, "b_ih", bias));
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kBhh, "b_hh", bias));
@@ -175,7 +181,8 @@ absl::StatusOr<RecurrentSizes> SizesOfLayer(const InferContext& c, int64_t gates
 
 absl::StatusOr<RecurrentSizes> InferLayerGrad(InferContext& c, int64_t gates, bool projected) {
   const auto& attrs = c.attrs<RecurrentGradAttrs>();
-  FIRN_ASSIGN_OR_RETURN(const RecurrentSizes s, CheckLayer(c, attrs.layer, gates, projected));
+  FIRN_ASSIGN_OR_RETURN(const RecurrentSizes s,
+                        CheckLayer(c, attrs.layer.batch_sizes, gates, projected));
   const Shape &x = c.shape(GradIn::kX), y = SequenceShape(x, s.state);
   FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kY, "y", y));
   FIRN_RETURN_IF_ERROR(CheckShape(c, GradIn::kDy, "dy", y));

@@ -21,6 +21,9 @@ struct RecurrentSizes {
 // units.
 absl::StatusOr<RecurrentSizes> SizesOfLayer(const InferContext& c, int64_t gates,
                                             bool projected = false);
+absl::StatusOr<RecurrentSizes> SizesOfLayer(const InferContext& c,
+                                            const std::vector<int64_t>& batch_sizes, int64_t gates,
+                                            bool projected);
 // The same of its gradient, with y, dy and dh_n; sets the results that all gradients have.
 absl::StatusOr<RecurrentSizes> InferLayerGrad(InferContext& c, int64_t gates,
                                               bool projected = false);
@@ -82,6 +85,11 @@ LayerResults RnnByOperations(const LayerTensors& t, const RecurrentLayerAttrs& a
 // differentiated.
 void RecordedLayerGrad(GradContext& g, const RecurrentLayerAttrs& attrs,
                        const StepByOperations& step);
+
+// The same of the layers of each kind, on the pages of their operations.
+void RecordedLstmGrad(GradContext& g, const RecurrentLayerAttrs& attrs);
+void RecordedGruGrad(GradContext& g, const RecurrentLayerAttrs& attrs);
+void RecordedRnnGrad(GradContext& g, const RecurrentLayerAttrs& attrs, bool relu);
 
 // The gradients of a layer by its operation `op`; its inputs after those of all gradients are
 // `rest`. Sets those that all kinds have, and gives all of its results.

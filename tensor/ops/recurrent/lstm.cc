@@ -16,6 +16,7 @@
 #include "firn/tensor/ops/linear/linear.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/recurrent/layer_rules.h"
+#include "firn/tensor/ops/recurrent/recurrent_layer.h"
 #include "firn/tensor/ops/recurrent/stack.h"
 #include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/shape/split.h"
@@ -157,7 +158,9 @@ FIRN_REGISTER_OP(lstm_layer_grad) {
 // --- Functions -----------------------------------------------------------------------------------
 
 LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
-  if (t.x.device().type != DeviceType::kCpu) return LstmByOperations(t, attrs);
+  if (t.x.device().type != DeviceType::kCpu) {
+    return LayerOfDevice(RecurrentCell::kLstm, t, attrs, LstmByOperations);
+  }
   TensorList out = Apply(TheOp<"lstm_layer">(),
                          {t.x, t.h0, t.w_ih, t.w_hh, t.b_ih, t.b_hh, t.c0, t.w_hr}, attrs);
   return {std::move(out[Out::kY]), {std::move(out[Out::kHn]), std::move(out[Out::kCn])}};
@@ -166,6 +169,10 @@ LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
 constexpr RecurrentKind kKind = {.op = "lstm", .gates = kGates, .states = 2, .layer = Layer};
 
 }  // namespace
+
+void RecordedLstmGrad(GradContext& g, const RecurrentLayerAttrs& attrs) {
+  RecordedLayerGrad(g, attrs, LstmStep(TensorsOf(g).w_hr));
+}
 
 LayerResults LstmByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
   return RunByOperations(t, attrs, LstmStep(t.w_hr));

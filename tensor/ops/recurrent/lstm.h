@@ -32,8 +32,9 @@ struct PackedLstmResult {
 // weights: of every layer and, inside of it, direction
 // y: [steps, batch, directions * state] as x lies; state: that after the last step, as initial
 // All of one floating dtype; half types are computed in f32 inside. A layer is one operation with a
-// gradient of its own on the CPU; gradients that are recorded, and other devices, compute step by
-// step with other operations. Throws on empty sequences and on sizes that do not fit.
+// gradient of its own on the CPU, and on CUDA devices with cuDNN; gradients that are recorded, and
+// other devices, compute step by step with other operations. Throws on empty sequences and on sizes
+// that do not fit.
 LstmResult Lstm(const Tensor& x, const LstmState& initial,
                 const std::vector<RecurrentWeights>& weights, const RecurrentOptions& options = {});
 // The same of packed sequences: no step is computed of sequences that have ended, and the state is

@@ -44,13 +44,9 @@ std::vector<RefTensor> LstmLayerReference(absl::Span<const RefTensor> in, AttrsR
   return {y, h_n, c_n, gates, cells};
 }
 
-namespace {
-
-using Layer = std::vector<RefTensor>;
-
 // dx, dh0, dw_ih, dw_hh, db, dc0 and dw_hr of x, h0, w_ih, w_hh, y, dy, dh_n, dc_n, c0, gates,
 // cells and w_hr.
-Layer Gradients(absl::Span<const RefTensor> in, AttrsRef attrs) {
+std::vector<RefTensor> LstmGradReference(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const RefTensor &y = in[4], &dy = in[5], &c0 = in[8], &gates = in[9], &cells = in[10];
   const bool projected = in.size() > 11 && in[11].defined();
   const auto& a = attrs.get<RecurrentGradAttrs>();
@@ -90,11 +86,13 @@ Layer Gradients(absl::Span<const RefTensor> in, AttrsRef attrs) {
         before < 0 ? d.h0.values.data() + b * state : y.values.data() + before * state;
     d.Add(row, h, dgates.data(), dgates.data(), dh);
   });
-  Layer all = d.Results(a);
+  std::vector<RefTensor> all = d.Results(a);
   all.push_back(dc0);
   all.push_back(dw_hr);
   return all;
 }
+
+namespace {
 
 std::vector<Tensor> WithCells(std::vector<Tensor> in) {
   in.push_back(Normal({in[1].size(0), in[3].size(0) / 4}, 16));
@@ -160,7 +158,7 @@ std::vector<Tensor> WithGates(std::vector<Tensor> in) {
 
 FIRN_REGISTER_SAMPLES(lstm_layer_grad) {
   s.Internal("the gradient of lstm_layer");
-  s.Reference(Gradients);
+  s.Reference(LstmGradReference);
   AddGradCalls(s, 4, WithGates);
   const auto projected = [](int64_t rows) {
     std::vector<Tensor> in = LayerSample{4, 4, 3, 2}.Inputs(Normal({rows / 2, 2, 3}, 10), 2);

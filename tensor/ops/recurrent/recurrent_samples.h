@@ -48,6 +48,10 @@ inline double LogisticOf(double x) { return 1 / (1 + std::exp(-x)); }
 std::vector<RefTensor> LstmLayerReference(absl::Span<const RefTensor> in, AttrsRef attrs);
 std::vector<RefTensor> GruLayerReference(absl::Span<const RefTensor> in, AttrsRef attrs);
 std::vector<RefTensor> RnnLayerReference(absl::Span<const RefTensor> in, AttrsRef attrs, bool relu);
+// The results of its gradient's operation, of the inputs of that.
+std::vector<RefTensor> LstmGradReference(absl::Span<const RefTensor> in, AttrsRef attrs);
+std::vector<RefTensor> GruGradReference(absl::Span<const RefTensor> in, AttrsRef attrs);
+std::vector<RefTensor> RnnGradReference(absl::Span<const RefTensor> in, AttrsRef attrs, bool relu);
 
 // The gradients that all layers have, summed up row by row: dx, dh0, dw_ih, dw_hh and db of the
 // inputs of a gradient operation.

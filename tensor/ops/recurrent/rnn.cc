@@ -15,6 +15,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/recurrent/layer_rules.h"
+#include "firn/tensor/ops/recurrent/recurrent_layer.h"
 #include "firn/tensor/ops/recurrent/stack.h"
 
 namespace firn {
@@ -121,7 +122,11 @@ FIRN_REGISTER_OP(rnn_relu_layer_grad) {
 template <Nonlinearity kNonlinearity>
 LayerResults Layer(const LayerTensors& t, const RecurrentLayerAttrs& attrs) {
   if (t.x.device().type != DeviceType::kCpu) {
-    return RnnByOperations(t, attrs, kNonlinearity == Nonlinearity::kRelu);
+    constexpr bool kRelu = kNonlinearity == Nonlinearity::kRelu;
+    return LayerOfDevice(kRelu ? RecurrentCell::kRnnRelu : RecurrentCell::kRnnTanh, t, attrs,
+                         [](const LayerTensors& all, const RecurrentLayerAttrs& a) {
+                           return RnnByOperations(all, a, kRelu);
+                         });
   }
   const OpDef& op =
       kNonlinearity == Nonlinearity::kRelu ? TheOp<"rnn_relu_layer">() : TheOp<"rnn_tanh_layer">();
@@ -138,6 +143,10 @@ RecurrentKind KindOf(Nonlinearity nonlinearity) {
 }
 
 }  // namespace
+
+void RecordedRnnGrad(GradContext& g, const RecurrentLayerAttrs& attrs, bool relu) {
+  RecordedLayerGrad(g, attrs, RnnStep(relu ? Nonlinearity::kRelu : Nonlinearity::kTanh));
+}
 
 LayerResults RnnByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs, bool relu) {
   return RunByOperations(t, attrs, RnnStep(relu ? Nonlinearity::kRelu : Nonlinearity::kTanh));

@@ -107,5 +107,8 @@ std::vector<RefTensor> RnnLayerReference(absl::Span<const RefTensor> in, AttrsRe
                                          bool relu) {
   return relu ? Reference<true>(in, attrs) : Reference<false>(in, attrs);
 }
+std::vector<RefTensor> RnnGradReference(absl::Span<const RefTensor> in, AttrsRef attrs, bool relu) {
+  return relu ? Gradients<true>(in, attrs) : Gradients<false>(in, attrs);
+}
 
 }  // namespace firn::testing
