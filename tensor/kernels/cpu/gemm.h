@@ -18,9 +18,10 @@ size_t GemmWorkspace(DType dtype, const GemmShape& s);
 // with the same number of threads.
 //
 // T: any element type but bool. Requires: C overlaps neither A nor B; `workspace` is 64-byte
-// aligned and holds GemmWorkspace(...) bytes; null where operands of f32, f64 or integers lie by
-// rows or columns, and then f32 is not multiplied by tiles. Does not allocate for f64 and integers;
-// oneDNN, which multiplies f32, takes its packing buffers from the heap.
+// aligned and holds GemmWorkspace(...) bytes. It may be null for operands of f32, f64 or integers
+// that lie by rows or columns, one of them by rows; f32 is not multiplied by tiles then. Does not
+// allocate for f64 and integers; oneDNN, which multiplies f32, takes its packing buffers from the
+// heap.
 template <class T>
 void Gemm(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate, void* workspace);
 

@@ -79,13 +79,13 @@ struct Matrix {
 
 template <class T>
 void Compare(int64_t m, int64_t n, int64_t k, Lie a_lie, Lie b_lie, bool accumulate,
-             int64_t gap = 3) {
+             int64_t gap = 3, bool with_workspace = true) {
   const Matrix<T> a(m, k, a_lie, 1), b(k, n, b_lie, 2);
   const GemmShape s = {.m = m, .n = n, .k = k, .a = a.strides, .b = b.strides, .c_row = n + gap};
   std::vector<T> c = Numbers<T>(m * (n + gap), 3);
   const std::vector<T> before = c;
   const size_t bytes = GemmWorkspace(DTypeOf<T>(), s);
-  void* const workspace = bytes == 0 ? nullptr : std::aligned_alloc(64, bytes);
+  void* const workspace = bytes == 0 || !with_workspace ? nullptr : std::aligned_alloc(64, bytes);
   Gemm(s, a.at, b.at, c.data(), accumulate, workspace);
   std::free(workspace);
   for (int64_t i = 0; i < m; ++i) {
@@ -185,6 +185,15 @@ TYPED_TEST(GemmTest, AddsUpLanesOfVectors) {
 
 // Doubles are multiplied in panels of so many rows and columns: of every size and with some lanes
 // of the last vector, and blocks of them that are not whole.
+// As decompositions multiply. Large enough for tiles, which would have to have some.
+TYPED_TEST(GemmTest, NeedsNoWorkspaceForWholeTypesByRows) {
+  if constexpr (std::is_same_v<TypeParam, float> || std::is_same_v<TypeParam, double>) {
+    for (const Lie b : {Lie::kRows, Lie::kColumns}) {
+      Compare<TypeParam>(180, 190, 170, Lie::kRows, b, false, 3, /*with_workspace=*/false);
+    }
+  }
+}
+
 TEST(GemmDoubleTest, TakesPanelsOfEverySize) {
   for (int64_t m = 4; m < 20; ++m) {
     for (int64_t n = 8; n < 58; n += m % 3 + 1) {
