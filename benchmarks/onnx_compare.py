@@ -88,7 +88,7 @@ def format_report(rows, skipped):
     lines = [f"{'network':20} {'Firn ms':>9} {'ORT ms':>9}  {'ratio (95 %)':18} difference"]
     for row in rows:
         ratio = f"{row['ratio']:.2f} ({row['low']:.2f}..{row['high']:.2f})"
-        far = "  too far apart" if row["difference"] > MOST_DIFFERENT else ""
+        far = "" if row["difference"] <= MOST_DIFFERENT else "  too far apart"  # NaN is
         lines.append(f"{row['network']:20} {row['firn_ms']:9.2f} {row['peer_ms']:9.2f}  {ratio:18} "
                      f"{row['difference']:.1e}{far}")
         if "profile" in row:

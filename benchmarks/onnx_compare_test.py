@@ -17,6 +17,7 @@ import onnx_compare  # noqa: E402
 # Either worker. Runs take MS[network]; ERRORS names "cmd network" and why it is refused.
 FAKE = """#!{python}
 import json, sys
+nan = float("nan")
 MS, GAPS, ERRORS = {settings!r}
 network = ""
 for line in sys.stdin:
@@ -79,6 +80,12 @@ class FakeWorkerTest(unittest.TestCase):
         self.assertIn("0.50 (0.50..0.50)", text)
         self.assertEqual([line.endswith("too far apart") for line in text.splitlines()
                           if line.startswith(("resnet18", "swin_t"))], [False, True])
+
+    def test_results_that_are_no_numbers_are_far_apart(self):
+        code, text, _ = self.compare(self.fake("firn"), self.fake("peer", gaps={"swin_t": float("nan")}),
+                                     "--networks=swin_t")
+        self.assertEqual(code, 0)
+        self.assertIn("too far apart", text)
 
     def test_a_network_that_is_refused_is_named_and_the_others_are_timed(self):
         code, text, document = self.compare(

@@ -1,5 +1,5 @@
 // The picture is a frame with ticks, below it the curves; a curve is as many lines as it has
-// unbroken runs of points. How it looks follows from its name (internal/series_names.h), so that
+// unbroken runs of points. How it looks follows from its name (series_names.h), so that
 // training and validation of one thing are seen to belong together. Points that fall into one
 // pixel's column are thinned out to the first, the least, the largest and the last, which draw the
 // same picture: where x does not go back, a million points are no more than a few thousand.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/escape.h"
@@ -143,8 +144,8 @@ absl::Status AddAll(const nnabla::Model& model, inner::internal::AtomicFile* out
 }  // namespace
 
 absl::Status TrySaveNnabla(const std::string& path, const nnabla::Model& model) {
-  const bool text_alone = path.ends_with(".nntxt");
-  FIRN_RETURN_IF(!text_alone && !path.ends_with(".nnp"),
+  const bool text_alone = absl::EndsWithIgnoreCase(path, ".nntxt");
+  FIRN_RETURN_IF(!text_alone && !absl::EndsWithIgnoreCase(path, ".nnp"),
                  InvalidArgument(path, ": expected .nnp or .nntxt at the end of the name"));
   FIRN_ASSIGN_OR_RETURN(inner::internal::AtomicFile out, inner::internal::AtomicFile::Create(path));
   const absl::Status added = text_alone ? AddText(model, &out) : AddAll(model, &out);

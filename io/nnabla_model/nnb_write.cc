@@ -194,6 +194,14 @@ absl::Status Writer::FindLives() {
       }
     }
   }
+  // Who runs the network fills all inputs, also those that nothing takes.
+  FIRN_RETURN_IF(network_->functions.empty(),
+                 Unimplemented("expected functions, got a network of variables alone"));
+  for (const size_t at : inputs) {
+    if (network_->variables[at].type != "Buffer" || lives[at].named()) continue;
+    lives[at].first = 0;
+    lives[at].last = count;
+  }
   for (size_t i = 0; i < lives.size(); ++i) {
     lives[i].size = 1;
     for (const int64_t size : ShapeOf(network_->variables[i].shape)) {

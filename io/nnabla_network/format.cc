@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/escape.h"
@@ -65,9 +66,13 @@ FIRN_GRAPH_WRITER(nnabla_model) {
           .suffixes = {".nnp", ".nntxt"},
           .any_batch = true,
           .write = [](const std::string& path, const GraphFile& file, bool any_batch) {
-            return ExportNnabla(path, file.graph,
-                                {.dynamic_batch = any_batch, .names = file.states})
-                .warnings;
+            std::vector<std::string> warnings =
+                ExportNnabla(path, file.graph, {.dynamic_batch = any_batch, .names = file.states})
+                    .warnings;
+            if (absl::EndsWithIgnoreCase(path, ".nntxt") && !file.states.empty()) {
+              warnings.push_back("an .nntxt has no parameters; an .nnp has");
+            }
+            return warnings;
           }};
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
@@ -16,8 +17,9 @@ namespace {
 absl::StatusOr<NnablaExportReport> Export(const std::string& path, const Graph& graph,
                                           const NnablaExportOptions& options) {
   FIRN_ASSIGN_OR_RETURN(internal::ExportedNnabla exported, internal::NnablaModelOf(graph, options));
-  FIRN_RETURN_IF_ERROR(path.ends_with(".nnb") ? TrySaveNnb(path, exported.model)
-                                              : TrySaveNnabla(path, exported.model));
+  FIRN_RETURN_IF_ERROR(absl::EndsWithIgnoreCase(path, ".nnb")
+                           ? TrySaveNnb(path, exported.model)
+                           : TrySaveNnabla(path, exported.model));
   return std::move(exported.report);
 }
 

@@ -79,6 +79,7 @@ FIRN_NNABLA_NO_EXPORT(relu_grad, kGradient);
 FIRN_NNABLA_NO_EXPORT(remainder_grad, kGradient);
 FIRN_NNABLA_NO_EXPORT(resample_grad, kGradient);
 FIRN_NNABLA_NO_EXPORT(rms_norm_grad, kGradient);
+FIRN_NNABLA_NO_EXPORT(recurrent_layer_grad, kGradient);
 FIRN_NNABLA_NO_EXPORT(rnn_relu_layer_grad, kGradient);
 FIRN_NNABLA_NO_EXPORT(rnn_tanh_layer_grad, kGradient);
 FIRN_NNABLA_NO_EXPORT(roi_align_grad, kGradient);

@@ -56,6 +56,9 @@ FIRN_NNABLA_EXPORT(gather) {
     places = std::move(next);
     count *= x[d];
   }
+  if (count > int64_t{1} << 24) {
+    return n.Refuse("of more than 2^24 elements, whose places f32 does not hold");
+  }
   const V own = n.Reshape(n.Ints(places), index);
   const V at = FromFront(n, n.in(1), x[dim]) * static_cast<double>(stride_of_dim) + own;
   n.Out(0, n.Node("Gather", {n.Reshape(n.in(0), Numbers{count}), at},

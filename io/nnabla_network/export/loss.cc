@@ -70,8 +70,10 @@ FIRN_NNABLA_EXPORT(nll_loss) {
   Numbers order = NnablaNodes::OrderOf(n.rank(0));
   order.erase(order.begin() + 1);
   order.push_back(1);
-  const V taken = n.Reduce("Sum", n.Transpose(n.in(0), order) * hot, {n.rank(0) - 1}, false);
-  OfClasses(n, -(taken * known), labels);
+  // Chosen and not multiplied: a logarithm of 0 times 0 is no number.
+  const V taken = n.Reduce("Sum", n.Where(hot, n.Transpose(n.in(0), order), n.Number(0)),
+                           {n.rank(0) - 1}, false);
+  OfClasses(n, -n.Where(known, taken, n.Number(0)), labels);
 }
 FIRN_NNABLA_EXPORT(cross_entropy) {
   if (n.rank(0) < 2) return n.Refuse("of one example without a batch");

@@ -90,6 +90,7 @@ FIRN_NNABLA_NO_EXPORT(rand_gamma, kDistribution);
 FIRN_NNABLA_NO_EXPORT(randperm, "NNabla draws no permutations");
 FIRN_NNABLA_NO_EXPORT(generator_position, "NNabla has no generators of random numbers as values");
 FIRN_NNABLA_NO_EXPORT(reverse_sequence, "NNabla reverses all sequences of a batch or none");
+FIRN_NNABLA_NO_EXPORT(recurrent_layer, "is a layer on a CUDA device; capture it on the CPU");
 
 }  // namespace
 }  // namespace firn::io::internal

@@ -98,6 +98,7 @@ absl::Status Exporter::Inputs() {
 absl::Status Exporter::States() {
   const std::vector<bool> written = WrittenBuffers(graph_);
   std::set<BufferId> seen;
+  std::map<std::string, ValueId> by_name;
   for (size_t at = 0; at < graph_.values.size(); ++at) {
     const auto id = static_cast<ValueId>(at);
     const Value& value = graph_.values[at];
@@ -111,6 +112,17 @@ absl::Status Exporter::States() {
     if (state && first && written[static_cast<size_t>(value.buffer)])
       states_.emplace_back(name, id);
     std::replace(name.begin(), name.end(), '.', '/');
+    // Views of one memory, and states without names, may wish for one name.
+    const std::string wish = name;
+    for (int k = 1; state; ++k) {
+      const auto [there, added] = by_name.try_emplace(name, id);
+      const Value& other = graph_.value(there->second);
+      if (added || (other.buffer == value.buffer && other.offset == value.offset &&
+                    firn::inner::SameSpec(other.spec, value.spec))) {
+        break;
+      }
+      name = absl::StrCat(wish, "_", k);
+    }
     n_.Bind(id, state ? n_.Parameter(name, value.bound, value.bound.requires_grad())
                       : n_.Constant(value.bound));
     if (n_.wanted(id) && !n_.refused().empty()) {

@@ -318,10 +318,12 @@ class BiasMerger {
     } else if (const OnnxNode* shape = MakerOf(name);
                conv && shape != nullptr && shape->op_type == "Reshape") {
       bias = InitializerOf(shape->inputs[0]);
-      if (bias == nullptr || bias->dims.size() != 1) return false;
-      dims = Spread(*InitializerOf(shape->inputs[1]), channels);
+      const OnnxTensor* const to = InitializerOf(shape->inputs[1]);
+      if (bias == nullptr || bias->dims.size() != 1 || to == nullptr) return false;
+      dims = Spread(*to, channels);
     }
     if (bias == nullptr || bias->type != 1) return false;  // f32
+    if (dims.size() > (conv ? 4u : 2u)) return false;      // the sum has more dimensions
     while (!dims.empty() && dims.front() == 1 && dims.size() > (conv ? 3u : 1u)) {
       dims.erase(dims.begin());
     }

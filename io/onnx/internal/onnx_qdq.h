@@ -25,8 +25,10 @@ void MergeQdqBiases(OnnxNodes* nodes);
 // The way back, for files that are read: where a product is of bytes by bytes that stand in the
 // file, the bytes are summed in i32 (ConvInteger, MatMulInteger) and the sums dequantized. All
 // other nodes stay as they are, also where a scale is not above 0 or not finite, a zero point of
-// another type, or sums may not fit in i32. Of a file that WriteQdq wrote, results then have the
-// bits of the graph that was exported. Errors are those of reading scales, zero points and biases.
+// another type, or sums may not fit in i32. Where the first factor was quantized in the graph and
+// the second stands in the file, a file that WriteQdq wrote then has the bits of the graph that was
+// exported; products of other bytes are those of numbers, with sums in f32. Errors are those of
+// reading scales, zero points and biases.
 absl::Status FoldQdq(OnnxModel* model, const LoadLimits& limits);
 
 }  // namespace firn::io::internal

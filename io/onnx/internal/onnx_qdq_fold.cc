@@ -108,6 +108,14 @@ class Folder {
       return std::find(names.begin(), names.end(), a.name) != names.end() && a.reference.empty();
     });
   }
+  // Whether a Gemm is the product of its inputs, whatever it says of the second one's order.
+  static bool IsPlain(const OnnxNode& gemm) {
+    return HasOnly(gemm, {"transA", "transB", "alpha", "beta"}) && Int(gemm, "transA", 0) == 0 &&
+           std::all_of(gemm.attributes.begin(), gemm.attributes.end(), [](const auto& a) {
+             const float* const factor = std::get_if<float>(&a.value);
+             return a.name.starts_with("trans") || (factor != nullptr && *factor == 1);
+           });
+  }
   static bool IsBytes(const OnnxTensor& t) {
     return t.type == OnnxElementOf(DType::kI8) || t.type == OnnxElementOf(DType::kU8);
   }
@@ -116,14 +124,24 @@ class Folder {
     return element == nullptr ? -1 : OnnxCount(*element, t.dims).value_or(-1);
   }
 
-  // The bytes that this is made of, by scales that are numbers above 0. Nothing for any other.
-  absl::StatusOr<std::optional<Bytes>> BytesOf(const std::string& name) {
+  // How many the weights have that this is made of; 1 where they do not stand in the file.
+  int64_t ChannelsOf(const std::string& name, int64_t axis) const {
+    const OnnxNode* const node = MakerOf(name, "DequantizeLinear");
+    const OnnxTensor* const t = node == nullptr ? nullptr : InitializerOf(Input(*node, 0));
+    const auto at = static_cast<size_t>(axis);
+    return t == nullptr || at >= t->dims.size() ? 1 : t->dims[at];
+  }
+
+  // The bytes that this is made of, by one scale or one for each of `channels`, which are numbers
+  // above 0. Nothing for any other.
+  absl::StatusOr<std::optional<Bytes>> BytesOf(const std::string& name, int64_t channels) {
     const OnnxNode* const node = MakerOf(name, "DequantizeLinear");
     if (node == nullptr || !HasOnly(*node, {"axis"})) return std::nullopt;
     const OnnxTensor* const scale = InitializerOf(Input(*node, 1));
     if (scale == nullptr || scale->dims.size() > 1 || scale->type != OnnxElementOf(DType::kF32)) {
       return std::nullopt;
     }
+    if (CountOf(*scale) != 1 && CountOf(*scale) != channels) return std::nullopt;
     Bytes bytes{.name = Input(*node, 0), .zero = Input(*node, 2), .scales = {}, .axis = {}};
     if (!bytes.zero.empty()) {
       const OnnxTensor* const zero = InitializerOf(bytes.zero);
@@ -164,7 +182,8 @@ class Folder {
 
   std::string Unique(const std::string& wish) {
     std::string name = wish;
-    for (int i = 1; !taken_.insert(name).second; ++i) name = absl::StrCat(wish, "_", i);
+    int64_t& next = next_[wish];
+    while (!taken_.insert(name).second) name = absl::StrCat(wish, "_", ++next);
     return name;
   }
   std::string Constant(const std::string& wish, const Tensor& t) {
@@ -215,12 +234,13 @@ class Folder {
     const bool conv = node.op_type == "Conv", gemm = node.op_type == "Gemm";
     if (!node.domain.empty() || !(conv || gemm || node.op_type == "MatMul")) return false;
     if (node.inputs.size() < 2 || node.outputs.size() != 1) return false;
-    if (gemm && !HasOnly(node, {"transB"})) return false;
+    if (gemm && !IsPlain(node)) return false;
     const bool turned = gemm && Int(node, "transB", 0) != 0;
-    FIRN_ASSIGN_OR_RETURN(const std::optional<Bytes> x, BytesOf(node.inputs[0]));
-    if (!x || !IsQuantized(*x)) return false;
-    FIRN_ASSIGN_OR_RETURN(const std::optional<Bytes> w, BytesOf(node.inputs[1]));
     const int64_t axis = conv || turned ? 0 : 1;
+    FIRN_ASSIGN_OR_RETURN(const std::optional<Bytes> x, BytesOf(node.inputs[0], 1));
+    if (!x || !IsQuantized(*x)) return false;
+    FIRN_ASSIGN_OR_RETURN(const std::optional<Bytes> w,
+                          BytesOf(node.inputs[1], ChannelsOf(node.inputs[1], axis)));
     const OnnxTensor* const weight = w ? WeightOf(*w, conv ? 4 : 2, axis) : nullptr;
     if (weight == nullptr) return false;
     std::vector<float> scales = w->scales;
@@ -274,7 +294,8 @@ class Folder {
     }
     std::erase_if(graph_.nodes, [&](const OnnxNode& node) {
       return node.op_type == "DequantizeLinear" && node.domain.empty() &&
-             bypassed_.contains(node.outputs[0]) && !read.contains(node.outputs[0]);
+             node.outputs.size() == 1 && bypassed_.contains(node.outputs[0]) &&
+             !read.contains(node.outputs[0]);
     });
   }
 
@@ -282,6 +303,7 @@ class Folder {
   OnnxElements elements_;
   absl::flat_hash_map<std::string, size_t> maker_, initializer_;
   absl::flat_hash_set<std::string> taken_, bypassed_;
+  absl::flat_hash_map<std::string, int64_t> next_;  // number behind a name that was taken
   std::vector<OnnxTensor> made_;
 };
 

@@ -124,9 +124,12 @@ struct Packing {
 
 // Nothing where lengths are not those of packed sequences that end with the last step or before.
 std::optional<Packing> PackingOf(const std::vector<int64_t>& lengths, int64_t steps) {
+  // An input may have any number of steps without an element of its own in the file.
+  constexpr int64_t kMostRows = int64_t{1} << 26;
   if (lengths.empty() || lengths.front() > steps || lengths.back() < 1) return {};
   if (!std::is_sorted(lengths.rbegin(), lengths.rend())) return {};
   const auto batch = static_cast<int64_t>(lengths.size());
+  if (steps > kMostRows / batch) return {};
   Packing p{.steps = steps, .batch_sizes = {}, .rows = {}, .back = {}};
   for (int64_t t = 0; t < steps; ++t) {
     int64_t here = 0;

@@ -12,10 +12,11 @@ namespace firn::cpu {
 // Bytes of scratch memory for Gemm on matrices of that dtype. Does not depend on the threads.
 size_t GemmWorkspace(DType dtype, const GemmShape& s);
 
-// C = A B, or C += A B. The half types multiply and accumulate in float, f32 in float (or as
-// exactly by AMX: gemm_tiles.h), f64 in double, integers modulo their width. Called outside a
-// ParallelFor it uses all threads (one for small products); the result is the same at every run
-// with the same number of threads.
+// C = A B, or C += A B. The half types multiply and accumulate in float, f32 in float (or by AMX,
+// as exactly but for numbers below 2^-102, which lose digits, and denormal ones, which are zeros:
+// gemm_tiles.h), f64 in double, integers modulo their width. Called outside a ParallelFor it uses
+// all threads (one for small products); the result is the same at every run with the same number of
+// threads.
 //
 // T: any element type but bool. Requires: C overlaps neither A nor B; `workspace` is 64-byte
 // aligned and holds GemmWorkspace(...) bytes. It may be null for operands of f32, f64 or integers

@@ -115,6 +115,14 @@ void MultiplyBlock(const Block& b) {
   });
 }
 
+// As floats. The step from a single row to the next means nothing, but oneDNN wants it to be as
+// long as a row.
+void MultiplyFloats(GemmShape s, const float* a, const float* b, float* c, bool accumulate) {
+  if (s.m == 1 && s.a.col == 1) s.a.row = std::max(s.a.row, s.k);
+  if (s.k == 1 && s.b.col == 1) s.b.row = std::max(s.b.row, s.n);
+  MultiplyOneDnn(s, a, b, c, accumulate);
+}
+
 template <int kLeft, int kRight>
 void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate,
               void* workspace) {
@@ -136,7 +144,7 @@ void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool
         if (SplitAll<kLeft>({rows, s.a.row, s.a.col, true}, part.m, part.k, left) && finite) {
           MultiplyBlock<kLeft, kRight>(block);
         } else {
-          MultiplyOneDnn(part, rows, columns, block.c, block.accumulate);
+          MultiplyFloats(part, rows, columns, block.c, block.accumulate);
         }
       }
     }

@@ -263,7 +263,10 @@ class GradProducts {
   static constexpr TileParts kOfWeight = {1, 3}, kOfInput = {3, 1};
   static constexpr double kWorthTiles = 4e6;
 
-  bool ByTiles(const GemmShape& s) const { return tiles_ && s.flops() >= kWorthTiles; }
+  bool ByTiles(const GemmShape& s) const {
+    constexpr int64_t kLeast = 16;  // less fills no tile
+    return tiles_ && std::min({s.m, s.n, s.k}) >= kLeast && s.flops() >= kWorthTiles;
+  }
   size_t Workspace(const GemmShape& s, const TileParts& parts) const {
     const size_t bytes = GemmWorkspace(DTypeOf<T>(), s);
     return tiles_ ? std::max(bytes, GemmByTilesWorkspace(s, parts)) : bytes;

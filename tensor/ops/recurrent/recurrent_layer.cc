@@ -10,6 +10,7 @@
 
 #include "firn/tensor/ops/recurrent/recurrent_layer.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -39,8 +40,6 @@ absl::StatusOr<RecurrentSizes> SizesOf(const InferContext& c, const CellLayerAtt
                  InvalidArgument(c.has(In::kC0) ? "c0" : "w_hr", " is for lstm"));
   FIRN_ASSIGN_OR_RETURN(const RecurrentSizes s,
                         SizesOfLayer(c, attrs.batch_sizes, GatesOf(attrs.cell), projected));
-  FIRN_RETURN_IF(projected && s.state >= s.hidden,
-                 InvalidArgument("w_hr must project ", s.hidden, " units to fewer, got ", s.state));
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kC0, "c0", Shape({s.batch, s.hidden})));
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kWhr, "w_hr", Shape({s.state, s.hidden})));
   return s;
@@ -179,8 +178,11 @@ bool IsTaken(const OpDef& op, absl::Span<const TensorRef> in, const CellLayerAtt
     if (autocast != nullptr && specs[i].dtype == DType::kF32) specs[i].dtype = autocast->dtype();
     given[i] = &specs[i];
   }
+  const KernelQuery query(given, out, attrs);
   Prepared answer;
-  return inner::internal::Prepare(op, KernelQuery(given, out, attrs), device, &answer).ok();
+  return std::any_of(op.kernels.begin(), op.kernels.end(), [&](const Kernel& k) {
+    return k.device == device.type && inner::internal::Ask(k, query, &answer).ok();
+  });
 }
 
 // Where the step of each sequence is that lies as far from its end as a row's from its beginning.

@@ -34,6 +34,8 @@ absl::StatusOr<RnnCall> Find(const KernelQuery& q, const CellLayerAttrs& attrs) 
   }
   FIRN_RETURN_IF(x.num_elements() == 0 || h0.num_elements() == 0,
                  Unimplemented("takes no empty tensors"));
+  FIRN_RETURN_IF(q.has(In::kWhr) && w[1] >= w[0] / GatesOf(attrs.cell),
+                 Unimplemented("takes projections to fewer units"));
   const bool packed = kLengths == Lengths::kMany;
   const auto steps = packed ? static_cast<int64_t>(attrs.batch_sizes.size()) : x.shape[0];
   const int64_t batch = packed ? attrs.batch_sizes[0] : x.shape[1];

@@ -85,6 +85,25 @@ TEST(NnablaExport, ExamplesComeBack) {
   }
 }
 
+// A state and its transpose lie in one memory, and states that nobody names are numbered.
+TEST(NnablaExport, StatesOfOneNameRemainTwo) {
+  ManualSeed(1);
+  const Tensor w = Randn({4, 4}), turned = w.T(), x = Randn({3, 4});
+  const Tensor base = Randn({3, 4, 4}), a = base.Select(0, 0), b = base.Select(0, 1),
+               c = Randn({4, 4});
+  const NoGradScope no_grad;
+  const auto check = [&](const auto& f, const NnablaExportOptions& options) {
+    const std::string path = TempPath("states.nnp");
+    ExportNnabla(path, Freeze(f, x), options);
+    const Tensor got = ImportNnabla(path, {.batch_size = 3}).executors.at(0).network(x);
+    EXPECT_TRUE(Allclose(got, f(x), {.rtol = 1e-5, .atol = 1e-5}));
+  };
+  StateDict names;
+  names.Insert("w", w);
+  check([&](const Tensor& in) { return Matmul(Matmul(in, w), turned); }, {.names = names});
+  check([&](const Tensor& in) { return Matmul(Matmul(Matmul(in, a), b), c); }, {});
+}
+
 TEST(NnablaExport, LayersAreFunctionsUnderTheirModulesNames) {
   examples::Lenet net;
   const Tensor x = Ones({3, 1, 8, 8});

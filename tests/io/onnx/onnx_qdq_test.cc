@@ -303,5 +303,60 @@ TEST(OnnxQdqTest, FormsThatDoNotFitAreReadAsTheyStand) {
   }
 }
 
+TEST(OnnxQdqTest, ANodeThatMakesNothingIsNoOneElsesFactor) {
+  internal::OnnxModel model = Model({});
+  model.graph.nodes.push_back(internal::Node("DequantizeLinear", {"q", "s", "z"}, {}));
+  const std::string path = TempPath("no_output.onnx");
+  ASSERT_TRUE(internal::WriteOnnxModel(path, model).ok());
+  const Tensor x = Randn({1, 1, 3, 3});
+  const NoGradScope no_grad;
+  try {
+    EXPECT_TRUE(ImportOnnx(path).network(x).Equals(ReadModel({}, x).y));
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("DequantizeLinear"), std::string::npos) << e.what();
+  }
+}
+
+// As PyTorch writes linear layers.
+TEST(OnnxQdqTest, TakesGemmsThatSayWhatIsSoAnyway) {
+  using internal::Node;
+  const Tensor x = Randn({3, 4});
+  for (const float alpha : {1.f, 2.f}) {
+    SCOPED_TRACE(alpha);
+    const internal::OnnxModel model = internal::Model(internal::Graph(
+        {
+            Node("QuantizeLinear", {"x", "s", "z"}, {"q"}),
+            Node("DequantizeLinear", {"q", "s", "z"}, {"d"}),
+            Node("DequantizeLinear", {"w", "s"}, {"v"}),
+            Node("Gemm", {"d", "v"}, {"y"},
+                 {internal::Float("alpha", alpha), internal::Float("beta", 1),
+                  internal::Int("transA", 0), internal::Int("transB", 1)}),
+        },
+        {"x"}, {"y"},
+        {{"s", Full({}, 0.5f)},
+         {"z", Full({}, 3).To(DType::kU8)},
+         {"w", Randint(-9, 9, {2, 4}).To(DType::kI8)}}));
+    const std::string path = TempPath("gemm.onnx");
+    ASSERT_TRUE(internal::WriteOnnxModel(path, model).ok());
+    const NoGradScope no_grad;
+    const OnnxImport import = ImportOnnx(path);
+    bool folded = false;
+    for (const auto& [op, count] : import.report.operators) folded |= op == "MatMulInteger";
+    EXPECT_EQ(folded, alpha == 1);
+    EXPECT_EQ(import.network(x).shape(), Shape({3, 2}));
+  }
+}
+
+// A bias of more dimensions than the product has makes more of them.
+TEST(OnnxQdqTest, ABiasOfMoreDimensionsStaysASum) {
+  nn::quantized::Linear linear({.in = 9, .out = 5, .bias = false});
+  Fill(linear);
+  const Tensor b = Randn({1, 1, 5});
+  const auto f = [&](const Tensor& x) { return linear(x) + b; };
+  const NoGradScope no_grad;
+  const Tensor x = Randn({3, 9});
+  EXPECT_TRUE(Export(GraphOf(f, x), {}).again.network(x).Equals(f(x)));
+}
+
 }  // namespace
 }  // namespace firn::io

@@ -1,5 +1,6 @@
 #include "tools/firn/nnp/infer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -47,6 +48,11 @@ Tensor ReadInput(const std::string& path, DType type, const autograd::NetworkPor
   std::vector<int64_t> sizes;
   for (const autograd::NetworkDim& dim : *port.dims) sizes.push_back(*dim.size);
   const Shape shape{absl::Span<const int64_t>(sizes)};
+  if (shape.num_elements() > std::numeric_limits<int64_t>::max() / SizeOf(type)) {
+    RaiseStatus(ResourceExhausted(path, ": variable ", JsonString(port.name), " has the shape ",
+                                  shape.ToString()),
+                "infer");
+  }
   const auto file = io::ValueOrRaise(io::RandomAccess::Open(path), "infer");
   const int64_t bytes = shape.num_elements() * SizeOf(type);
   if (file->size() != bytes) {
@@ -109,11 +115,11 @@ TensorList Evaluated(const nnabla::Executor& executor, const std::string& at,
 
 // By sample, the elements of all outputs one behind the other.
 void Append(const Tensor& output, const std::string& at, std::vector<std::vector<float>>* samples) {
-  if (output.rank() == 0) {
-    RaiseStatus(InvalidArgument(at,
-                                ", output_variable: expected outputs with a batch in front, "
-                                "got one number"),
-                "infer");
+  if (output.rank() == 0 || output.num_elements() == 0) {
+    RaiseStatus(
+        InvalidArgument(at, ", output_variable: expected outputs with a batch in front, got ",
+                        output.rank() == 0 ? "one number" : output.shape().ToString()),
+        "infer");
   }
   const std::vector<float> all = Contiguous(Cast(output, DType::kF32)).ToVector<float>();
   const auto n = static_cast<size_t>(output.size(0));

@@ -146,7 +146,9 @@ class Cost {
     count_ = 0;
     return mean;
   }
-  bool IsFinite() const { return std::isfinite(total_) && std::isfinite(waiting_.value_or(0)); }
+  bool IsFinite() const {
+    return std::isfinite(total_) && std::isfinite(sum_) && std::isfinite(waiting_.value_or(0));
+  }
 
  private:
   void Count() {

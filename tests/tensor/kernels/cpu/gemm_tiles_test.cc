@@ -166,6 +166,16 @@ TEST_F(GemmTilesTest, CarriesWhatIsNotFinite) {
   }
 }
 
+// Whose step to the next row says nothing.
+TEST_F(GemmTilesTest, CarriesWhatIsNotFiniteInASingleRow) {
+  for (const TileParts parts : kParts) {
+    Product p({1, 40, 140}, parts, /*a_turned=*/true, false);
+    p.A(0, 5) = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> c = p.Run();
+    for (size_t j = 0; j < 40; ++j) EXPECT_TRUE(std::isnan(c[j])) << j;
+  }
+}
+
 TEST_F(GemmTilesTest, DoesNotDependOnThreads) {
   const Product p({300, 600, 200}, {3, 3}, true, false);
   const int threads = NumThreads();
