@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Times reading files of weights in Firn and in the libraries that wrote them, side by side.
+
+safetensors, PyTorch and NumPy write the same weights (500 MB), which each side then reads, every
+time in a process of its own that has read nothing before; the files are in the system's cache. A
+round takes all in random order. Examples:
+
+  bazel run //benchmarks:load_compare -- --python=/path/to/venv/bin/python
+  benchmarks/load_compare.py --python=/path/to/venv/bin/python --rounds=15 --json=/tmp/load.json
+
+"load" is the call alone, "used" that and looking at a number of each page, by which a mapped file
+is read. "ratio" is Firn's median over the other's: below 1, Firn is faster. Claim nothing when the
+interval contains 1, or when others keep the machine busy.
+
+The Python needs torch, safetensors and numpy.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import sys
+import tempfile
+
+import compare_machine
+from compare_stats import ratio_interval, summarize
+from compare_worker import Worker, WorkerError
+
+# Under `bazel run` the script is a link.
+HERE = os.path.dirname(os.path.realpath(__file__))
+# What Firn reads in which way, and who else reads that file.
+CASES = {"safetensors, mapped": ("safetensors", 1), "safetensors": ("safetensors", 0),
+         ".pt": ("torch", 0), ".npz": ("numpy", 0)}
+
+
+class Run:
+    """Measures all cases in turns."""
+
+    def __init__(self, args):
+        self.args = args
+        self.peer = [args.python, os.path.join(HERE, "peers", "torch_files.py")]
+
+    def ask(self, argv, command):
+        """The answer of a new process."""
+        worker = Worker(argv, 1)
+        try:
+            return worker.request(command)
+        finally:
+            worker.close()
+
+    def load(self, case, firn, paths):
+        file, mapped = CASES[case]
+        command = {"cmd": "load", "file": paths[file], "map": mapped, "reader": file,
+                   "clock": self.args.clock}
+        return self.ask([self.args.firn] if firn else self.peer, command)
+
+    def run(self, paths):
+        """A row for each case."""
+        times = {(case, firn): [] for case in CASES for firn in (True, False)}
+        for _ in range(self.args.rounds):
+            for case, firn in random.sample(list(times), len(times)):
+                compare_machine.wait_until_quiet(self.args.patience)
+                times[case, firn].append(self.load(case, firn, paths))
+        return [self.row(case, times[case, True], times[case, False]) for case in CASES]
+
+    def row(self, case, ours, theirs):
+        if ours[0]["tensors"] != theirs[0]["tensors"] or \
+                abs(ours[0]["sum"] - theirs[0]["sum"]) > 1e-3 * (1 + abs(theirs[0]["sum"])):
+            raise WorkerError(f"{case}: Firn read {ours[0]}, the other {theirs[0]}")
+        row = {"case": case}
+        for name, parts in {"load": ["load_ms"], "used": ["load_ms", "touch_ms"]}.items():
+            both = [[[sum(reply[part] for part in parts)] for reply in side]
+                    for side in (ours, theirs)]
+            ratio, low, high = ratio_interval(*both, resamples=500)
+            row[name] = {"firn_ms": summarize(both[0])["median_ms"],
+                         "peer_ms": summarize(both[1])["median_ms"],
+                         "ratio": ratio, "low": low, "high": high}
+        return row
+
+
+def format_report(rows):
+    head = f"{'Firn ms':>9} {'other ms':>9}  {'ratio (95 %)':20}"
+    lines = [f"{'file':20} load: {head} used: {head}".rstrip()]
+    for row in rows:
+        line = f"{row['case']:20}"
+        for part in (row["load"], row["used"]):
+            ratio = f"{part['ratio']:.2f} ({part['low']:.2f}..{part['high']:.2f})"
+            line += f"       {part['firn_ms']:9.1f} {part['peer_ms']:9.1f}  {ratio:20}"
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def parse_args(argv):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=int, default=500, help="of weights (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=9, help="readings each (%(default)s)")
+    parser.add_argument("--patience", type=float, default=0.0, metavar="S",
+                        help="wait up to S seconds for a quiet machine before each reading")
+    parser.add_argument("--clock", default="wall", choices=["wall", "cpu"],
+                        help="cpu: each process's processor time, for busy machines")
+    parser.add_argument("--folder", help="where the files are made (a temporary folder)")
+    parser.add_argument("--firn", metavar="PATH", default=os.path.join(
+        os.path.dirname(HERE), "bazel-bin", "benchmarks", "load_worker"))
+    parser.add_argument("--python", default=sys.executable, help="one that has safetensors")
+    parser.add_argument("--json", metavar="FILE")
+    args = parser.parse_args(argv)
+    if min(args.megabytes, args.rounds) < 1:
+        parser.error("--megabytes and --rounds must be positive")
+    return args
+
+
+def main(argv):
+    if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
+        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
+    args = parse_args(argv)
+    about = compare_machine.describe()
+    run = Run(args)
+    with contextlib.ExitStack() as stack:
+        try:
+            about["versions"] = run.ask(run.peer, {"cmd": "version"})["version"]
+            folder = args.folder or stack.enter_context(tempfile.TemporaryDirectory())
+            paths = run.ask(run.peer, {"cmd": "make", "folder": folder,
+                                       "megabytes": args.megabytes})
+            rows = run.run(paths)
+        except WorkerError as error:
+            print(f"{error}\n{args.python} must be able to import torch, safetensors and numpy: "
+                  "give one that is with --python")
+            return 1
+    about["load_at_end"] = os.getloadavg()[0]
+    print(format_report(rows))
+    print(f"{args.clock} time; load {about['load_at_start']:.1f} to {about['load_at_end']:.1f} on "
+          f"{about['cores']} cores; {about['versions']}")
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as out:
+            json.dump({"machine": about, "rows": rows}, out, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,60 @@
+// Times reading files of weights for load_compare.py: a JSON object a line in, one a line out; the
+// protocol is in peers/README.md.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "absl/types/span.h"
+#include "benchmarks/json_line.h"
+#include "benchmarks/worker_loop.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/parameters.h"
+#include "firn/io/safetensors/safetensors.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn::benchmarks {
+namespace {
+
+constexpr size_t kFloatsOfPage = 1024;
+
+// In milliseconds: by the clock, or the processor time of the process.
+double Now(bool cpu) {
+  if (cpu) return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::milli>(now).count();
+}
+
+// The sum of one number a page: what a mapped file has not read yet is read.
+double Touch(const StateDict& state) {
+  double sum = 0;
+  for (const auto& [name, tensor] : state) {
+    const absl::Span<const float> numbers = tensor.host_view<float>();
+    for (size_t i = 0; i < numbers.size(); i += kFloatsOfPage) sum += numbers[i];
+  }
+  return sum;
+}
+
+absl::StatusOr<std::string> Load(const JsonLine& command) {
+  FIRN_ASSIGN_OR_RETURN(const std::string name, command.Text("cmd"));
+  FIRN_RETURN_IF(name != "load", InvalidArgument("unknown command '", name, "', only load"));
+  FIRN_ASSIGN_OR_RETURN(const std::string file, command.Text("file"));
+  FIRN_ASSIGN_OR_RETURN(const int64_t map, command.IntegerOr("map", 0));
+  FIRN_ASSIGN_OR_RETURN(const std::string clock, command.TextOr("clock", "wall"));
+  const bool cpu = clock == "cpu";
+  const double start = Now(cpu);
+  const StateDict state = map != 0 ? io::LoadSafetensors(file) : io::Load(file);
+  const double loaded = Now(cpu);
+  const double sum = Touch(state);
+  const double touched = Now(cpu);
+  return absl::StrFormat("{\"load_ms\": %.9g, \"touch_ms\": %.9g, \"tensors\": %d, \"sum\": %.9g}",
+                         loaded - start, touched - loaded, state.size(), sum);
+}
+
+}  // namespace
+}  // namespace firn::benchmarks
+
+int main() { firn::benchmarks::AnswerCommands(firn::benchmarks::Load); }
