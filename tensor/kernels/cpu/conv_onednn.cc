@@ -326,6 +326,10 @@ absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvOfPacked(
   if (conv->threads != threads) {
     const OmpThreads as_packed(threads);
     FIRN_ASSIGN_OR_RETURN(std::shared_ptr<const OneDnnConv> first, Find(conv->problem, conv->of));
+    // The caller has asked for x and y as `conv` takes them.
+    FIRN_RETURN_IF(first->layouts != conv->layouts,
+                   Unimplemented("with ", conv->threads, " threads x and y lie differently than ",
+                                 "with the ", threads, " that the weight was packed for"));
     if (first->weight.packed != conv->weight.packed) found = std::move(first);
   }
   auto packed = std::make_shared<OneDnnConv>(*found);

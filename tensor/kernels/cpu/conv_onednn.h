@@ -22,6 +22,7 @@ inline constexpr uint8_t kChannelsLast = 1;
 // kChannelsLast.
 struct ConvLayouts {
   uint8_t x = 0, y = 0;
+  bool operator==(const ConvLayouts&) const = default;
 };
 
 // A pass of one problem, as the library computes it with the threads that there were when it was

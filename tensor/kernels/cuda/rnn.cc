@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "firn/device/status_macros.h"

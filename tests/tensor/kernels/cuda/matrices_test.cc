@@ -11,6 +11,8 @@
 
 #include "firn/autograd/backward.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/op.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/sign.h"
@@ -36,6 +38,20 @@ class CudaMatricesTest : public testing::CudaTest {
   Tensor There(const std::vector<double>& values, const Shape& shape) const {
     return FromVector<double>(values, shape).To(device_);
   }
+  // Which kernel takes `count` matrices of `rows` rows.
+  std::string KernelFor(const char* name, int64_t count, int64_t rows) const {
+    const inner::OpDef& op = *inner::FindOp(name);
+    const inner::Attrs attrs = std::string_view(name) == "cholesky"
+                                   ? inner::Attrs(inner::CholeskyAttrs())
+                                   : inner::Attrs();
+    const TensorSpec a = TensorSpec::Contiguous(DType::kF64, {count, rows, rows}, device_);
+    const TensorSpec* const in[] = {&a};
+    inner::Prepared answer;
+    const absl::Status status = inner::internal::Prepare(
+        op, inner::KernelQuery(in, {&a, 1}, attrs.ref()), device_, &answer);
+    EXPECT_TRUE(status.ok()) << status;
+    return std::string(answer.kernel->name);
+  }
   static void ExpectError(const Tensor& y, std::string_view want) {
     const std::string error = testing::ErrorOf([&] { y.To(Device::Cpu()); });
     EXPECT_NE(error.find(want), std::string::npos) << error << "\nnot: " << want;
@@ -52,6 +68,19 @@ TEST_F(CudaMatricesTest, AreNamedWhereTheyCannotBeFactored) {
   ExpectError(SolveTriangular(There({1, 0, 1, 0}, {2, 2}), b, false),
               "solve_triangular: matrix 0 of a is singular (row 1)");
   EXPECT_EQ(Det(a).To(Device::Cpu()).ToVector<double>(), (std::vector<double>{2, 0}));
+}
+
+// Both kernels give the same numbers, so it is asked who takes the call.
+TEST_F(CudaMatricesTest, AreFactoredInOneCallWhereSeveralAreSmall) {
+  const FakeLibraries libraries(fake_);
+  for (const int64_t rows : {1, 128}) {
+    EXPECT_EQ(KernelFor("cholesky", 2, rows), "cusolver_batched") << rows;
+    EXPECT_EQ(KernelFor("inv", 2, rows), "cublas_batched") << rows;
+  }
+  for (const char* name : {"cholesky", "inv"}) {
+    EXPECT_EQ(KernelFor(name, 1, 128), "cusolver") << name;
+    EXPECT_EQ(KernelFor(name, 2, 129), "cusolver") << name;
+  }
 }
 
 // Nothing is left of a factor that there is none of.
