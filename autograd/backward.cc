@@ -63,7 +63,7 @@ std::vector<Edge> EdgesTo(const std::vector<Tensor>& tensors) {
 }  // namespace
 
 void Backward(const std::vector<Tensor>& roots, const BackwardOptions& options) {
-  Sweep sweep({.retain = options.retain_graph || options.create_graph});
+  Sweep sweep({.retain = options.retain_graph || options.create_graph, .announce = true});
   GradScope scope(options.create_graph);
   SeedAll(sweep, roots, options.seeds);
   sweep.Run();

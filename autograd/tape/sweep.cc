@@ -11,6 +11,7 @@
 #include <atomic>
 #include <utility>
 
+#include "firn/autograd/tape/listeners.h"
 #include "firn/device/macros.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
@@ -119,6 +120,7 @@ Sweep::~Sweep() {
     if (w.node) w.node->sweep_mark() = {};
   }
   for (const auto& [node, mark] : covered_marks_) node->sweep_mark() = mark;
+  for (const auto& listener : told_) listener->Cancel();
 }
 
 const Node* NodeInBackward() { return node_in_backward; }
@@ -242,16 +244,64 @@ FIRN_FLATTEN void Sweep::RunNode(uint32_t place) {
 
 void Sweep::Run() {
   const BackwardScope scope;
-  uint32_t place;
-  while (Pop(&place)) RunNode(place);
-  if (!options_.stop_at_targets) RunLeafHooks();
+  if (options_.announce && AnyGradientListeners()) [[unlikely]] {
+    RunAndAnnounce();
+  } else {
+    uint32_t place;
+    while (Pop(&place)) RunNode(place);
+  }
+  if (options_.stop_at_targets) return;
+  for (Leaf& leaf : leaves_) {
+    if (!leaf.announced) RunHooksOf(leaf);
+  }
 }
 
-void Sweep::RunLeafHooks() {
-  for (Leaf& leaf : leaves_) {
-    const GradMeta* meta = leaf.tensor.impl()->grad_meta.get();
-    if (meta == nullptr) continue;
-    for (const auto& hook : GradHooks(meta->hooks)) RunHook(*hook, leaf.grad);
+void Sweep::RunHooksOf(Leaf& leaf) {
+  const GradMeta* meta = leaf.tensor.impl()->grad_meta.get();
+  if (meta == nullptr) return;
+  for (const auto& hook : GradHooks(meta->hooks)) RunHook(*hook, leaf.grad);
+}
+
+// A leaf's gradient is final when the next node comes before all that use the leaf: then no more is
+// delivered, even where a user of it has got no gradient and is passed by.
+void Sweep::RunAndAnnounce() {
+  std::vector<Node*> roots;
+  for (const Waiting& w : waiting_) {
+    if (w.node) roots.push_back(w.node.get());
+  }
+  const std::vector<ListenedLeaf> order = ListenedLeaves(roots);
+  auto next = order.begin();
+  const auto announce_from = [&](uint64_t seq) {
+    for (; next != order.end() && next->last_user > seq; ++next) {
+      const auto found = leaf_at_.find(next->leaf.impl());
+      if (found != leaf_at_.end()) Announce(leaves_[found->second], next->listener);
+    }
+  };
+  uint32_t place;
+  while (Pop(&place)) {
+    announce_from(waiting_[place].node->seq());
+    RunNode(place);
+  }
+  announce_from(0);
+  for (Leaf& leaf : leaves_) {  // a root that is a leaf itself
+    if (leaf.announced) continue;
+    if (const auto listener = GradientListenerOf(leaf.tensor)) Announce(leaf, listener);
+  }
+  for (const auto& listener : told_) listener->Finish();
+  told_.clear();
+}
+
+void Sweep::Announce(Leaf& leaf, const std::shared_ptr<GradientListener>& listener) {
+  leaf.announced = true;
+  RunHooksOf(leaf);
+  if (std::find(told_.begin(), told_.end(), listener) == told_.end()) told_.push_back(listener);
+  const TensorSpec spec = leaf.grad.spec();
+  listener->Ready(leaf.tensor, leaf.grad);
+  if (leaf.grad.defined() && (leaf.grad.shape() != spec.shape || leaf.grad.dtype() != spec.dtype ||
+                              leaf.grad.device() != spec.device)) {
+    RaiseStatus(InvalidArgument("a listener made ", leaf.grad.spec().ToString(),
+                                " of the gradient ", spec.ToString()),
+                "backward");
   }
 }
 
@@ -275,6 +325,7 @@ void Sweep::AddToLeaves() {
   };
   changes.reserve(2 * leaves_.size() + retained_.size());
   for (Leaf& leaf : leaves_) {
+    if (!leaf.grad.defined()) continue;  // a listener has kept it
     GradMeta& meta = EnsureGradMeta(leaf.tensor);
     if (leaf.tensor.impl()->owned) NoteGradientOfOwned(leaf.tensor);
     SweepCapture* const capture = RunningCapture();

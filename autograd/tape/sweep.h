@@ -1,6 +1,7 @@
 #ifndef FIRN_AUTOGRAD_TAPE_SWEEP_H_
 #define FIRN_AUTOGRAD_TAPE_SWEEP_H_
 
+#include <memory>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "firn/autograd/gradient_listener.h"
 #include "firn/autograd/tape/node.h"
 
 namespace firn::autograd {
@@ -37,6 +39,8 @@ struct SweepOptions {
   // Part of another sweep, which takes over at the targets: what they were computed from is not
   // visited and their hooks are not called.
   bool stop_at_targets = false;
+  // Tells those who listen to leaves (autograd/gradient_listener.h) of their gradients.
+  bool announce = false;
 };
 
 // One pass from roots to leaves. Seed the roots, Run, then take the gradients: AddToLeaves, or
@@ -77,6 +81,7 @@ class Sweep {
   static constexpr uint32_t kNobody = ~uint32_t{0};
   struct Leaf {
     Tensor tensor, grad;
+    bool announced = false;
   };
 
   bool Wanted(const Edge& e) const { return restricted_ ? LeadsToTarget(e) : e.wanted(); }
@@ -95,7 +100,10 @@ class Sweep {
   void RunNode(uint32_t place);
   // Whether nothing beyond the node is asked for. Keeps `grads` for Result where they are.
   bool EndsAt(Node& node, Gradients& grads);
-  void RunLeafHooks();
+  void RunHooksOf(Leaf& leaf);
+  // As Run, for a pass with leaves that are listened to.
+  void RunAndAnnounce();
+  void Announce(Leaf& leaf, const std::shared_ptr<GradientListener>& listener);
 
   SweepOptions options_;
   bool restricted_ = false;
@@ -108,6 +116,7 @@ class Sweep {
   std::vector<std::pair<IntrusivePtr<Node>, SweepMark>> covered_marks_;
   absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;
   std::vector<Leaf> leaves_;  // in order of arrival, so that additions happen in a fixed order
+  std::vector<std::shared_ptr<GradientListener>> told_;  // of gradients, and not of their end
   Node::RetainedGradients retained_;
   absl::flat_hash_set<const Node*> useful_;  // lead to a target
   absl::flat_hash_set<const TensorImpl*> wanted_leaves_;

@@ -1,0 +1,36 @@
+#include "firn/autograd/tape/listeners.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+
+namespace firn::autograd {
+
+std::vector<ListenedLeaf> ListenedLeaves(absl::Span<Node* const> roots) {
+  absl::flat_hash_map<const TensorImpl*, size_t> at;
+  std::vector<ListenedLeaf> leaves;
+  absl::flat_hash_set<const Node*> seen(roots.begin(), roots.end());
+  std::vector<Node*> stack(roots.begin(), roots.end());
+  while (!stack.empty()) {
+    Node* const node = stack.back();
+    stack.pop_back();
+    for (const Edge& e : node->edges()) {
+      if (e.node) {
+        if (seen.insert(e.node.get()).second) stack.push_back(e.node.get());
+      } else if (e.leaf.defined()) {
+        const auto [it, is_new] = at.try_emplace(e.leaf.impl(), leaves.size());
+        if (is_new) leaves.push_back({e.leaf, GradientListenerOf(e.leaf), node->seq()});
+        ListenedLeaf& leaf = leaves[it->second];
+        leaf.last_user = std::min(leaf.last_user, node->seq());
+      }
+    }
+  }
+  std::erase_if(leaves, [](const ListenedLeaf& leaf) { return leaf.listener == nullptr; });
+  std::stable_sort(leaves.begin(), leaves.end(),
+                   [](const auto& a, const auto& b) { return a.last_user > b.last_user; });
+  return leaves;
+}
+
+}  // namespace firn::autograd

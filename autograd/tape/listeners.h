@@ -1,0 +1,26 @@
+#ifndef FIRN_AUTOGRAD_TAPE_LISTENERS_H_
+#define FIRN_AUTOGRAD_TAPE_LISTENERS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "firn/autograd/gradient_listener.h"
+#include "firn/autograd/tape/node.h"
+
+namespace firn::autograd {
+
+// A leaf that is listened to, and the smallest number among the nodes that use it: with that node
+// its gradient is final.
+struct ListenedLeaf {
+  Tensor leaf;
+  std::shared_ptr<GradientListener> listener;
+  uint64_t last_user = 0;
+};
+// Those that `roots` were computed from, without recursion; first those that are final first.
+std::vector<ListenedLeaf> ListenedLeaves(absl::Span<Node* const> roots);
+
+}  // namespace firn::autograd
+
+#endif  // FIRN_AUTOGRAD_TAPE_LISTENERS_H_
