@@ -1,0 +1,91 @@
+#ifndef FIRN_DEVICE_COMM_COLLECTIVE_H_
+#define FIRN_DEVICE_COMM_COLLECTIVE_H_
+
+// What ranks do together, as data: one call of one rank.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "firn/device/enum_words.h"
+
+namespace firn::comm {
+
+// The types of elements, of which tensor/dtype.h has the same and bool.
+enum class Element : uint8_t { kF32, kF64, kF16, kBF16, kI8, kI32, kI64, kU8 };
+constexpr auto WordsOf(Element) {
+  return inner::EnumWords<Element>({{Element::kF32, "f32"},
+                                    {Element::kF64, "f64"},
+                                    {Element::kF16, "f16"},
+                                    {Element::kBF16, "bf16"},
+                                    {Element::kI8, "i8"},
+                                    {Element::kI32, "i32"},
+                                    {Element::kI64, "i64"},
+                                    {Element::kU8, "u8"}});
+}
+int64_t BytesOf(Element element);
+
+// How elements of several ranks become one. Sums and products of integers wrap around. The smallest
+// and the largest of numbers with a NaN among them is NaN.
+enum class Reduction : uint8_t { kSum, kMean, kProd, kMin, kMax };
+constexpr auto WordsOf(Reduction) {
+  return inner::EnumWords<Reduction>({{Reduction::kSum, "sum"},
+                                      {Reduction::kMean, "mean"},
+                                      {Reduction::kProd, "prod"},
+                                      {Reduction::kMin, "min"},
+                                      {Reduction::kMax, "max"}});
+}
+
+enum class CollectiveKind : uint8_t {
+  kBarrier,
+  kBroadcast,
+  kReduce,
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kSend,
+  kRecv,
+};
+constexpr auto WordsOf(CollectiveKind) {
+  return inner::EnumWords<CollectiveKind>({{CollectiveKind::kBarrier, "barrier"},
+                                           {CollectiveKind::kBroadcast, "broadcast"},
+                                           {CollectiveKind::kReduce, "reduce"},
+                                           {CollectiveKind::kAllReduce, "all_reduce"},
+                                           {CollectiveKind::kAllGather, "all_gather"},
+                                           {CollectiveKind::kReduceScatter, "reduce_scatter"},
+                                           {CollectiveKind::kSend, "send"},
+                                           {CollectiveKind::kRecv, "recv"}});
+}
+
+// A plain value. Memory is the host's, and belongs to the call until it is done. `in` and `out` do
+// not overlap, or are the same; of an all_gather `in` may be the rank's place in `out`.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::kBarrier;
+  Element element = Element::kF32;
+  Reduction reduction = Reduction::kSum;
+  // The root of a broadcast or reduce, the other side of a send or recv; 0 for others.
+  int root = 0;
+  // Elements that each rank gives, but for reduce_scatter, where it is those that each gets.
+  int64_t count = 0;
+  const void* in = nullptr;  // broadcast: of the root; recv, barrier: none
+  void* out = nullptr;       // reduce: of the root; send, barrier: none
+
+  bool reduces() const {
+    return kind == CollectiveKind::kReduce || kind == CollectiveKind::kAllReduce ||
+           kind == CollectiveKind::kReduceScatter;
+  }
+  // "all_reduce of 10 f32 (sum)".
+  std::string ToString() const;
+};
+
+// InvalidArgument for what makes no sense on rank `rank` of `size`: negative or overflowing counts,
+// missing memory, a root outside of the ranks, a mean of integers.
+absl::Status Check(const Collective& call, int rank, int size);
+// Whether ranks that make these calls mean the same one; of a send and a recv, the same message.
+bool Fit(const Collective& a, const Collective& b);
+
+}  // namespace firn::comm
+
+#endif  // FIRN_DEVICE_COMM_COLLECTIVE_H_

@@ -1,0 +1,18 @@
+#ifndef FIRN_DEVICE_COMM_COMBINE_H_
+#define FIRN_DEVICE_COMM_COMBINE_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "firn/device/comm/collective.h"
+
+namespace firn::comm {
+
+// out[i] of parts[0][i], parts[1][i], ... in this order, half types in f32 and rounded once. `out`
+// may be one of the parts. Requires: at least one part, and floats for kMean.
+void Combine(Element element, Reduction reduction, absl::Span<const void* const> parts,
+             int64_t count, void* out);
+
+}  // namespace firn::comm
+
+#endif  // FIRN_DEVICE_COMM_COMBINE_H_
