@@ -60,7 +60,8 @@ constexpr auto WordsOf(CollectiveKind) {
 }
 
 // A plain value. Memory is the host's, and belongs to the call until it is done. `in` and `out` do
-// not overlap, or are the same; of an all_gather `in` may be the rank's place in `out`.
+// not overlap; of a broadcast, reduce and all_reduce they may be the same, and of an all_gather
+// `in` may be the rank's place in `out`.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
   Element element = Element::kF32;

@@ -106,7 +106,36 @@ void CombineElements(Reduction reduction, absl::Span<const void* const> parts, i
   }
 }
 
+template <class E>
+void WidenAs(const void* half, int64_t count, float* wide) {
+  const auto* const x = static_cast<const uint16_t*>(half);
+  for (int64_t i = 0; i < count; ++i) wide[i] = E::Read(x[i]);
+}
+template <class E>
+void NarrowAs(const float* wide, int64_t count, void* half) {
+  auto* const x = static_cast<uint16_t*>(half);
+  for (int64_t i = 0; i < count; ++i) x[i] = E::Write(wide[i]);
+}
+template <class T>
+void DivideAs(int by, int64_t count, void* data) {
+  T* const x = static_cast<T*>(data);
+  for (int64_t i = 0; i < count; ++i) x[i] /= static_cast<T>(by);
+}
+
 }  // namespace
+
+void Widen(Element element, const void* half, int64_t count, float* wide) {
+  element == Element::kF16 ? WidenAs<Half>(half, count, wide) : WidenAs<BFloat>(half, count, wide);
+}
+
+void Narrow(Element element, const float* wide, int64_t count, void* half) {
+  element == Element::kF16 ? NarrowAs<Half>(wide, count, half)
+                           : NarrowAs<BFloat>(wide, count, half);
+}
+
+void Divide(Element element, int by, int64_t count, void* x) {
+  element == Element::kF64 ? DivideAs<double>(by, count, x) : DivideAs<float>(by, count, x);
+}
 
 void Combine(Element element, Reduction reduction, absl::Span<const void* const> parts,
              int64_t count, void* out) {

@@ -1,0 +1,79 @@
+#ifndef FIRN_DEVICE_COMM_MPI_SESSION_H_
+#define FIRN_DEVICE_COMM_MPI_SESSION_H_
+
+// What all communicators of a process share: MPI itself, the first error, and what ranks say to one
+// another about errors, which goes over a communicator of its own.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "firn/device/comm/mpi_api.h"
+
+namespace firn::comm {
+
+template <class Abi>
+class MpiSession {
+ public:
+  using Handle = typename Abi::Handle;
+
+  static absl::StatusOr<std::shared_ptr<MpiSession>> Begin(const MpiLibrary& library,
+                                                           absl::Duration timeout);
+  // Ends MPI, unless something failed or an exception is on its way: then the other ranks are told,
+  // and the launcher ends those that are left.
+  ~MpiSession();
+
+  const MpiApi<Abi>& api() const { return api_; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  const absl::Status& failed() const { return failed_; }
+
+  // An error of MPI's, as the first one.
+  absl::Status StatusOf(int code, const char* function);
+  // Waits for all requests; `call` says what they are of.
+  absl::Status Wait(absl::Span<Handle> requests, const std::string& call);
+  // Tells all ranks that this one gives up.
+  void GiveUp(const std::string& why);
+
+ private:
+  enum class Kind : int32_t { kGaveUp, kWaiting };
+  struct Note {
+    Kind kind;
+    int32_t rank;
+    char text[248];  // ends in 0
+  };
+
+  MpiSession(const MpiApi<Abi>& api, absl::Duration timeout);
+  absl::Status Open();
+  bool Done(absl::Span<Handle> requests);
+  void Say(Kind kind, const std::string& text);
+  // Takes the notes that have come.
+  void Listen();
+  void Heard(const Note& note);
+  absl::Status TimedOut(const std::string& call);
+  void Fail(const absl::Status& why) {
+    if (failed_.ok()) failed_ = why;
+  }
+
+  const MpiApi<Abi> api_;
+  const absl::Duration timeout_;
+  const int exceptions_;  // on their way when this was made
+  int rank_ = 0, size_ = 1;
+  bool ends_mpi_ = false;
+  absl::Status failed_;
+  Handle notes_;                                   // the communicator of notes
+  std::vector<std::pair<int, Handle>> listening_;  // a receive from each other rank
+  std::vector<Note> heard_;                        // where they arrive, in the same order
+  std::vector<bool> waiting_;                      // ranks that have said that they wait
+  std::vector<std::unique_ptr<Note>> said_;        // on their way, for good
+};
+
+}  // namespace firn::comm
+
+#endif  // FIRN_DEVICE_COMM_MPI_SESSION_H_

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Processes that MPI starts do together what mpi_ranks_check says, and hear of those that fail.
+
+Each launcher of MPI that is installed takes its turn: Open MPI's mpirun, MPICH's mpiexec.hydra.
+Without any the test is skipped, and says so.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mpi_ranks_check")
+
+
+def launchers():
+    """How each launcher that is there starts N processes."""
+    found = {}
+    if shutil.which("mpirun"):
+        version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True,
+                                 check=False).stdout
+        if "Open MPI" in version:
+            found["Open MPI"] = ["mpirun", "--oversubscribe", "-n"]
+    if shutil.which("mpiexec.hydra"):
+        found["MPICH"] = ["mpiexec.hydra", "-n"]
+    return found
+
+
+def run(launcher, count, what):
+    """What the processes print, a line each, sorted."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # sockets want short names
+        env = dict(os.environ, TMPDIR=folder, OMPI_ALLOW_RUN_AS_ROOT="1",
+                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        done = subprocess.run([*launcher, str(count), CHECK, what], env=env, capture_output=True,
+                              text=True, timeout=240, check=False)
+    said = [line for line in done.stdout.splitlines() if line.startswith(("rank ", "this is"))]
+    return sorted(said), done.stdout + done.stderr
+
+
+class MpiRanksTest(unittest.TestCase):
+
+    def check(self, count, what, *want):
+        """Whether the processes say `want`, among other things, under each launcher."""
+        for name, launcher in launchers().items():
+            with self.subTest(launcher=name, count=count, what=what):
+                said, text = run(launcher, count, what)
+                self.assertLessEqual(set(want), set(said), text)
+
+    def test_collectives(self):
+        for count in (1, 2, 3, 4):
+            self.check(count, "collectives", *(f"rank {r} of {count}: ok" for r in range(count)))
+
+    def test_split(self):
+        self.check(4, "split", *(f"rank {r} of 4: ok" for r in range(4)))
+
+    def test_a_rank_that_ends_by_an_exception_is_named(self):
+        self.check(3, "exception", "rank 1 has found no data",
+                   "rank 0 of 3: rank 1 gave up: it ends by an exception")
+
+    def test_a_rank_that_gives_up_is_named(self):
+        self.check(3, "abort", "rank 2 of 3: rank 1 gave up: the disk is full")
+
+    def test_a_rank_that_does_not_come_is_named(self):
+        self.check(2, "late", "rank 0 of 2: barrier on rank 0 waited 1s for rank 1")
+
+
+class WithoutMpiTest(unittest.TestCase):
+
+    def test_a_launched_process_says_that_there_is_no_library(self):
+        env = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2",
+               "LD_LIBRARY_PATH": "/nowhere"}
+        if launchers():
+            self.skipTest("there is one")
+        done = subprocess.run([CHECK, "collectives"], env=env, capture_output=True, text=True,
+                              check=False)
+        self.assertRegex(done.stdout, re.compile(
+            "^this is process 1 of 2 of a launcher, but there is no MPI library: looked for "))
+        self.assertEqual(done.returncode, 1)
+
+    def test_a_process_of_its_own_is_the_only_rank(self):
+        done = subprocess.run([CHECK, "collectives"], env={}, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.stdout.strip().splitlines()[-1], "rank 0 of 1: ok")
+
+
+if __name__ == "__main__":
+    if not launchers():
+        print("no launcher of MPI here (Debian's openmpi-bin or mpich): what needs one is skipped",
+              file=sys.stderr)
+    unittest.main()
