@@ -2,8 +2,7 @@
 
 #include "firn/tensor/spec.h"
 
-#include <sstream>
-
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/check.h"
 #include "firn/device/inner.h"
@@ -35,16 +34,17 @@ TensorSpec TensorSpec::Strided(DType dtype, const Shape& shape, Device device,
 }
 
 std::string TensorSpec::ToString() const {
-  std::ostringstream os;
-  os << dtype << " " << shape << " on " << device.ToString();
+  // No stream: that of small programs (tools/bundled) would be the only one.
+  std::string text =
+      absl::StrCat(DTypeName(dtype), " ", shape.ToString(), " on ", device.ToString());
   if (layout.blocked() && layout.channel_block == shape[1]) {
-    os << " (channels last)";
+    absl::StrAppend(&text, " (channels last)");
   } else if (layout.blocked()) {
-    os << " (channels in blocks of " << layout.channel_block << ")";
+    absl::StrAppend(&text, " (channels in blocks of ", layout.channel_block, ")");
   } else if (!layout.contiguous) {
-    os << " (strides [" << absl::StrJoin(layout.strides.span(), ", ") << "])";
+    absl::StrAppend(&text, " (strides [", absl::StrJoin(layout.strides.span(), ", "), "])");
   }
-  return os.str();
+  return text;
 }
 
 int32_t inner::ChannelsLastBlock(const Shape& shape) {

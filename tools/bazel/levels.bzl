@@ -29,7 +29,11 @@ _level = transition(
     outputs = [_KERNEL_LEVEL],
 )
 
-def _holds_kernels(owner, pages):
+# For rules that list what firn_level_kernels links.
+level_transition = _level
+
+def holds_kernels(owner, pages):
+    """Whether the library of this label is among those that are compiled for levels."""
     if owner in pages:
         return True
     for package in ["tensor/ops", "tensor/kernels", "tensor/kernels/cpu"]:
@@ -45,7 +49,7 @@ def _level_kernels_impl(ctx):
     needed = {}  # of which the pages take what they call
     for dep in ctx.attr.deps:
         for found in dep[CcInfo].linking_context.linker_inputs.to_list():
-            if not _holds_kernels(found.owner, pages):
+            if not holds_kernels(found.owner, pages):
                 continue
             taken = archives if ctx.attr.all_kernels or found.owner in pages else needed
             for library in found.libraries:

@@ -22,7 +22,7 @@ namespace firn::cpu {
 namespace {
 
 constexpr int64_t kSlots = 16;
-constexpr int64_t kTileElements = 1 << 16;  // half a megabyte
+constexpr int64_t kTileElements = 1 << 16;  // at most half a megabyte
 constexpr int64_t kMostRows = 256;          // of a tile, unless one channel has more taps
 constexpr int64_t kMostWindows = 1024;      // of a tile
 constexpr int64_t kFewOutputs = 32;         // channels of y that are worth making columns for
@@ -132,15 +132,15 @@ void ForEachRun(const ConvProblem& p, int64_t tap, Range some, F&& f) {
 }
 
 // A tile of columns of a group's image.
-void MakeColumns(const ColumnPlan& plan, const double* image, Range rows, Range windows,
-                 double* columns) {
+template <class T>
+void MakeColumns(const ColumnPlan& plan, const T* image, Range rows, Range windows, T* columns) {
   const int64_t step = plan.p.attrs.stride[2];
   for (int64_t row = rows.begin; row < rows.end; ++row, columns += windows.size()) {
-    const double* plane = image + row / plan.taps * plan.image;
-    std::fill_n(columns, windows.size(), 0.0);
+    const T* plane = image + row / plan.taps * plan.image;
+    std::fill_n(columns, windows.size(), T{});
     ForEachRun(plan.p, row % plan.taps, windows, [&](int64_t at, int64_t from, int64_t n) {
-      double* to = columns + at;
-      const double* x = plane + from;
+      T* to = columns + at;
+      const T* x = plane + from;
       if (step == 1) {
         for (int64_t i = 0; i < n; ++i) to[i] = x[i];
       } else {
@@ -151,14 +151,14 @@ void MakeColumns(const ColumnPlan& plan, const double* image, Range rows, Range 
 }
 
 // Adds a tile of columns to the group's image.
-void AddColumns(const ColumnPlan& plan, const double* columns, Range rows, Range windows,
-                double* image) {
+template <class T>
+void AddColumns(const ColumnPlan& plan, const T* columns, Range rows, Range windows, T* image) {
   const int64_t step = plan.p.attrs.stride[2];
   for (int64_t row = rows.begin; row < rows.end; ++row, columns += windows.size()) {
-    double* plane = image + row / plan.taps * plan.image;
+    T* plane = image + row / plan.taps * plan.image;
     ForEachRun(plan.p, row % plan.taps, windows, [&](int64_t at, int64_t to, int64_t n) {
-      const double* from = columns + at;
-      double* x = plane + to;
+      const T* from = columns + at;
+      T* x = plane + to;
       if (step == 1) {
         FIRN_INDEPENDENT_STEPS
         for (int64_t i = 0; i < n; ++i) x[i] += from[i];
@@ -170,8 +170,9 @@ void AddColumns(const ColumnPlan& plan, const double* columns, Range rows, Range
 }
 
 // A tile of columns as an operand: made in `room`, or where it is.
+template <class T>
 struct Columns {
-  Columns(const ColumnPlan& plan, const double* image, Range rows, Range windows, double* room)
+  Columns(const ColumnPlan& plan, const T* image, Range rows, Range windows, T* room)
       : at(room), row_stride(windows.size()) {
     if (plan.as_is) {
       at = image + rows.begin * plan.image + windows.begin;
@@ -180,98 +181,105 @@ struct Columns {
       MakeColumns(plan, image, rows, windows, room);
     }
   }
-  const double* at;
+  const T* at;
   int64_t row_stride;
 };
 
-void Multiply(int64_t m, int64_t n, int64_t k, const double* a, MatrixStrides a_strides,
-              const double* b, MatrixStrides b_strides, double* c, int64_t c_row, bool accumulate) {
+template <class T>
+void Multiply(int64_t m, int64_t n, int64_t k, const T* a, MatrixStrides a_strides, const T* b,
+              MatrixStrides b_strides, T* c, int64_t c_row, bool accumulate) {
   // Operands in place: no workspace.
-  Gemm<double>({.m = m, .n = n, .k = k, .a = a_strides, .b = b_strides, .c_row = c_row}, a, b, c,
-               accumulate, nullptr);
+  Gemm<T>({.m = m, .n = n, .k = k, .a = a_strides, .b = b_strides, .c_row = c_row}, a, b, c,
+          accumulate, nullptr);
 }
 
+template <class T>
 struct Tensors {
-  double *x, *weight;
-  const double* bias;
-  double* y;
+  T *x, *weight;
+  const T* bias;
+  T* y;
 };
 
-void RunForward(const ColumnPlan& plan, const Item& item, const Tensors& t, double* room) {
+template <class T>
+void RunForward(const ColumnPlan& plan, const Item& item, const Tensors<T>& t, T* room) {
   const ConvProblem& p = plan.p;
   const Range windows = PartOf(item.windows, plan.tile_windows, plan.windows);
-  const double* image = t.x + (item.image * p.in + item.group * p.in_per_group()) * plan.image;
+  const T* image = t.x + (item.image * p.in + item.group * p.in_per_group()) * plan.image;
   const int64_t out = item.group * p.out_per_group() + item.out.begin;
-  double* y = t.y + (item.image * p.out + out) * plan.windows + windows.begin;
+  T* y = t.y + (item.image * p.out + out) * plan.windows + windows.begin;
   for (int64_t o = 0; t.bias != nullptr && o < item.out.size(); ++o) {
     std::fill_n(y + o * plan.windows, windows.size(), t.bias[out + o]);
   }
   for (int64_t first = 0; first < plan.rows; first += plan.tile_rows) {
     const Range rows{first, std::min(plan.rows, first + plan.tile_rows)};
-    const Columns columns(plan, image, rows, windows, room);
-    Multiply(item.out.size(), windows.size(), rows.size(), t.weight + out * plan.rows + first,
-             {plan.rows, 1}, columns.at, {columns.row_stride, 1}, y, plan.windows,
-             first > 0 || t.bias != nullptr);
+    const Columns<T> columns(plan, image, rows, windows, room);
+    Multiply<T>(item.out.size(), windows.size(), rows.size(), t.weight + out * plan.rows + first,
+                {plan.rows, 1}, columns.at, {columns.row_stride, 1}, y, plan.windows,
+                first > 0 || t.bias != nullptr);
   }
 }
 
-void RunData(const ColumnPlan& plan, const Item& item, const Tensors& t, double* room) {
+template <class T>
+void RunData(const ColumnPlan& plan, const Item& item, const Tensors<T>& t, T* room) {
   const ConvProblem& p = plan.p;
   const Range rows = PartOf(item.rows, plan.tile_rows, plan.rows);
   const int64_t og = p.out_per_group();
-  double* image = t.x + (item.image * p.in + item.group * p.in_per_group()) * plan.image;
-  const double* weight = t.weight + item.group * og * plan.rows + rows.begin;
-  const double* y = t.y + (item.image * p.out + item.group * og) * plan.windows;
+  T* image = t.x + (item.image * p.in + item.group * p.in_per_group()) * plan.image;
+  const T* weight = t.weight + item.group * og * plan.rows + rows.begin;
+  const T* y = t.y + (item.image * p.out + item.group * og) * plan.windows;
   if (!plan.as_is) {
     std::fill(image + rows.begin / plan.taps * plan.image,
-              image + rows.end / plan.taps * plan.image, 0.0);
+              image + rows.end / plan.taps * plan.image, T{});
   }
   for (int64_t first = 0; first < plan.windows; first += plan.tile_windows) {
     const Range windows{first, std::min(plan.windows, first + plan.tile_windows)};
-    double* columns = plan.as_is ? image + rows.begin * plan.image + first : room;
+    T* columns = plan.as_is ? image + rows.begin * plan.image + first : room;
     const int64_t stride = plan.as_is ? plan.image : windows.size();
-    Multiply(rows.size(), windows.size(), og, weight, {1, plan.rows}, y + first, {plan.windows, 1},
-             columns, stride, false);
+    Multiply<T>(rows.size(), windows.size(), og, weight, {1, plan.rows}, y + first,
+                {plan.windows, 1}, columns, stride, false);
     if (!plan.as_is) AddColumns(plan, columns, rows, windows, image);
   }
 }
 
-void RunWeight(const ColumnPlan& plan, const Item& item, const Tensors& t, double* room) {
+template <class T>
+void RunWeight(const ColumnPlan& plan, const Item& item, const Tensors<T>& t, T* room) {
   const ConvProblem& p = plan.p;
   const Range rows = PartOf(item.rows, plan.tile_rows, plan.rows);
   const int64_t out = item.group * p.out_per_group() + item.out.begin;
-  double* weight = t.weight + out * plan.rows + rows.begin;
+  T* weight = t.weight + out * plan.rows + rows.begin;
   for (int64_t n = 0; n < p.batch; ++n) {
-    const double* image = t.x + (n * p.in + item.group * p.in_per_group()) * plan.image;
-    const double* y = t.y + (n * p.out + out) * plan.windows;
+    const T* image = t.x + (n * p.in + item.group * p.in_per_group()) * plan.image;
+    const T* y = t.y + (n * p.out + out) * plan.windows;
     for (int64_t first = 0; first < plan.windows; first += plan.tile_windows) {
       const Range windows{first, std::min(plan.windows, first + plan.tile_windows)};
-      const Columns columns(plan, image, rows, windows, room);
-      Multiply(item.out.size(), rows.size(), windows.size(), y + first, {plan.windows, 1},
-               columns.at, {1, columns.row_stride}, weight, plan.rows, n > 0 || first > 0);
+      const Columns<T> columns(plan, image, rows, windows, room);
+      Multiply<T>(item.out.size(), rows.size(), windows.size(), y + first, {plan.windows, 1},
+                  columns.at, {1, columns.row_stride}, weight, plan.rows, n > 0 || first > 0);
     }
   }
 }
 
 }  // namespace
 
+template <class T>
 size_t ConvOfColumnsWorkspace(const ConvProblem& p, ConvPass pass) {
   const ColumnPlan plan(p, pass);
-  return static_cast<size_t>(plan.slots * plan.slot_elements()) * sizeof(double);
+  return static_cast<size_t>(plan.slots * plan.slot_elements()) * sizeof(T);
 }
 
-void ConvOfColumns(const ConvProblem& p, ConvPass pass, double* x, double* weight,
-                   const double* bias, double* y, void* workspace) {
+template <class T>
+void ConvOfColumns(const ConvProblem& p, ConvPass pass, T* x, T* weight, const T* bias, T* y,
+                   void* workspace) {
   const ColumnPlan plan(p, pass);
-  const Tensors tensors{x, weight, bias, y};
-  const auto run = pass == ConvPass::kForward        ? RunForward
-                   : pass == ConvPass::kBackwardData ? RunData
-                                                     : RunWeight;
+  const Tensors<T> tensors{x, weight, bias, y};
+  const auto run = pass == ConvPass::kForward        ? RunForward<T>
+                   : pass == ConvPass::kBackwardData ? RunData<T>
+                                                     : RunWeight<T>;
   const double per_slot = p.flops() / static_cast<double>(plan.slots);
   const auto grain = static_cast<int64_t>(kThreadFlops / std::max(per_slot, 1.0)) + 1;
   ParallelFor(plan.slots, grain, [&](int64_t begin, int64_t end) {
     for (int64_t slot = begin; slot < end; ++slot) {
-      double* room = static_cast<double*>(workspace) + slot * plan.slot_elements();
+      T* room = static_cast<T*>(workspace) + slot * plan.slot_elements();
       for (int64_t i = plan.items * slot / plan.slots; i < plan.items * (slot + 1) / plan.slots;
            ++i) {
         run(plan, Item(plan, i), tensors, room);
@@ -279,5 +287,12 @@ void ConvOfColumns(const ConvProblem& p, ConvPass pass, double* x, double* weigh
     }
   });
 }
+
+template size_t ConvOfColumnsWorkspace<float>(const ConvProblem&, ConvPass);
+template size_t ConvOfColumnsWorkspace<double>(const ConvProblem&, ConvPass);
+template void ConvOfColumns(const ConvProblem&, ConvPass, float*, float*, const float*, float*,
+                            void*);
+template void ConvOfColumns(const ConvProblem&, ConvPass, double*, double*, const double*, double*,
+                            void*);
 
 }  // namespace firn::cpu

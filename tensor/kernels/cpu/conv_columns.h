@@ -1,7 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_CONV_COLUMNS_H_
 #define FIRN_TENSOR_KERNELS_CPU_CONV_COLUMNS_H_
 
-// Convolutions of f64 as products of matrices, for no library has them.
+// Convolutions as products of matrices: of f64, for no library has them, and of f32 where oneDNN
+// has no more than its reference kernel, or is not there.
 
 #include <cstddef>
 
@@ -10,8 +11,9 @@
 
 namespace firn::cpu {
 
-// Scratch bytes of ConvOfColumns: some megabytes, however large the problem is. Does not depend on
-// the threads. Requires: `p` is of three dimensions (ConvProblem::Lifted).
+// T: float or double. Scratch bytes of ConvOfColumns: some megabytes, however large the problem is.
+// Does not depend on the threads. Requires: `p` is of three dimensions (ConvProblem::Lifted).
+template <class T>
 size_t ConvOfColumnsWorkspace(const ConvProblem& p, ConvPass pass);
 
 // One pass of the problem on row-major tensors. Forward: y from x, weight, bias (may be null).
@@ -19,8 +21,9 @@ size_t ConvOfColumnsWorkspace(const ConvProblem& p, ConvPass pass);
 // the same at every run with the same number of threads (gemm.h).
 // Requires: `p` is of three dimensions and nothing in it is empty; `workspace` is aligned to 64
 // bytes.
-void ConvOfColumns(const ConvProblem& p, ConvPass pass, double* x, double* weight,
-                   const double* bias, double* y, void* workspace);
+template <class T>
+void ConvOfColumns(const ConvProblem& p, ConvPass pass, T* x, T* weight, const T* bias, T* y,
+                   void* workspace);
 
 }  // namespace firn::cpu
 

@@ -240,22 +240,31 @@ absl::Status RunTiles(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// --- Products of columns, for f64 ----------------------------------------------------------------
+// --- Products of columns, for f64 and what oneDNN has not ----------------------------------------
 
 template <ConvPass kPass>
 absl::Status PrepareColumns(const KernelQuery& q, Prepared& answer) {
-  FIRN_RETURN_IF(q.in(0).dtype != DType::kF64, Unimplemented("takes f64 only"));
+  const DType dtype = q.in(0).dtype;
+  FIRN_RETURN_IF(dtype != DType::kF32 && dtype != DType::kF64,
+                 Unimplemented("takes f32 and f64 only"));
   auto p = std::make_shared<const ConvProblem>(ProblemOf<kPass>(q).Lifted(Sizes::kMost));
   FIRN_RETURN_IF(p->flops() == 0, Unimplemented("empty tensors"));
-  answer.workspace = ConvOfColumnsWorkspace(*p, kPass);
+  answer.workspace = dtype == DType::kF32 ? ConvOfColumnsWorkspace<float>(*p, kPass)
+                                          : ConvOfColumnsWorkspace<double>(*p, kPass);
   answer.state = std::move(p);
   return absl::OkStatus();
 }
 
+template <ConvPass kPass, class T>
+void RunColumnsOf(KernelContext& k) {
+  const Roles<T> r = RolesOf<kPass, T>(k);
+  ConvOfColumns<T>(k.state<ConvProblem>(), kPass, r.x, r.weight, r.bias, r.y, k.workspace());
+}
+
 template <ConvPass kPass>
 absl::Status RunColumns(KernelContext& k) {
-  const Roles<double> r = RolesOf<kPass, double>(k);
-  ConvOfColumns(k.state<ConvProblem>(), kPass, r.x, r.weight, r.bias, r.y, k.workspace());
+  k.in_spec(0).dtype == DType::kF32 ? RunColumnsOf<kPass, float>(k)
+                                    : RunColumnsOf<kPass, double>(k);
   return absl::OkStatus();
 }
 
@@ -289,12 +298,12 @@ Kernel LoopKernel() {
           .run = RunLoop<kPass>};
 }
 
-// For f32.
+// For f32, the last one for f64 too.
 template <ConvPass kPass, int kDims>
 const std::vector<Kernel>& FastKernels() {
   static const auto* const kernels = [] {
     auto* made = new std::vector<Kernel>;
-    made->reserve(3);  // g++ 14 fears that a list which grows writes past its end
+    made->reserve(4);  // g++ 14 fears that a list which grows writes past its end
     if (kDims == 2) {
       made->push_back(
           {.name = "winograd", .run = RunWinograd<kPass>, .prepare = PrepareWinograd<kPass>});
@@ -303,6 +312,8 @@ const std::vector<Kernel>& FastKernels() {
       made->push_back({.name = "first_layer", .run = RunFirstLayer, .prepare = PrepareFirstLayer});
     }
     made->push_back({.name = "onednn", .run = RunOneDnn<kPass>, .prepare = PrepareOneDnn<kPass>});
+    made->push_back(
+        {.name = "columns", .run = RunColumns<kPass>, .prepare = PrepareColumns<kPass>});
     return made;
   }();
   return *kernels;
@@ -318,8 +329,6 @@ std::vector<Kernel> KernelsOf() {
   const std::vector<Kernel>& fast = FastKernels<kPass, kDims>();
   kernels.insert(kernels.end(), fast.begin(), fast.end());
   kernels.push_back(InF32<FastKernels<kPass, kDims>>());
-  kernels.push_back(
-      {.name = "columns", .run = RunColumns<kPass>, .prepare = PrepareColumns<kPass>});
   kernels.push_back(LoopKernel<kPass>());
   return kernels;
 }

@@ -5,13 +5,14 @@
 
 namespace firn::cpu {
 
-// Whether MultiplyPacked is faster than Eigen: unless C has few rows or columns, for which packing
-// takes as long as multiplying.
+// Whether MultiplyPacked is faster than Eigen on f64: unless C has few rows or columns, for which
+// packing takes as long as multiplying.
 bool IsPacked(const GemmShape& s);
 
-// C = A B, or C += A B, on the calling thread; does not allocate. Requires: as MultiplyOneDnn.
-void MultiplyPacked(const GemmShape& s, const double* a, const double* b, double* c,
-                    bool accumulate);
+// C = A B, or C += A B, on the calling thread; does not allocate. T: float, for programs without
+// oneDNN, or double. Requires: as MultiplyOneDnn.
+template <class T>
+void MultiplyPacked(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate);
 
 }  // namespace firn::cpu
 

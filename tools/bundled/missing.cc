@@ -1,0 +1,36 @@
+// What a bundled program has in place of what it leaves out. See `link`.
+#include "tools/bundled/missing.h"
+
+#include <cstdlib>
+#include <ios>
+
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+
+namespace firn::bundled {
+
+void Missing(const char* function) {
+  RaiseStatus(FailedPrecondition(function, " is not part of this program"), "bundle");
+}
+
+}  // namespace firn::bundled
+
+// <iostream> has every source that includes it begin with this; there is nothing to make.
+std::ios_base::Init::Init() {}
+std::ios_base::Init::~Init() {}
+
+namespace __gnu_cxx {
+// Would print the name of the exception; main catches all that there are.
+void __verbose_terminate_handler() { std::abort(); }
+}  // namespace __gnu_cxx
+
+// A static program loads no libraries. OpenMP looks for such of accelerators, Firn for CUDA's.
+extern "C" {
+void* dlopen(const char*, int) { return nullptr; }
+void* dlsym(void*, const char*) { return nullptr; }
+int dlclose(void*) { return 0; }
+char* dlerror() {
+  static char text[] = "a bundled program loads no libraries";
+  return text;
+}
+}
