@@ -53,6 +53,7 @@ expect "bundling a program by its name alone"
 refused "exists and is not empty" "$bundle" --binary="$program" "$moved"
 refused "there is no program" "$bundle" --binary=/nonexistent "$out/b"
 refused "is no target" "$bundle" examples "$out/b"
+refused "cannot read /nonexistent" "$bundle" --graph=/nonexistent "$out/b"
 refused "usage" "$bundle" onlyone
 ((failed == 0)) && echo "PASSED"
 exit "$failed"

@@ -1,37 +1,43 @@
 """firn_bundle_parts: what tools/bundled/link chooses from.
 
-A target of it is a list, a file a line, of all objects that a program could be linked from: "LEVEL KIND FILE", where LEVEL
-is base or, with --config=portable, that of the processors that its kernels are compiled for, and KIND is first (before
-others that define the same), constructing (of a library with alwayslink) or others; and "flag - FLAG".
+A target of it is a list, a file a line, of all objects that a program could be linked from: "LEVEL KIND FILE",
+where LEVEL is base or, with --config=portable, that of the processors that its kernels are compiled for, and KIND is
+first (before others that define the same), constructing (of a library with alwayslink) or others; and "flag - FLAG".
 """
 
 load("//tools/bazel:levels.bzl", "holds_kernels", "level_transition")
 
 _PartsInfo = provider("Parts of a level.", fields = ["lines", "files"])
 
-def _of(level, deps, first, wanted):
+def _wanted(owner, pages):
+    if pages == None:  # the base: //tensor/ops:levels is all kernels of all levels at once
+        return owner.name != "levels"
+    return holds_kernels(owner, pages)
+
+def _of(level, deps, first, pages):
     lines, files, seen = [], [], {}
+    before = [f.label for f in first]
     for dep in first + deps:
         for found in dep[CcInfo].linking_context.linker_inputs.to_list():
-            if not wanted(found.owner):
+            if not _wanted(found.owner, pages):
                 continue
             for library in found.libraries:
-                objects = library.objects or library.pic_objects or [library.static_library or library.pic_static_library]
+                archive = library.static_library or library.pic_static_library
+                objects = library.objects or library.pic_objects or [archive]
                 for file in objects:
                     if file.path in seen:
                         continue
                     seen[file.path] = True
-                    if found.owner in [f.label for f in first]:
+                    kind = "constructing" if library.alwayslink else "others"
+                    if found.owner in before:
                         kind = "first"
-                    else:
-                        kind = "constructing" if library.alwayslink else "others"
                     lines.append("%s %s %s" % (level, kind, file.path))
                     files.append(file)
     return lines, files
 
 def _level_impl(ctx):
-    pages = [dep.label for dep in ctx.attr.deps]
-    lines, files = _of(ctx.attr.level, ctx.attr.deps, ctx.attr.first, lambda owner: holds_kernels(owner, pages))
+    pages = [dep.label for dep in ctx.attr.deps + ctx.attr.first]
+    lines, files = _of(ctx.attr.level, ctx.attr.deps, ctx.attr.first, pages)
     return [_PartsInfo(lines = lines, files = files)]
 
 _level_parts = rule(
@@ -47,8 +53,7 @@ _level_parts = rule(
 )
 
 def _parts_impl(ctx):
-    # //tensor/ops:levels is all kernels of all levels at once.
-    lines, files = _of("base", ctx.attr.deps, ctx.attr.first, lambda owner: owner.name != "levels")
+    lines, files = _of("base", ctx.attr.deps, ctx.attr.first, None)
     flags = {}
     for dep in ctx.attr.first + ctx.attr.deps:
         for found in dep[CcInfo].linking_context.linker_inputs.to_list():
@@ -64,7 +69,10 @@ def _parts_impl(ctx):
         files = files + level[_PartsInfo].files
     out = ctx.actions.declare_file(ctx.label.name + ".txt")
     ctx.actions.write(out, "\n".join(lines) + "\n")
-    return [DefaultInfo(files = depset([out] + files), runfiles = ctx.runfiles([out] + files))]
+    return [
+        DefaultInfo(files = depset([out] + files), runfiles = ctx.runfiles([out] + files)),
+        OutputGroupInfo(list = depset([out])),  # without compiling what is in it
+    ]
 
 _parts = rule(
     implementation = _parts_impl,
