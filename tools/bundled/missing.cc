@@ -1,6 +1,8 @@
 // What a bundled program has in place of what it leaves out. See `link`.
 #include "tools/bundled/missing.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <ios>
 
@@ -26,10 +28,10 @@ void __verbose_terminate_handler() { std::abort(); }
 
 // A static program loads no libraries. OpenMP looks for such of accelerators, Firn for CUDA's.
 extern "C" {
-void* dlopen(const char*, int) { return nullptr; }
-void* dlsym(void*, const char*) { return nullptr; }
-int dlclose(void*) { return 0; }
-char* dlerror() {
+void* dlopen(const char*, int) noexcept { return nullptr; }
+void* dlsym(void*, const char*) noexcept { return nullptr; }
+int dlclose(void*) noexcept { return 0; }
+char* dlerror() noexcept {
   static char text[] = "a bundled program loads no libraries";
   return text;
 }
