@@ -11,14 +11,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/autograd/network/definition.h"
+#include "firn/autograd/network/node_call.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/nnabla_network/internal/nnabla_ops.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/random/draws.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/views.h"
@@ -38,19 +41,46 @@ std::string NameOf(const nnabla::Function& function) {
   return absl::StrCat(JsonString(function.name), " (", function.type, ")");
 }
 
+// A function that looks at elements, once its inputs are those that NNabla takes.
+autograd::Lowering LookingOf(const NnablaOp& op, const nnabla::Function& function) {
+  auto arguments = std::make_shared<const NnablaArguments>(function.arguments);
+  return [&op, arguments](NodeCall& call) -> Step {
+    op.lower(*arguments, call);
+    return {};
+  };
+}
+
+// How often a function has run, on the device of its inputs: a state of the network, which a
+// capture finds rather than makes.
+Tensor CountOf(Tensor* count, In in) {
+  const Device device = in[0].device();
+  if (!count->defined() || count->device() != device) {
+    const NoCaptureScope no_capture;
+    *count = count->defined() ? ToDevice(*count, device)
+                              : Zeros({1}, DType::kI64, device);
+  }
+  return *count;
+}
+
 // One function as a step. Where it writes its inputs, the run that finds out about shapes, which is
 // the first one, does that to copies.
 autograd::Lowering LoweringOf(const NnablaOp& op, const nnabla::Function& function) {
+  if (op.lower != nullptr) return LookingOf(op, function);
   auto arguments = std::make_shared<const NnablaArguments>(function.arguments);
   const size_t outputs = function.output.size();
-  return [&op, arguments, outputs](NodeCall&) -> Step {
-    const auto first = std::make_shared<bool>(op.options.writes);
-    return [&op, arguments, outputs, first](In in) {
-      std::vector<Tensor> copies;
+  const auto count = std::make_shared<Tensor>();
+  return [&op, arguments, outputs, count](NodeCall&) -> Step {
+    const auto first = std::make_shared<bool>(op.options.writes > 0);
+    return [&op, arguments, outputs, count, first](In in) {
+      std::vector<Tensor> all;
+      if (op.options.counts || *first) {
+        all.assign(in.begin(), in.end());
+        if (op.options.counts) all.push_back(CountOf(count.get(), in));
+        in = all;
+      }
       if (*first) {
         *first = false;
-        for (const Tensor& tensor : in) copies.push_back(Clone(tensor));
-        in = copies;
+        for (Tensor& tensor : all) tensor = Clone(tensor);
       }
       TensorList results = op.run(*arguments, in);
       if (results.size() < outputs) {
@@ -183,13 +213,7 @@ class Making {
     for (size_t i = 0; i < network_.functions.size(); ++i) {
       const nnabla::Function& function = network_.functions[i];
       if (!needed_[i]) continue;
-      const NnablaOp* const op = FindNnablaOp(function.type);
-      if (op == nullptr) {
-        unknown.push_back(NameOf(function));
-      } else if (op->run == nullptr) {
-        unknown.push_back(absl::StrCat(JsonString(function.name), " (", function.type, ": ",
-                                       std::string(op->options.refused), ")"));
-      }
+      if (FindNnablaOp(function.type) == nullptr) unknown.push_back(NameOf(function));
     }
     FIRN_RETURN_IF(!unknown.empty(), Unimplemented(source_, ": these functions are not supported: ",
                                                    absl::StrJoin(unknown, ", ")));
@@ -273,13 +297,12 @@ class Making {
       const bool given = values_.contains(name);
       node.outputs.push_back(given ? kNoValue : ValueOf(name));
     }
-    if (op.options.writes) {
-      for (size_t j = function.input.size() - std::min<size_t>(2, function.input.size());
-           j < function.input.size(); ++j) {
-        const std::string name = nnabla::ParameterName(function.input[j]);
-        if (parameters_.Contains(name) && !parameters_[name].requires_grad()) {
-          d_->buffers.push_back(name);
-        }
+    const auto inputs = static_cast<int>(function.input.size());
+    const int written = op.options.first_written + (op.options.first_written < 0 ? inputs : 0);
+    for (int j = std::max(0, written); j < std::min(inputs, written + op.options.writes); ++j) {
+      const std::string name = nnabla::ParameterName(function.input[static_cast<size_t>(j)]);
+      if (parameters_.Contains(name) && !parameters_[name].requires_grad()) {
+        d_->buffers.push_back(name);
       }
     }
     d_->body.nodes.push_back(std::move(node));

@@ -34,9 +34,18 @@ NnablaOps::NnablaOps(std::string_view type, size_t min_inputs, size_t max_inputs
   Registry().emplace(type, NnablaOp{type, min_inputs, max_inputs, run, options});
 }
 
+NnablaOps::NnablaOps(std::string_view type, size_t min_inputs, size_t max_inputs,
+                     NnablaLower lower) {
+  Registry().emplace(type, NnablaOp{type, min_inputs, max_inputs, nullptr, {}, lower});
+}
+
 const NnablaOp* FindNnablaOp(std::string_view type) {
   const auto found = Registry().find(type);
   return found == Registry().end() ? nullptr : &found->second;
+}
+
+Tensor RunNnabla(std::string_view type, std::vector<nnabla::Argument> arguments, In in) {
+  return FindNnablaOp(type)->run(NnablaArguments(std::move(arguments)), in)[0];
 }
 
 void RefuseNnabla(std::string_view what, std::string_view expected, const std::string& found) {
@@ -64,6 +73,13 @@ const std::vector<int64_t>& NnablaArguments::Ints(std::string_view name) const {
 }
 const std::vector<float>& NnablaArguments::Floats(std::string_view name) const {
   return Get<std::vector<float>>(name, "a list of numbers");
+}
+
+nnabla::Argument NnablaArguments::As(std::string_view name) const {
+  for (const nnabla::Argument& argument : arguments_) {
+    if (argument.name == name) return argument;
+  }
+  RefuseNnabla(absl::StrCat("argument ", std::string(name)), "there", "not there");
 }
 
 double NnablaArguments::Number(std::string_view name) const {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "firn/autograd/network/definition.h"
 #include "firn/io/nnabla_model/nnabla_model.h"
 #include "firn/tensor/tensor.h"
 
@@ -38,6 +39,8 @@ class NnablaArguments {
   const std::string& Text(std::string_view name) const;
   const std::vector<int64_t>& Ints(std::string_view name) const;
   const std::vector<float>& Floats(std::string_view name) const;
+  // As it stands in the file, for another function.
+  nnabla::Argument As(std::string_view name) const;
 
  private:
   template <class T>
@@ -48,11 +51,17 @@ class NnablaArguments {
 
 // The function's outputs; trailing ones that the file does not ask for may be among them.
 using NnablaRun = TensorList (*)(const NnablaArguments& arguments, In in);
+// The same of a function whose inputs' elements say what is computed: it looks at them while the
+// network is bound (NodeCall::Known) and gives the outputs to call.Return, which are at least those
+// that the file asks for.
+using NnablaLower = void (*)(const NnablaArguments& arguments, autograd::NodeCall& call);
 
 struct NnablaOpOptions {
-  bool draws = false;             // random numbers
-  bool writes = false;            // its last two inputs, in training
-  std::string_view refused = {};  // instead of `run`: why there is none
+  bool draws = false;  // random numbers
+  // How many inputs it writes, and the first of them; below 0 from behind.
+  int writes = 0, first_written = 0;
+  // Counts its runs, in an i64 [1] that `in` has behind the inputs and that begins at 0.
+  bool counts = false;
 };
 
 struct NnablaOp {
@@ -60,6 +69,7 @@ struct NnablaOp {
   size_t min_inputs, max_inputs;
   NnablaRun run;
   NnablaOpOptions options;
+  NnablaLower lower = nullptr;  // instead of `run`
 };
 
 inline constexpr size_t kAnyInputs = static_cast<size_t>(-1);
@@ -69,10 +79,13 @@ class NnablaOps {
  public:
   NnablaOps(std::string_view type, size_t min_inputs, size_t max_inputs, NnablaRun run,
             NnablaOpOptions options = {});
+  NnablaOps(std::string_view type, size_t min_inputs, size_t max_inputs, NnablaLower lower);
 };
 
 // Null for one that no page has.
 const NnablaOp* FindNnablaOp(std::string_view type);
+// The first result of another function, which has a page and runs.
+Tensor RunNnabla(std::string_view type, std::vector<nnabla::Argument> arguments, In in);
 
 // --- What several pages need --------------------------------------------------------------------
 

@@ -177,22 +177,22 @@ const NnablaOps kScatterAdd("ScatterAdd", 3, 3, [](const Args& a, In in) -> Tens
 const NnablaOps kBoolFill("BoolFill", 2, 2, [](const Args& a, In in) -> TensorList {
   return {MaskedFill(in[0], Ne(in[1], ZerosLike(in[1])), Tensor(a.Number("value")))};
 });
+// What the mask marks are rows, of the input's sizes behind the first.
 const NnablaOps kBoolScatter("BoolScatter", 2, 3, [](const Args&, In in) -> TensorList {
-  const Tensor mask = Ne(in[1], ZerosLike(in[1]));
-  return {MaskedScatter(in.size() > 2 ? in[2] : ZerosLike(in[1]), mask, in[0])};
+  const std::vector<int64_t> row = SizesOf(in[0], 1, in[0].rank());
+  const std::vector<int64_t> sizes = Joined(SizesOf(in[1], 0, in[1].rank()), row);
+  const Tensor marks = Ne(in[1], ZerosLike(in[1]));
+  const std::vector<int64_t> ones =
+      Joined(SizesOf(in[1], 0, in[1].rank()), std::vector<int64_t>(row.size(), 1));
+  const Tensor mask = Expand(Reshaped(marks, ones), absl::Span<const int64_t>(sizes));
+  const Tensor to =
+      in.size() > 2 ? in[2]
+                    : Zeros(Shape(absl::Span<const int64_t>(sizes)), in[0].dtype(), in[0].device());
+  return {MaskedScatter(to, mask, in[0])};
 });
 const NnablaOps kSearch("SearchSorted", 2, 2, [](const Args& a, In in) -> TensorList {
   return {NumbersOf(Searchsorted(in[0], in[1], a.Flag("right")))};
 });
-
-constexpr NnablaOpOptions kSizeOfElements = {.refused = "elements decide the size of its result"};
-const NnablaOps kBoolGather("BoolGather", 2, 2, nullptr, kSizeOfElements);
-const NnablaOps kNonZero("NonZero", 1, 1, nullptr, kSizeOfElements);
-const NnablaOps kUnique("Unique", 1, 1, nullptr, kSizeOfElements);
-const NnablaOps kPack("PackPaddedSequence", 2, 2, nullptr, kSizeOfElements);
-const NnablaOps kPadPacked("PadPackedSequence", 2, 2, nullptr, kSizeOfElements);
-const NnablaOps kNonMax("ONNXNonMaxSuppression", 2, 2, nullptr, kSizeOfElements);
-const NnablaOps kAssign("Assign", 2, 2, nullptr, {.refused = "it writes its input"});
 
 }  // namespace
 }  // namespace firn::io::internal

@@ -142,6 +142,14 @@ UNARY(ATanh, Atanh(x));
 UNARY(Erf, Erf(x));
 BINARY(Mod2, Fmod(x, y));
 
+// NNabla computes in the unsigned dtype of x. Integers are shifted in theirs here, whole floats as
+// 64 bits.
+const NnablaOps kBitShift("BitShift", 2, 2, [](const Args& a, In in) -> TensorList {
+  const Tensor x = IntegersOf(in[0]), places = Cast(in[1], x.dtype());
+  const bool left = a.Text("direction") == "LEFT";
+  return {NumbersOf(left ? BitwiseLeftShift(x, places) : BitwiseRightShift(x, places))};
+});
+
 const NnablaOps kBatchMatmul("BatchMatmul", 2, 2, [](const Args& a, In in) -> TensorList {
   return {Matmul(in[0], in[1], a.Flag("transpose_a"), a.Flag("transpose_b"))};
 });

@@ -168,9 +168,6 @@ const NnablaOps kWeightConv("BinaryWeightConvolution", 4, 5,
                             [](const Args& a, In in) -> TensorList {
                               return {BinaryConvolution(a, in, 4, true)};
                             });
-constexpr NnablaOpOptions kSteps = {.refused = "it counts its runs"};
-const NnablaOps kInqAffine("INQAffine", 3, 4, nullptr, kSteps);
-const NnablaOps kInqConvolution("INQConvolution", 3, 4, nullptr, kSteps);
 
 }  // namespace
 }  // namespace firn::io::internal

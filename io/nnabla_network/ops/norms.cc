@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/io/nnabla_network/internal/nnabla_ops.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/ops.h"
 
 namespace firn::io::internal {
@@ -75,35 +76,14 @@ const NnablaOps kBatch("BatchNormalization", 3, 5,
                          }
                          return {BatchNormOf(a, in[0], affines, in[next], in[next + 1])};
                        },
-                       {.writes = true});
+                       {.writes = 2, .first_written = -2});
 
 const NnablaOps kSync("SyncBatchNormalization", 5, 5,
                       [](const Args& a, In in) -> TensorList {
                         return {
                             BatchNormOf(a, in[0], {.bias = in[1], .weight = in[2]}, in[3], in[4])};
                       },
-                      {.writes = true});
-
-Tensor Nonlinear(const Tensor& x, const std::string& name, absl::Span<const float> numbers) {
-  const auto number = [&](double otherwise) { return numbers.empty() ? otherwise : numbers[0]; };
-  if (name == "relu") return Relu(x);
-  if (name == "identity" || name.empty()) return x;
-  if (name == "sigmoid") return Sigmoid(x);
-  if (name == "tanh") return Tanh(x);
-  if (name == "leaky_relu") return LeakyRelu(x, number(0.1));
-  if (name == "elu") return Elu(x, number(1));
-  if (name == "relu6") return Relu6(x);
-  RefuseNnabla("nonlinearity", "one that NNabla has", name);
-}
-
-const NnablaOps kFused("FusedBatchNormalization", 5, 6,
-                       [](const Args& a, In in) -> TensorList {
-                         Tensor y =
-                             BatchNormOf(a, in[0], {.bias = in[1], .weight = in[2]}, in[3], in[4]);
-                         if (in.size() > 5) y = Add(y, in[5]);
-                         return {Nonlinear(y, a.Text("nonlinearity"), {})};
-                       },
-                       {.writes = true});
+                      {.writes = 2, .first_written = 3});
 
 // (x - mean) / sqrt(variance + eps) over `dims`, then what beta and gamma say.
 Tensor Normalized(const Args& a, In in, const std::vector<int64_t>& dims) {
@@ -162,20 +142,26 @@ const NnablaOps kStandard("WeightStandardization", 1, 1, [](const Args& a, In in
   return {Standardize(in[0], OtherAxes(in[0], {a.Int("channel_axis")}), a.Number("eps"))};
 });
 
-const NnablaOps kMean("MeanSubtraction", 3, 3, [](const Args& a, In in) -> TensorList {
-  const Tensor &x = in[0], &mean = in[1];
-  if (a.Flag("update_running_mean")) {
-    RefuseNnabla("update_running_mean", "false, as in inference", "true");
-  }
-  return {Sub(x, mean)};
-});
+// The third input counts the batches, as all numbers in f32.
+const NnablaOps kMean("MeanSubtraction", 3, 3,
+                      [](const Args& a, In in) -> TensorList {
+                        const MeanSubtractionOptions options = {
+                            .base_dim = a.Int("base_axis"),
+                            .training = a.Flag("update_running_mean")};
+                        const Tensor count = Cast(Flatten(in[2]), DType::kI64);
+                        const Tensor y = MeanSubtraction(in[0], in[1], count, options);
+                        const NoGradScope no_grad;
+                        if (options.training) {
+                          Tensor(in[2]).CopyFrom(Reshape(NumbersOf(count), in[2].shape()));
+                        }
+                        return {y};
+                      },
+                      {.writes = 2, .first_written = 1});
 
 const NnablaOps kByValue("ClipGradByValue", 3, 3, [](const Args&, In in) -> TensorList {
   return {ClipGradByValue(in[0], in[1], in[2])};
 });
 
-const NnablaOps kSpectral("SpectralNorm", 2, 2, nullptr,
-                          {.refused = "its vector is written in every run"});
 const NnablaOps kByNorm("ClipGradByNorm", 1, 1,
                         [](const Args&, In in) -> TensorList { return {Identity(in[0])}; });
 

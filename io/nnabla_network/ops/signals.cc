@@ -1,5 +1,6 @@
 // Images, signals and what is drawn.
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "firn/io/nnabla_network/internal/nnabla_ops.h"
@@ -58,6 +59,61 @@ const NnablaOps kInterpolate("Interpolate", 1, 1, [](const Args& a, In in) -> Te
     options.nearest = ResizeNearest::kFloor;
   }
   return {FromImages(Resize(images, options), in[0], base, last)};
+});
+
+ResizeMode ModeOf(const std::string& mode) {
+  if (mode == "nearest") return ResizeMode::kNearest;
+  if (mode == "linear") return ResizeMode::kLinear;
+  if (mode == "cubic") return ResizeMode::kCubic;
+  RefuseNnabla("mode", "nearest, linear or cubic", mode);
+}
+
+ResizeCoordinates CoordinatesOf(const std::string& mode) {
+  if (mode == "half_pixel") return ResizeCoordinates::kHalfPixel;
+  if (mode == "pytorch_half_pixel") return ResizeCoordinates::kPytorchHalfPixel;
+  if (mode == "align_corners") return ResizeCoordinates::kAlignCorners;
+  if (mode == "asymmetric") return ResizeCoordinates::kAsymmetric;
+  if (mode == "tf_crop_and_resize") return ResizeCoordinates::kCropAndResize;
+  RefuseNnabla("coordinate_transformation_mode",
+               "half_pixel, pytorch_half_pixel, align_corners, asymmetric or tf_crop_and_resize",
+               mode);
+}
+
+ResizeNearest NearestOf(const std::string& mode) {
+  if (mode == "round_prefer_floor") return ResizeNearest::kRoundPreferFloor;
+  if (mode == "round_prefer_ceil") return ResizeNearest::kRoundPreferCeil;
+  if (mode == "floor") return ResizeNearest::kFloor;
+  if (mode == "ceil") return ResizeNearest::kCeil;
+  RefuseNnabla("nearest_mode", "round_prefer_floor, round_prefer_ceil, floor or ceil", mode);
+}
+
+const NnablaOps kOnnxResize("ONNXResize", 1, 1, [](const Args& a, In in) -> TensorList {
+  const std::vector<float>&scales = a.Floats("scales"), &roi = a.Floats("roi");
+  ResizeOptions options = {.mode = ModeOf(a.Text("mode")),
+                           .coordinates = CoordinatesOf(a.Text("coordinate_transformation_mode")),
+                           .nearest = NearestOf(a.Text("nearest_mode")),
+                           .cubic_a = a.Number("cubic_coeff_a"),
+                           .exclude_outside = a.Int("exclude_outside") != 0,
+                           .extrapolation_value = a.Number("extrapolation_value")};
+  options.scales.assign(scales.begin(), scales.end());
+  if (scales.empty()) options.sizes = a.Ints("sizes");
+  // NNabla's corners are those of whole elements, whatever the scales.
+  if (options.coordinates == ResizeCoordinates::kAlignCorners && !scales.empty()) {
+    if (scales.size() != static_cast<size_t>(in[0].rank())) {
+      RefuseNnabla("the length of scales", absl::StrCat(in[0].rank()), absl::StrCat(scales.size()));
+    }
+    for (size_t i = 0; i < scales.size(); ++i) {
+      const double size =
+          std::floor(static_cast<float>(in[0].size(static_cast<int64_t>(i))) * scales[i]);
+      if (!(size >= 1 && size <= 1 << 24)) RefuseNnabla("scales", "sizes from 1 to 2^24", "others");
+      options.sizes.push_back(static_cast<int64_t>(size));
+    }
+    options.scales.clear();
+  }
+  if (options.coordinates == ResizeCoordinates::kCropAndResize) {
+    options.roi.assign(roi.begin(), roi.end());
+  }
+  return {Resize(in[0], options)};
 });
 
 const NnablaOps kAffineGrid("AffineGrid", 1, 1, [](const Args& a, In in) -> TensorList {
@@ -236,19 +292,6 @@ const NnablaOps kTopKData("TopKData", 1, 1, [](const Args& a, In in) -> TensorLi
 const NnablaOps kTopKGrad("TopKGrad", 1, 1, [](const Args& a, In in) -> TensorList {
   return {TopKGrad(in[0], a.Int("k"), {.abs = a.Flag("abs"), .base_dim = a.Int("base_axis")})};
 });
-
-// --- What nobody has asked for yet --------------------------------------------------------------
-
-constexpr NnablaOpOptions kNotYet = {.refused = "the import does not have it yet"};
-const NnablaOps kFusedConvolution("FusedConvolution", 2, 8, nullptr, kNotYet);
-const NnablaOps kONNXResize("ONNXResize", 1, 1, nullptr, kNotYet);
-const NnablaOps kRandomChoice("RandomChoice", 2, 2, nullptr, kNotYet);
-const NnablaOps kRandomShift("RandomShift", 1, 1, nullptr, kNotYet);
-const NnablaOps kRandomErase("RandomErase", 1, 1, nullptr, kNotYet);
-const NnablaOps kImageAugmentation("ImageAugmentation", 1, 1, nullptr, kNotYet);
-const NnablaOps kVATNoise("VATNoise", 2, 2, nullptr, kNotYet);
-const NnablaOps kMaxPoolingBackward("MaxPoolingBackward", 2, 2, nullptr, kNotYet);
-const NnablaOps kBitShift("BitShift", 2, 2, nullptr, kNotYet);
 
 }  // namespace
 }  // namespace firn::io::internal

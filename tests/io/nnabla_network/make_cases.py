@@ -228,6 +228,93 @@ case('stft', lambda x: F.stft(x, 16, 8, 16), r(2, 64))
 case('roi_align', lambda x, b: F.roi_align(x, b, (2, 2), (1.0, 1.0), 2), x,
     np.array([[0, 0.5, 0.5, 3, 3.5], [1, 1, 0, 4, 2]], np.float32))
 case('nms', lambda x: F.nms_detection2d(x, 0.5, 0.45), u(1, 5, 7))
+for n, dt in (('u8', np.uint8), ('u32', np.uint32)):
+    whole = np.array([1, 2, 12, 60, 255], dt)
+    case('shift_left_' + n, lambda x, k: F.bit_shift(x, k, 'LEFT'), whole, np.array([1, 9, 2, 3, 1], dt))
+    case('shift_right_' + n, lambda x, k: F.bit_shift(x, k, 'RIGHT'), whole, np.array([1, 9, 2, 3, 1], dt))
+# Whose elements decide sizes.
+mask2 = np.array([[1, 0, 1], [0, 1, 1]], np.float32)
+case('bool_gather', F.bool_gather, r(2, 3), mask2)
+case('bool_gather_rows', F.bool_gather, r(2, 3, 2, 2), mask2)
+case('bool_scatter', F.bool_scatter, r(4, 2), mask2)
+case('nonzero', F.nonzero, i(2, 3, 4, 2))
+case('unique', lambda x: F.unique(x, True, 0, True, True, True, True), i(4, 3, 4))
+case('unique_first', lambda x: F.unique(x, True, 0, False, True, False, True), i(4, 3, 4))
+case('unique_axis', lambda x: F.unique(x, False, 1, True, False, True, False), i(2, 2, 6))
+case('unique_only', lambda x: F.unique(x, axis=0), i(4, 3, 4))
+lengths = np.array([4, 3, 3, 1], np.float32)
+sizes = np.array([4, 3, 3, 1], np.float32)
+for bf in (False, True):
+    case(f'pack{bf}', lambda x, n, bf=bf: F.pack_padded_sequence(x, n, bf), r(*((4, 6, 2) if bf else (6, 4, 2))), lengths)
+    for total in (-1, 6):
+        case(f'pad_packed{bf}{total}', lambda x, n, bf=bf, total=total: F.pad_packed_sequence(x, n, bf, 0.5, total),
+            r(11, 2), sizes)
+case('pack_scalars', F.pack_padded_sequence, r(5, 4), lengths)
+corners = u(2, 6, 4)
+for center in (0, 1):
+    case(f'onnx_nms{center}', lambda b, s, c=center: F.onnx_non_max_suppression(b, s, c, 3, 0.3, 0.4), corners,
+        u(2, 3, 6))
+case('onnx_nms_equal', lambda b, s: F.onnx_non_max_suppression(b, s, 0, 3, 0.3, 0.5), corners,
+    np.array([[[0.5, 0.25, 0.75, 0.5, 0.5, 0.125]]] * 2, np.float32))
+# Which write an input or count their runs.
+case('assign', F.assign, r(3, 4), r(3, 4))
+for dim in (0, 1, 3):
+    case(f'spectral_norm{dim}', lambda w, v, d=dim: F.spectral_norm(w, v, d, 2), r(4, 3, 2, 5), r((4, 3, 2, 5)[dim]))
+case('spectral_norm_u', lambda w, v: F.spectral_norm(w, v, 0, 1, test=True, output_u=True), r(4, 3), r(4))
+case('mean_subtraction', lambda x, m, n: F.mean_subtraction(x, m, n, 1, False), x, r(3, 6, 5),
+    np.array([3], np.float32))
+case('mean_subtraction_train', lambda x, m, n: F.mean_subtraction(x, m, n, 1, True), x, r(3, 6, 5),
+    np.array([3], np.float32))
+for it in ((), (0,), (0, 3)):
+    case(f'inq_affine{len(it)}', lambda x, w, f, b, it=it: F.inq_affine(x, w, f, b, 1, 4, it), a, r(6, 5), i(2, 6, 5),
+        r(5))
+case('inq_affine_nob', lambda x, w, f: F.inq_affine(x, w, f, None, 1, 5, (0, 2)), a, r(6, 5), i(2, 6, 5) * 0)
+case('inq_conv', lambda x, w, f, b: F.inq_convolution(x, w, f, b, 1, (1, 0), (2, 1), (1, 1), 1, 4, (0, 1)), x,
+    r(4, 3, 3, 2), i(2, 4, 3, 3, 2), r(4))
+# Several functions in one, and a gradient that is one.
+fw, fn = r(4, 3, 3, 3), [r(1, 4, 1, 1), r(1, 4, 1, 1), r(1, 4, 1, 1), u(1, 4, 1, 1)]
+for nl, na in (('identity', []), ('relu', []), ('sigmoid', []), ('tanh', []), ('leaky_relu', [0.2]), ('elu', [1.5]),
+    ('relu6', [])):
+    case(f'fused_conv_{nl}', lambda x, w, b, nl=nl, na=na: F.fused_convolution(x, w, b, pad=(1, 0), nonlinearity=nl,
+        nonlinearity_args=na), x, fw, r(4))
+for pm, pd in (('constant', (1, 1)), ('reflect', (1, 2)), ('repeat', (1, 0, 0, 2))):
+    case(f'fused_conv_{pm}', lambda x, w, pm=pm, pd=pd: F.fused_convolution(x, w, pad=pd, pad_mode=pm,
+        constant_value=0.5, stride=(2, 1)), x, fw)
+case('fused_conv_z', lambda x, w, y: F.fused_convolution(x, w, z=y, pad=(1, 1)), x, fw, r(2, 4, 6, 5))
+case('fused_conv_bias_z', lambda x, w, b, y: F.fused_convolution(x, w, b, z=y, pad=(1, 1)), x, fw, r(4), r(2, 4, 6, 5))
+for bs in (True, False):
+    case(f'fused_conv_bn{bs}', lambda x, w, *n, bs=bs: F.fused_convolution(x, w, None, *n, pad=(1, 1), batch_stat=bs),
+        x, fw, *fn)
+case('fused_conv_bn_z', lambda x, w, b, g, m, v, y: F.fused_convolution(x, w, None, b, g, m, v, y, pad=(1, 1),
+    batch_stat=False), x, fw, *fn, r(2, 4, 6, 5))
+for k, s, ib, p in (((2, 2), (2, 2), True, (0, 0)), ((3, 2), (2, 3), True, (1, 1)), ((3, 3), (2, 2), False, (1, 0)),
+    ((3, 3), (1, 1), True, (1, 1))):
+    shape = F.max_pooling(nn.Variable(x.shape), k, s, ib, p).shape
+    case(f'max_pool_back{k}{s}{ib}'.replace(' ', ''), lambda dy, x, k=k, s=s, ib=ib, p=p: F.max_pooling_backward(dy, x,
+        k, s, ib, p), r(*shape), x)
+case('max_pool_back3', lambda dy, x: F.max_pooling_backward(dy, x, (2, 2, 2)), r(2, 3, 2, 2, 2), r(2, 3, 4, 4, 4))
+for m in ('nearest', 'linear', 'cubic'):
+    for cm in ('half_pixel', 'pytorch_half_pixel', 'align_corners', 'asymmetric'):
+        case(f'resize_{m}_{cm}', lambda x, m=m, cm=cm: F.onnx_resize(x, sizes=(2, 3, 9, 4), mode=m,
+            coordinate_transformation_mode=cm), x)
+        case(f'resize_scales_{m}_{cm}', lambda x, m=m, cm=cm: F.onnx_resize(x, scales=(1.0, 1.0, 0.5, 1.75), mode=m,
+            coordinate_transformation_mode=cm), x)
+for nm in ('round_prefer_ceil', 'floor', 'ceil'):
+    case('resize_' + nm, lambda x, nm=nm: F.onnx_resize(x, sizes=(2, 3, 9, 4), nearest_mode=nm), x)
+case('resize_crop', lambda x: F.onnx_resize(x, roi=(0, 0, 0.25, -0.25, 1, 1, 0.75, 1.25), sizes=(2, 3, 5, 7),
+    mode='linear', coordinate_transformation_mode='tf_crop_and_resize', extrapolation_value=0.5), x)
+case('resize_outside', lambda x: F.onnx_resize(x, sizes=(2, 3, 9, 4), mode='cubic', exclude_outside=1,
+    cubic_coeff_a=-0.5), x)
+case('vat_noise', lambda x, w: F.vat_noise(x, w, 1, 2.0), x, z)
+case('vat_noise2', lambda x, w: F.vat_noise(x, w, 2, 0.5), x, z)
+# Of draws those that can come out one way alone.
+case('random_choice', lambda x, w: F.random_choice(x, w, (4,)), a, np.eye(4, 6, dtype=np.float32))
+case('random_shift', lambda x: F.random_shift(x, (0, 0)), x)
+case('random_erase_none', lambda x: F.random_erase(x, prob=0.0), x)
+case('random_erase_all', lambda x: F.random_erase(x, prob=1.0, area_ratios=(1.0, 1.0), aspect_ratios=(1.0, 1.0),
+    replacements=(0.5, 0.5)), r(2, 3, 4, 4))
+case('image_augmentation', lambda x: F.image_augmentation(x), x)
+case('image_augmentation_pad', lambda x: F.image_augmentation(x, shape=(3, 10, 7), pad=(2, 1)), x)
 
 
 def make(out):
@@ -236,7 +323,8 @@ def make(out):
     for name, function, arrays in CASES:
         nn.clear_parameters()
         inputs = [nn.Variable.from_numpy_array(array.copy()) for array in arrays]
-        with nn.auto_forward(False):
+        # Run at once: where elements decide sizes, NNabla's graphs have none, or those of the run before.
+        with nn.auto_forward(True):
             outputs = function(*inputs)
             outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
             folder = os.path.join(out, name)
@@ -249,8 +337,7 @@ def make(out):
                  variable_batch_size=False)
             for label, array in zip(ins, arrays):
                 np.save(f"{folder}/{label}.npy", array)
-            nn.forward_all(outputs)
-            for label, output in zip(outs, outputs):
-                np.save(f"{folder}/{label}.npy", output.d.astype(np.float32))
+        for label, output in zip(outs, outputs):
+            np.save(f"{folder}/{label}.npy", output.d.astype(np.float32))
         folders.append(folder)
     return folders

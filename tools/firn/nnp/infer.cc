@@ -49,8 +49,8 @@ Tensor ReadInput(const std::string& path, DType type, const autograd::NetworkPor
   for (const autograd::NetworkDim& dim : *port.dims) sizes.push_back(*dim.size);
   const Shape shape{absl::Span<const int64_t>(sizes)};
   if (shape.num_elements() > std::numeric_limits<int64_t>::max() / SizeOf(type)) {
-    RaiseStatus(InvalidArgument(path, ": variable ", JsonString(port.name), " has the shape ",
-                                shape.ToString(), ", which no file holds"),
+    RaiseStatus(InvalidArgument(path, ": expected a variable of less than 2^63 bytes, got ",
+                                JsonString(port.name), " ", shape.ToString()),
                 "infer");
   }
   const auto file = io::ValueOrRaise(io::RandomAccess::Open(path), "infer");
