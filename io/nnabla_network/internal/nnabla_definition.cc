@@ -56,8 +56,7 @@ Tensor CountOf(Tensor* count, In in) {
   const Device device = in[0].device();
   if (!count->defined() || count->device() != device) {
     const NoCaptureScope no_capture;
-    *count = count->defined() ? ToDevice(*count, device)
-                              : Zeros({1}, DType::kI64, device);
+    *count = count->defined() ? ToDevice(*count, device) : Zeros({1}, DType::kI64, device);
   }
   return *count;
 }

@@ -7,9 +7,11 @@ inferred, and ONNX Runtime gives Firn's results.
 Networks of floating numbers within 1e-4. Those of bytes ("..._i8") have these as further results:
 a number that lies between two levels becomes the other one where a runtime multiplies in another
 order, and what is made of that may move by a level once more. So bytes are compared within two
-steps, results within what these make of them. quantize_trained rounds to levels in floating numbers,
-of which it gives none, and is checked without comparing results. Skips itself where Python has no
-onnx. --list prints a line for each network.
+steps, results within what these make of them. quantize_trained rounds to levels in floating numbers:
+its scales are computed, and ONNX Runtime, which folds them, would take weights and biases that are
+rounded already to levels of its own (its optimizer WeightBiasQuantization, by which results move by
+0.003). So it runs as it is written there, without what makes integers of floating networks. Skips
+itself where Python has no onnx. --list prints a line for each network.
 """
 import glob
 import json
@@ -44,8 +46,10 @@ def tensors(path):
     return found
 
 
-def run(model, feeds):
+def run(model, feeds, as_written):
     options = onnxruntime.SessionOptions()
+    if as_written:
+        options.add_session_config_entry("session.disable_quant_qdq", "1")
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(model.SerializeToString(), options,
@@ -70,7 +74,7 @@ def compare(path, listed):
     onnx.checker.check_model(model, full_check=True)
     feeds = {f"input.{k[3:]}": v for k, v in data.items() if k.startswith("in.")}
     want = [data[f"out.{i}"] for i in range(len(model.graph.output))]
-    got = run(model, feeds)
+    got = run(model, feeds, name == "quantize_trained")
     quantized, levels, beyond, worst = name.endswith("_i8"), 0, False, 0.0
     for g, w in zip(got, want):
         if g.shape != w.shape or g.dtype != w.dtype:
@@ -80,8 +84,6 @@ def compare(path, listed):
             levels = max(levels, int(difference.max()))
         else:
             worst = max(worst, float((difference / (1 + np.abs(w))).max()))
-            if name == "quantize_trained":
-                continue
             bound = 1e-4 * (1 + np.abs(w)) + (of_steps(model, STEPS) if quantized else 0)
             beyond |= bool((difference > bound).any())
     if listed:
