@@ -143,20 +143,42 @@ Feeder::Feeder(const std::vector<Dataset>& datasets, const std::string& source,
                     Opened{.batches = Batches(datasets[i], source, places, variables, i)});
   }
   for (const io::NnablaFed* const part : parts) {
-    for (const std::string& data : part->data) {
+    for (size_t i = 0; i < part->data.size(); ++i) {
+      const std::string& data = part->data[i];
       if (data[0] == '%') continue;
       std::set<std::string> there;
       for (const std::string& name : part->datasets) {
         const auto& variables = opened_.at(name).batches.variables();
         there.insert(variables.begin(), variables.end());
       }
-      if (there.contains(data)) continue;
+      if (there.contains(data)) {
+        CheckBatch(*part, i);
+        continue;
+      }
       RaiseStatus(InvalidArgument(source_, ": ", JsonString(part->name),
                                   ", data_variable, data_name: expected a variable of its data "
                                   "sets (",
                                   absl::StrJoin(there, ", "), "), got ", JsonString(data)),
                   "nnp");
     }
+  }
+}
+
+// Before a batch is put together, which takes as much memory as the file says.
+void Feeder::CheckBatch(const io::NnablaFed& part, size_t input) const {
+  const autograd::NetworkPort& port = part.network.inputs()[input];
+  if (port.dims->empty()) return;
+  for (size_t d = part.datasets.size(); d-- > 0;) {
+    const Batches& batches = opened_.at(part.datasets[d]).batches;
+    const auto& variables = batches.variables();
+    if (std::ranges::find(variables, part.data[input]) == variables.end()) continue;
+    if (batches.batch_size() == *port.dims->front().size) return;
+    RaiseStatus(
+        InvalidArgument(source_, ": dataset ", JsonString(part.datasets[d]),
+                        ", batch_size: expected ", *port.dims->front().size,
+                        ", the first size of variable ", JsonString(port.name), " of network ",
+                        JsonString(part.network_name), ", got ", batches.batch_size()),
+        "nnp");
   }
 }
 

@@ -48,7 +48,7 @@ class Batches {
 class Feeder {
  public:
   // The data sets of a file that `parts` take from. Throws as Batches does; InvalidArgument for
-  // data that none of a part's data sets has.
+  // data that none of a part's data sets has, and for a batch_size that is not that of the inputs.
   Feeder(const std::vector<io::nnabla::Dataset>& datasets, const std::string& source,
          const DataPlaces& places, const std::vector<const io::NnablaFed*>& parts);
 
@@ -64,6 +64,8 @@ class Feeder {
     Batches batches;
     int64_t round = -1;  // of the present batch
   };
+
+  void CheckBatch(const io::NnablaFed& part, size_t input) const;
 
   std::string source_;
   std::map<std::string, Opened> opened_;

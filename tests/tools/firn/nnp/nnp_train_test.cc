@@ -213,7 +213,10 @@ TEST(NnpTrainTest, NamesTheFieldThatIsWrong) {
       {"batch_size: 4 variable", "batch_size: 1000000000000000000 variable",
        "dataset \"train\", batch_size: expected 1 to 16777216, got 1000000000000000000"},
       {"batch_size: 4 variable", "batch_size: 3 variable",
-       "of the shape [4, 4], as variable \"x\" of network \"n\" is, got [3, 4]"},
+       "dataset \"train\", batch_size: expected 4, the first size of variable \"x\" of network "
+       "\"n\", got 3"},
+      {"batch_size: 4 variable", "batch_size: 16777216 variable",
+       "batch_size: expected 4, the first size of variable \"x\" of network \"n\", got 16777216"},
       {"\"fc1/W\" type: \"Parameter\" shape { dim: 4",
        "\"fc1/W\" type: \"Parameter\" shape { dim: "
        "1000000007",
