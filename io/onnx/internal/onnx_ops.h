@@ -11,6 +11,8 @@
 //   // Tanh, since version 6, of one input.
 //   const OnnxOps tanh("Tanh", 6, Unary(Tanh));
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,7 +33,20 @@ using autograd::BoundValue;
 using autograd::RefuseNode;
 using autograd::RefuseUnsupported;
 using autograd::Step;
-using In = absl::Span<const Tensor>;
+
+// The tensors of a node's inputs, undefined ones where a name is empty. A file may leave out the
+// last ones, needed or not: asking for one that is not there throws.
+class In : public absl::Span<const Tensor> {
+ public:
+  template <class Tensors>
+  requires std::convertible_to<const Tensors&, absl::Span<const Tensor>> In(const Tensors& tensors)
+      : Span(tensors) {}  // implicit, as Span's own
+
+  const Tensor& operator[](size_t i) const {
+    if (i >= size()) RefuseNode("input ", i, ": expected a tensor, got ", size(), " inputs");
+    return data()[i];
+  }
+};
 
 // A node as its operator's definition needs it once it is known which one that is.
 struct OnnxNodeInfo {

@@ -158,10 +158,11 @@ const OnnxOps kQLinearMatMul("QLinearMatMul", 10, [](OnnxCall& call) -> Step {
 
 // --- Convolutions -------------------------------------------------------------------------------
 
-std::vector<int64_t> WeightKernel(const OnnxCall& call, size_t input) {
-  const Shape& w = call.node.ShapeAt(input);
+OnnxWindows ConvolutionWindows(const OnnxCall& call, size_t weight) {
+  std::vector<int64_t> image = ImageAt(call, 0);
+  const Shape& w = call.node.ShapeAt(weight);
   if (w.rank() != call.node.Rank(0)) RefuseNode("weight is expected to have the rank of X");
-  return {w.begin() + 2, w.end()};
+  return WindowsOf(call, std::move(image), {w.begin() + 2, w.end()});
 }
 
 // Sums in i32; beyond the image lie zero points.
@@ -178,7 +179,7 @@ Tensor IntegerConvolution(const Tensor& x, const Tensor& x_zero, const Tensor& w
 }
 
 const OnnxOps kConvInteger("ConvInteger", 10, [](OnnxCall& call) -> Step {
-  const OnnxWindows windows = WindowsOf(call, ImageAt(call, 0), WeightKernel(call, 1));
+  const OnnxWindows windows = ConvolutionWindows(call, 1);
   const int64_t groups = call.Int("group", 1);
   const bool fits = windows.dims() == 2 && windows.IsEven();
   return One([=](In in) {
@@ -198,7 +199,7 @@ const OnnxOps kConvInteger("ConvInteger", 10, [](OnnxCall& call) -> Step {
 
 // x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias.
 const OnnxOps kQLinearConv("QLinearConv", 10, [](OnnxCall& call) -> Step {
-  const OnnxWindows windows = WindowsOf(call, ImageAt(call, 0), WeightKernel(call, 3));
+  const OnnxWindows windows = ConvolutionWindows(call, 3);
   const int64_t groups = call.Int("group", 1);
   const bool fits =
       windows.dims() == 2 && windows.IsEven() && call.node.DTypeAt(7) == call.node.DTypeAt(0);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "firn/io/onnx/internal/onnx_ops.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
@@ -101,6 +102,47 @@ TEST(OnnxBadModelsTest, InputsThatAreWrong) {
       {Node("Expand", {"x", "w"}, {"y"}), "[2, 3]"},
       {Node("Tile", {"k", "w"}, {"y"}), "input 1 is expected to have 3 elements, it has 2"},
       {Node("Gather", {"x", "w"}, {"y"}), "7"},
+  });
+}
+
+// Every operator with fewer and with more inputs and outputs than it has: refused, or run, and
+// never a look behind the last one.
+TEST(OnnxBadModelsTest, AnyNumberOfInputsAndOutputs) {
+  int refused = 0, run = 0;
+  const auto expect_no_crash = [&](const OnnxOp& op, const std::string& input, size_t inputs,
+                                   const std::vector<std::string>& outputs) {
+    OnnxModel model =
+        Model(Graph({Node(std::string(op.name), std::vector<std::string>(inputs, input), outputs,
+                          {}, std::string(op.options.domain))},
+                    {"x"}, {outputs[0]}, {{"w", FromVector(std::vector<int64_t>{1, 0})}}),
+              op.options.domain.empty() ? op.since : 18);
+    if (!op.options.domain.empty())
+      model.opsets.push_back({std::string(op.options.domain), op.since});
+    const absl::StatusOr<OnnxImport> net = Import(std::move(model));
+    try {
+      if (net.ok()) net->network.Call(TensorList{Ones({2, 3})});
+      ++(net.ok() ? run : refused);
+    } catch (const Error&) {
+      ++refused;
+    }
+  };
+  ForEachOnnxOp([&](const OnnxOp& op) {
+    SCOPED_TRACE(op.name);
+    for (const char* input : {"x", "w", ""}) {
+      for (size_t inputs = 0; inputs < 10; ++inputs) {
+        expect_no_crash(op, input, inputs, {"y"});
+        expect_no_crash(op, input, inputs, {"y", "a", "b", "c", "d"});
+      }
+    }
+  });
+  EXPECT_GT(refused, 5000);
+  EXPECT_GT(run, 500);
+}
+
+TEST(OnnxBadModelsTest, InputsThatAreMissing) {
+  ExpectErrors({
+      {Node("SoftmaxCrossEntropyLoss", {"x"}, {"y"}), "input 1: expected a tensor, got 1 inputs"},
+      {Node("NegativeLogLikelihoodLoss", {"x"}, {"y"}), "input 1: expected a tensor, got 1 inputs"},
   });
 }
 
