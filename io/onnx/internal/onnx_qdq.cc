@@ -308,7 +308,7 @@ class BiasMerger {
   // One number a channel, as it broadcasts with the product's result.
   bool TakeBias(const std::string& name, OnnxNode& product) {
     OnnxTensor* const weight = InitializerOf(MakerOf(product.inputs[1])->inputs[0]);
-    if (weight == nullptr) return false;
+    if (weight == nullptr || weight->dims.empty()) return false;
     const int64_t channels = weight->dims[0];
     const bool conv = product.op_type == "Conv";
     OnnxTensor* bias = InitializerOf(name);

@@ -103,9 +103,12 @@ class Folder {
     }
     return otherwise;
   }
+  // What has an attribute of another name or type is left as it is, for its operator to refuse.
   static bool HasOnly(const OnnxNode& node, std::initializer_list<std::string_view> names) {
     return std::all_of(node.attributes.begin(), node.attributes.end(), [&](const auto& a) {
-      return std::find(names.begin(), names.end(), a.name) != names.end() && a.reference.empty();
+      const bool whole = a.name == "axis" || a.name.starts_with("trans");
+      return std::find(names.begin(), names.end(), a.name) != names.end() && a.reference.empty() &&
+             (!whole || std::holds_alternative<int64_t>(a.value));
     });
   }
   // Whether a Gemm is the product of its inputs, whatever it says of the second one's order.
@@ -230,10 +233,25 @@ class Folder {
     return Bias{integers, ""};
   }
 
+  // Whether numbers of the file are one for each channel or one for all, as a product takes them:
+  // the sum that stands in its place would take others, too, and have their shape.
+  bool IsOfChannels(const std::string& name, int64_t channels, bool conv) const {
+    const OnnxNode* const node = MakerOf(name, "DequantizeLinear");
+    const OnnxTensor* const t = InitializerOf(node == nullptr ? name : Input(*node, 0));
+    if (t == nullptr) return false;
+    std::vector<int64_t> dims = t->dims;
+    if (conv) return dims == std::vector<int64_t>{channels};
+    if (dims.size() == 2 && dims[0] == 1) dims.erase(dims.begin());
+    return dims.empty() || (dims.size() == 1 && (dims[0] == 1 || dims[0] == channels));
+  }
+
   absl::StatusOr<bool> Fold(const OnnxNode& node, std::vector<OnnxNode>& nodes) {
     const bool conv = node.op_type == "Conv", gemm = node.op_type == "Gemm";
     if (!node.domain.empty() || !(conv || gemm || node.op_type == "MatMul")) return false;
-    if (node.inputs.size() < 2 || node.outputs.size() != 1) return false;
+    const size_t most = conv || gemm ? 3 : 2;
+    if (node.inputs.size() < 2 || node.inputs.size() > most || node.outputs.size() != 1) {
+      return false;
+    }
     if (gemm && !IsPlain(node)) return false;
     const bool turned = gemm && Int(node, "transB", 0) != 0;
     const int64_t axis = conv || turned ? 0 : 1;
@@ -248,6 +266,7 @@ class Folder {
     const int64_t channels = weight->dims[static_cast<size_t>(axis)];
     FIRN_ASSIGN_OR_RETURN(const Bias bias,
                           BiasOf(Input(node, 2), scales, channels, CountOf(*weight) / channels));
+    if (!bias.other.empty() && !IsOfChannels(bias.other, channels, conv)) return false;
     const std::vector<int64_t> spread =
         conv ? std::vector<int64_t>{channels, 1, 1} : std::vector<int64_t>{channels};
     std::string y = x->name, matrix = w->name;

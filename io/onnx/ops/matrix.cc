@@ -14,6 +14,19 @@ const OnnxOps kDet("Det", 11, Unary([](const Tensor& a) { return Det(a); }));
 
 Tensor Scaled(const Tensor& x, double factor) { return factor == 1 ? x : Mul(x, Tensor(factor)); }
 
+// C is broadcast to the product, never the product to C.
+void RequireSpread(const autograd::NodeCall& node, bool a_t, bool b_t) {
+  const Shape& c = node.ShapeAt(2);
+  const int64_t product[] = {node.ShapeAt(0)[a_t ? 1 : 0], node.ShapeAt(1)[b_t ? 0 : 1]};
+  bool fits = c.rank() <= 2;
+  for (int i = 1; fits && i <= c.rank(); ++i) {
+    fits = c[c.rank() - i] == 1 || c[c.rank() - i] == product[2 - i];
+  }
+  if (fits) return;
+  RefuseNode("input 2 is expected to be broadcast to [", product[0], ", ", product[1], "], it is ",
+             node.Spec(2).ToString());
+}
+
 // alpha * A B + beta * C, as most files have it a linear layer. Up to opset 6 an attribute allows C
 // to be broadcast.
 const OnnxOps kGemm("Gemm", 1, [](OnnxCall& call) -> Step {
@@ -25,6 +38,7 @@ const OnnxOps kGemm("Gemm", 1, [](OnnxCall& call) -> Step {
     }
   }
   const bool c = call.node.Has(2) && beta != 0;
+  if (c && call.opset() >= 7) RequireSpread(call.node, a_t, b_t);
   const bool row =
       c && call.node.Rank(2) == 1 && call.node.ShapeAt(2)[0] == call.node.ShapeAt(1)[b_t ? 0 : 1];
   const bool floating = IsFloating(call.node.DTypeAt(0));

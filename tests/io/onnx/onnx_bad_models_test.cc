@@ -31,6 +31,8 @@ std::string ErrorOf(const Bad& bad) {
   const std::vector<std::string> outputs = {node.outputs[0]};
   OnnxGraph graph = Graph({std::move(node)}, {"x"}, outputs,
                           {{"w", FromVector(std::vector<int64_t>{1, 7})},
+                           {"r", FromVector(std::vector<float>{1, 2, 3}, {1, 3})},
+                           {"c", FromVector(std::vector<float>{1, 2}, {2, 1})},
                            {"k", FromVector(std::vector<float>{1, 2}, {1, 1, 2})}});
   const absl::StatusOr<OnnxImport> net = Import(Model(std::move(graph), bad.opset));
   if (!net.ok()) return std::string(net.status().message());
@@ -94,6 +96,10 @@ TEST(OnnxBadModelsTest, InputsThatAreWrong) {
       {Node("Relu", {""}, {"y"}), "input 0 is expected to be a tensor, it is absent"},
       {Node("Conv", {"x", "k"}, {"y"}), "input 0"},
       {Node("Gemm", {"k", "x"}, {"y"}), "input 0 is expected to be a matrix, it is f32 [1, 1, 2]"},
+      {Node("Gemm", {"x", "x", "x"}, {"y"}, {Int("transB", 1)}),
+       "input 2 is expected to be broadcast to [2, 2], it is f32 [2, 3]"},
+      {Node("Gemm", {"r", "x", "c"}, {"y"}, {Int("transB", 1)}),
+       "input 2 is expected to be broadcast to [1, 2], it is f32 [2, 1]"},
       {Node("MatMul", {"x", "x"}, {"y"}), "[2, 3]"},
       {Node("Reshape", {"x", "w"}, {"y"}), "[1, 7]"},
       {Node("Reshape", {"x", "k"}, {"y"}), "integer"},

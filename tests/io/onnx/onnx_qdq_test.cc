@@ -24,12 +24,14 @@
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/rng.h"
+#include "tests/error_of.h"
 #include "tests/io/onnx/onnx_builder.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
 namespace {
 
+using ::firn::testing::ErrorOf;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::IsSupersetOf;
@@ -345,6 +347,38 @@ TEST(OnnxQdqTest, TakesGemmsThatSayWhatIsSoAnyway) {
     EXPECT_EQ(folded, alpha == 1);
     EXPECT_EQ(import.network(x).shape(), Shape({3, 2}));
   }
+}
+
+// A sum would take any bias; a product has one number for a channel.
+TEST(OnnxQdqTest, ABiasOfOtherChannelsIsRefused) {
+  const Tensor x = Randn({1, 1, 3, 3});
+  internal::OnnxModel model = Model({});
+  model.graph.nodes.back().inputs.push_back("b");
+  for (const int64_t channels : {1, 2, 3}) {
+    SCOPED_TRACE(channels);
+    internal::OnnxModel with = model;
+    with.graph.initializers.push_back(internal::OnnxTensorOf("b", Ones({channels})));
+    const std::string path = TempPath("bias.onnx");
+    ASSERT_TRUE(internal::WriteOnnxModel(path, with).ok());
+    const NoGradScope no_grad;
+    const OnnxImport import = ImportOnnx(path);
+    if (channels == 2) {
+      EXPECT_TRUE(import.network(x).Equals(ReadModel({}, x).y + 1));
+    } else {
+      EXPECT_THAT(ErrorOf([&] { import.network(x); }), ::testing::HasSubstr("(Conv"));
+    }
+  }
+}
+
+TEST(OnnxQdqTest, AttributesOfOtherTypesAreRefused) {
+  const Tensor x = Randn({1, 1, 3, 3});
+  internal::OnnxModel model = Model({});
+  model.graph.nodes[2].attributes = {internal::Float("axis", 0)};
+  const std::string path = TempPath("axis.onnx");
+  ASSERT_TRUE(internal::WriteOnnxModel(path, model).ok());
+  const NoGradScope no_grad;
+  EXPECT_THAT(ErrorOf([&] { ImportOnnx(path).network(x); }),
+              ::testing::HasSubstr("attribute \"axis\" is expected to be an integer"));
 }
 
 // A bias of more dimensions than the product has makes more of them.
