@@ -1,8 +1,4 @@
 // Tables, labelled images and graphs.
-#include <zlib.h>
-
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,6 +7,7 @@
 #include "firn/io/data/cifar_status.h"
 #include "firn/io/graph/graph_file_status.h"
 #include "firn/io/idx/idx_status.h"
+#include "tests/fuzz/graph_checksums.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
 
@@ -44,30 +41,9 @@ FIRN_FUZZ_READER(cifar) {
   return TryCifar100(file.parent_path().string(), {.train = false}).ok();
 }
 
-uint32_t Crc(const std::string& bytes, size_t at, size_t n) {
-  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + at, n));
-}
-
-// Note [Graph files]: the structure and the whole file have checksums, which stop nearly every
-// mutation, and so does the size of the structure.
-std::string WithRightChecksums(std::string_view bytes) {
-  constexpr size_t kHeader = 32, kCrc = 4;
-  std::string graph(bytes);
-  if (graph.size() < kHeader + kCrc) return graph;
-  uint64_t structure = graph.size() - kHeader - kCrc, elements = 0;
-  std::memcpy(&elements, graph.data() + 24, sizeof(elements));
-  if (elements <= structure) structure -= elements;
-  std::memcpy(graph.data() + 16, &structure, sizeof(structure));
-  uint32_t crc = Crc(graph, kHeader, structure);
-  std::memcpy(graph.data() + 12, &crc, kCrc);
-  crc = Crc(graph, 0, graph.size() - kCrc);
-  std::memcpy(graph.data() + graph.size() - kCrc, &crc, kCrc);
-  return graph;
-}
-
 FIRN_FUZZ_READER(graph) {
   const bool read = TryReadGraph(InMemory(bytes), {.limits = kFuzzLimits}).ok();
-  const std::string right = WithRightChecksums(bytes);
+  const std::string right = testing::WithRightChecksums(bytes);
   return TryReadGraph(InMemory(right), {.limits = kFuzzLimits}).ok() || read;
 }
 
