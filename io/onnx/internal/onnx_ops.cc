@@ -72,6 +72,12 @@ int64_t OnnxCall::Int(std::string_view attribute, int64_t otherwise) const {
   return a == nullptr ? otherwise : ValueOf<int64_t>(*a, "an integer");
 }
 
+bool OnnxCall::Flag(std::string_view attribute, bool otherwise) const {
+  const int64_t value = Int(attribute, otherwise ? 1 : 0);
+  if (value == 0 || value == 1) return value == 1;
+  RefuseNode("attribute \"", attribute, "\" is expected to be 0 or 1, it is ", value);
+}
+
 double OnnxCall::Float(std::string_view attribute) const {
   if (!Has(attribute)) RefuseNode("attribute \"", attribute, "\" is missing");
   return Float(attribute, 0);
@@ -205,7 +211,7 @@ OnnxLowering Binary(std::function<Tensor(const Tensor&, const Tensor&)> f) {
 OnnxLowering BinaryLaid(std::function<Tensor(const Tensor&, const Tensor&)> f) {
   return [f = std::move(f)](OnnxCall& call) -> Step {
     const Shape x = call.node.ShapeAt(0), y = call.node.ShapeAt(1);
-    if (call.Int("broadcast", 0) == 0) {
+    if (!call.Flag("broadcast", false)) {
       if (!(x == y)) {
         RefuseNode("inputs are expected to have one shape without attribute \"broadcast\", got ",
                    x.ToString(), " and ", y.ToString());

@@ -68,6 +68,8 @@ class OnnxCall {
   bool Has(std::string_view attribute) const { return Find(attribute) != nullptr; }
   int64_t Int(std::string_view attribute) const;
   int64_t Int(std::string_view attribute, int64_t otherwise) const;
+  // An integer that is 0 or 1. Throws for any other, which readers take for either.
+  bool Flag(std::string_view attribute, bool otherwise) const;
   // As the format has them: 1e-5f.
   double Float(std::string_view attribute) const;
   double Float(std::string_view attribute, double otherwise) const;

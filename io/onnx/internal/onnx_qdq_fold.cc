@@ -106,9 +106,12 @@ class Folder {
   // What has an attribute of another name or type is left as it is, for its operator to refuse.
   static bool HasOnly(const OnnxNode& node, std::initializer_list<std::string_view> names) {
     return std::all_of(node.attributes.begin(), node.attributes.end(), [&](const auto& a) {
-      const bool whole = a.name == "axis" || a.name.starts_with("trans");
-      return std::find(names.begin(), names.end(), a.name) != names.end() && a.reference.empty() &&
-             (!whole || std::holds_alternative<int64_t>(a.value));
+      const int64_t* const number = std::get_if<int64_t>(&a.value);
+      const bool fits = a.name == "axis"              ? number != nullptr
+                        : a.name.starts_with("trans") ? number != nullptr && (*number | 1) == 1
+                                                      : true;
+      return fits && a.reference.empty() &&
+             std::find(names.begin(), names.end(), a.name) != names.end();
     });
   }
   // Whether a Gemm is the product of its inputs, whatever it says of the second one's order.

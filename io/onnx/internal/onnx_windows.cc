@@ -3,6 +3,8 @@
 #include "firn/io/onnx/internal/onnx_windows.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "firn/tensor/ops.h"
@@ -20,10 +22,19 @@ std::vector<int64_t> NumbersOf(const OnnxCall& call, std::string_view attribute,
     RefuseNode("attribute \"", attribute, "\" is expected to have ", count, " numbers of ", least,
                " or more");
   }
+  RequireSizes(numbers, attribute, least);
   return numbers;
 }
 
 }  // namespace
+
+void RequireSizes(absl::Span<const int64_t> numbers, std::string_view what, int64_t least) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  for (const int64_t n : numbers) {
+    if (n >= least && n <= kMost) continue;
+    RefuseNode(what, " is expected to have numbers from ", least, " to ", kMost, ", got ", n);
+  }
+}
 
 std::vector<int64_t> ImageAt(const OnnxCall& call, size_t input) {
   const Shape& shape = call.node.ShapeAt(input);
@@ -44,12 +55,14 @@ int64_t OnnxWindows::Count(size_t i) const {
 OnnxWindows WindowsOf(const OnnxCall& call, std::vector<int64_t> image,
                       std::vector<int64_t> kernel) {
   const size_t dims = image.size();
+  RequireSizes(image, "the image");
+  RequireSizes(kernel, "the window");
   OnnxWindows w;
   w.image = std::move(image);
   w.kernel = std::move(kernel);
   w.stride = NumbersOf(call, "strides", dims, 1, 1);
   w.dilation = NumbersOf(call, "dilations", dims, 1, 1);
-  w.ceil = call.Int("ceil_mode", 0) != 0;
+  w.ceil = call.Flag("ceil_mode", false);
   w.begin.assign(dims, 0);
   w.end.assign(dims, 0);
   const std::string how =

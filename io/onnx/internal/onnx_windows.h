@@ -4,6 +4,7 @@
 // Where the windows of convolutions and pooling stand, and what pages of operators share.
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -15,6 +16,10 @@ namespace firn::io::internal {
 
 // An input that may be absent, then undefined.
 inline Tensor At(In in, size_t i) { return i < in.size() ? in[i] : Tensor(); }
+
+// Throws unless each is from `least` to 2^31 - 1, so that what is computed of a few of them is a
+// number; `what` names them in messages.
+void RequireSizes(absl::Span<const int64_t> numbers, std::string_view what, int64_t least = 0);
 
 // The sizes behind batch and channels. Throws unless there are 1 to 3.
 std::vector<int64_t> ImageAt(const OnnxCall& call, size_t input);

@@ -130,7 +130,7 @@ const OnnxOps kAttention("Attention", 23, [](OnnxCall& call) -> Step {
                  .kv_heads = call.Int("kv_num_heads", 0),
                  .scale = call.Float("scale", 0),
                  .softcap = call.Float("softcap", 0),
-                 .causal = call.Int("is_causal", 0) != 0,
+                 .causal = call.Flag("is_causal", false),
                  .mode = call.Int("qk_matmul_output_mode", 0),
                  .left = call.Int("left_window_size", -1),
                  .right = call.Int("right_window_size", -1),
@@ -185,7 +185,7 @@ Tensor Rotate(const Rotary& r, In in) {
 const OnnxOps kRotary("RotaryEmbedding", 23, [](OnnxCall& call) -> Step {
   const Rotary r = {.heads = call.Int("num_heads", 0),
                     .dims = call.Int("rotary_embedding_dim", 0),
-                    .interleaved = call.Int("interleaved", 0) != 0};
+                    .interleaved = call.Flag("interleaved", false)};
   if (call.node.Rank(0) == 3 && r.heads < 1) {
     RefuseNode("num_heads is expected for an input of 3 dimensions");
   }

@@ -33,8 +33,8 @@ const OnnxOps kBitwiseNot("BitwiseNot", 18, Unary([](const Tensor& x) { return B
 const OnnxOps kIsNaN("IsNaN", 9, Unary([](const Tensor& x) { return Isnan(x); }));
 
 const OnnxOps kIsInf("IsInf", 10, [](OnnxCall& call) -> Step {
-  const IsinfOptions options{.positive = call.Int("detect_positive", 1) != 0,
-                             .negative = call.Int("detect_negative", 1) != 0};
+  const IsinfOptions options{.positive = call.Flag("detect_positive", true),
+                             .negative = call.Flag("detect_negative", true)};
   return One([options](In in) { return Isinf(in[0], options); });
 });
 

@@ -50,6 +50,8 @@ Transposed TransposedOf(const OnnxCall& call) {
   if (more.size() != dims || (!wanted.empty() && wanted.size() != dims)) {
     RefuseNode("output_padding and output_shape are expected to have ", dims, " numbers");
   }
+  RequireSizes(more, "output_padding");
+  RequireSizes(wanted, "output_shape");
   const std::string how = call.Text("auto_pad", "NOTSET");
   const bool same = how.starts_with("SAME");
   for (size_t i = 0; i < dims; ++i) {
@@ -132,30 +134,37 @@ const OnnxOps kDeformConv("DeformConv", 19, [](OnnxCall& call) -> Step {
 
 // --- Windows as columns, put back into their image ----------------------------------------------
 
-const OnnxOps kCol2Im(
-    "Col2Im", 18,
-    [](OnnxCall& call) -> Step {
-      const std::vector<int64_t> image = call.node.KnownInts(1, "image_shape");
-      if (image.empty() || image.size() > 3) {
-        RaiseStatus(Unimplemented("only images of 1 to 3 dimensions are supported"), "onnx");
-      }
-      const OnnxWindows w = WindowsOf(call, image, call.node.KnownInts(2, "block_shape"));
-      std::vector<int64_t> padded, cut_begin, cut_end;
-      for (size_t i = 0; i < image.size(); ++i) {
-        padded.push_back(image[i] + w.begin[i] + w.end[i]);
-        cut_begin.push_back(-w.begin[i]);
-        cut_end.push_back(-w.end[i]);
-      }
-      return One([=](In in) {
-        const Tensor y = Fold(in[0], {.output_size = SizesOf(padded),
-                                      .kernel = SizesOf(w.kernel),
-                                      .dilation = SizesOf(w.dilation),
-                                      .stride = SizesOf(w.stride),
-                                      .dims = static_cast<int64_t>(padded.size())});
-        return PadImage(y, cut_begin, cut_end);
-      });
-    },
-    {.settings = {1, 2}});
+const OnnxOps kCol2Im("Col2Im", 18,
+                      [](OnnxCall& call) -> Step {
+                        const std::vector<int64_t> image = call.node.KnownInts(1, "image_shape");
+                        if (image.empty() || image.size() > 3) {
+                          RaiseStatus(
+                              Unimplemented("only images of 1 to 3 dimensions are supported"),
+                              "onnx");
+                        }
+                        const std::vector<int64_t> block = call.node.KnownInts(2, "block_shape");
+                        if (block.size() != image.size()) {
+                          RefuseNode("block_shape is expected to have ", image.size(),
+                                     " numbers, it has ", block.size());
+                        }
+                        const OnnxWindows w = WindowsOf(call, image, block);
+                        std::vector<int64_t> padded, cut_begin, cut_end;
+                        for (size_t i = 0; i < image.size(); ++i) {
+                          padded.push_back(image[i] + w.begin[i] + w.end[i]);
+                          cut_begin.push_back(-w.begin[i]);
+                          cut_end.push_back(-w.end[i]);
+                        }
+                        return One([=](In in) {
+                          const Tensor y =
+                              Fold(in[0], {.output_size = SizesOf(padded),
+                                           .kernel = SizesOf(w.kernel),
+                                           .dilation = SizesOf(w.dilation),
+                                           .stride = SizesOf(w.stride),
+                                           .dims = static_cast<int64_t>(padded.size())});
+                          return PadImage(y, cut_begin, cut_end);
+                        });
+                      },
+                      {.settings = {1, 2}});
 
 }  // namespace
 }  // namespace firn::io::internal

@@ -68,7 +68,7 @@ Tensor Modulo(const Tensor& x, const Tensor& y) {
 }
 
 const OnnxOps kMod("Mod", 10, [](OnnxCall& call) -> Step {
-  const bool as_c = call.Int("fmod", 0) != 0;
+  const bool as_c = call.Flag("fmod", false);
   if (!as_c && IsFloating(call.node.DTypeAt(0)) && call.opset() < 28) {
     RefuseNode("floating inputs are expected to come with attribute \"fmod\" = 1");
   }

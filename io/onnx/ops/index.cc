@@ -75,7 +75,7 @@ const OnnxOps kOneHot("OneHot", 9,
 
 const OnnxOps kTrilu("Trilu", 14,
                      [](OnnxCall& call) -> Step {
-                       const bool upper = call.Int("upper", 1) != 0;
+                       const bool upper = call.Flag("upper", true);
                        const int64_t k = call.node.Has(1) ? call.node.KnownInt(1, "k") : 0;
                        return One([=](In in) { return upper ? Triu(in[0], k) : Tril(in[0], k); });
                      },
@@ -95,7 +95,7 @@ const OnnxOps kNonZero("NonZero", 9, [](OnnxCall& call) -> Step {
 });
 
 const OnnxOps kUnique("Unique", 11, [](OnnxCall& call) -> Step {
-  UniqueOptions options{.sorted = call.Int("sorted", 1) != 0};
+  UniqueOptions options{.sorted = call.Flag("sorted", true)};
   if (call.Has("axis")) options.dim = call.Axis(call.Int("axis"), call.node.Rank(0));
   const UniqueResult r = Unique(call.node.Known(0, "X"), options);
   const auto constant = autograd::NodeCall::Constant;

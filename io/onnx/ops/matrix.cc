@@ -30,7 +30,7 @@ void RequireSpread(const autograd::NodeCall& node, bool a_t, bool b_t) {
 // alpha * A B + beta * C, as most files have it a linear layer. Up to opset 6 an attribute allows C
 // to be broadcast.
 const OnnxOps kGemm("Gemm", 1, [](OnnxCall& call) -> Step {
-  const bool a_t = call.Int("transA", 0) != 0, b_t = call.Int("transB", 0) != 0;
+  const bool a_t = call.Flag("transA", false), b_t = call.Flag("transB", false);
   const double alpha = call.Float("alpha", 1), beta = call.Float("beta", 1);
   for (size_t i = 0; i < 2; ++i) {
     if (call.node.Rank(i) != 2) {

@@ -55,7 +55,7 @@ TensorList TrainBatch(In in, double eps, double momentum) {
 
 Step LowerBatchNorm(OnnxCall& call, bool training) {
   for (size_t i = 0; i < 5; ++i) call.node.Spec(i);
-  if (call.Int("spatial", 1) == 0) {
+  if (!call.Flag("spatial", true)) {
     RaiseStatus(Unimplemented("spatial = 0 is not supported"), "onnx");
   }
   const double eps = call.Float("epsilon", 1e-5f), momentum = call.Float("momentum", 0.9f);
@@ -68,13 +68,13 @@ const OnnxOps kBatchNorm1(
     "BatchNormalization", 1,
     [](OnnxCall& call) -> Step {
       // As of Dropout, a file that says nothing does not mean training.
-      const bool asked = call.Has("is_test") && call.Int("is_test", 0) == 0;
+      const bool asked = call.Has("is_test") && !call.Flag("is_test", false);
       return LowerBatchNorm(call, asked || call.node.Wants(1));
     },
     kBatchBuffers);
 const OnnxOps kBatchNorm14(
     "BatchNormalization", 14,
-    [](OnnxCall& call) -> Step { return LowerBatchNorm(call, call.Int("training_mode", 0) != 0); },
+    [](OnnxCall& call) -> Step { return LowerBatchNorm(call, call.Flag("training_mode", false)); },
     kBatchBuffers);
 
 // --- Of samples ---------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ Step DropSome(double ratio) {
 const OnnxOps kDropout1("Dropout", 1, [](OnnxCall& call) -> Step {
   const double ratio = call.Float("ratio", 0.5f);
   // A file that says nothing asks for training; its writers did not mean that.
-  const bool training = call.Has("is_test") && call.Int("is_test", 0) == 0;
+  const bool training = call.Has("is_test") && !call.Flag("is_test", false);
   if (training && ratio > 0) RaiseStatus(Unimplemented("is_test = 0 is not supported"), "onnx");
   return KeepAll(call);
 });

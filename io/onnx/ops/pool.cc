@@ -96,7 +96,7 @@ TensorList PoolMaxima(const Tensor& given, const OnnxWindows& w, bool indices, b
 
 const OnnxOps kMaxPool("MaxPool", 1, [](OnnxCall& call) -> Step {
   const OnnxWindows windows = PoolOf(call);
-  const bool indices = call.node.Wants(1), by_column = call.Int("storage_order", 0) != 0;
+  const bool indices = call.node.Wants(1), by_column = call.Flag("storage_order", false);
   return [=](In in) { return PoolMaxima(in[0], windows, indices, by_column); };
 });
 
@@ -145,7 +145,7 @@ Tensor WindowCounts(const Tensor& x, const OnnxWindows& w, bool with_padding) {
 
 const OnnxOps kAveragePool("AveragePool", 1, [](OnnxCall& call) -> Step {
   const OnnxWindows w = PoolOf(call);
-  const bool with_padding = call.Int("count_include_pad", 0) != 0;
+  const bool with_padding = call.Flag("count_include_pad", false);
   const bool gaps = std::any_of(w.dilation.begin(), w.dilation.end(), [](auto d) { return d > 1; });
   return One([=](In in) {
     if (IsPlain(w) && !gaps) {
@@ -211,6 +211,7 @@ const OnnxOps kMaxUnpool(
         if (wanted.size() != usual.size()) {
           RefuseNode("output_shape is expected to have ", usual.size(), " numbers");
         }
+        RequireSizes(wanted, "output_shape");
         for (size_t i = 0; i < w.dims(); ++i) more[i] = wanted[i + 2] - usual[i + 2];
       }
       const Shape result(usual);

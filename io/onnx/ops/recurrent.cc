@@ -85,9 +85,9 @@ Recurrence ReadRecurrence(const OnnxCall& call, Kind kind) {
       call.OneOf("direction", "forward", {"forward", "reverse", "bidirectional"});
   r.directions = direction == "bidirectional" ? 2 : 1;
   r.first_reversed = direction == "reverse";
-  r.batch_first = call.Int("layout", 0) != 0;
-  r.reset_outside = call.Int("linear_before_reset", 0) != 0;
-  r.coupled = call.Int("input_forget", 0) != 0;
+  r.batch_first = call.Flag("layout", false);
+  r.reset_outside = call.Flag("linear_before_reset", false);
+  r.coupled = call.Flag("input_forget", false);
   r.clip = call.Float("clip", 0);
   const Shape& recurrent = call.node.ShapeAt(2);
   if (call.node.Rank(0) != 3 || call.node.Rank(1) != 3 || recurrent.rank() != 3 ||

@@ -21,10 +21,10 @@ OnnxLowering Reduce(Reduction r) {
   return [r](OnnxCall& call) -> Step {
     const int rank = call.node.Rank(0);
     const DType dtype = call.node.DTypeAt(0);
-    const bool keep = call.Int("keepdims", 1) != 0;
+    const bool keep = call.Flag("keepdims", true);
     const auto given = call.IntsOf("axes", 1);
     const std::vector<int64_t> axes = call.Axes(given.value_or(std::vector<int64_t>()), rank);
-    if (axes.empty() && call.Int("noop_with_empty_axes", 0) != 0) {
+    if (axes.empty() && call.Flag("noop_with_empty_axes", false)) {
       return One([=](In in) { return Cast(r.none(in[0]), dtype); });
     }
     const DimList dims(axes);
@@ -106,8 +106,8 @@ template <bool kLargest>
 OnnxLowering Position() {
   return [](OnnxCall& call) -> Step {
     const int64_t axis = call.Axis(call.Int("axis", 0), call.node.Rank(0));
-    const bool keep = call.Int("keepdims", 1) != 0;
-    const bool last = call.Int("select_last_index", 0) != 0;
+    const bool keep = call.Flag("keepdims", true);
+    const bool last = call.Flag("select_last_index", false);
     return One([=](In in) {
       const Tensor x = last ? Flip(in[0], DimList(axis)) : in[0];
       const Tensor at = kLargest ? Argmax(x, axis, keep) : Argmin(x, axis, keep);
@@ -131,8 +131,8 @@ const OnnxOps kTopK("TopK", 10,
                     [](OnnxCall& call) -> Step {
                       const int64_t axis = call.Axis(call.Int("axis", -1), call.node.Rank(0));
                       const int64_t k = call.node.KnownInt(1, "K");
-                      const TopkOptions options{.largest = call.Int("largest", 1) != 0,
-                                                .sorted = call.Int("sorted", 1) != 0};
+                      const TopkOptions options{.largest = call.Flag("largest", true),
+                                                .sorted = call.Flag("sorted", true)};
                       return [=](In in) {
                         const ValuesAndIndices top = Topk(in[0], k, axis, options);
                         return TensorList{top.values, top.indices};
@@ -145,8 +145,8 @@ template <Tensor (*kScan)(const Tensor&, inner::Integer, const CumsumOptions&)>
 OnnxLowering Running() {
   return [](OnnxCall& call) -> Step {
     const int64_t axis = call.Axis(call.node.KnownInt(1, "axis"), call.node.Rank(0));
-    const CumsumOptions options{.exclusive = call.Int("exclusive", 0) != 0,
-                                .reverse = call.Int("reverse", 0) != 0};
+    const CumsumOptions options{.exclusive = call.Flag("exclusive", false),
+                                .reverse = call.Flag("reverse", false)};
     const DType dtype = call.node.DTypeAt(0);
     return One([=](In in) { return Cast(kScan(in[0], axis, options), dtype); });
   };

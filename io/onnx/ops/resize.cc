@@ -97,9 +97,9 @@ void ReadCoordinates(const OnnxCall& call, ResizeOptions* o) {
   o->nearest = Chosen(call, "nearest_mode", "round_prefer_floor", kNearest);
   o->coordinates = Chosen(call, "coordinate_transformation_mode", "half_pixel", kCoordinates);
   o->cubic_a = call.Float("cubic_coeff_a", -0.75f);
-  o->exclude_outside = call.Int("exclude_outside", 0) != 0;
+  o->exclude_outside = call.Flag("exclude_outside", false);
   o->extrapolation_value = call.Float("extrapolation_value", 0);
-  o->antialias = call.Int("antialias", 0) != 0;
+  o->antialias = call.Flag("antialias", false);
   if (call.Text("coordinate_transformation_mode", "") != "tf_half_pixel_for_nn") return;
   // (i + 0.5) / s, of which the floor is the half up of half a pixel less.
   if (o->mode != ResizeMode::kNearest || o->nearest != ResizeNearest::kFloor) {
@@ -154,7 +154,7 @@ const OnnxOps kGridSample("GridSample", 16, [](OnnxCall& call) -> Step {
   const GridSampleOptions options = {
       .mode = Chosen(call, "mode", "linear", kSampleModes),
       .padding = Chosen(call, "padding_mode", "zeros", kSamplePadding),
-      .align_corners = call.Int("align_corners", 0) != 0};
+      .align_corners = call.Flag("align_corners", false)};
   if (options.mode == GridSampleMode::kCubic && call.node.Rank(0) != 4) {
     RaiseStatus(Unimplemented("mode cubic is supported for images alone"), "onnx");
   }
@@ -164,7 +164,7 @@ const OnnxOps kGridSample("GridSample", 16, [](OnnxCall& call) -> Step {
 const OnnxOps kAffineGrid("AffineGrid", 20,
                           [](OnnxCall& call) -> Step {
                             const Shape size(call.node.KnownInts(1, "size"));
-                            const bool corners = call.Int("align_corners", 0) != 0;
+                            const bool corners = call.Flag("align_corners", false);
                             return One([=](In in) { return AffineGrid(in[0], size, corners); });
                           },
                           {.settings = {1}});
@@ -184,6 +184,7 @@ const OnnxOps kCenterCropPad("CenterCropPad", 18,
                                }
                                std::vector<int64_t> begin(static_cast<size_t>(x.rank())),
                                    end = begin;
+                               RequireSizes(wanted, "shape");
                                for (size_t i = 0; i < axes.size(); ++i) {
                                  const int64_t more = wanted[i] - x[axes[i]];
                                  begin[static_cast<size_t>(axes[i])] = more / 2;
@@ -204,7 +205,7 @@ const OnnxOps kNonMaxSuppression("NonMaxSuppression", 10,
                                    if (call.node.Has(4))
                                      o.score_threshold =
                                          call.node.KnownNumber(4, "score_threshold");
-                                   o.center_box = call.Int("center_point_box", 0) != 0;
+                                   o.center_box = call.Flag("center_point_box", false);
                                    return One(
                                        [=](In in) { return NonMaxSuppression(in[0], in[1], o); });
                                  },

@@ -83,7 +83,7 @@ const OnnxOps kConcat("ConcatFromSequence", 11, [](OnnxCall& call) -> Step {
   const Values& items = ItemsOf(call, 0);
   if (items.empty()) RefuseNode("an empty sequence cannot be joined");
   const int64_t axis = call.Int("axis");
-  const bool stack = call.Int("new_axis", 0) != 0;
+  const bool stack = call.Flag("new_axis", false);
   const Step join = One([=](In in) {
     return stack ? Stack({in.begin(), in.end()}, axis) : Concat({in.begin(), in.end()}, axis);
   });
@@ -98,7 +98,7 @@ const OnnxOps kSplit("SplitToSequence", 11,
                        const Shape& x = call.node.ShapeAt(0);
                        const int64_t axis = call.Axis(call.Int("axis", 0), x.rank());
                        const bool single = !call.node.Has(1);
-                       const bool drop = single && call.Int("keepdims", 1) == 0;
+                       const bool drop = single && !call.Flag("keepdims", true);
                        std::vector<int64_t> sizes;
                        if (!single && call.node.Rank(1) == 1) {
                          sizes = call.node.KnownInts(1, "split");

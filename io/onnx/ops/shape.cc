@@ -37,7 +37,7 @@ const OnnxOps kSize("Size", 1, [](OnnxCall& call) -> Step {
 // 0 stands for the size of the input (unless allowzero says otherwise), -1 for what is left.
 Step LowerReshape(OnnxCall& call, Sizes sizes) {
   const Shape& x = call.node.ShapeAt(0);
-  const bool zero = call.Int("allowzero", 0) != 0;
+  const bool zero = call.Flag("allowzero", false);
   for (size_t i = 0; i < sizes.size() && !zero; ++i) {
     if (sizes[i] != 0) continue;
     if (static_cast<int64_t>(i) >= x.rank()) {
@@ -170,6 +170,7 @@ const OnnxOps kSplit("Split", 1,
                        const Shape& x = call.node.ShapeAt(0);
                        const int64_t axis = call.Axis(call.Int("axis", 0), x.rank());
                        const auto outputs = static_cast<int64_t>(call.node.num_outputs());
+                       if (outputs == 0) RefuseNode("an output is expected, there is none");
                        auto sizes = call.IntsOf("split", 1);
                        if (!sizes) {
                          const int64_t n = call.Int("num_outputs", outputs);

@@ -17,7 +17,7 @@ OnnxLowering Window(std::vector<double> coefficients) {
     const int64_t size = call.node.KnownInt(0, "size");
     const DType dtype = call.Element("output_datatype", DType::kF32);
     call.node.Return(CosineWindow(coefficients, size,
-                                  {.periodic = call.Int("periodic", 1) != 0, .dtype = dtype}));
+                                  {.periodic = call.Flag("periodic", true), .dtype = dtype}));
     return {};
   };
 }
@@ -114,8 +114,8 @@ Step LowerDft(OnnxCall& call, int64_t axis) {
     RefuseNode("input 0 is expected to have a last dimension of 1 or 2, it is ", x.ToString());
   }
   Transform t = {.axis = call.Axis(axis, x.rank()),
-                 .inverse = call.Int("inverse", 0) != 0,
-                 .onesided = call.Int("onesided", 0) != 0};
+                 .inverse = call.Flag("inverse", false),
+                 .onesided = call.Flag("onesided", false)};
   if (t.axis == x.rank() - 1) RefuseNode("the last dimension is no axis to transform");
   t.length = x[t.axis];
   if (t.inverse && t.onesided) t.length = 2 * (t.length - 1);
@@ -148,7 +148,7 @@ const OnnxOps kStft(
       const int64_t length = call.node.Has(3)   ? call.node.KnownInt(3, "frame_length")
                              : call.node.Has(2) ? call.node.Spec(2).shape.num_elements()
                                                 : x[1];
-      const bool onesided = call.Int("onesided", 1) != 0;
+      const bool onesided = call.Flag("onesided", true);
       return One([=](In in) {
         const Tensor signal = in[0].rank() == 3 ? Squeeze(in[0], {2}) : in[0];
         const Tensor window = At(in, 2).defined() ? in[2].To(signal.dtype()) : Tensor();

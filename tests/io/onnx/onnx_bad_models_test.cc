@@ -1,5 +1,6 @@
 // Models that are none: each is refused with the file, the node, its operator and opset, the field,
 // what was expected and what was found.
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ std::string ErrorOf(const Bad& bad) {
   const std::vector<std::string> outputs = {node.outputs[0]};
   OnnxGraph graph = Graph({std::move(node)}, {"x"}, outputs,
                           {{"w", FromVector(std::vector<int64_t>{1, 7})},
+                           {"m", FromVector(std::vector<int64_t>{1, INT64_MIN})},
                            {"r", FromVector(std::vector<float>{1, 2, 3}, {1, 3})},
                            {"c", FromVector(std::vector<float>{1, 2}, {2, 1})},
                            {"k", FromVector(std::vector<float>{1, 2}, {1, 1, 2})}});
@@ -62,6 +64,10 @@ TEST(OnnxBadModelsTest, AttributesThatAreWrong) {
        "attribute \"axis\" is expected to be an integer, it is of type 7"},
       {Node("LeakyRelu", {"x"}, {"y"}, {Int("alpha", 1)}),
        "attribute \"alpha\" is expected to be a number, it is of type 2"},
+      {Node("ReduceSum", {"x"}, {"y"}, {Int("keepdims", 17)}),
+       "attribute \"keepdims\" is expected to be 0 or 1, it is 17"},
+      {Node("Gemm", {"x", "x"}, {"y"}, {Int("transB", -1)}),
+       "attribute \"transB\" is expected to be 0 or 1, it is -1"},
       {Node("Transpose", {"x"}, {"y"}, {Ints("perm", {0, 0})}), "axis 0 comes twice"},
       {Node("Transpose", {"x"}, {"y"}, {Ints("perm", {0})}),
        "attribute \"perm\" is expected to have 2 entries, got 1"},
@@ -108,6 +114,10 @@ TEST(OnnxBadModelsTest, InputsThatAreWrong) {
       {Node("Expand", {"x", "w"}, {"y"}), "[2, 3]"},
       {Node("Tile", {"k", "w"}, {"y"}), "input 1 is expected to have 3 elements, it has 2"},
       {Node("Gather", {"x", "w"}, {"y"}), "7"},
+      {Node("CenterCropPad", {"x", "m"}, {"y"}),
+       "shape is expected to have numbers from 0 to 2147483647, got -9223372036854775808"},
+      {Node("MaxPool", {"k"}, {"y"}, {Ints("kernel_shape", {1}), Ints("pads", {0, 1LL << 40})}),
+       "pads is expected to have numbers from 0 to 2147483647, got 1099511627776"},
   });
 }
 
@@ -120,7 +130,8 @@ TEST(OnnxBadModelsTest, AnyNumberOfInputsAndOutputs) {
     OnnxModel model =
         Model(Graph({Node(std::string(op.name), std::vector<std::string>(inputs, input), outputs,
                           {}, std::string(op.options.domain))},
-                    {"x"}, {outputs[0]}, {{"w", FromVector(std::vector<int64_t>{1, 0})}}),
+                    {"x"}, {outputs.empty() ? "x" : outputs[0]},
+                    {{"w", FromVector(std::vector<int64_t>{1, 0})}}),
               op.options.domain.empty() ? op.since : 18);
     if (!op.options.domain.empty())
       model.opsets.push_back({std::string(op.options.domain), op.since});
@@ -136,6 +147,7 @@ TEST(OnnxBadModelsTest, AnyNumberOfInputsAndOutputs) {
     SCOPED_TRACE(op.name);
     for (const char* input : {"x", "w", ""}) {
       for (size_t inputs = 0; inputs < 10; ++inputs) {
+        expect_no_crash(op, input, inputs, {});
         expect_no_crash(op, input, inputs, {"y"});
         expect_no_crash(op, input, inputs, {"y", "a", "b", "c", "d"});
       }
