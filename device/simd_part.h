@@ -60,6 +60,18 @@ FIRN_ALWAYS_INLINE void StorePart(Vec<T> v, int64_t n, T* to) {
 #endif
 }
 
+// As StoreAll, past the caches where the processor has such stores of whole lines; for results of
+// kNonTemporalBytes (device/non_temporal_copy.h), whose FinishNonTemporal() holds here too.
+// Requires: `to` is aligned to a register.
+template <class T>
+FIRN_ALWAYS_INLINE void StoreNonTemporal(Vec<T> v, T* to) {
+#if FIRN_LEVEL >= 4
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(v));
+#else
+  StoreAll<T>(v, to);
+#endif
+}
+
 }  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_SIMD_PART_H_

@@ -98,34 +98,46 @@ FIRN_FOR_TILES void MultiplyTiles([[maybe_unused]] const uint16_t* const (&a)[kL
 #endif
 }
 
-// The same of numbers that are sums of bfloat16, their parts, from the largest on: a step has the
-// tiles of all parts of 16 rows or columns, one behind the other. Products of two parts are left
-// out where these are, together, as small as what the operand of more parts leaves out. The sums
-// are 16 kLeft rows of 32 floats that are `c_row` apart.
-template <int kLeft, int kLeftParts, int kRightParts>
-FIRN_FOR_TILES void MultiplyParts([[maybe_unused]] const uint16_t* const (&a)[kLeft],
-                                  [[maybe_unused]] const uint16_t* const (&b)[2],
-                                  [[maybe_unused]] int64_t steps, [[maybe_unused]] bool fresh,
-                                  [[maybe_unused]] float* c, [[maybe_unused]] int64_t c_row) {
+// The next three functions are one product, whose sums stay in registers from the first to the
+// last: 16 kLeft rows by two tiles of columns. Sums begin as they lie in memory, rows `row` apart
+// (0: all alike) and the second tile `next` behind the first, or as zeros if c is null. Requires,
+// as those below: a TileScope.
+template <int kLeft>
+FIRN_FOR_TILES void BeginTiles([[maybe_unused]] const float* c, [[maybe_unused]] int64_t row,
+                               [[maybe_unused]] int64_t next) {
   static_assert(kLeft <= 2);
 #if FIRN_LEVEL >= 4
   constexpr bool kTwo = kLeft == 2;
-  constexpr int kRow = 64;  // bytes
-  constexpr int kParts = kLeftParts > kRightParts ? kLeftParts : kRightParts;
-  const int64_t row = c_row * static_cast<int64_t>(sizeof(float));
-  float* const below = c + kTileRows * c_row;
   asm volatile("" ::: "memory");  // g++ 12 does not know what loads of tiles read
-  if (fresh) {
+  if (c == nullptr) {
     _tile_zero(0);
     _tile_zero(1);
     if constexpr (kTwo) _tile_zero(2);
     if constexpr (kTwo) _tile_zero(3);
   } else {
-    _tile_loadd(0, c, row);
-    _tile_loadd(1, c + kTileRows, row);
-    if constexpr (kTwo) _tile_loadd(2, below, row);
-    if constexpr (kTwo) _tile_loadd(3, below + kTileRows, row);
+    const int64_t bytes = row * static_cast<int64_t>(sizeof(float));
+    const float* const below = c + kTileRows * row;
+    _tile_loadd(0, c, bytes);
+    _tile_loadd(1, c + next, bytes);
+    if constexpr (kTwo) _tile_loadd(2, below, bytes);
+    if constexpr (kTwo) _tile_loadd(3, below + next, bytes);
   }
+#endif
+}
+
+// Adds products of numbers that are sums of bfloat16, their parts, from the largest on: each of the
+// steps has the tiles of all parts of 16 rows or columns, one behind the other. Products of two
+// parts are left out where these are, together, as small as what the operand of more parts leaves
+// out.
+template <int kLeft, int kLeftParts, int kRightParts>
+FIRN_FOR_TILES void AddParts([[maybe_unused]] const uint16_t* const (&a)[kLeft],
+                             [[maybe_unused]] const uint16_t* const (&b)[2],
+                             [[maybe_unused]] int64_t steps) {
+#if FIRN_LEVEL >= 4
+  constexpr bool kTwo = kLeft == 2;
+  constexpr int kRow = 64;  // bytes
+  constexpr int kParts = kLeftParts > kRightParts ? kLeftParts : kRightParts;
+  asm volatile("" ::: "memory");
   for (int64_t s = 0; s < steps; ++s) {
     const int64_t left = s * kLeftParts * kTileBits, right = s * kRightParts * kTileBits;
 #pragma GCC unroll 3
@@ -142,11 +154,32 @@ FIRN_FOR_TILES void MultiplyParts([[maybe_unused]] const uint16_t* const (&a)[kL
       }
     }
   }
-  _tile_stored(0, c, row);
-  _tile_stored(1, c + kTileRows, row);
-  if constexpr (kTwo) _tile_stored(2, below, row);
-  if constexpr (kTwo) _tile_stored(3, below + kTileRows, row);
 #endif
+}
+
+// Stores the sums to where they lie as BeginTiles has it.
+template <int kLeft>
+FIRN_FOR_TILES void StoreTiles([[maybe_unused]] float* c, [[maybe_unused]] int64_t row,
+                               [[maybe_unused]] int64_t next) {
+#if FIRN_LEVEL >= 4
+  constexpr bool kTwo = kLeft == 2;
+  const int64_t bytes = row * static_cast<int64_t>(sizeof(float));
+  float* const below = c + kTileRows * row;
+  _tile_stored(0, c, bytes);
+  _tile_stored(1, c + next, bytes);
+  if constexpr (kTwo) _tile_stored(2, below, bytes);
+  if constexpr (kTwo) _tile_stored(3, below + next, bytes);
+#endif
+}
+
+// All of it: C += A B, or C = A B if `fresh`, for 16 kLeft rows of 32 floats that are `c_row`
+// apart.
+template <int kLeft, int kLeftParts, int kRightParts>
+FIRN_FOR_TILES void MultiplyParts(const uint16_t* const (&a)[kLeft], const uint16_t* const (&b)[2],
+                                  int64_t steps, bool fresh, float* c, int64_t c_row) {
+  BeginTiles<kLeft>(fresh ? nullptr : c, c_row, kTileRows);
+  AddParts<kLeft, kLeftParts, kRightParts>(a, b, steps);
+  StoreTiles<kLeft>(c, c_row, kTileRows);
 }
 
 }  // namespace firn::inner::internal

@@ -39,5 +39,14 @@ TYPED_TEST(SimdPartTest, AllLanesComeAndGoFromAnyPlace) {
   }
 }
 
+TYPED_TEST(SimdPartTest, NonTemporalStoresAreStores) {
+  using T = TypeParam;
+  constexpr auto kLanes = static_cast<size_t>(kSimdLanes<T>);
+  alignas(kSimdBytes) std::array<T, 3 * kLanes> to;
+  to.fill(T(-1));
+  StoreNonTemporal<T>(Vec<T>{} + T(7), to.data() + kLanes);
+  for (size_t i = 0; i < to.size(); ++i) EXPECT_EQ(to[i], i / kLanes == 1 ? T(7) : T(-1)) << i;
+}
+
 }  // namespace
 }  // namespace firn::inner::internal

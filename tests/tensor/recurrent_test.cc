@@ -268,26 +268,69 @@ TEST(RecurrentTest, SaysWhatDoesNotFit) {
 
 // More rows and a longer inner direction than are multiplied at once by tiles of bfloat16; the
 // rounding of states at each step would be 2^-9 of them.
+// Results of a layer in bfloat16 and in f32, of weights and sequences that are bfloat16.
+void ExpectRoundedOnce(int64_t gates, int64_t steps, int64_t batch, int64_t in, int64_t hidden,
+                       double scale) {
+  const auto half = [](const Tensor& t) { return t.To(DType::kBF16); };
+  const auto small = [&](const Tensor& t) { return half(Mul(t, Full({}, scale))).To(DType::kF32); };
+  const RecurrentWeights drawn = DrawWeights(gates, in, hidden)[0];
+  const RecurrentWeights wide = {small(drawn.w_ih), small(drawn.w_hh), small(drawn.b_ih),
+                                 small(drawn.b_hh)};
+  const Tensor x = half(Randn({steps, batch, in})).To(DType::kF32);
+  const std::vector<Tensor> want = RunKind(gates, x, {wide});
+  const std::vector<Tensor> got = RunKind(
+      gates, half(x), {{half(wide.w_ih), half(wide.w_hh), half(wide.b_ih), half(wide.b_hh)}});
+  for (size_t i = 0; i < want.size(); ++i) {
+    const Tensor difference = Abs(Sub(got[i].To(DType::kF32), want[i]));
+    const Tensor rounding = Add(Mul(Abs(want[i]), Full({}, 1.0 / 256)), Full({}, 2e-6));
+    EXPECT_LE(Max(Flatten(Sub(difference, rounding))).Item<double>(), 0)
+        << gates << " gates, " << in << " to " << hidden << ", result " << i;
+  }
+}
+
 TEST(RecurrentTest, Bfloat16LosesNoMoreThanItsResultsAreRounded) {
-  constexpr int64_t kHidden = 288;
-  for (const int64_t gates : kGates) {
-    const auto small = [](const Tensor& t) {
-      return Mul(t, Full({}, 0.1)).To(DType::kBF16).To(DType::kF32);
-    };
-    const RecurrentWeights drawn = DrawWeights(gates, 40, kHidden)[0];
-    const RecurrentWeights wide = {small(drawn.w_ih), small(drawn.w_hh), small(drawn.b_ih),
-                                   small(drawn.b_hh)};
+  ManualSeed(7);
+  for (const int64_t gates : kGates) ExpectRoundedOnce(gates, 6, 37, 40, 288, 0.1);
+}
+
+// Rows and units that fill no tile, rows for one tile alone, sums of sequences that come before the
+// steps, gates that are written past the caches, and states that are too long for one go.
+TEST(RecurrentTest, LstmInBfloat16IsRoundedOnceAtEverySize) {
+  ManualSeed(8);
+  ExpectRoundedOnce(4, 5, 35, 24, 20, 0.2);
+  ExpectRoundedOnce(4, 3, 7, 17, 39, 0.2);
+  ExpectRoundedOnce(4, 3, 33, 520, 200, 0.05);
+  ExpectRoundedOnce(4, 64, 32, 48, 256, 0.1);
+  ExpectRoundedOnce(4, 2, 5, 24, 530, 0.1);
+}
+
+TEST(RecurrentTest, LstmInBfloat16GivesTheSameBitsOnEveryThread) {
+  ManualSeed(9);
+  for (const auto& [batch, hidden] : {std::pair(40, 48), std::pair(6, 200)}) {
     const auto half = [](const Tensor& t) { return t.To(DType::kBF16); };
-    const Tensor x = half(Randn({6, 37, 40})).To(DType::kF32);
-    const std::vector<Tensor> want = RunKind(gates, x, {wide});
-    const std::vector<Tensor> got = RunKind(
-        gates, half(x), {{half(wide.w_ih), half(wide.w_hh), half(wide.b_ih), half(wide.b_hh)}});
-    for (size_t i = 0; i < want.size(); ++i) {
-      const Tensor difference = Abs(Sub(got[i].To(DType::kF32), want[i]));
-      const Tensor rounding = Add(Mul(Abs(want[i]), Full({}, 1.0 / 256)), Full({}, 2e-6));
-      EXPECT_LE(Max(Flatten(Sub(difference, rounding))).Item<double>(), 0) << gates << " " << i;
+    const RecurrentWeights w = DrawWeights(4, 33, hidden)[0];
+    const RecurrentWeights halves = {half(w.w_ih), half(w.w_hh), half(w.b_ih), half(w.b_hh)};
+    const Tensor x = half(Draw({9, batch, 33}));
+    std::vector<Tensor> want;
+    for (const int threads : {1, 2, 3}) {
+      const Threads scope(threads);
+      const std::vector<Tensor> got = RunKind(4, x, {halves});
+      if (want.empty()) want = got;
+      ExpectSame(got, want, 0);
     }
   }
+}
+
+TEST(RecurrentTest, LargeSumsOfAnLstmSaturate) {
+  const RecurrentWeights w = {Full({4, 1}, 1.0), Zeros({4, 1})};
+  const Tensor x = FromVector(std::vector<float>{1e4f, -1e4f, 200.0f, -200.0f}, {4, 1, 1});
+  const LstmResult r = Lstm(x, {}, {w});
+  // in, forget and out are 1 or 0 and the candidate 1 or -1; cells are 1, 0, 1, 0.
+  const std::vector<float> y = Flatten(r.y).ToVector<float>();
+  EXPECT_NEAR(y[0], 0.76159416f, 1e-6);
+  EXPECT_EQ(y[1], 0);
+  EXPECT_NEAR(y[2], 0.76159416f, 1e-6);
+  EXPECT_NEAR(y[3], 0, 1e-30);
 }
 
 }  // namespace

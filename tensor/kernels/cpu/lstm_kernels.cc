@@ -1,6 +1,6 @@
 // lstm_layer: each step sums x w_ih^T + b_ih + b_hh + h w_hh^T, by weights that were packed once,
-// into what becomes the gates, and one pass over its units makes them and both states. Gates and
-// cells are kept for the gradient.
+// and makes gates and both states of the sums (lstm_steps.h). Gates and cells are kept for the
+// gradient.
 //
 // lstm_layer_grad: the walk back. A step's pass makes the gradients of its gates, and their product
 // with w_hh is the gradient of h before it. The gradients of x and of the weights are one product
@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/lstm_steps.h"
 #include "firn/tensor/kernels/cpu/recurrent_layer.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/math.h"
@@ -20,45 +21,12 @@
 namespace firn::cpu {
 namespace {
 
+using namespace lstm;
+
 using In = RecurrentIn;
 using Out = LstmOut;
 using GradIn = LstmGradIn;
 using GradOut = LstmGradOut;
-
-constexpr int64_t kGates = 4;
-
-// The gates of a row's units [begin, end), over what is summed for them, and the states. `h` is
-// what a projection takes.
-template <class T>
-void Gates(int64_t hidden, int64_t begin, int64_t end, const T* before, T* gates, T* cell, T* h) {
-  T* const in = gates;
-  T* const forget = gates + hidden;
-  T* const candidate = gates + 2 * hidden;
-  T* const out = gates + 3 * hidden;
-  FIRN_INDEPENDENT_STEPS
-  for (int64_t u = begin; u < end; ++u) {
-    const T i = math::Sigmoid(in[u]), f = math::Sigmoid(forget[u]);
-    const T g = math::Tanh(candidate[u]), o = math::Sigmoid(out[u]);
-    const T c = f * before[u] + i * g;
-    in[u] = i;
-    forget[u] = f;
-    candidate[u] = g;
-    out[u] = o;
-    cell[u] = c;
-    h[u] = o * math::Tanh(c);
-  }
-}
-
-// What both directions of the kernel know of a call, and the shapes of its products.
-struct Sizes {
-  int64_t rows, batch, hidden, state;
-  bool projected, tiles;
-
-  PanelShape step() const { return {kGates, hidden, state, 1, state, tiles}; }
-  PanelShape back() const { return {1, state, kGates * hidden, state, 1, tiles}; }
-  PanelShape projection() const { return {1, state, hidden, 1, hidden, tiles}; }
-  PanelShape projection_back() const { return {1, hidden, state, hidden, 1, tiles}; }
-};
 
 Sizes SizesOf(const Shape& rows, const TensorSpec& h0, const TensorSpec& cells, bool projected,
               bool tiles) {
@@ -91,35 +59,36 @@ Sizes SizesOf(const KernelContext& k, bool tiles) {
 template <class T>
 void Forward(KernelContext& k, bool tiles) {
   const Sizes s = SizesOf(k, tiles);
-  Scratch<T> scratch(s, k.in_spec(In::kX).shape.dim(-1), k.workspace());
+  const int64_t width = k.in_spec(In::kX).shape.dim(-1);
+  Scratch<T> scratch(s, width, k.workspace());
+  const T* const x = k.in<T>(In::kX);
   T *const y = k.out<T>(Out::kY), *const gates = k.out<T>(Out::kGates);
   T* const cells = k.out<T>(Out::kCells);
   const T *const h0 = k.in<T>(In::kH0), *const c0 = k.in<T>(In::kC0);
   InputSums<T>& input = scratch.input;
   input.SetBias(k.in<T>(In::kBih), k.in<T>(In::kBhh));
-  input.Begin(k.in<T>(In::kX), k.in<T>(In::kWih), gates);
+  input.Begin(x, k.in<T>(In::kWih), gates);
   Panels<T> panels(s.step(), scratch.weights), projection(s.projection(), scratch.projection);
   PackAll(panels, k.in<T>(In::kWhh));
   if (s.projected) PackAll(projection, k.in<T>(In::kWhr));
+  const Steps<T> of_step(s, input, panels, gates);
   const TimeSteps steps = StepsOf(k.in_spec(In::kX).shape, s.batch, k.attrs<RecurrentLayerAttrs>());
   const StepGrid grid = PlanFor<T>(steps, s.step(), s.projected);
   ForEachStepAndPiece(steps, grid, false, [&](const auto& step, const auto& piece) {
     ForEachPart(step, piece, [&](int64_t begin, int64_t end, bool carried) {
       const int64_t from = step.before + begin, at = step.at + begin;
-      const T* const h = carried ? y + from * s.state : h0 + begin * s.state;
-      const T* const c = carried ? cells + from * s.hidden : c0 + begin * s.hidden;
-      T* const of_step = gates + at * kGates * s.hidden;
-      T* const to = s.projected ? scratch.unprojected + begin * s.hidden : y + at * s.state;
-      input.Step(k.in<T>(In::kX), at, step.at + end, piece, gates);
-      panels.Multiply(piece.panel_begin, piece.panel_end, end - begin, h, s.state, of_step,
-                      kGates * s.hidden, true);
-      for (int64_t i = 0; i < end - begin; ++i) {
-        Gates(s.hidden, panels.UnitBegin(piece.panel_begin), panels.UnitBegin(piece.panel_end),
-              c + i * s.hidden, of_step + i * kGates * s.hidden, cells + (at + i) * s.hidden,
-              to + i * s.hidden);
-      }
+      const Block<T> b = {
+          .rows = end - begin,
+          .begins = !carried,
+          .x = x + at * width,
+          .h = carried ? y + from * s.state : h0 + begin * s.state,
+          .c = carried ? cells + from * s.hidden : c0 + begin * s.hidden,
+          .gates = gates + at * kGates * s.hidden,
+          .cells = cells + at * s.hidden,
+          .to = s.projected ? scratch.unprojected + begin * s.hidden : y + at * s.state};
+      of_step(b, piece);
       if (s.projected) {
-        projection.Multiply(0, projection.count(), end - begin, to, s.hidden, y + at * s.state,
+        projection.Multiply(0, projection.count(), b.rows, b.to, s.hidden, y + at * s.state,
                             s.state, false);
       }
     });

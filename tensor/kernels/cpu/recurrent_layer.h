@@ -116,7 +116,8 @@ class InputSums {
         row_step_(row_step),
         bias_(scratch.Take<T>(row_step)),
         by_step_(shape.depth * shape.groups * shape.units <= (shape.tiles ? 2 : 1) * kNear),
-        panels_(shape_, scratch.Take<T>(by_step_ ? Panels<T>::Size(shape) : 0)) {
+        panels_(shape_, scratch.Take<T>(by_step_ ? Panels<T>::Size(shape) : 0)),
+        panel_bias_(scratch.Take<T>(by_step_ ? PanelBiasSize() : 0)) {
     const size_t bytes = by_step_ ? 0 : GemmWorkspace(DTypeOf<T>(), Product());
     gemm_ = scratch.Take<char>(static_cast<int64_t>(bytes));
   }
@@ -131,7 +132,10 @@ class InputSums {
 
   // Before the walk.
   void Begin(const T* x, const T* w_ih, T* sums) {
-    if (by_step_) return PackAll(panels_, w_ih);
+    if (by_step_) {
+      PackBias();
+      return PackAll(panels_, w_ih);
+    }
     FillRows(0, rows_, 0, row_step_, sums);
     Gemm(Product(), x, w_ih, sums, true, gemm_);
   }
@@ -147,9 +151,27 @@ class InputSums {
     panels_.MultiplyOnto(piece.panel_begin, piece.panel_end, end - begin, x + begin * shape_.depth,
                          shape_.depth, bias_, sums + begin * row_step_, row_step_);
   }
+  // Whether the sums of a step are this product and bias(); otherwise those of x lie in the sums.
+  bool by_step() const { return by_step_; }
+  const PanelShape& shape() const { return shape_; }
+  PanelFactor Times(const T* x) const { return panels_.Times(x, shape_.depth); }
+  // bias() of a panel's units: a vector for each gate, with zeros behind them.
+  const T* PanelBias(int64_t panel) const {
+    return panel_bias_ + panel * shape_.groups * kSimdLanes<T>;
+  }
 
  private:
   static constexpr int64_t kNear = (768 << 10) / sizeof(T);
+
+  int64_t PanelBiasSize() const { return shape_.groups * Panels<T>::Count(shape_) * kSimdLanes<T>; }
+  void PackBias() const {
+    if (shape_.groups == 1) return;  // whose panels nobody asks
+    for (int64_t i = 0; i < PanelBiasSize(); ++i) {
+      const int64_t vector = i / kSimdLanes<T>, group = vector % shape_.groups;
+      const int64_t unit = vector / shape_.groups * kSimdLanes<T> + i % kSimdLanes<T>;
+      panel_bias_[i] = unit < shape_.units ? bias_[group * shape_.units + unit] : T{0};
+    }
+  }
 
   // Where weights are bfloat16, so is x.
   static PanelShape OfInput(PanelShape s) {
@@ -175,6 +197,7 @@ class InputSums {
   T* bias_;
   bool by_step_;
   Panels<T> panels_;
+  T* panel_bias_;
   void* gemm_;
 };
 

@@ -42,6 +42,8 @@ class Panels {
   // `to` holds Size(shape) elements, aligned to a register.
   Panels(const PanelShape& shape, T* to) : shape_(shape), data_(to) {}
 
+  // Multiplied by tiles, which are worth filling up with zeros.
+  static bool ByTiles(const PanelShape& s) { return s.tiles && s.depth >= 16; }
   static int64_t Size(const PanelShape& s) {
     const int64_t vectors = Count(s) * Vectors(s);
     return ByTiles(s) ? vectors * TileColumnSize(s.depth) / 2 : vectors * kLanes * s.depth;
@@ -92,6 +94,11 @@ class Panels {
     }
   }
 
+  // B as a factor of PanelSums. Requires: float, ByTiles(shape), four groups.
+  PanelFactor Times(const T* a, int64_t a_row) const {
+    return {a, a_row, shape_.depth, TileColumn(0), shape_.exact};
+  }
+
   // C = A B or C += A B for `rows` rows and the columns of panels [first, last). Group g of C's
   // columns begins offsets[g] elements after c; null: group after group.
   void Multiply(int64_t first, int64_t last, int64_t rows, const T* a, int64_t a_row, T* c,
@@ -112,8 +119,6 @@ class Panels {
   using TileOf = void (*)(const T*, int64_t, const T*, int64_t, int64_t, const T*, T*,
                           const Target&);
 
-  // Worth filling tiles up with zeros.
-  static bool ByTiles(const PanelShape& s) { return s.tiles && s.depth >= 16; }
   uint16_t* TileColumn(int64_t vector) const {
     return reinterpret_cast<uint16_t*>(data_) + vector * TileColumnSize(shape_.depth);
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/types/span.h"
 #include "firn/device/tiles.h"
 #include "firn/tensor/kernels/cpu/gemm_tiles.h"
 #include "firn/tensor/kernels/cpu/split_tiles.h"
@@ -96,6 +97,90 @@ void MultiplyTileColumns(bool exact, const float* a, int64_t a_row, int64_t rows
       exact ? internal::MultiplyTileColumns<1, Put> : internal::MultiplyTileColumns<3, Put>;
   multiply(a, a_row, rows, depth, b, begin, end, put);
 }
+
+// A product whose sums PanelSums adds up: of `depth` numbers of each row of A, with B's panels of
+// four vectors of columns. `exact` as above; other numbers of A are multiplied in two parts, which
+// leave 2^-18 of them.
+struct PanelFactor {
+  const float* a;
+  int64_t a_row, depth;
+  const uint16_t* b;
+  bool exact;
+};
+
+// The sums of some products that have the same rows and panels, a panel at a time, which are near
+// when they are used: those of 32 rows stand in 8 KiB, vector by vector.
+class PanelSums {
+ public:
+  static constexpr int64_t kVectors = 4;
+  static constexpr int64_t kLanes = inner::internal::kTileRows;
+  static constexpr int64_t kRows = 2 * inner::internal::kTileRows;
+  static constexpr int64_t kVector = kRows * kLanes;  // from vector to vector
+  static constexpr int64_t kMostDepth = 512;
+  static constexpr size_t kMostFactors = 2;
+
+  // For panels [begin, end) and up to 32 rows from `row` on: calls onto(panel, row, rows, sums) for
+  // what the sums begin with, which lies anywhere or in `sums`, and put(panel, row, rows, sums).
+  // Requires: 1 to kMostFactors factors, of depths up to kMostDepth.
+  struct Onto {
+    const float* data;
+    int64_t row, vector;  // from row to row, from vector to vector
+  };
+  template <class GetOnto, class Put>
+  static void ForEach(absl::Span<const PanelFactor> factors, int64_t rows, int64_t begin,
+                      int64_t end, const GetOnto& onto, const Put& put) {
+    const inner::internal::TileScope scope;
+    alignas(64) uint16_t left[kMostFactors][kRows * kMostDepth * 2];
+    alignas(64) float sums[kVectors * kVector];
+    for (int64_t i = 0; i < rows; i += kRows) {
+      const int64_t height = std::min(kRows, rows - i);
+      const bool two = height > kLanes;
+      for (size_t f = 0; f < factors.size(); ++f) {
+        const auto split = factors[f].exact ? SplitRows<1> : SplitRows<2>;
+        split(factors[f], i, height, two ? 2 : 1, left[f]);
+      }
+      for (int64_t panel = begin; panel < end; ++panel) {
+        const auto multiply = two ? Multiply<2> : Multiply<1>;
+        multiply(factors, left, panel, onto(panel, i, height, sums), sums);
+        put(panel, i, height, sums);
+      }
+    }
+  }
+
+ private:
+  using Left = uint16_t[kRows * kMostDepth * 2];
+
+  template <int kParts>
+  static void SplitRows(const PanelFactor& f, int64_t row, int64_t height, int64_t blocks,
+                        uint16_t* to) {
+    const float* const from = f.a + row * f.a_row;
+    if (!SplitIntoTiles<kParts>({from, f.a_row, 1, true}, height, blocks, f.depth, to)) {
+      internal::ClearBehindInfinities(kParts, blocks * TileSteps(f.depth), to);
+    }
+  }
+
+  template <int kBlocks>
+  static void Multiply(absl::Span<const PanelFactor> factors, const Left* left, int64_t panel,
+                       const Onto& onto, float* sums) {
+    for (int64_t v = 0; v < kVectors; v += 2) {
+      inner::internal::BeginTiles<kBlocks>(onto.data + v * onto.vector, onto.row, onto.vector);
+      for (size_t f = 0; f < factors.size(); ++f) {
+        const auto add = factors[f].exact ? Add<kBlocks, 1> : Add<kBlocks, 2>;
+        add(factors[f], left[f], panel * kVectors + v);
+      }
+      inner::internal::StoreTiles<kBlocks>(sums + v * kVector, kLanes, kVector);
+    }
+  }
+  template <int kBlocks, int kParts>
+  static void Add(const PanelFactor& f, const uint16_t* left, int64_t vector) {
+    const int64_t column = TileColumnSize(f.depth);
+    const uint16_t* const right = f.b + vector * column;
+    const uint16_t* rows[kBlocks];
+    for (int b = 0; b < kBlocks; ++b) rows[b] = left + b * BlockSize<kParts>(f.depth);
+    inner::internal::AddParts<kBlocks, kParts, 1>(rows, {right, right + column},
+                                                  TileSteps(f.depth));
+  }
+};
 
 }  // namespace firn::cpu
 

@@ -29,10 +29,19 @@ typedef uint16_t TileHalves __attribute__((vector_size(64)));
 // The upper half of each word is a part.
 template <int kParts>
 FIRN_ALWAYS_INLINE void SplitFloats(TileFloats x, TileWords (&parts)[kParts], TileFloats& rest) {
-  static_assert(kParts == 1 || kParts == 3);
+  static_assert(kParts >= 1 && kParts <= 3);
   constexpr uint32_t kUpper = 0xffff0000u, kHalf = 0x8000u;
   parts[0] = reinterpret_cast<TileWords>(x);
-  if constexpr (kParts > 1) {
+  if constexpr (kParts == 2) {
+    // Rounded, which leaves half as much behind the second part, but for numbers that would become
+    // infinite.
+    constexpr uint32_t kSize = 0x7fffffffu, kLargest = 0x7f7f0000u;
+    const auto rounded = reinterpret_cast<TileWords>((parts[0] & kSize) < kLargest);
+    parts[0] = (parts[0] + (rounded & kHalf)) & kUpper;
+    x -= reinterpret_cast<TileFloats>(parts[0]);
+    parts[1] = reinterpret_cast<TileWords>(x) + kHalf;
+  }
+  if constexpr (kParts == 3) {
     // Cut off and not rounded, so that the largest numbers remain finite.
     parts[0] &= kUpper;
     x -= reinterpret_cast<TileFloats>(parts[0]);
