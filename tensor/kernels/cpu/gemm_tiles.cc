@@ -1,7 +1,8 @@
 // Products of floats by tiles of bfloat16 (AMX): some rows of A and some columns of B are brought
 // into tiles for a part of the inner direction, and what they give is added to C, 32 rows and
 // columns at a time. B's columns are taken in groups that stay in the second-level cache while all
-// rows pass by.
+// rows pass by, some at a time. Of the inner direction so much is taken that C's lines, which lie
+// far apart, are seldom read and written.
 
 #include "firn/tensor/kernels/cpu/gemm_tiles.h"
 
@@ -22,17 +23,32 @@ using inner::internal::kTileDepth;
 using inner::internal::kTileRows;
 
 constexpr int64_t kPair = 2 * kTileRows;  // rows or columns of a result at once
-// Of the inner direction at once: little, so that the rows' tiles stay in the first-level cache, or
-// more where C would be read and written very often.
-constexpr int64_t kDeep = 128, kDeepest = 256, kLong = 1024;
-constexpr int64_t kMost = 1024;  // rows, or columns, in tiles at once
-constexpr int64_t kWide = 256;   // columns that stay in a cache
+constexpr int64_t kWide = 256;            // columns that a piece of a block has
+
+// What is brought into tiles at once, so that both stay in a second-level cache of 2 MB: with
+// little of the inner direction C is read and written often, with few columns the rows are brought
+// into tiles again.
+struct Blocking {
+  int64_t deep, columns;
+};
+Blocking BlockingOf(const GemmShape& s) {
+  if (s.n <= kWide) return {512, kWide};
+  return {256, s.n <= 768 ? 768 : 512};
+}
+constexpr int64_t kRows = 128, kMostRows = 512;  // for a thread, for all
 
 int64_t UpTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 // Elements of `lanes` rows or columns in tiles.
 int64_t TilesSize(int64_t lanes, int64_t depth, int parts) {
-  return UpTo(std::min(lanes, kMost), kPair) * UpTo(std::min(depth, kDeepest), kTileDepth) * parts;
+  return UpTo(lanes, kPair) * UpTo(depth, kTileDepth) * parts;
+}
+int64_t LeftSize(const GemmShape& s, int parts) {
+  return TilesSize(std::min(s.m, kMostRows), std::min(s.k, BlockingOf(s).deep), parts);
+}
+int64_t RightSize(const GemmShape& s, int parts) {
+  const Blocking most = BlockingOf(s);
+  return TilesSize(std::min(s.n, most.columns), std::min(s.k, most.deep), parts);
 }
 
 // On all threads. Whether all numbers are finite.
@@ -123,30 +139,55 @@ void MultiplyFloats(GemmShape s, const float* a, const float* b, float* c, bool 
   MultiplyOneDnn(s, a, b, c, accumulate);
 }
 
+// C's rows [begin, end), if their numbers of A are finite. `part`: all rows, and what `right` has
+// of columns and of the inner direction.
+template <int kLeft, int kRight>
+bool MultiplyRows(const GemmShape& part, int64_t begin, int64_t end, const float* a,
+                  const uint16_t* right, float* c, bool accumulate, uint16_t* left) {
+  GemmShape s = part;
+  s.m = end - begin;
+  if (!SplitAll<kLeft>({a + begin * s.a.row, s.a.row, s.a.col, true}, s.m, s.k, left)) return false;
+  MultiplyBlock<kLeft, kRight>({s, left, right, c + begin * s.c_row, accumulate});
+  return true;
+}
+
+// All rows. What is multiplied as floats does not depend on the threads: kRows with one that is not
+// finite, or all.
+template <int kLeft, int kRight>
+void MultiplyPart(const GemmShape& part, const float* a, const float* b, float* c, bool accumulate,
+                  int64_t rows, uint16_t* left, uint16_t* right) {
+  const bool finite = SplitAll<kRight>({b, part.b.col, part.b.row, false}, part.n, part.k, right);
+  if (!finite) return MultiplyFloats(part, a, b, c, accumulate);
+  const auto multiply = [&](int64_t begin, int64_t end) {
+    return MultiplyRows<kLeft, kRight>(part, begin, end, a, right, c, accumulate, left);
+  };
+  for (int64_t i = 0; i < part.m; i += rows) {
+    const int64_t end = std::min(part.m, i + rows);
+    if (multiply(i, end)) continue;
+    for (int64_t r = i; r < end; r += kRows) {
+      const int64_t last = std::min(end, r + kRows);
+      if (multiply(r, last)) continue;
+      GemmShape s = part;
+      s.m = last - r;
+      MultiplyFloats(s, a + r * s.a.row, b, c + r * s.c_row, accumulate);
+    }
+  }
+}
+
 template <int kLeft, int kRight>
 void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate,
               void* workspace) {
   auto* const left = static_cast<uint16_t*>(workspace);
-  uint16_t* const right = left + TilesSize(s.m, s.k, kLeft);
-  const int64_t deep = s.k <= kLong ? kDeep : kDeepest;
+  uint16_t* const right = left + LeftSize(s, kLeft);
+  const Blocking most = BlockingOf(s);
+  const int64_t rows = std::min(kMostRows, kRows * NumThreads());
   GemmShape part = s;
-  for (int64_t j = 0; j < s.n; j += kMost) {
-    part.n = std::min(kMost, s.n - j);
-    for (int64_t k = 0; k < s.k; k += deep) {
-      part.k = std::min(deep, s.k - k);
-      const float* const columns = b + k * s.b.row + j * s.b.col;
-      const bool finite =
-          SplitAll<kRight>({columns, s.b.col, s.b.row, false}, part.n, part.k, right);
-      for (int64_t i = 0; i < s.m; i += kMost) {
-        part.m = std::min(kMost, s.m - i);
-        const float* const rows = a + i * s.a.row + k * s.a.col;
-        const Block block{part, left, right, c + i * s.c_row + j, accumulate || k > 0};
-        if (SplitAll<kLeft>({rows, s.a.row, s.a.col, true}, part.m, part.k, left) && finite) {
-          MultiplyBlock<kLeft, kRight>(block);
-        } else {
-          MultiplyFloats(part, rows, columns, block.c, block.accumulate);
-        }
-      }
+  for (int64_t j = 0; j < s.n; j += most.columns) {
+    part.n = std::min(most.columns, s.n - j);
+    for (int64_t k = 0; k < s.k; k += most.deep) {
+      part.k = std::min(most.deep, s.k - k);
+      MultiplyPart<kLeft, kRight>(part, a + k * s.a.col, b + k * s.b.row + j * s.b.col, c + j,
+                                  accumulate || k > 0, rows, left, right);
     }
   }
 }
@@ -156,7 +197,7 @@ void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool
 bool HasTileProducts() { return inner::internal::HasTiles() && MultipliesTiles(); }
 
 size_t GemmByTilesWorkspace(const GemmShape& s, const TileParts& parts) {
-  return static_cast<size_t>(TilesSize(s.m, s.k, parts.left) + TilesSize(s.n, s.k, parts.right)) *
+  return static_cast<size_t>(LeftSize(s, parts.left) + RightSize(s, parts.right)) *
          sizeof(uint16_t);
 }
 

@@ -74,8 +74,14 @@ class GemmTilesTest : public testing::Test {
 // parts that are 2^-23 of their numbers together.
 TEST_F(GemmTilesTest, IsTheSumOfProductsHoweverOperandsLie) {
   const float old = 0.5f;
-  for (const auto& size : std::vector<std::array<int64_t, 3>>{
-           {1, 1, 1}, {33, 70, 31}, {16, 32, 64}, {97, 300, 290}, {1100, 5, 40}, {3, 1100, 1300}}) {
+  for (const auto& size : std::vector<std::array<int64_t, 3>>{{1, 1, 1},
+                                                              {33, 70, 31},
+                                                              {16, 32, 64},
+                                                              {97, 300, 290},
+                                                              {1100, 5, 40},
+                                                              {3, 1100, 1300},
+                                                              {150, 40, 1100},
+                                                              {5, 770, 260}}) {
     for (const TileParts parts : kParts) {
       for (int lie = 0; lie < 4; ++lie) {
         Product p(size, parts, lie % 2 == 1, lie / 2 == 1);
@@ -177,14 +183,17 @@ TEST_F(GemmTilesTest, CarriesWhatIsNotFiniteInASingleRow) {
 }
 
 TEST_F(GemmTilesTest, DoesNotDependOnThreads) {
-  const Product p({300, 600, 200}, {3, 3}, true, false);
-  const int threads = NumThreads();
-  SetNumThreads(1);
-  const std::vector<float> alone = p.Run();
-  SetNumThreads(3);
-  const std::vector<float> together = p.Run();
-  SetNumThreads(threads);
-  EXPECT_EQ(alone, together);
+  Product p({300, 600, 200}, {3, 3}, true, false);
+  for (const bool finite : {true, false}) {
+    if (!finite) p.A(200, 7) = std::numeric_limits<float>::infinity();
+    const int threads = NumThreads();
+    SetNumThreads(1);
+    const std::vector<float> alone = p.Run();
+    SetNumThreads(3);
+    const std::vector<float> together = p.Run();
+    SetNumThreads(threads);
+    EXPECT_EQ(alone, together);
+  }
 }
 
 }  // namespace
