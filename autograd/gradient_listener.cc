@@ -61,7 +61,7 @@ void Remove(const std::vector<Tensor>& leaves) {
 
 }  // namespace
 
-namespace autograd {
+namespace inner {
 
 bool AnyGradientListeners() { return TheTable().size.load(std::memory_order_relaxed) != 0; }
 
@@ -72,7 +72,7 @@ std::shared_ptr<GradientListener> GradientListenerOf(const Tensor& leaf) {
   return found == table.of.end() ? nullptr : found->second;
 }
 
-}  // namespace autograd
+}  // namespace inner
 
 GradientListening::GradientListening(std::vector<Tensor> leaves,
                                      std::shared_ptr<GradientListener> listener)

@@ -48,12 +48,12 @@ class GradientListening {
 [[nodiscard]] GradientListening ListenToGradients(std::vector<Tensor> leaves,
                                                   std::shared_ptr<GradientListener> listener);
 
-namespace autograd {
+namespace inner {
 // What a pass asks: whether any leaf of the program is listened to, and by whom this one is (null:
 // nobody).
 bool AnyGradientListeners();
 std::shared_ptr<GradientListener> GradientListenerOf(const Tensor& leaf);
-}  // namespace autograd
+}  // namespace inner
 
 }  // namespace firn
 
