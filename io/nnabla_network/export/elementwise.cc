@@ -181,8 +181,26 @@ FIRN_NNABLA_EXPORT(bitwise_not) {
   n.Out(0, n.Node("LogicalNot", {n.in(0)}));
 }
 constexpr char kIntegers[] = "of integers, which are floats in NNabla";
-FIRN_NNABLA_NO_EXPORT(bitwise_left_shift, kIntegers);
-FIRN_NNABLA_NO_EXPORT(bitwise_right_shift, kIntegers);
+// x 2^y and floor(x / 2^y), which f32 holds where it holds the integers.
+V PowerOf2(NnablaExportCall& n, const V& y) { return n.Binary("Pow2", n.Number(2), y); }
+V Outside(NnablaExportCall& n, const V& y, double most) {
+  return n.Binary("LogicalOr", n.Binary("Less", y, 0), n.Binary("GreaterEqual", y, most));
+}
+FIRN_NNABLA_EXPORT(bitwise_left_shift) {
+  const V y = n.in(1), far = Outside(n, y, 8.0 * static_cast<double>(SizeOf(n.dtype(0))));
+  V moved = n.in(0) * PowerOf2(n, n.Where(far, n.Number(0), y));
+  if (n.out_dtype(0) == DType::kU8 || n.out_dtype(0) == DType::kI8) {
+    const double low = n.out_dtype(0) == DType::kI8 ? -128 : 0;
+    moved = moved - n.Node("Floor", {(moved - low) / 256}) * 256;
+  }
+  n.Out(0, n.Where(far, n.Number(0), moved));
+}
+FIRN_NNABLA_EXPORT(bitwise_right_shift) {
+  const V y = n.in(1), far = Outside(n, y, 63);
+  const V places = n.Where(far, n.Number(63), y);
+  n.Out(0, n.Node("Floor", {n.in(0) / PowerOf2(n, places)}));
+}
+
 constexpr char kGamma[] = "NNabla has no gamma function";
 FIRN_NNABLA_NO_EXPORT(lgamma, kGamma);
 FIRN_NNABLA_NO_EXPORT(digamma, kGamma);

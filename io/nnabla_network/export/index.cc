@@ -32,38 +32,6 @@ FIRN_NNABLA_EXPORT(index_select) {
   n.Out(0, n.Node("Gather", {n.in(0), FromFront(n, n.in(1), n.size(0, dim))},
                   {{"axis", dim}, {"batch_dims", n.Int("batch_dims")}}, n.out_sizes(0)));
 }
-FIRN_NNABLA_EXPORT(index) {
-  const Numbers dims = n.Dims("dims", n.rank(0));
-  if (dims.size() != 1) return n.Refuse("of several dimensions");
-  n.Out(0, n.Node("Gather", {n.in(0), FromFront(n, n.in(1), n.size(0, dims[0]))},
-                  {{"axis", dims[0]}, {"batch_dims", 0}}, n.out_sizes(0)));
-}
-// As places in all elements of x: those of the index's element times strides, and its own.
-FIRN_NNABLA_EXPORT(gather) {
-  if (n.rank(0) == 0) return n.Refuse("of a number without dimensions");
-  const Numbers x = n.shape(0), index = n.shape(1);
-  const auto dim = static_cast<size_t>(n.Dim("dim", n.rank(0)));
-  Numbers places = {0};
-  int64_t stride_of_dim = 1, count = 1;
-  for (size_t d = 0; d < x.size(); ++d) {
-    int64_t stride = 1;
-    for (size_t k = d + 1; k < x.size(); ++k) stride *= x[k];
-    if (d == dim) stride_of_dim = stride;
-    Numbers next;
-    for (const int64_t place : places) {
-      for (int64_t i = 0; i < index[d]; ++i) next.push_back(place + (d == dim ? 0 : i * stride));
-    }
-    places = std::move(next);
-    count *= x[d];
-  }
-  if (count > int64_t{1} << 24) {
-    return n.Refuse("of more than 2^24 elements, whose places f32 does not hold");
-  }
-  const V own = n.Reshape(n.Ints(places), index);
-  const V at = FromFront(n, n.in(1), x[dim]) * static_cast<double>(stride_of_dim) + own;
-  n.Out(0, n.Node("Gather", {n.Reshape(n.in(0), Numbers{count}), at},
-                  {{"axis", 0}, {"batch_dims", 0}}, n.out_sizes(0)));
-}
 V Added(NnablaExportCall& n, const V& index, const V& source) {
   return n.Node("ScatterAdd", {n.in(0), index, source}, {{"axis", n.Dim("dim", n.rank(0))}});
 }
@@ -90,11 +58,7 @@ FIRN_NNABLA_EXPORT(one_hot) {
                   {{"shape", Numbers{n.out_spec(0).shape[n.out_rank(0) - 1]}}}, n.out_sizes(0)));
 }
 
-constexpr char kScatter[] = "NNabla writes elements only into what it is given, in place";
-FIRN_NNABLA_NO_EXPORT(scatter, kScatter);
-FIRN_NNABLA_NO_EXPORT(scatter_reduce, kScatter);
-FIRN_NNABLA_NO_EXPORT(index_put, kScatter);
-FIRN_NNABLA_NO_EXPORT(index_write, kScatter);
+FIRN_NNABLA_NO_EXPORT(scatter_reduce, "NNabla adds or writes where indices say, and nothing else");
 constexpr char kElements[] = "elements decide where elements of the result come from";
 FIRN_NNABLA_NO_EXPORT(nonzero, kElements);
 FIRN_NNABLA_NO_EXPORT(masked_pack, kElements);

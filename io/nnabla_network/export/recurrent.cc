@@ -83,13 +83,46 @@ FIRN_NNABLA_EXPORT(dropout) {
   n.Warn(kDraws);
   n.Out(0, n.Node("Dropout", {n.in(0)}, {{"p", n.Real("p")}, {"seed", -1}}));
 }
+FIRN_NNABLA_EXPORT(randint) {
+  n.Out(0, Drawn(n, "Randint", {{"low", n.Int("low")}, {"high", n.Int("high")}}, 0));
+}
+// Places of numbers in the order of their sizes.
+FIRN_NNABLA_EXPORT(randperm) {
+  if (n.out_spec(0).shape.num_elements() == 0) return n.Refuse("of nothing");
+  const V keys = Drawn(n, "Rand", {{"low", 0.0}, {"high", 1.0}}, 0);
+  n.Out(0, n.Node("Sort", {keys}, {{"axis", 0}, {"reverse", false}, {"only_index", true}}));
+}
+FIRN_NNABLA_EXPORT(multinomial) {
+  n.Warn(kDraws);
+  const int64_t count = n.Int("n"), kinds = n.size(1, n.rank(1) - 1);
+  if (count == 0) return n.Refuse("of no draws");
+  const V all = n.Broadcast(n.Ints(NnablaNodes::OrderOf(static_cast<int>(kinds))), n.sizes(1));
+  n.Out(0, n.Node("RandomChoice", {all, n.in(1)},
+                  {{"shape", Numbers{count}}, {"replace", n.Flag("replacement")}, {"seed", -1}},
+                  n.out_sizes(0)));
+}
 constexpr char kDistribution[] = "NNabla draws no numbers of a distribution that tensors say";
 FIRN_NNABLA_NO_EXPORT(binomial, kDistribution);
-FIRN_NNABLA_NO_EXPORT(multinomial, kDistribution);
 FIRN_NNABLA_NO_EXPORT(rand_gamma, kDistribution);
-FIRN_NNABLA_NO_EXPORT(randperm, "NNabla draws no permutations");
 FIRN_NNABLA_NO_EXPORT(generator_position, "NNabla has no generators of random numbers as values");
-FIRN_NNABLA_NO_EXPORT(reverse_sequence, "NNabla reverses all sequences of a batch or none");
+// Step t of a sequence of length l is taken from l - 1 - t, from t beyond it.
+FIRN_NNABLA_EXPORT(reverse_sequence) {
+  const int64_t time = n.Dim("time_dim", n.rank(0)), batch = n.Dim("batch_dim", n.rank(0));
+  const int64_t steps = n.size(0, time);
+  Numbers order = {batch, time}, back(static_cast<size_t>(n.rank(0)));
+  for (int64_t d = 0; d < n.rank(0); ++d) {
+    if (d != batch && d != time) order.push_back(d);
+  }
+  for (size_t d = 0; d < order.size(); ++d) {
+    back[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
+  }
+  if (steps == 0) return n.Out(0, n.in(0));
+  const V x = n.Transpose(n.in(0), order);
+  const V t = n.Reshape(n.Ints(NnablaNodes::OrderOf(static_cast<int>(steps))), Numbers{1, steps});
+  const V length = n.Unsqueeze(n.in(1), {1});
+  const V places = n.Where(n.Binary("Less", t, length), length - 1 - t, t);
+  n.Out(0, n.Transpose(n.Node("Gather", {x, places}, {{"axis", 1}, {"batch_dims", 1}}), back));
+}
 FIRN_NNABLA_NO_EXPORT(recurrent_layer, "is a layer on a CUDA device; capture it on the CPU");
 
 }  // namespace

@@ -28,7 +28,8 @@ nnabla::Value ValueOf(const NnablaArg& arg, const nnabla::Value& zero) {
           if (const auto* whole = std::get_if<int64_t>(&arg.value)) return static_cast<T>(*whole);
           return static_cast<T>(std::get<double>(arg.value));
         } else if constexpr (std::is_same_v<T, std::vector<float>>) {
-          return std::vector<float>();
+          const auto* const whole = std::get_if<std::vector<int64_t>>(&arg.value);
+          return whole == nullptr ? T() : T(whole->begin(), whole->end());
         } else {
           return std::get<T>(arg.value);
         }
