@@ -78,12 +78,12 @@ absl::StatusOr<double> MissingValueOf(std::string_view who, double number, DType
 
 }  // namespace
 
-bool IsNan(std::string_view text) {
+bool IsNanCell(std::string_view text) {
   double number = 0;
   return internal::ParseNumber(text, &number) == std::errc() && std::isnan(number);
 }
 
-bool IsExact(std::string_view text, double value) {
+bool IsExactCell(std::string_view text, double value) {
   const std::string_view digits = WholeDigits(text);
   if (digits.data() == nullptr) return true;
   value = std::abs(value);
@@ -103,7 +103,7 @@ CellError ParseCell(std::string_view text, bool round, T* value) {
     const T size = std::abs(*value);
     if (size < kAllBelow || round || !std::isfinite(size)) [[likely]]
       return CellError::kNone;
-    return IsExact(text, static_cast<double>(*value)) ? CellError::kNone : CellError::kInexact;
+    return IsExactCell(text, static_cast<double>(*value)) ? CellError::kNone : CellError::kInexact;
   } else {
     return ParseWhole(text, value);
   }

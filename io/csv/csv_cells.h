@@ -24,7 +24,7 @@ template <class T>
 CellError ParseCell(std::string_view text, bool round, T* value);
 
 // Whether `text` is read as NaN, which is missing whatever the type.
-bool IsNan(std::string_view text);
+bool IsNanCell(std::string_view text);
 
 // The number that takes the place of missing cells, as `dtype` (those above) has it: held to what
 // its shortest text would be as a cell, or all its digits for integer types. InvalidArgument,
@@ -40,7 +40,7 @@ std::string WantedOf(DType dtype);
 
 // Whether `value` is what a whole number in `text` says; others are not asked about: true for
 // digits behind a point, and for exponents. Requires: `text` was parsed as `value`, a finite one.
-bool IsExact(std::string_view text, double value);
+bool IsExactCell(std::string_view text, double value);
 
 }  // namespace firn::io
 

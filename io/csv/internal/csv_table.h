@@ -155,7 +155,7 @@ class Table final : public AnyTable {
  private:
   // Fine where the cell holds nothing.
   absl::Status NoNumber(const Field& field, CellError error) const {
-    if (error == CellError::kNone || missing_.Has(field) || IsNan(field.text)) {
+    if (error == CellError::kNone || missing_.Has(field) || IsNanCell(field.text)) {
       return absl::OkStatus();
     }
     if (error == CellError::kNoNumber) {

@@ -281,7 +281,7 @@ absl::StatusOr<bool> CsvRowsPlan::LookAt(const Field& field, const CsvSource& so
 }
 
 bool CsvRowsPlan::IsMissing(const Field& field) const {
-  return missing_.Has(field) || IsNan(field.text);
+  return missing_.Has(field) || IsNanCell(field.text);
 }
 
 absl::StatusOr<int64_t> CsvRowsPlan::PlaceOf(const Field& field, const CsvSource& source) const {
