@@ -19,11 +19,13 @@ class GradientListener {
   virtual ~GradientListener() = default;
   // The pass has found the gradient of `leaf`, hooks included, while it goes on with what lies
   // before. What is left in `grad` (of the leaf's spec; undefined: nothing) is added to grad() when
-  // the pass ends; until Finish returns its elements may still change. Once a pass and leaf, those
+  // the pass ends; until Finish returns its elements may still change. Nobody else has the tensor
+  // that comes, unless the pass is recorded. Once a pass and leaf, those
   // first that are final first: the same network gives the same order. Leaves that the pass does
   // not reach are not told of.
   virtual void Ready(const Tensor& leaf, Tensor& grad) = 0;
-  // The pass has found all gradients, and no grad() has changed. After it throws none has either.
+  // The pass has found all gradients, and no grad() has changed. After it throws none has either;
+  // what can still fail is memory for adding.
   virtual void Finish() = 0;
   // The pass has failed after a Ready, and no grad() has changed.
   virtual void Cancel() noexcept = 0;

@@ -283,9 +283,14 @@ void Sweep::RunAndAnnounce() {
     RunNode(place);
   }
   announce_from(0);
-  for (Leaf& leaf : leaves_) {  // a root that is a leaf itself
+  for (Leaf& leaf : leaves_) {  // a root that is a leaf itself, and those that nobody listens to
     if (leaf.announced) continue;
-    if (const auto listener = GradientListenerOf(leaf.tensor)) Announce(leaf, listener);
+    if (const auto listener = GradientListenerOf(leaf.tensor)) {
+      Announce(leaf, listener);
+    } else {
+      leaf.announced = true;
+      RunHooksOf(leaf);
+    }
   }
   for (const auto& listener : told_) listener->Finish();
   told_.clear();
@@ -295,6 +300,7 @@ void Sweep::Announce(Leaf& leaf, const std::shared_ptr<GradientListener>& listen
   leaf.announced = true;
   RunHooksOf(leaf);
   if (std::find(told_.begin(), told_.end(), listener) == told_.end()) told_.push_back(listener);
+  leaf.grad = Settled(std::move(leaf.grad));  // its own: the listener may write into it
   const TensorSpec spec = leaf.grad.spec();
   listener->Ready(leaf.tensor, leaf.grad);
   if (leaf.grad.defined() && (leaf.grad.shape() != spec.shape || leaf.grad.dtype() != spec.dtype ||

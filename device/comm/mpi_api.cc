@@ -105,6 +105,7 @@ absl::StatusOr<MpiApi<Abi>> FindMpi(const MpiLibrary& library) {
   Finder find = {library.handle, ""};
   find("MPI_Init_thread", &api.init_thread);
   find("MPI_Initialized", &api.initialized);
+  find("MPI_Finalized", &api.finalized);
   find("MPI_Finalize", &api.finalize);
   find("MPI_Comm_rank", &api.comm_rank);
   find("MPI_Comm_size", &api.comm_size);

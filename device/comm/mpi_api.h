@@ -26,6 +26,7 @@ struct MpiApi {
 
   int (*init_thread)(int*, char***, int required, int* provided);
   int (*initialized)(int*);
+  int (*finalized)(int*);
   int (*finalize)();
   int (*comm_rank)(Handle, int*);
   int (*comm_size)(Handle, int*);

@@ -44,7 +44,11 @@ class MpiPending : public Pending {
     if (call_.reduces() && IsHalf(call_.element)) WidenInput();
     const int64_t size = BytesOf(at_.element);
     if (call_.kind == CollectiveKind::kBarrier) return Began(api().ibarrier(comm, Next()));
-    if (call_.count > kMostOfACall / (call_.reduces() ? 1 : size)) return PostLarge(comm, size);
+    const bool of_all =
+        call_.kind == CollectiveKind::kReduceScatter || call_.kind == CollectiveKind::kAllGather;
+    // Libraries multiply these counts by the number of ranks.
+    const int64_t most = kMostOfACall / (call_.reduces() ? 1 : size) / (of_all ? size_ : 1);
+    if (call_.count > most) return PostLarge(comm, size);
     return PostPiece(comm, at_);
   }
 
@@ -115,21 +119,26 @@ class MpiPending : public Pending {
     const void* const in = c.in == c.out ? api().in_place : c.in;
     switch (c.kind) {
       case CollectiveKind::kBroadcast:
-        if (rank_ == c.root && c.in != c.out) std::memcpy(c.out, c.in, static_cast<size_t>(n));
+        if (n != 0 && rank_ == c.root && c.in != c.out)
+          std::memcpy(c.out, c.in, static_cast<size_t>(n));
         return Began(api().ibcast(c.out, n, type, c.root, comm, Next()));
       case CollectiveKind::kReduce:
         return Began(rank_ == c.root
                          ? api().ireduce(in, c.out, n, type, Op(), c.root, comm, Next())
                          : api().ireduce(c.in, nullptr, n, type, Op(), c.root, comm, Next()));
       case CollectiveKind::kAllReduce:
-        return Began(api().iallreduce(in, c.out, n, type, Op(), comm, Next()));
+        // In place on all ranks or on none: libraries choose their way by it.
+        if (c.in != c.out && c.count != 0) {
+          std::memcpy(c.out, c.in, static_cast<size_t>(c.count * BytesOf(c.element)));
+        }
+        return Began(api().iallreduce(api().in_place, c.out, n, type, Op(), comm, Next()));
       case CollectiveKind::kAllGather: {
-        const bool there = c.in == At(c.out, int64_t{rank_} * n);
-        return Began(
-            api().iallgather(there ? api().in_place : c.in, n, type, c.out, n, type, comm, Next()));
+        void* const mine = At(c.out, int64_t{rank_} * n);
+        if (c.in != mine && n != 0) std::memcpy(mine, c.in, static_cast<size_t>(n));
+        return Began(api().iallgather(api().in_place, n, type, c.out, n, type, comm, Next()));
       }
       case CollectiveKind::kReduceScatter:
-        return Began(api().ireduce_scatter_block(in, c.out, n, type, Op(), comm, Next()));
+        return Began(api().ireduce_scatter_block(c.in, c.out, n, type, Op(), comm, Next()));
       case CollectiveKind::kSend:
         return Began(api().isend(c.in, n, type, c.root, kDataTag, comm, Next()));
       case CollectiveKind::kRecv:
@@ -242,7 +251,7 @@ absl::StatusOr<std::unique_ptr<Communicator>> WorldOf(const MpiLibrary& library,
 
 absl::StatusOr<std::unique_ptr<Communicator>> WorldRanks(const WorldRanksOptions& options) {
   const LaunchedAs launched = FromLauncher();
-  if (launched.size == 0) return std::move(ThreadRanks(1)[0]);
+  if (launched.size <= 1) return std::move(ThreadRanks(1)[0]);
   const absl::StatusOr<MpiLibrary> library = LoadMpi();
   FIRN_RETURN_IF(!library.ok(), FailedPrecondition("this is process ", launched.rank, " of ",
                                                    launched.size, " of a launcher, but there is ",

@@ -17,8 +17,9 @@ struct WorldRanksOptions {
 // All processes that a launcher of MPI (mpirun, mpiexec, srun) started with this one; a program
 // that none has started is the only rank. MPI is looked for then alone: FailedPrecondition where a
 // launcher's environment is there and no library, which says so instead of training the same
-// several times. Elements are reduced in the order in which the library does, half types in f32.
-// Once at a time in a process, from the thread that will use it.
+// several times. Elements are reduced in the order in which the library does, half types in f32;
+// whether the smallest and the largest keep a NaN is the library's affair. What Split gives is kept
+// until MPI ends. Once in a process where this begins MPI, from the thread that will use it.
 absl::StatusOr<std::unique_ptr<Communicator>> WorldRanks(const WorldRanksOptions& options = {});
 
 }  // namespace firn::comm

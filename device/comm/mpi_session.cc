@@ -38,7 +38,12 @@ absl::StatusOr<std::shared_ptr<MpiSession<Abi>>> MpiSession<Abi>::Begin(const Mp
 
 template <class Abi>
 absl::Status MpiSession<Abi>::Open() {
-  int is_there = 0, provided = 0;
+  int is_there = 0, is_over = 0, provided = 0;
+  FIRN_RETURN_IF_ERROR(StatusOf(api_.finalized(&is_over), "MPI_Finalized"));
+  if (is_over != 0) {
+    Fail(FailedPrecondition("MPI has ended in this process, for good"));
+    return failed_;
+  }
   FIRN_RETURN_IF_ERROR(StatusOf(api_.initialized(&is_there), "MPI_Initialized"));
   if (is_there == 0) {
     FIRN_RETURN_IF_ERROR(StatusOf(api_.init_thread(nullptr, nullptr, kThreadSerialized, &provided),
@@ -80,7 +85,7 @@ MpiSession<Abi>::~MpiSession() {
 template <class Abi>
 absl::Status MpiSession<Abi>::StatusOf(int code, const char* function) {
   if (code == 0) return absl::OkStatus();
-  char text[512] = {};
+  char text[2048] = {};  // more than any library has
   int length = 0;
   api_.error_string(code, text, &length);
   Fail(Internal(function, ": ", std::string(text)));

@@ -99,9 +99,15 @@ class Group : public std::enable_shared_from_this<Group> {
   // The number of the round. What the last one to come does, it does before this returns.
   absl::StatusOr<uint64_t> Come(const Collective& call, int rank) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Wait(const Collective& call, int rank, uint64_t number) ABSL_LOCKS_EXCLUDED(mutex_);
+  // This group's calls, and those of the groups that were made of it.
   void Fail(const absl::Status& why) ABSL_LOCKS_EXCLUDED(mutex_) {
-    const absl::MutexLock lock(&mutex_);
-    FailLocked(why);
+    std::vector<std::shared_ptr<Group>> parts;
+    {
+      const absl::MutexLock lock(&mutex_);
+      FailLocked(why);
+      for (const auto& [key, part] : parts_) parts.push_back(part);
+    }
+    for (const auto& part : parts) part->Fail(why);
   }
   void Leave(int rank) ABSL_LOCKS_EXCLUDED(mutex_) {
     const absl::MutexLock lock(&mutex_);
@@ -112,6 +118,7 @@ class Group : public std::enable_shared_from_this<Group> {
     const absl::MutexLock lock(&mutex_);
     std::shared_ptr<Group>& part = parts_[{split, color}];
     if (part == nullptr) part = std::make_shared<Group>(size, options_);
+    if (!failed_.ok()) part->Fail(failed_);
     return part;
   }
   int size() const { return size_; }
@@ -210,7 +217,10 @@ absl::Status Group::Wait(const Collective& call, int rank, uint64_t number) {
   const auto over = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return round.done || (working_ == 0 && !Lost(lane, round).ok());
   };
-  if (!mutex_.AwaitWithTimeout(absl::Condition(&over), options_.timeout)) {
+  const bool in_time = mutex_.AwaitWithTimeout(absl::Condition(&over), options_.timeout);
+  // All are here, and the last one moves this rank's memory.
+  if (!in_time && round.came == lane.ranks.size()) mutex_.Await(absl::Condition(&round.done));
+  if (!in_time && !round.done) {
     std::vector<int> missing;
     for (size_t i = 0; i < lane.ranks.size(); ++i) {
       if (!round.calls[i]) missing.push_back(lane.ranks[i]);

@@ -140,6 +140,21 @@ TEST_F(GradientListenerTest, HearsOfAPassThatFails) {
   EXPECT_FALSE(leaf(1).grad().defined());
 }
 
+TEST_F(GradientListenerTest, HearsOfAHookThatFailsElsewhere) {
+  Tensor other = Leaf({3, 4});
+  RegisterHook(other, [](const Tensor&) -> Tensor { throw std::runtime_error("no"); });
+  EXPECT_THROW(Sum(Mul(leaf(0), other)).Backward(), std::runtime_error);
+  EXPECT_EQ(notes_->said, "0 cancel ");
+}
+
+// Both operands of a sum have one gradient.
+TEST_F(GradientListenerTest, WritesIntoNobodyElsesGradient) {
+  notes_->change = [](Tensor& grad) { grad.mutable_host_view<float>()[0] += 10; };
+  Sum(Add(leaf(0), leaf(1))).Backward();
+  EXPECT_EQ(leaf(0).grad().ToVector<float>(), (Floats{11, 1}));
+  EXPECT_EQ(leaf(1).grad().ToVector<float>(), (Floats{11, 1}));
+}
+
 TEST_F(GradientListenerTest, EndsAPassByAnException) {
   notes_->finish = [] { throw std::runtime_error("a rank died"); };
   EXPECT_THROW(Sum(Mul(leaf(0), 3)).Backward(), std::runtime_error);

@@ -3,6 +3,7 @@
 // A place is a number in all elements of x in their order: a list of such places says every index
 // of NNabla's Gather, and of ScatterNd, which makes a tensor of zeros around what it puts.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"

@@ -1,4 +1,5 @@
-// Random changes of samples. What is drawn has NNabla's distribution, not its numbers.
+// Random changes of samples. What is drawn has NNabla's distribution, not its numbers; but
+// rectangles of RandomErase end where their area does, and NNabla's one row and column later.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

@@ -18,6 +18,10 @@ void Write(const Tensor& to, const Tensor& from) {
 // The result is the source; its gradient is that of what is written.
 const NnablaOps kAssign("Assign", 2, 2,
                         [](const Args&, In in) -> TensorList {
+                          if (in[0].shape() != in[1].shape()) {
+                            RefuseNnabla("the source", in[0].shape().ToString(),
+                                         in[1].shape().ToString());
+                          }
                           const Tensor y = StraightThrough(in[1].Detach(), in[0]);
                           Write(in[0], in[1]);
                           return {y};
@@ -31,7 +35,9 @@ const NnablaOps kSpectral("SpectralNorm", 2, 2,
                           [](const Args& a, In in) -> TensorList {
                             const int64_t dim = AxisOf(in[0], a.Int("dim"));
                             const int64_t steps = a.Int("itr");
-                            if (steps < 1) RefuseNnabla("itr", "at least 1", absl::StrCat(steps));
+                            if (steps < 1 || steps > 1000) {
+                              RefuseNnabla("itr", "1 to 1000", absl::StrCat(steps));
+                            }
                             const Tensor w = RowsOf(Movedim(in[0], dim, 0), 1);
                             const Tensor fixed = w.Detach(), before = Clone(in[1].Detach());
                             Tensor u = Flatten(before), v;

@@ -80,6 +80,8 @@ const NnablaOps kNonMax("ONNXNonMaxSuppression", 2, 2, [](const Args& a, NodeCal
   call.Return({Numbers(kept)});
 });
 
+constexpr int64_t kMostPlaces = int64_t{1} << 28;  // that a file may ask for
+
 // Falling, from 0 to `most`; zeros at the end are left out.
 std::vector<int64_t> FallingOf(const NodeCall& call, std::string_view what, int64_t most) {
   const Tensor numbers = IntegersOf(call.Known(1, what));
@@ -115,6 +117,9 @@ const NnablaOps kPack("PackPaddedSequence", 2, 2, [](const Args& a, NodeCall& ca
   if (static_cast<int64_t>(lengths.size()) != batch) {
     RefuseNnabla("the number of lengths", absl::StrCat(batch), absl::StrCat(lengths.size()));
   }
+  if (steps > kMostPlaces) {
+    RefuseNnabla("the number of steps", absl::StrCat("at most ", kMostPlaces), absl::StrCat(steps));
+  }
   const std::vector<int64_t> sizes = CountsAbove(lengths, steps);
   std::vector<int64_t> places;
   for (int64_t t = 0; t < steps; ++t) {
@@ -144,6 +149,10 @@ const NnablaOps kPadPacked("PadPackedSequence", 2, 2, [](const Args& a, NodeCall
   }
   if (next != rows) {
     RefuseNnabla("the sum of batch_sizes", absl::StrCat(rows), absl::StrCat(next));
+  }
+  if (batch > 0 && steps > kMostPlaces / batch) {
+    RefuseNnabla("the padded length", absl::StrCat("at most ", kMostPlaces / batch),
+                 absl::StrCat(steps));
   }
   const bool batch_first = a.Flag("batch_first");
   std::vector<int64_t> places(static_cast<size_t>(batch * steps), rows);

@@ -1,6 +1,6 @@
 // Started several times by a launcher of MPI: mpi_ranks_test.py.
 //
-//   mpi_ranks_check collectives|split|exception|abort|late|mismatch
+//   mpi_ranks_check collectives|split|exception|abort|late
 //
 // Prints "rank R of N: ok", or the error that was expected.
 
@@ -68,7 +68,7 @@ int Run(std::string_view what) {
     if (what == "late") usleep(6'000'000);
   }
   if (c.rank() != 1 || what == "late") Say(c, std::string(c.Barrier().message()));
-  usleep(500'000);  // the launcher ends all when one has ended
+  usleep(3'000'000);  // the launcher ends all when one has ended
   return 1;
 }
 
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     std::printf("%s\n", e.what());
     std::fflush(stdout);
-    usleep(500'000);
+    usleep(3'000'000);
     return 1;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -154,6 +155,32 @@ TEST(ThreadRanksTest, EndWhatOneAborts) {
   OnAll(ranks, [&](Communicator& c) {
     if (c.rank() == 1) return c.Abort("the disk is full");
     EXPECT_EQ(c.Barrier().message(), "rank 1 gave up: the disk is full");
+  });
+}
+
+TEST(ThreadRanksTest, EndWhatOneAbortsInPartsToo) {
+  Ranks ranks = ThreadRanks(2);
+  OnAll(ranks, [&](Communicator& c) {
+    const auto part = c.Split(0, 0);
+    ASSERT_TRUE(part.ok());
+    if (c.rank() == 1) c.Abort("the disk is full");
+    EXPECT_EQ((*part)->Barrier().message(), "rank 1 gave up: the disk is full");
+  });
+}
+
+// Memory that the last one to come still moves is not given back.
+TEST(ThreadRanksTest, WaitLongerForWorkThatIsBeingDone) {
+  Ranks ranks = ThreadRanks(2, {.timeout = absl::Milliseconds(200)});
+  OnAll(ranks, [&](Communicator& c) {
+    std::vector<float> x(1 << 24, 1.0f);
+    if (c.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(195));
+    const absl::Status status =
+        c.AllReduce(x.data(), static_cast<int64_t>(x.size()), Element::kF32, Reduction::kSum);
+    if (status.ok()) {
+      EXPECT_EQ(x.back(), 2);
+    } else {
+      EXPECT_NE(status.message().find("waited 200ms for rank 1"), absl::string_view::npos);
+    }
   });
 }
 
