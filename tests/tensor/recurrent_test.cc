@@ -266,8 +266,6 @@ TEST(RecurrentTest, SaysWhatDoesNotFit) {
             (std::vector<int64_t>{2, 1, 1}));
 }
 
-// More rows and a longer inner direction than are multiplied at once by tiles of bfloat16; the
-// rounding of states at each step would be 2^-9 of them.
 // Results of a layer in bfloat16 and in f32, of weights and sequences that are bfloat16.
 void ExpectRoundedOnce(int64_t gates, int64_t steps, int64_t batch, int64_t in, int64_t hidden,
                        double scale) {
@@ -288,6 +286,8 @@ void ExpectRoundedOnce(int64_t gates, int64_t steps, int64_t batch, int64_t in, 
   }
 }
 
+// More rows and a longer inner direction than are multiplied at once by tiles of bfloat16; the
+// rounding of states at each step would be 2^-9 of them.
 TEST(RecurrentTest, Bfloat16LosesNoMoreThanItsResultsAreRounded) {
   ManualSeed(7);
   for (const int64_t gates : kGates) ExpectRoundedOnce(gates, 6, 37, 40, 288, 0.1);

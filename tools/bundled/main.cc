@@ -182,7 +182,8 @@ absl::Status Main(int argc, char** argv) {
   FIRN_ASSIGN_OR_RETURN(StaticGraph graph, ReadGraph(arguments.graph));
   const bool asks = arguments.inputs.empty() && !graph.captured().inputs.empty();
   if (asks && !arguments.try_zeros) {
-    std::fputs(Describe(graph).c_str(), stdout);
+    const bool told = std::fputs(Describe(graph).c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    FIRN_RETURN_IF(!told, Unavailable("cannot print: ", std::string(std::strerror(errno))));
     return absl::OkStatus();
   }
   FIRN_ASSIGN_OR_RETURN(const TensorList results, Run(graph, arguments));

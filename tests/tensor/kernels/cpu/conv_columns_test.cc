@@ -2,10 +2,13 @@
 // shifted rows, as those of f32 are: problems larger than a tile in every direction are compared
 // with products of whole unfolded images.
 
+#include "firn/tensor/kernels/cpu/conv_columns.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -104,6 +107,52 @@ TEST_P(ConvColumnsTest, IsTheProductOfUnfoldedImages) {
     ExpectClose(got[0][i], want[i]);
     if (i == 2) continue;  // the bias's is a sum of its own
     EXPECT_TRUE(All(Eq(got[0][i], got[1][i])).Item<bool>());
+  }
+}
+
+// Sums of 10^4 products of these are whole numbers that a float holds, whatever the order.
+std::vector<double> WholeNumbers(const Shape& s, int64_t seed) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < s.num_elements(); ++i) {
+    numbers.push_back(static_cast<double>((i * 7919 + seed) % 1009 % 5 - 2));
+  }
+  return numbers;
+}
+
+// One pass of ConvOfColumns, from and to doubles.
+template <class T>
+std::vector<double> PassAs(const inner::ConvProblem& p, ConvPass pass, std::vector<double> x,
+                           std::vector<double> weight, std::vector<double> y) {
+  std::vector<T> parts[] = {
+      {x.begin(), x.end()}, {weight.begin(), weight.end()}, {y.begin(), y.end()}};
+  const size_t bytes = cpu::ConvOfColumnsWorkspace<T>(p, pass);
+  std::vector<char> memory(bytes + 64);
+  char* const aligned = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+  cpu::ConvOfColumns<T>(p, pass, parts[0].data(), parts[1].data(), nullptr, parts[2].data(),
+                        aligned);
+  const size_t result = pass == ConvPass::kForward ? 2 : pass == ConvPass::kBackwardData ? 0 : 1;
+  return {parts[result].begin(), parts[result].end()};
+}
+
+// With oneDNN few problems of floats come here; programs without it have nothing else.
+TEST_P(ConvColumnsTest, IsExactOnWholeNumbersOfFloats) {
+  const Case& c = GetParam();
+  inner::ConvAttrs attrs;
+  attrs.stride = c.options.stride;
+  attrs.padding = c.options.padding.size;
+  attrs.dilation = c.options.dilation;
+  attrs.groups = c.options.groups;
+  const auto forward = inner::ConvForward(c.x, c.weight, attrs);
+  ASSERT_TRUE(forward.ok()) << forward.status();
+  const inner::ConvProblem p = forward->Lifted(3);
+  std::vector<int64_t> sizes = {p.batch, p.out};
+  for (int i = 0; i < 3; ++i) sizes.push_back(p.out_size[i]);
+  const std::vector<double> x = WholeNumbers(c.x, 1), weight = WholeNumbers(c.weight, 2),
+                            y = WholeNumbers(Shape(absl::Span<const int64_t>(sizes)), 3);
+  for (const ConvPass pass :
+       {ConvPass::kForward, ConvPass::kBackwardData, ConvPass::kBackwardWeight}) {
+    EXPECT_EQ(PassAs<float>(p, pass, x, weight, y), PassAs<double>(p, pass, x, weight, y))
+        << static_cast<int>(pass);
   }
 }
 
