@@ -1,10 +1,8 @@
 // Times reading files of weights for load_compare.py: a JSON object a line in, one a line out; the
 // protocol is in peers/README.md.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -20,13 +18,6 @@ namespace firn::benchmarks {
 namespace {
 
 constexpr size_t kFloatsOfPage = 1024;
-
-// In milliseconds: by the clock, or the processor time of the process.
-double Now(bool cpu) {
-  if (cpu) return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double, std::milli>(now).count();
-}
 
 // The sum of one number a page: what a mapped file has not read yet is read.
 double Touch(const StateDict& state) {
@@ -45,11 +36,11 @@ absl::StatusOr<std::string> Load(const JsonLine& command) {
   FIRN_ASSIGN_OR_RETURN(const int64_t map, command.IntegerOr("map", 0));
   FIRN_ASSIGN_OR_RETURN(const std::string clock, command.TextOr("clock", "wall"));
   const bool cpu = clock == "cpu";
-  const double start = Now(cpu);
+  const double start = NowMs(cpu);
   const StateDict state = map != 0 ? io::LoadSafetensors(file) : io::Load(file);
-  const double loaded = Now(cpu);
+  const double loaded = NowMs(cpu);
   const double sum = Touch(state);
-  const double touched = Now(cpu);
+  const double touched = NowMs(cpu);
   return absl::StrFormat("{\"load_ms\": %.9g, \"touch_ms\": %.9g, \"tensors\": %d, \"sum\": %.9g}",
                          loaded - start, touched - loaded, state.size(), sum);
 }

@@ -2,9 +2,7 @@
 // the protocol is in peers/README.md. It runs a captured graph whose parameters are constants.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,13 +26,6 @@ namespace firn::benchmarks {
 namespace {
 
 constexpr int64_t kMostCalls = 1'000'000;
-
-// In milliseconds: by the clock, or the processor time of the process.
-double Now(bool cpu) {
-  if (cpu) return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double, std::milli>(now).count();
-}
 
 // What is kept between commands.
 class Worker {
@@ -67,9 +58,9 @@ class Worker {
     graph_ =
         Freeze({.arithmetic = Arithmetic::kReordered, .constant_states = true}, network, input_);
     io::WriteNpy(result, (*graph_)(input_));
-    const double start = Now(false);
+    const double start = NowMs(false);
     (*graph_)(input_);
-    return absl::StrFormat("{\"ok\": true, \"ms\": %.9g}", Now(false) - start);
+    return absl::StrFormat("{\"ok\": true, \"ms\": %.9g}", NowMs(false) - start);
   }
 
   absl::StatusOr<std::string> Block(const JsonLine& command, int64_t calls) {
@@ -80,9 +71,9 @@ class Worker {
                    InvalidArgument("there is no clock '", *clock, "', only wall and cpu"));
     std::vector<std::string> ms;
     for (int64_t i = 0; i < calls; ++i) {
-      const double start = Now(cpu);
+      const double start = NowMs(cpu);
       (*graph_)(input_);
-      ms.push_back(absl::StrFormat("%.9g", Now(cpu) - start));
+      ms.push_back(absl::StrFormat("%.9g", NowMs(cpu) - start));
     }
     return absl::StrCat("{\"ms\": [", absl::StrJoin(ms, ", "), "]}");
   }

@@ -1,5 +1,7 @@
 #include "benchmarks/worker_loop.h"
 
+#include <chrono>
+#include <ctime>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +27,12 @@ absl::StatusOr<std::string> AnswerLine(Answer answer, const std::string& line, b
 }
 
 }  // namespace
+
+double NowMs(bool cpu) {
+  if (cpu) return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::milli>(now).count();
+}
 
 void AnswerCommands(Answer answer) {
   bool quit = false;

@@ -14,6 +14,9 @@ namespace firn::benchmarks {
 // {"error": "..."}. Until the command "quit" or the end of the input.
 void AnswerCommands(absl::FunctionRef<absl::StatusOr<std::string>(const JsonLine&)> answer);
 
+// In milliseconds: by the clock, or the processor time of the process.
+double NowMs(bool cpu);
+
 }  // namespace firn::benchmarks
 
 #endif  // FIRN_BENCHMARKS_WORKER_LOOP_H_

@@ -47,6 +47,15 @@ int CpuLevel(int own, int processor);
 // none. Unset: "firn" in XDG_CACHE_HOME, or else ".cache/firn" in HOME. "": keep no such files.
 std::string CacheFolder();
 
+// Which of how many processes a launcher of MPI has started this one as, from variables of the
+// launcher's own: OMPI_COMM_WORLD_RANK and _SIZE of Open MPI's, PMI_RANK and PMI_SIZE of MPICH's,
+// PMIX_RANK and SLURM_NTASKS of Slurm's. size 0: none has.
+struct Launched {
+  int rank = 0, size = 0;
+  bool by_mpich = false;  // whose launcher starts no program of Open MPI
+};
+Launched LaunchedAs();
+
 }  // namespace firn::env
 
 #endif  // FIRN_DEVICE_ENVIRONMENT_H_

@@ -2,21 +2,14 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
+#include "firn/device/environment.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::comm {
 namespace {
-
-int NumberIn(const char* variable, int otherwise) {
-  const char* const text = std::getenv(variable);
-  int number = 0;
-  return text != nullptr && absl::SimpleAtoi(text, &number) ? number : otherwise;
-}
 
 // Finds functions and objects, and keeps the name of the first that is missing.
 struct Finder {
@@ -74,20 +67,10 @@ void SetConstants(Finder&, MpiApi<Mpich>* api) {
 
 }  // namespace
 
-LaunchedAs FromLauncher() {
-  for (const auto& [rank, size] :
-       {std::pair("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-        std::pair("PMI_RANK", "PMI_SIZE"), std::pair("PMIX_RANK", "SLURM_NTASKS")}) {
-    const LaunchedAs found = {NumberIn(rank, -1), NumberIn(size, 0)};
-    if (found.rank >= 0 && found.size > 0) return found;
-  }
-  return {};
-}
-
 absl::StatusOr<MpiLibrary> LoadMpi() {
   // MPICH's launcher speaks PMI; Open MPI's and Slurm's PMIx speak to either.
   std::vector<std::string> files = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12"};
-  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && std::getenv("PMI_SIZE") != nullptr) {
+  if (env::LaunchedAs().by_mpich) {
     files = {"libmpich.so.12", "libmpi.so.12"};
   }
   for (const std::string& file : files) {

@@ -73,13 +73,6 @@ absl::StatusOr<MpiLibrary> LoadMpi();
 template <class Abi>
 absl::StatusOr<MpiApi<Abi>> FindMpi(const MpiLibrary& library);
 
-// The rank and size that a launcher has put into the environment: Open MPI's, PMI's and PMIx's.
-// size 0: no launcher has.
-struct LaunchedAs {
-  int rank = 0, size = 0;
-};
-LaunchedAs FromLauncher();
-
 }  // namespace firn::comm
 
 #endif  // FIRN_DEVICE_COMM_MPI_API_H_

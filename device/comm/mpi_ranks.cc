@@ -14,6 +14,7 @@
 #include "firn/device/comm/combine.h"
 #include "firn/device/comm/mpi_session.h"
 #include "firn/device/comm/thread_ranks.h"
+#include "firn/device/environment.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::comm {
@@ -250,7 +251,7 @@ absl::StatusOr<std::unique_ptr<Communicator>> WorldOf(const MpiLibrary& library,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Communicator>> WorldRanks(const WorldRanksOptions& options) {
-  const LaunchedAs launched = FromLauncher();
+  const env::Launched launched = env::LaunchedAs();
   if (launched.size <= 1) return std::move(ThreadRanks(1)[0]);
   const absl::StatusOr<MpiLibrary> library = LoadMpi();
   FIRN_RETURN_IF(!library.ok(), FailedPrecondition("this is process ", launched.rank, " of ",

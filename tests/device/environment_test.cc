@@ -139,5 +139,25 @@ TEST(EnvironmentTest, CacheFolderIsTheFirstThatIsSaid) {
   }
 }
 
+TEST(EnvironmentTest, TellsWhichProcessALauncherStarted) {
+  const ScopedVariable ours("OMPI_COMM_WORLD_RANK", nullptr), theirs("PMI_RANK", nullptr),
+      slurm("PMIX_RANK", nullptr), mpi_size("OMPI_COMM_WORLD_SIZE", "3"), size("PMI_SIZE", "2");
+  EXPECT_EQ(LaunchedAs().size, 0) << "a size without a rank";
+  {
+    const ScopedVariable rank("OMPI_COMM_WORLD_RANK", "2");
+    const Launched found = LaunchedAs();
+    EXPECT_EQ(found.rank, 2);
+    EXPECT_EQ(found.size, 3);
+    EXPECT_FALSE(found.by_mpich);
+  }
+  for (const char* no_rank : {"3", "-1", "one", ""}) {
+    const ScopedVariable rank("OMPI_COMM_WORLD_RANK", no_rank);
+    EXPECT_EQ(LaunchedAs().size, 0) << no_rank;
+  }
+  const ScopedVariable rank("PMI_RANK", "1");
+  EXPECT_EQ(LaunchedAs().rank, 1);
+  EXPECT_TRUE(LaunchedAs().by_mpich);
+}
+
 }  // namespace
 }  // namespace firn::env

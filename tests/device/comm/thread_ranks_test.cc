@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -168,18 +167,19 @@ TEST(ThreadRanksTest, EndWhatOneAbortsInPartsToo) {
   });
 }
 
-// Memory that the last one to come still moves is not given back.
+// Memory that the last one to come still moves is not given back, however long that takes: here
+// longer than anybody waits. Only a rank that did not come, of a busy machine, is named.
 TEST(ThreadRanksTest, WaitLongerForWorkThatIsBeingDone) {
-  Ranks ranks = ThreadRanks(2, {.timeout = absl::Milliseconds(200)});
+  Ranks ranks = ThreadRanks(2, {.timeout = absl::Milliseconds(5)});
   OnAll(ranks, [&](Communicator& c) {
-    std::vector<float> x(1 << 24, 1.0f);
-    if (c.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(195));
+    std::vector<float> x(1 << 25, 1.0f);
     const absl::Status status =
         c.AllReduce(x.data(), static_cast<int64_t>(x.size()), Element::kF32, Reduction::kSum);
+    const std::string said(status.message());
     if (status.ok()) {
       EXPECT_EQ(x.back(), 2);
     } else {
-      EXPECT_NE(status.message().find("waited 200ms for rank 1"), absl::string_view::npos);
+      EXPECT_TRUE(said.ends_with(" for rank 0") || said.ends_with(" for rank 1")) << said;
     }
   });
 }
