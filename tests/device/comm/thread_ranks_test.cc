@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <latch>
 #include <limits>
 #include <memory>
 #include <string>
@@ -171,8 +172,10 @@ TEST(ThreadRanksTest, EndWhatOneAbortsInPartsToo) {
 // longer than anybody waits. Only a rank that did not come, of a busy machine, is named.
 TEST(ThreadRanksTest, WaitLongerForWorkThatIsBeingDone) {
   Ranks ranks = ThreadRanks(2, {.timeout = absl::Milliseconds(5)});
+  std::latch begin(2);
   OnAll(ranks, [&](Communicator& c) {
     std::vector<float> x(1 << 25, 1.0f);
+    begin.arrive_and_wait();
     const absl::Status status =
         c.AllReduce(x.data(), static_cast<int64_t>(x.size()), Element::kF32, Reduction::kSum);
     const std::string said(status.message());
