@@ -31,7 +31,7 @@ skip() {
 
 # What a machine that is slow, or busy with other work, has no time for in the ninety minutes that a run may take is
 # said to be skipped, and is counted so. Its speed is told by how long the first build takes.
-minutes=80
+minutes=72
 slowness=100  # in percent of two cores that do nothing else
 
 first_build() {

@@ -1,7 +1,6 @@
 #ifndef FIRN_TENSOR_DTYPE_H_
 #define FIRN_TENSOR_DTYPE_H_
 
-#include <bit>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -47,13 +46,10 @@ struct Half {
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
-  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE BFloat16(float v) {  // NOLINT: implicit, as Half
-    const uint32_t u = std::bit_cast<uint32_t>(v);
-    const uint32_t rounded = u + 0x7fffu + ((u >> 16) & 1u);
-    bits = static_cast<uint16_t>((v != v ? (u | 0x400000u) : rounded) >> 16);
-  }
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE BFloat16(float v)  // NOLINT: implicit, as Half
+      : bits(inner::internal::BFloatBits(v)) {}
   FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE operator float() const {
-    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+    return inner::internal::FloatOfBFloatBits(bits);
   }
 };
 

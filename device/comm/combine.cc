@@ -4,7 +4,6 @@
 #include "firn/device/comm/combine.h"
 
 #include <algorithm>
-#include <bit>
 #include <type_traits>
 
 #include "firn/device/half_bits.h"
@@ -33,14 +32,8 @@ struct Half {
 struct BFloat {
   using Stored = uint16_t;
   using Wide = float;
-  static float Read(uint16_t bits) {
-    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-  }
-  static uint16_t Write(float x) {
-    const uint32_t bits = std::bit_cast<uint32_t>(x);
-    const uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
-    return static_cast<uint16_t>((x != x ? (bits | 0x400000u) : rounded) >> 16);
-  }
+  static float Read(uint16_t bits) { return inner::internal::FloatOfBFloatBits(bits); }
+  static uint16_t Write(float x) { return inner::internal::BFloatBits(x); }
 };
 
 template <Reduction kReduction, class E>
