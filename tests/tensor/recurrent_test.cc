@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "firn/autograd/backward.h"
@@ -331,6 +333,27 @@ TEST(RecurrentTest, LargeSumsOfAnLstmSaturate) {
   EXPECT_EQ(y[1], 0);
   EXPECT_NEAR(y[2], 0.76159416f, 1e-6);
   EXPECT_NEAR(y[3], 0, 1e-30);
+}
+
+// Gates share what they are divided by.
+TEST(RecurrentTest, AGateThatIsNanLeavesTheOthers) {
+  constexpr int64_t kHidden = 20, kOutGate = 3;
+  const Tensor x = Draw({1, 2, 5});
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    RecurrentWeights w = DrawWeights(4, 5, kHidden)[0];
+    std::vector<float> bias(4U * kHidden, 0.1f);
+    const auto run = [&] {
+      return Lstm(
+          x.To(dtype), {},
+          {{w.w_ih.To(dtype), w.w_hh.To(dtype), FromVector(bias, {4 * kHidden}).To(dtype), {}}});
+    };
+    const std::vector<float> whole = run().state.c.To(DType::kF32).ToVector<float>();
+    bias[kOutGate * kHidden + 7] = std::numeric_limits<float>::quiet_NaN();
+    const LstmResult r = run();
+    EXPECT_EQ(r.state.c.To(DType::kF32).ToVector<float>(), whole);
+    const std::vector<float> h = r.state.h.To(DType::kF32).ToVector<float>();
+    for (size_t i = 0; i < h.size(); ++i) EXPECT_EQ(std::isnan(h[i]), i % kHidden == 7) << i;
+  }
 }
 
 }  // namespace

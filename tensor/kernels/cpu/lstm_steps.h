@@ -51,18 +51,21 @@ FIRN_ALWAYS_INLINE UnitGates<T> GatesOf(T in, T forget, T candidate, T out) {
   return {math::Sigmoid(in), math::Sigmoid(forget), math::Tanh(candidate), math::Sigmoid(out)};
 }
 // By one division, which is half of the time of a gate: sigmoid(x) is 1 / (1 + e^-|x|) or e^-|x| of
-// that, tanh(|x|) is (1 - e^-2|x|) / (1 + e^-2|x|).
+// that, tanh(|x|) is (1 - e^-2|x|) / (1 + e^-2|x|). A gate that is NaN is so by its numerator: its
+// divisor is the others', too.
+FIRN_ALWAYS_INLINE float Divisor(float d) { return d == d ? d : 1.0f; }
 template <>
 FIRN_ALWAYS_INLINE UnitGates<float> GatesOf(float in, float forget, float candidate, float out) {
   const float pi = PowerOfNegative(-math::Abs(in)).power;
   const float pf = PowerOfNegative(-math::Abs(forget)).power;
   const float po = PowerOfNegative(-math::Abs(out)).power;
   const float mg = PowerOfNegative(-2.0f * math::Abs(candidate)).less_one;
-  const float di = 1.0f + pi, df = 1.0f + pf, dg = 2.0f + mg, d_out = 1.0f + po;
+  const float di = Divisor(1.0f + pi), df = Divisor(1.0f + pf);
+  const float dg = Divisor(2.0f + mg), d_out = Divisor(1.0f + po);
   const float first = di * df, second = dg * d_out, all = 1.0f / (first * second);
   const float r = all * second, q = all * first;
-  return {(in < 0.0f ? pi : 1.0f) * (r * df), (forget < 0.0f ? pf : 1.0f) * (r * di),
-          math::WithSign(-mg * (q * d_out), candidate), (out < 0.0f ? po : 1.0f) * (q * dg)};
+  return {(in >= 0.0f ? 1.0f : pi) * (r * df), (forget >= 0.0f ? 1.0f : pf) * (r * di),
+          math::WithSign(-mg * (q * d_out), candidate), (out >= 0.0f ? 1.0f : po) * (q * dg)};
 }
 
 // The gates of `n` units over what is summed for them, `step` from gate to gate, and the states:
