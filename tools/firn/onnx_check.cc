@@ -131,6 +131,10 @@ std::vector<std::string> Expand(const std::vector<std::string>& given) {
   std::vector<std::string> found;
   for (const std::string& folder : given) {
     const size_t before = found.size();
+    if (!files::is_directory(folder)) {
+      throw UsageError(folder + ": expected a folder with model.onnx, got " +
+                       (files::exists(folder) ? "a file" : "a name that nothing has"));
+    }
     if (files::exists(files::path(folder) / "model.onnx")) found.push_back(folder);
     for (const auto& entry : files::recursive_directory_iterator(folder)) {
       if (entry.path().filename() == "model.onnx" && entry.path().parent_path() != folder) {

@@ -65,6 +65,11 @@ TEST(OnnxTest, DamageIsWrongAndNoModelIsAMistake) {
   io::WriteFile(folder + "/model.onnx", model.substr(0, model.size() / 2));
   EXPECT_THAT(Firn({"onnx", "check", folder}).out, HasSubstr("wrong  " + folder));
   EXPECT_EQ(Firn({"onnx", "check", kData + "/gru/test_data_set_0"}).status, 2);
+  const std::string file = kData + "/gru/model.onnx";
+  EXPECT_THAT(Firn({"onnx", "check", file}).err,
+              HasSubstr(file + ": expected a folder with model.onnx, got a file"));
+  EXPECT_THAT(Firn({"onnx", "check", "nowhere"}).err,
+              HasSubstr("nowhere: expected a folder with model.onnx, got a name that nothing has"));
   EXPECT_EQ(Firn({"onnx", "info", folder + "/model.onnx"}).status, 1);
 }
 
