@@ -77,8 +77,8 @@ absl::Status AllocateOutputs(absl::Span<TensorSpec> specs, const Prepared& p,
   return absl::OkStatus();
 }
 
-bool HasWork(absl::Span<Tensor> out, bool any_inout) {
-  if (any_inout || out.empty()) return true;
+bool HasWork(absl::Span<Tensor> out, bool acts) {
+  if (acts || out.empty()) return true;
   for (const Tensor& t : out) {
     if (t.num_elements() != 0) return true;
   }
@@ -138,7 +138,7 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   Arranged arranged;
   FIRN_RETURN_IF_ERROR(internal::Arrange(op, p, in, &arranged));
   FIRN_RETURN_IF_ERROR(AllocateOutputs(specs, p, out));
-  if (!HasWork(out, any_inout)) return absl::OkStatus();
+  if (!HasWork(out, any_inout || op.collective)) return absl::OkStatus();
   absl::InlinedVector<Operand, 4> results;
   for (const Tensor& t : out) results.push_back({t.impl()->data, &t.spec()});
 
@@ -164,7 +164,8 @@ FIRN_ALWAYS_INLINE const Kernel* PlainKernel(const OpDef& op, Device device) {
 }
 
 const Kernel* Shortcut(const OpDef& op, absl::Span<const TensorRef> in, Device device) {
-  if (op.any_inout || op.index_bounds != nullptr || in.size() > kFewInputs) return nullptr;
+  const bool acts = op.any_inout || op.collective;
+  if (acts || op.index_bounds != nullptr || in.size() > kFewInputs) return nullptr;
   for (const TensorRef& t : in) {
     if (!t.defined() || !t.spec().layout.contiguous) return nullptr;
   }

@@ -30,7 +30,8 @@ struct Operand {
   const TensorSpec* spec = nullptr;
 };
 
-// What a kernel reads and writes. It neither allocates nor synchronises.
+// What a kernel reads and writes. It neither allocates nor synchronises; those of collective
+// operations alone (OpDef::collective) may wait for other ranks.
 class KernelContext {
  public:
   KernelContext(absl::Span<const Operand> in, absl::Span<const Operand> out, AttrsRef attrs,

@@ -58,7 +58,7 @@ void Refuse(Entry& entry, std::string reason) {
 // OpDef::alike.
 DTypeSet DTypesOfAlike(const OpDef& op) {
   if ((op.infer != InferLikeInput && op.infer != InferBroadcast) || op.inputs.empty() ||
-      op.index_bounds != nullptr) {
+      op.index_bounds != nullptr || op.collective) {
     return 0;
   }
   DTypeSet dtypes = kAnyDType;

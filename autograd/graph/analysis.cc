@@ -44,7 +44,7 @@ bool IsAlias(const Graph& graph, const Instr& instr) {
 
 bool Computes(const Graph& graph, const Instr& instr) {
   if (instr.op->is_view) return false;
-  return instr.op->any_inout || instr.out.empty() ||
+  return instr.op->any_inout || instr.op->collective || instr.out.empty() ||
          std::any_of(instr.out.begin(), instr.out.end(),
                      [&](ValueId id) { return graph.value(id).spec.num_elements() != 0; });
 }

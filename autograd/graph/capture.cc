@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "firn/autograd/graph/recorder.h"
+#include "firn/device/comm/started.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/dispatch.h"
@@ -87,15 +88,18 @@ Captured inner::Capture(CaptureFn fn, absl::Span<const Tensor> inputs) {
   CheckInputs(inputs);
   const TensorList given = Given(inputs);
   GraphRecorder recorder(given);
+  const uint64_t started = comm::StartedSoFar();
   try {
     TensorList results;
     {
       const CaptureScope scope(&recorder);
       results = fn(given);
     }
+    RaiseIfError(comm::WaitForAllSince(started), "capture");  // as runs of the graph do
     CheckResults(results);
     return recorder.Finish(std::move(results));
   } catch (...) {
+    comm::WaitForAllSince(started).IgnoreError();  // it moves what Undo puts back
     recorder.Undo();
     throw;
   }

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/graph/execution_observer.h"
 #include "firn/autograd/graph/kernel_call.h"
+#include "firn/device/comm/started.h"
 #include "firn/device/cpu_allocator.h"
 #include "firn/device/parallel.h"
 #include "firn/device/status_macros.h"
@@ -233,6 +234,19 @@ absl::Status Executor::RunObservedSteps() {
   return absl::OkStatus();
 }
 
+absl::Status Executor::RunAll() {
+  const bool observed = ExecutionObserverScope::Innermost() != nullptr;
+  return observed ? RunObservedSteps() : recordings_ ? RunRecorded() : QueueSteps();
+}
+
+// Also when an observer throws: the next run, and who frees the graph, have the memory.
+absl::Status Executor::RunAllAndWait() {
+  const uint64_t started = comm::StartedSoFar();
+  const absl::Cleanup wait = [started] { comm::WaitForAllSince(started).IgnoreError(); };
+  FIRN_RETURN_IF_ERROR(RunAll());
+  return comm::WaitForAllSince(started);
+}
+
 // Several threads may have one graph: each run waits for the one before, whose memory it needs. A
 // thread that is in a run already, as an observer of it may be, would wait for itself.
 absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out) {
@@ -284,8 +298,7 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
   if (std::exchange(arena_untouched_, false) && dropped && arenas_.main_device().is_cpu()) {
     CpuAllocator().EmptyCache();
   }
-  const bool observed = ExecutionObserverScope::Innermost() != nullptr;
-  FIRN_RETURN_IF_ERROR(observed ? RunObservedSteps() : recordings_ ? RunRecorded() : QueueSteps());
+  FIRN_RETURN_IF_ERROR(collective_ ? RunAllAndWait() : RunAll());
   for (size_t i = 0; i < out.size(); ++i) {
     const Value& v = graph_.value(graph_.outputs[i]);
     const char* from = PlaceOf(graph_.outputs[i]);

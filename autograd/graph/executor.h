@@ -129,6 +129,10 @@ class Executor {
   // Brings the gradients that leaves have to where the run finds them. Whether any of the graph's
   // gradients got other memory on the way.
   absl::StatusOr<bool> TakeGradients();
+  // All steps, one way or another.
+  absl::Status RunAll();
+  // The same, and waits for collective calls that the steps have started and not waited for.
+  absl::Status RunAllAndWait();
   absl::Status RunStep(Step& step);
   absl::Status RunSteps();
   absl::Status RunStepsOnTwoStreams();
@@ -151,6 +155,7 @@ class Executor {
   std::vector<int64_t> temp_pieces_;       // of the arenas, by buffer; -1: none
   std::vector<int64_t> workspace_pieces_;  // by instruction
   Arenas arenas_;
+  bool collective_ = false;       // some operation is
   bool arena_untouched_ = false;  // nothing has run in them yet
   std::vector<MemoryUse> peak_;
   std::vector<Operand> operands_;  // of all steps; never grows after Make

@@ -67,6 +67,8 @@ absl::Status Executor::Bind() {
   recordings_.reset();
   threads_ = 0;  // until all of it has worked: the next run tries again
   FIRN_RETURN_IF_ERROR(PrepareKernels());
+  collective_ = std::any_of(graph_.instrs.begin(), graph_.instrs.end(),
+                            [](const Instr& instr) { return instr.op->collective; });
   const std::optional<Device> cuda = CudaDevice();
   side_ = cuda && options_.side_stream ? MakeSideStream(*cuda) : nullptr;
   absl::Status planned = PlanArena();

@@ -75,7 +75,7 @@ class Fuser {
   // Whether the operation can be in a chain.
   bool Fits(const Instr& instr) const {
     const OpDef& op = *instr.op;
-    if (!op.elementwise || op.random || op.any_inout || instr.out.size() != 1 ||
+    if (!op.elementwise || !op.pure() || instr.out.size() != 1 ||
         instr.in.size() > ElementwiseProgram::kMaxStepInputs ||
         uses_.maker(instr.out[0]) == Uses::kNone) {
       return false;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "firn/device/comm/kinds.h"
 #include "firn/device/enum_words.h"
 
 namespace firn::comm {
@@ -26,38 +27,6 @@ constexpr auto WordsOf(Element) {
                                     {Element::kU8, "u8"}});
 }
 int64_t BytesOf(Element element);
-
-// How elements of several ranks become one. Sums and products of integers wrap around. The smallest
-// and the largest of numbers with a NaN among them is NaN.
-enum class Reduction : uint8_t { kSum, kMean, kProd, kMin, kMax };
-constexpr auto WordsOf(Reduction) {
-  return inner::EnumWords<Reduction>({{Reduction::kSum, "sum"},
-                                      {Reduction::kMean, "mean"},
-                                      {Reduction::kProd, "prod"},
-                                      {Reduction::kMin, "min"},
-                                      {Reduction::kMax, "max"}});
-}
-
-enum class CollectiveKind : uint8_t {
-  kBarrier,
-  kBroadcast,
-  kReduce,
-  kAllReduce,
-  kAllGather,
-  kReduceScatter,
-  kSend,
-  kRecv,
-};
-constexpr auto WordsOf(CollectiveKind) {
-  return inner::EnumWords<CollectiveKind>({{CollectiveKind::kBarrier, "barrier"},
-                                           {CollectiveKind::kBroadcast, "broadcast"},
-                                           {CollectiveKind::kReduce, "reduce"},
-                                           {CollectiveKind::kAllReduce, "all_reduce"},
-                                           {CollectiveKind::kAllGather, "all_gather"},
-                                           {CollectiveKind::kReduceScatter, "reduce_scatter"},
-                                           {CollectiveKind::kSend, "send"},
-                                           {CollectiveKind::kRecv, "recv"}});
-}
 
 // A plain value. Memory is the host's, and belongs to the call until it is done. `in` and `out` do
 // not overlap; of a broadcast, reduce and all_reduce they may be the same, and of an all_gather

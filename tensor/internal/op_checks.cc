@@ -156,6 +156,14 @@ std::string WrongView(const OpDef& op) {
              : "";
 }
 
+// What would let passes do away with a call, merge it or make it again.
+std::string WrongCollective(const OpDef& op) {
+  if (!op.collective) return "";
+  if (op.is_view) return "it is collective and a view";
+  if (op.elementwise) return "it is collective and elementwise";
+  return op.graph == nullptr ? "" : "it is collective and has traits (OpDef::graph)";
+}
+
 }  // namespace
 
 std::string WhatIsWrong(absl::Span<const Kernel> kernels) {
@@ -178,7 +186,7 @@ std::string WhatIsWrong(absl::Span<const Kernel> kernels) {
 std::string WhatIsWrong(const OpDef& op, std::string_view stem) {
   const std::string wrong[] = {WrongName(op, stem), WrongInputs(op),         WrongOutputs(op),
                                WrongPositions(op),  WhatIsWrong(op.kernels), WrongView(op),
-                               WrongTraits(op)};
+                               WrongTraits(op),     WrongCollective(op)};
   const auto* first = std::find_if(std::begin(wrong), std::end(wrong),
                                    [](const std::string& w) { return !w.empty(); });
   return first == std::end(wrong) ? "" : *first;

@@ -163,6 +163,7 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
             "//tensor:promotion",
             "//tensor:sizes",
             "//device:inner",
+            "//device/comm:kinds",
             "//tensor:rng",
             "//tensor/kernels:axes",
             "//tensor/kernels:for_each",

@@ -85,7 +85,7 @@ class Merging {
   }
 
   bool Mergeable(const Instr& instr) const {
-    if (instr.op->random || instr.op->any_inout || instr.out.empty()) return false;
+    if (!instr.op->pure() || instr.out.empty()) return false;
     if (IsAlias(graph_, instr)) return !graph_.value(instr.out[0]).bound.defined();
     return std::all_of(instr.out.begin(), instr.out.end(), [this](ValueId id) {
       return graph_.buffer_of(id).kind == Buffer::Kind::kTemp &&

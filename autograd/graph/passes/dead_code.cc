@@ -1,7 +1,8 @@
-// Dead code, from the last operation to the first: an operation is needed if it writes a state, or
-// elements that something after it reads. Elements are told apart by buffer, so a write through one
-// view counts for readers through another. A view in its argument's memory writes nothing: it is
-// needed if what it names is.
+// Dead code, from the last operation to the first: an operation is needed if it writes a state, if
+// other ranks wait for this one in it (OpDef::collective), or if it writes elements that something
+// after it reads. Elements are told apart by buffer, so a write through one view counts for readers
+// through another. A view in its argument's memory writes nothing: it is needed if what it names
+// is.
 
 #include "firn/autograd/graph/passes/dead_code.h"
 
@@ -17,7 +18,10 @@ namespace {
 class Liveness {
  public:
   Liveness(const Graph& graph, bool keep_states)
-      : graph_(graph), values_(graph.values.size()), buffers_(graph.buffers.size()) {
+      : graph_(graph),
+        keep_states_(keep_states),
+        values_(graph.values.size()),
+        buffers_(graph.buffers.size()) {
     for (size_t b = 0; b < graph.buffers.size(); ++b) {
       buffers_[b] = keep_states && graph.buffers[b].kind == Buffer::Kind::kState;
     }
@@ -41,6 +45,7 @@ class Liveness {
 
  private:
   bool Needed(const Instr& instr) const {
+    if (keep_states_ && instr.op->collective) return true;
     if (IsAlias(graph_, instr)) return values_[static_cast<size_t>(instr.out[0])];
     for (size_t i = 0; i < instr.in.size(); ++i) {
       if (instr.in[i] != kNoValue && instr.op->writes(i) && BufferNeeded(instr.in[i])) return true;
@@ -57,6 +62,7 @@ class Liveness {
   }
 
   const Graph& graph_;
+  const bool keep_states_;
   std::vector<bool> values_, buffers_;  // that something later names, or reads
 };
 

@@ -8,10 +8,12 @@ namespace firn {
 
 // Drops operations whose results nobody needs, then values and buffers that nothing names, which
 // changes the numbers of those that stay. What writes a state stays, random operations among it,
-// and what changes a temporary in place stays if that is read afterwards. Inputs stay. Exact.
+// and collective operations do: other ranks make the same calls. What changes a temporary in place
+// stays if that is read afterwards. Inputs stay. Exact.
 absl::StatusOr<PassReport> EliminateDeadCode(Graph& graph);
 
-// The same, and what only writes states goes as well, with its effect on them.
+// The same, and what only writes states goes as well, with its effect on them; so do collective
+// operations that lead to no output, so that all ranks must ask for the same outputs.
 void KeepOnlyOutputs(Graph& graph);
 
 // The second part alone.

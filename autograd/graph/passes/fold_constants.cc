@@ -49,7 +49,7 @@ class Folding {
   }
 
   bool Replaceable(const Instr& instr) const {
-    if (instr.op->random || instr.op->any_inout || instr.out.empty()) return false;
+    if (!instr.op->pure() || instr.out.empty()) return false;
     return std::all_of(instr.out.begin(), instr.out.end(), [this](ValueId id) {
       return graph_.buffer_of(id).kind == Buffer::Kind::kTemp &&
              !changed_[static_cast<size_t>(graph_.value(id).buffer)];

@@ -12,9 +12,9 @@ namespace firn {
 inline constexpr int64_t kMaxGrownConstantBytes = 64 << 10;
 
 // Computes operations on constants now, with the kernels that would have computed them in each run.
-// Not random ones, none that write in place, none whose results are written in place, and none
-// whose results are larger than both their arguments and kMaxGrownConstantBytes: an expanded number
-// stays a number. An operation that fails is left to fail when it runs. Exact.
+// Not random or collective ones, none that write in place, none whose results are written in place,
+// and none whose results are larger than both their arguments and kMaxGrownConstantBytes: an
+// expanded number stays a number. An operation that fails is left to fail when it runs. Exact.
 absl::StatusOr<PassReport> FoldConstants(Graph& graph);
 
 }  // namespace firn

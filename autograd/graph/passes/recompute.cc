@@ -31,6 +31,7 @@ constexpr size_t kMostCandidates = 1024;
 // those that it wrote into.
 std::optional<Instr> Again(const Instr& instr) {
   const OpDef& op = *instr.op;
+  if (op.collective) return {};
   Instr again = instr;
   again.phase = Phase::kBackward;
   if (TraitsOf(op).cheap_again) {
@@ -39,7 +40,7 @@ std::optional<Instr> Again(const Instr& instr) {
     }
     return again;
   }
-  if (!op.elementwise || op.random || op.any_inout || op.outputs.size() != 1) return {};
+  if (!op.elementwise || !op.pure() || op.outputs.size() != 1) return {};
   return again;
 }
 

@@ -24,7 +24,7 @@ constexpr size_t kLargeBytes = size_t{1} << 18, kLargeThere = size_t{64} << 20;
 constexpr size_t kMuchLarger = 4;
 
 bool UpdatesEach(const OpDef& op) {
-  if (!op.variadic() || !op.outputs.empty()) return false;
+  if (!op.variadic() || !op.outputs.empty() || op.collective) return false;
   const auto tail = op.inputs.end() - static_cast<std::ptrdiff_t>(op.cycle);
   return std::any_of(tail, op.inputs.end(), [](const ArgDecl& d) { return d.inout; });
 }
@@ -118,9 +118,7 @@ class Mover {
   }
 
   bool MayWait(const Instr& instr, size_t at) const {
-    if (instr.op->random || instr.op->any_inout || instr.op->is_view || instr.out.size() != 1) {
-      return false;
-    }
+    if (!instr.op->pure() || instr.op->is_view || instr.out.size() != 1) return false;
     size_t kept = 0;  // bytes that live longer for it
     for (ValueId id : instr.in) {
       if (id == kNoValue) continue;

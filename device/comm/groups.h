@@ -1,0 +1,56 @@
+#ifndef FIRN_DEVICE_COMM_GROUPS_H_
+#define FIRN_DEVICE_COMM_GROUPS_H_
+
+// Communicators by number: what operations on tensors (tensor/ops/collective) name, since a graph
+// can hold a number. Numbers mean something within one process; 0 alone, the world, does in all.
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "firn/device/comm/communicator.h"
+
+namespace firn::comm {
+
+inline constexpr int64_t kWorld = 0;
+
+// Gives a communicator a number while this lives. Of ranks that are threads of one process each
+// gives its own. Thread-safe; what uses the number is not, as a communicator is not.
+class Group {
+ public:
+  // `ranks` must live longer.
+  explicit Group(Communicator& ranks);
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  // 1 or more, never used again.
+  int64_t number() const { return number_; }
+
+ private:
+  const int64_t number_;
+};
+
+// What group 0 is on every thread that is in no WorldScope; null: none. `world` must live until it
+// is replaced. Thread-safe.
+void SetWorld(Communicator* world);
+
+// What group 0 is on this thread while this lives; the innermost counts. `world` must live longer.
+class WorldScope {
+ public:
+  explicit WorldScope(Communicator& world);
+  ~WorldScope();
+  WorldScope(const WorldScope&) = delete;
+  WorldScope& operator=(const WorldScope&) = delete;
+
+ private:
+  Communicator* const outer_;
+};
+
+// The communicator of that number, on this thread. A program that has set no world is the only rank
+// of one. NotFound for a number that no Group has now; FailedPrecondition where a launcher of MPI
+// has started several processes and this one has set no world, since each would go on alone.
+absl::StatusOr<Communicator*> FindGroup(int64_t group);
+
+}  // namespace firn::comm
+
+#endif  // FIRN_DEVICE_COMM_GROUPS_H_

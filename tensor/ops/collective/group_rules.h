@@ -1,0 +1,36 @@
+#ifndef FIRN_TENSOR_OPS_COLLECTIVE_GROUP_RULES_H_
+#define FIRN_TENSOR_OPS_COLLECTIVE_GROUP_RULES_H_
+
+// What collective operations share: which elements ranks know, and which ranks there are.
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "firn/device/comm/communicator.h"
+#include "firn/tensor/op.h"
+
+namespace firn::inner {
+
+// Booleans are moved as bytes, and not reduced.
+comm::Element ElementOf(DType dtype);
+
+// How many ranks the group has, for attributes that shapes depend on. Throws what
+// comm::FindGroup refuses, in the name of `op`.
+int64_t RanksOf(int64_t group, std::string_view op);
+
+// Unimplemented for device memory.
+absl::Status CheckOnHost(InferContext& c);
+// InvalidArgument for a mean of integers.
+absl::Status CheckReduction(const InferContext& c, comm::Reduction reduction);
+// InvalidArgument for a root outside of the `ranks`.
+absl::Status CheckRoot(int64_t root, int64_t ranks);
+
+// The group's communicator. FailedPrecondition unless it has as many ranks as when the operation
+// was called or captured; 0: any number will do.
+absl::StatusOr<comm::Communicator*> FindRanks(int64_t group, int64_t ranks = 0);
+
+}  // namespace firn::inner
+
+#endif  // FIRN_TENSOR_OPS_COLLECTIVE_GROUP_RULES_H_

@@ -1,0 +1,143 @@
+// Graphs with collective operations: runs give what the program gives, on several ranks, and calls
+// that are on their way have their memory to themselves.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/comm/started.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/collective/started.h"
+#include "firn/tensor/rng.h"
+#include "tests/autograd/graph/passes/graph_builder.h"
+#include "tests/device/comm/on_ranks.h"
+#include "tests/error_of.h"
+
+namespace firn {
+namespace {
+
+using testing::ErrorOf;
+using testing::OnRanks;
+using testing::OpsOf;
+
+// Another input on each rank.
+Tensor InputOf(int rank, int step) {
+  RandomGenerator generator(static_cast<uint64_t>(100 * step + rank));
+  return Randn({64, 33}, DType::kF32, {.generator = &generator});
+}
+
+// Temporaries of the size of what is on its way, made between its start and its wait.
+Tensor Overlapped(const Tensor& x) {
+  const Tensor sum = x * 2;
+  StartAllReduce(sum, comm::Reduction::kSum);
+  Tensor other = Softmax(x, 1);
+  for (int i = 0; i < 3; ++i) other = Softmax(Cumsum(other, 0), 1);
+  WaitCollective(sum);
+  return sum + other;
+}
+
+TEST(CollectivesTest, StartsAndWaitsWhereTheProgramDoes) {
+  for (int size = 1; size <= 4; ++size) {
+    OnRanks(size, [](comm::Communicator& ranks) {
+      StaticGraph step = Freeze(Overlapped, InputOf(ranks.rank(), 0));
+      const std::string ops = OpsOf(step.graph());
+      const size_t start = ops.find("start_collective"), wait = ops.find("wait_collective");
+      EXPECT_LT(start, ops.find("softmax")) << ops;
+      EXPECT_GT(wait, ops.rfind("softmax")) << ops;
+      for (int i = 1; i < 9; ++i) {
+        // Now one and now the other comes last, and moves everybody's elements.
+        if (i % ranks.size() == ranks.rank()) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        const Tensor x = InputOf(ranks.rank(), i);
+        EXPECT_TRUE(step(x).Equals(Overlapped(x))) << "step " << i;
+      }
+    });
+  }
+}
+
+// What is on its way when a step fails would be moved into memory that the next run uses.
+TEST(CollectivesTest, ARunThatFailsWaitsForWhatItHasStarted) {
+  OnRanks(2, [](comm::Communicator& ranks) {
+    const Tensor table = Randn({5, 3}), good = Full({4}, 2, DType::kI64);
+    const Tensor sum = Ones({8});
+    const auto code = [&](const Tensor& rows) {
+      StartAllReduce(sum, comm::Reduction::kSum);
+      const Tensor chosen = IndexSelect(table, 0, rows);
+      WaitCollective(sum);
+      return chosen;
+    };
+    StaticGraph step = Freeze(code, good);
+    EXPECT_TRUE(sum.Equals(Full({8}, 2)));
+    const std::string error = ErrorOf([&] { step(Full({4}, 9, DType::kI64)); });
+    EXPECT_NE(error.find("index_select"), std::string::npos) << error;
+    EXPECT_NE(ErrorOf([&] { WaitCollective(sum); }), "");  // nothing is on its way
+    EXPECT_TRUE(sum.Equals(Full({8}, 4)));
+    step(good);
+    EXPECT_TRUE(sum.Equals(Full({8}, 8)));
+    (void)ranks;
+  });
+}
+
+TEST(CollectivesTest, ACaptureThatThrowsWaitsBeforeItPutsBack) {
+  OnRanks(2, [](comm::Communicator&) {
+    const Tensor sum = Ones({8});
+    const std::string error = ErrorOf([&] {
+      Freeze(
+          [&](const Tensor& x) {
+            StartAllReduce(sum, comm::Reduction::kSum);
+            return Reshape(x, {7, 7});
+          },
+          Ones({2}));
+    });
+    EXPECT_NE(error.find("reshape"), std::string::npos) << error;
+    EXPECT_TRUE(sum.Equals(Ones({8})));
+    StartAllReduce(sum, comm::Reduction::kSum);
+    WaitCollective(sum);
+    EXPECT_TRUE(sum.Equals(Full({8}, 2)));
+  });
+}
+
+TEST(CollectivesTest, AStartWithoutItsWaitIsOverWhenTheRunIs) {
+  OnRanks(2, [](comm::Communicator&) {
+    const Tensor sum = Ones({8});
+    const auto code = [&](const Tensor& x) {
+      StartAllReduce(sum, comm::Reduction::kSum);
+      return Exp(x);
+    };
+    StaticGraph step = Freeze(code, Ones({2}));
+    EXPECT_TRUE(sum.Equals(Full({8}, 2)));
+    step(Ones({2}));
+    EXPECT_TRUE(sum.Equals(Full({8}, 4)));
+    EXPECT_NE(ErrorOf([&] { WaitCollective(sum); }), "");
+  });
+}
+
+// The graph is not for other numbers of ranks, nor for groups that are gone.
+TEST(CollectivesTest, ARunNamesAGroupThatIsNotWhatItWas) {
+  const Tensor sum = Ones({4});
+  const auto code = [&](const Tensor& x) {
+    StartAllReduce(sum, comm::Reduction::kSum);
+    WaitCollective(sum);
+    return Exp(x);
+  };
+  StaticGraph step = Freeze(code, Ones({2}));  // one rank
+  OnRanks(2, [&](comm::Communicator& ranks) {
+    if (ranks.rank() != 0) return;
+    EXPECT_EQ(ErrorOf([&] { step(Ones({2})); }),
+              "graph: start_collective: group 0 had 1 ranks when this was captured and has "
+              "2 now; capture again");
+  });
+}
+
+}  // namespace
+}  // namespace firn
