@@ -255,6 +255,27 @@ TEST(OpTest, ViewsHaveAnInputAResultAndNoKernels) {
               IsEmpty());
 }
 
+// Nothing that would let a pass do away with a call or make it again.
+TEST(OpTest, CollectivesAreNeitherViewsNorElementwiseNorHaveTraits) {
+  static constexpr GraphTraits kAgain = {.cheap_again = true};
+  const auto collective = [](const std::function<void(OpDef&)>& change) {
+    return After([&](OpDef& d) {
+      d.collective = true;
+      change(d);
+    });
+  };
+  EXPECT_THAT(collective([](OpDef&) {}), IsEmpty());
+  EXPECT_EQ(collective([](OpDef& d) {
+              d.is_view = true;
+              d.kernels.clear();
+            }),
+            "it is collective and a view");
+  EXPECT_EQ(collective([](OpDef& d) { d.elementwise.kind = Elementwise::Kind::kMoved; }),
+            "it is collective and elementwise");
+  EXPECT_EQ(collective([](OpDef& d) { d.graph = &kAgain; }),
+            "it is collective and has traits (OpDef::graph)");
+}
+
 TEST(OpTest, TheSecondOfANameRefusesBoth) {
   const OpRegistration first("op_test_twice", Sound("op_test_twice"));
   EXPECT_NE(FindOp("op_test_twice"), nullptr);

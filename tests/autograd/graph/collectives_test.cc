@@ -13,9 +13,12 @@
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/comm/started.h"
 #include "firn/device/inner.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/ops/collective/all_reduce.h"
+#include "firn/tensor/ops/collective/gather.h"
 #include "firn/tensor/ops/collective/started.h"
 #include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
@@ -63,6 +66,55 @@ TEST(CollectivesTest, StartsAndWaitsWhereTheProgramDoes) {
       }
     });
   }
+}
+
+// Mean gradients of parameters that all ranks have, by operations that have gradients themselves.
+struct Step {
+  Tensor w = Ones({33, 7}).SetRequiresGrad();
+  Tensor operator()(const Tensor& x) {
+    w.ZeroGrad();
+    const Tensor rows = AllGather(Tanh(Matmul(x, w)));
+    const Tensor far = Broadcast(Mean(rows, {0}), {.root = 0});
+    const Tensor most = AllReduce(Matmul(x, w), {.reduction = comm::Reduction::kMax});
+    const Tensor part = ReduceScatter(Square(rows), {.reduction = comm::Reduction::kMean});
+    const Tensor loss = Mean(part) + Sum(far * far) + Mean(most);
+    loss.Backward();
+    const NoGradScope no_grad;
+    w -= AllReduce(w.grad(), {.reduction = comm::Reduction::kMean}) * 0.1;
+    return AllReduce(loss, {.reduction = comm::Reduction::kMean});
+  }
+};
+
+TEST(CollectivesTest, FrozenStepsGiveTheSameBits) {
+  for (int size = 1; size <= 4; ++size) {
+    OnRanks(size, [](comm::Communicator& ranks) {
+      Step plain, traced;
+      plain(InputOf(ranks.rank(), 0));
+      StaticGraph step =
+          Freeze([&](const Tensor& x) { return traced(x); }, InputOf(ranks.rank(), 0));
+      for (int i = 1; i < 5; ++i) {
+        const Tensor x = InputOf(ranks.rank(), i);
+        EXPECT_TRUE(step(x).Equals(plain(x))) << "step " << i;
+        EXPECT_TRUE(traced.w.Detach().Equals(plain.w.Detach())) << "step " << i;
+      }
+    });
+  }
+}
+
+// A rank whose call has no elements makes it all the same.
+TEST(CollectivesTest, RunsCallThoseWithoutElements) {
+  OnRanks(2, [](comm::Communicator& ranks) {
+    const auto code = [](const Tensor& x) { return AllReduce(x); };
+    StaticGraph step = Freeze(code, Ones({0, 3}));
+    const std::string error = ErrorOf([&] {
+      if (ranks.rank() == 0) {
+        step(Ones({0, 3}));
+      } else {
+        AllReduce(Ones({4}));
+      }
+    });
+    EXPECT_NE(error.find("all_reduce of 0 f32 (sum)"), std::string::npos) << error;
+  });
 }
 
 // What is on its way when a step fails would be moved into memory that the next run uses.

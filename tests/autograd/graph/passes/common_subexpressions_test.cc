@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "firn/tensor/ops/collective/all_reduce.h"
 #include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
@@ -164,6 +165,16 @@ TEST(CommonSubexpressionsTest, CapturedRunsComputeTheSameWithLess) {
   const TensorList out = RunGraph(graph, other), want = run(other);
   EXPECT_TRUE(out[0].Equals(want[0]));
   EXPECT_TRUE(out[1].Equals(want[1]));
+}
+
+// Each is a call that the other ranks make as well.
+TEST(CommonSubexpressionsTest, CollectivesStayApart) {
+  GraphBuilder b;
+  const ValueId x = b.Input({4});
+  const ValueId first = b.Call("all_reduce", {x}, AllReduceOptions());
+  Graph graph = b.Build({first, b.Call("all_reduce", {x}, AllReduceOptions())});
+  EXPECT_EQ(RunPass(MergeCommonSubexpressions, graph).changes, 0);
+  EXPECT_EQ(OpsOf(graph), "all_reduce all_reduce");
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "firn/tensor/ops/collective/all_reduce.h"
+#include "firn/tensor/ops/collective/started.h"
 #include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
@@ -159,6 +161,23 @@ TEST(DeadCodeTest, CapturedRunsLoseWhatTheyThrowAway) {
   RunPass(EliminateDeadCode, graph);
   EXPECT_EQ(OpsOf(graph), "relu");
   EXPECT_TRUE(RunGraph(graph, in)[0].Equals(Relu(in[0])));
+}
+
+// The other ranks wait for this one, whoever reads the result here. Who takes a part out of a graph
+// takes it on all ranks.
+TEST(DeadCodeTest, CollectivesStay) {
+  GraphBuilder b;
+  const ValueId x = b.Input({4});
+  b.Call("all_reduce", {b.Call("neg", {x})}, AllReduceOptions());
+  b.Call("exp", {x});
+  const ValueId sum = b.Call("relu", {x});
+  b.Call("start_collective", {sum}, StartCollectiveAttrs());
+  b.Call("wait_collective", {sum}, WaitCollectiveAttrs());
+  Graph graph = b.Build({x});
+  EXPECT_EQ(RunPass(EliminateDeadCode, graph).what, std::vector<std::string>{"exp"});
+  EXPECT_EQ(OpsOf(graph), "neg all_reduce relu start_collective wait_collective");
+  KeepOnlyOutputs(graph);
+  EXPECT_EQ(OpsOf(graph), "");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "firn/tensor/from.h"
+#include "firn/tensor/ops/collective/all_reduce.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {
@@ -146,6 +147,15 @@ TEST(FoldConstantsTest, CapturedConstantsAreFolded) {
   EXPECT_EQ(OpsOf(graph), "mul add");
   const Tensor other[] = {Randn({4})};
   EXPECT_TRUE(RunGraph(graph, other)[0].Equals(run(other)[0]));
+}
+
+// What it gives is not known here, and the other ranks do not compile now.
+TEST(FoldConstantsTest, CollectivesAreCalledInEachRun) {
+  GraphBuilder b;
+  const ValueId sum = b.Call("all_reduce", {b.Constant(Ones({4}))}, AllReduceOptions());
+  Graph graph = b.Build({b.Call("exp", {sum})});
+  EXPECT_EQ(RunPass(FoldConstants, graph).changes, 0);
+  EXPECT_EQ(OpsOf(graph), "all_reduce exp");
 }
 
 }  // namespace

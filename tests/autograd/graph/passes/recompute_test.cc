@@ -14,6 +14,7 @@
 #include "firn/nn/module.h"
 #include "firn/optim/sgd.h"
 #include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/collective/all_reduce.h"
 #include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
@@ -163,6 +164,20 @@ TEST(RecomputeTest, ItDoesNothingThatLowersNoPeak) {
   const Tensor x = Randn({512, 64}) * 0.01;
   Graph graph = Capture(step, {&x, 1}).graph;
   EXPECT_EQ(RunPass(Recompute, graph).changes, 0);
+}
+
+// The sum itself and the sum of its gradient, once each, whatever the backward pass reads.
+TEST(RecomputeTest, CollectivesAreNotCalledAgain) {
+  Tensor w = Randn({64, 1024}).SetRequiresGrad();
+  const auto step = [&w](absl::Span<const Tensor> in) {
+    w.ZeroGrad();
+    Sum(Tanh(AllReduce(Tanh(in[0] * w)) + 1)).Backward();
+    return TensorList{w.grad()};
+  };
+  const Tensor x = Randn({64, 1024});
+  Graph graph = Capture(step, {&x, 1}).graph;
+  RunPass(Recompute, graph);
+  EXPECT_EQ(CountOf(graph, "all_reduce"), 2);
 }
 
 }  // namespace

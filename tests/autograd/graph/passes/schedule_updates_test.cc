@@ -10,12 +10,15 @@
 #include "firn/nn/linear.h"
 #include "firn/optim/sgd.h"
 #include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/collective/gather.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
+#include "tests/device/comm/on_ranks.h"
 
 namespace firn {
 namespace {
 
 using testing::CountOf;
+using testing::GraphBuilder;
 using testing::OpsOf;
 using testing::RunGraph;
 using testing::RunPass;
@@ -183,6 +186,49 @@ TEST(ScheduleUpdatesTest, KeepsTheOrderOfWhatDependsOnEachOther) {
   const TensorList out = RunGraph(graph, {&x, 1});
   EXPECT_TRUE(out[0].Equals(Full({300, 300}, 2.5)));
   EXPECT_TRUE(out[1].Equals(Exp(g)));
+}
+
+absl::Status InferNothing(InferContext&) { return absl::OkStatus(); }
+absl::Status DoNothing(KernelContext&) { return absl::OkStatus(); }
+
+FIRN_REGISTER_OP(schedule_test_collective) {
+  return {.doc = "Changes nothing; as an update of several, and collective.",
+          .inputs = {{.name = "x", .inout = true, .variadic = true}},
+          .infer = InferNothing,
+          .collective = true,
+          .kernels = {{.name = "loop", .run = DoNothing}}};
+}
+
+// One call is one call on all ranks, where they have it.
+TEST(ScheduleUpdatesTest, TakesNoCollectiveApart) {
+  GraphBuilder b;
+  const ValueId p = b.State(Ones({300, 300})), q = b.State(Ones({300, 300}));
+  const ValueId y = b.Call("exp", {b.Input({4})});
+  b.Call("schedule_test_collective", {p, q});
+  Graph graph = b.Build({y});
+  EXPECT_EQ(RunPass(ScheduleUpdates, graph).changes, 0);
+  EXPECT_EQ(OpsOf(graph), "exp schedule_test_collective");
+}
+
+// A gradient much larger than what it is gathered from would otherwise be computed late.
+TEST(ScheduleUpdatesTest, GathersWhereTheProgramDoes) {
+  testing::OnRanks(8, [](comm::Communicator& ranks) {
+    Tensor p = Ones({256, 1024}).SetRequiresGrad();
+    optim::Sgd sgd({p}, {.lr = 0.5});
+    const auto step = [&](absl::Span<const Tensor> in) {
+      const NoGradScope no_grad;
+      p.SetGrad(AllGather(in[0]));
+      const Tensor before = Sum(p);  // so that the update cannot come early
+      const Tensor all = AllReduce(before);
+      sgd.Step();
+      return TensorList{all};
+    };
+    const Tensor x = Full({32, 1024}, ranks.rank());
+    Graph graph = Capture(step, {&x, 1}).graph;
+    DropGradients(graph);
+    RunPass(ScheduleUpdates, graph);
+    EXPECT_LT(PositionOf(graph, "all_gather", false), PositionOf(graph, "all_reduce", false));
+  });
 }
 
 }  // namespace

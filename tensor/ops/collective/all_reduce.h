@@ -1,0 +1,38 @@
+#ifndef FIRN_TENSOR_OPS_COLLECTIVE_ALL_REDUCE_H_
+#define FIRN_TENSOR_OPS_COLLECTIVE_ALL_REDUCE_H_
+
+#include <cstdint>
+
+#include "firn/device/comm/kinds.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn {
+
+// Operations that several ranks (processes or threads, device/comm/communicator.h) call together,
+// each as often and in the same order as the others. `group` is a number: 0 the world that the
+// program has set (comm::SetWorld, comm::WorldScope), others of a comm::Group; a program that has
+// set no world is the only rank. All work on host memory and throw kUnimplemented for that of a
+// device; they throw kNotFound for a number that no group has, and with the communicator's error
+// where ranks differ in what they call or one of them does not come.
+struct AllReduceOptions {
+  comm::Reduction reduction = comm::Reduction::kSum;
+  int64_t group = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("reduction", reduction);
+    v.Field("group", group);
+  }
+};
+
+// Element by element the sum (or mean, product, smallest, largest) of what all ranks have in x,
+// the same bits on all of them (PyTorch's torch.distributed.nn.functional.all_reduce). Half types
+// are summed in f32 and rounded once. x: numbers of any dtype, for a mean floating ones.
+//
+// Gradients, where L is the sum of the ranks' losses: of a sum and a mean the same reduction of the
+// gradient; of the smallest and the largest the sum of the gradients, which the ranks that tie
+// share evenly, as of Amax; of a product the sum of the gradients times the product of the others.
+Tensor AllReduce(const Tensor& x, const AllReduceOptions& options = {});
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_COLLECTIVE_ALL_REDUCE_H_
