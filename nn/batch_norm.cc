@@ -8,14 +8,15 @@
 
 namespace firn::nn {
 
-Tensor BatchNormBase::Normalized(const char* layer, const Tensor& x,
-                                 decltype(firn::BatchNorm)& function) {
+Tensor BatchNormBase::Normalized(const char* layer, const Tensor& x) {
   BuildFor(SizeOfInput(layer, x, 1));
+  const auto& function = group_ ? firn::SyncBatchNorm : firn::BatchNorm;
   Tensor y = function(x, running_mean(), running_var(), weight(), bias(),
                       {.training = training(),
                        .momentum = options().momentum,
                        .eps = options().eps,
-                       .activation = options().activation});
+                       .activation = options().activation,
+                       .group = group_.value_or(0)});
   if (training()) CountBatch();
   return y;
 }
@@ -34,7 +35,7 @@ Tensor BatchNorm<kDims>::Forward(const Tensor& x) {
                                 " dimensions, x is ", x.shape().ToString()),
                 kLayer);
   }
-  return Normalized(kLayer, x, firn::BatchNorm);
+  return Normalized(kLayer, x);
 }
 
 template <int kDims>
@@ -42,8 +43,17 @@ std::string BatchNorm<kDims>::type_name() const {
   return absl::StrCat("BatchNorm", kDims, "d");
 }
 
-Tensor SyncBatchNorm::Forward(const Tensor& x) {
-  return Normalized("nn::SyncBatchNorm", x, firn::SyncBatchNorm);
+Tensor SyncBatchNorm::Forward(const Tensor& x) { return Normalized("nn::SyncBatchNorm", x); }
+
+int ConvertSyncBatchNorm(Module& net, int64_t group) {
+  int count = 0;
+  net.VisitModules([&](Module& m) {
+    auto* const norm = dynamic_cast<BatchNormBase*>(&m);
+    if (norm == nullptr) return;
+    norm->SyncOver(group);
+    ++count;
+  });
+  return count;
 }
 
 template class BatchNorm<1>;

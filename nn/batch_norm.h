@@ -2,6 +2,7 @@
 #define FIRN_NN_BATCH_NORM_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "firn/nn/channel_norm.h"
@@ -33,10 +34,20 @@ extern template class ChannelNormBase<BatchNormOptions>;
 // Batch normalisation over all dimensions but the second; see tensor/ops/norm/batch_norm.h. In eval
 // mode the running statistics are used and left alone, unless there are none.
 class BatchNormBase : public ChannelNormBase<BatchNormOptions> {
+ public:
+  // From now on statistics in training are those of the batches of all ranks of a group (see
+  // firn::SyncBatchNorm); 0 is the world. A Clone does not know of it.
+  void SyncOver(int64_t group) { group_ = group; }
+  // Nothing: those of the layer's own batches.
+  std::optional<int64_t> group() const { return group_; }
+
  protected:
   using ChannelNormBase::ChannelNormBase;
-  // By firn::BatchNorm or its like. x: [n, c, ...]
-  Tensor Normalized(const char* layer, const Tensor& x, decltype(firn::BatchNorm)& function);
+  // x: [n, c, ...]
+  Tensor Normalized(const char* layer, const Tensor& x);
+
+ private:
+  std::optional<int64_t> group_;
 };
 
 // x: BatchNorm1d [n, c] or [n, c, l], BatchNorm2d [n, c, h, w], BatchNorm3d [n, c, d, h, w]
@@ -60,18 +71,26 @@ extern template class BatchNorm<1>;
 extern template class BatchNorm<2>;
 extern template class BatchNorm<3>;
 
-// Batch normalisation of [n, c, ...] with the statistics of the batches of all processes that train
-// together (PyTorch's SyncBatchNorm). One process has its own batch alone, so that this is
-// BatchNorm of any number of dimensions.
+// Batch normalisation of [n, c, ...] with the statistics of the batches of all ranks that train
+// together (PyTorch's SyncBatchNorm; see firn::SyncBatchNorm), which are those of the world until
+// SyncOver names another group. A program that is the only rank has BatchNorm of any number of
+// dimensions.
 // Parameters and buffers: those of BatchNorm.
 class SyncBatchNorm final : public BatchNormBase {
  public:
   explicit SyncBatchNorm(const Options& options = {})
-      : BatchNormBase(options, "nn::SyncBatchNorm") {}
+      : BatchNormBase(options, "nn::SyncBatchNorm") {
+    SyncOver(0);
+  }
 
  protected:
   Tensor Forward(const Tensor& x) override;
 };
+
+// Has all batch norms below `net`, itself among them, take their statistics over the ranks of a
+// group (PyTorch's convert_sync_batchnorm, but layers stay the objects that they are). Returns how
+// many there are.
+int ConvertSyncBatchNorm(Module& net, int64_t group = 0);
 
 }  // namespace firn::nn
 

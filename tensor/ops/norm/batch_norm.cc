@@ -276,9 +276,4 @@ Tensor BatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& runn
                    o.activation);
 }
 
-Tensor SyncBatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
-                     const Tensor& weight, const Tensor& bias, const BatchNormOptions& o) {
-  return BatchNorm(x, running_mean, running_var, weight, bias, o);
-}
-
 }  // namespace firn

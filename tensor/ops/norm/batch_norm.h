@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_
 #define FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_
 
+#include <cstdint>
+
 #include "firn/tensor/problems/norm_options.h"
 #include "firn/tensor/tensor.h"
 
@@ -12,6 +14,8 @@ struct BatchNormOptions {
   double eps = 1e-5;
   // Applied to the result in the same pass.
   FusedActivation activation = FusedActivation::kNone;
+  // Of SyncBatchNorm: the ranks whose batches count, as AllReduceOptions::group.
+  int64_t group = 0;
 };
 
 // Batch normalisation (Ioffe & Szegedy, 2015; PyTorch's batch_norm) over all dimensions but the
@@ -27,8 +31,12 @@ Tensor BatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& runn
                  const Tensor& weight = {}, const Tensor& bias = {},
                  const BatchNormOptions& options = {});
 
-// BatchNorm whose statistics are those of the batches of all processes that train together
-// (PyTorch's SyncBatchNorm). One process has its own batch alone, so that this is BatchNorm.
+// BatchNorm whose statistics in training are those of the batches of all ranks of a group
+// (PyTorch's SyncBatchNorm): as if one had all their rows. Batches may differ in size, down to
+// nothing; each value counts once. The running statistics become the same bits on all ranks. One
+// collective call in the forward pass, one in the backward pass: all ranks make both, or others
+// wait for them. The gradients of weight and bias are those of the rank's own rows. A group of one
+// rank has BatchNorm itself, and so has evaluation, which calls nobody.
 Tensor SyncBatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                      const Tensor& weight = {}, const Tensor& bias = {},
                      const BatchNormOptions& options = {});
