@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/atomic_file.h"
@@ -74,6 +77,19 @@ internal::StoredValue Stored(const Value& v, const std::string& name) {
   return stored;
 }
 
+// The number of a group of ranks means nothing in another process, but for 0, the world.
+absl::Status CheckGroup(const internal::StoredInstr& instr, std::string_view path) {
+  for (const internal::StoredAttr& a : instr.attrs) {
+    const auto* const group = a.name == "group" ? std::get_if<int64_t>(&a.value) : nullptr;
+    FIRN_RETURN_IF(
+        group != nullptr && *group != 0,
+        Unimplemented(instr.op, path.empty() ? "" : " at ", path, " is of group ", *group,
+                      " of ranks, a number of this process alone; save graphs of the "
+                      "world's collectives (group 0)"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<internal::StoredInstr> Stored(const Instr& instr) {
   internal::StoredInstr stored;
   stored.op = std::string(instr.op->name);
@@ -81,6 +97,7 @@ absl::StatusOr<internal::StoredInstr> Stored(const Instr& instr) {
   FIRN_RETURN_IF(!attrs.ok(),
                  InvalidArgument(stored.op, ": ", std::string(attrs.status().message())));
   stored.attrs = *std::move(attrs);
+  if (instr.op->collective) FIRN_RETURN_IF_ERROR(CheckGroup(stored, instr.module_path()));
   stored.in.assign(instr.in.begin(), instr.in.end());
   stored.out.assign(instr.out.begin(), instr.out.end());
   stored.path = std::string(instr.module_path());

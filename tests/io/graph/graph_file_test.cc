@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "firn/autograd/backward.h"
+#include "firn/device/comm/groups.h"
+#include "firn/device/comm/thread_ranks.h"
 #include "firn/device/inner.h"
 #include "firn/io/graph/graph_file_status.h"
 #include "firn/nn/linear.h"
@@ -15,6 +17,8 @@
 #include "firn/tensor/index.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/ops/collective/all_reduce.h"
+#include "firn/tensor/rng.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/autograd/graph/training.h"
@@ -361,6 +365,22 @@ TEST(GraphFileTest, ACompiledGraphIsRefusedByName) {
   const absl::Status status = TrySaveGraph(TempPath("compiled.firn"), graph.graph());
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("elementwise_program"));
+}
+
+// Ranks that load it find their world again, and no group of another process.
+TEST(GraphFileTest, CollectivesOfTheWorldAreStored) {
+  const Tensor x = Randn({4});
+  StaticGraph loaded = RoundTrip(Freeze([](const Tensor& in) { return AllReduce(in); }, x));
+  EXPECT_TRUE(loaded(x).Equals(x));
+  const auto ranks = comm::ThreadRanks(1);
+  const comm::Group group(*ranks.front());
+  const StaticGraph graph =
+      Freeze([&](const Tensor& in) { return AllReduce(in, {.group = group.number()}); }, x);
+  const absl::Status saved = TrySaveGraph(TempPath("net.firn"), graph, {});
+  EXPECT_THAT(std::string(saved.message()),
+              HasSubstr("all_reduce is of group " + std::to_string(group.number()) +
+                        " of ranks, a number of this process alone; save graphs of the world's "
+                        "collectives (group 0)"));
 }
 
 }  // namespace
