@@ -2,7 +2,8 @@
 // its results through nodes recorded during the call, every edge to an older node or to a leaf.
 // They include captured parameters, which no argument list names. The recording of the first run is
 // dropped as soon as the edges are known. Backward records the run anew and sweeps from its results
-// to the very same edges, no further; the outer sweep goes on from there.
+// to the very same edges, no further; the outer sweep goes on from there. Collective operations are
+// not called again: their results are kept, and stand for those of the second run.
 
 #include "firn/autograd/checkpoint.h"
 
@@ -11,6 +12,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "firn/autograd/tape/sweep.h"
 #include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/collective_keeper.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -36,6 +39,81 @@ class RandomStateScope {
 
  private:
   Tensor before_;
+};
+
+// Results of the collective calls of a function, in their order. One of a checkpoint within another
+// has what that one recalls, and keeps it as well: its own second run may come later.
+class KeptCollectives final : public CollectiveKeeper {
+ public:
+  // While this lives, the calls of the thread are the function's. `again`: the node whose second
+  // run it is; null: the first run.
+  class Scope {
+   public:
+    Scope(KeptCollectives& kept, Node* again) : kept_(kept) {
+      kept.outer_ = ThisThreadsKeeper();
+      kept.again_ = again;
+      kept.next_ = 0;
+      ThisThreadsKeeper() = &kept;
+    }
+    ~Scope() {
+      ThisThreadsKeeper() = kept_.outer_;
+      kept_.outer_ = nullptr;
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    KeptCollectives& kept_;
+  };
+
+  bool repeating() const override {
+    return again_ != nullptr || (outer_ != nullptr && outer_->repeating());
+  }
+
+  bool Recall(const OpDef& op, absl::Span<Tensor> out) override {
+    if (again_ == nullptr) {
+      if (outer_ == nullptr || !outer_->Recall(op, out)) return false;
+      Add(op, out);
+      return true;
+    }
+    if (next_ == calls_.size() || calls_[next_].op != &op) {
+      RaiseInBackward(*again_, FailedPrecondition("called ", op.name,
+                                                  " when run again, and not at that place in the "
+                                                  "first run"));
+    }
+    const Call& call = calls_[next_++];
+    for (size_t i = 0; i < out.size(); ++i) {
+      const Tensor t = call.results[i].Unpack(*again_);
+      out[i] = WrapStorage(t.impl()->storage, t.impl()->data, t.spec());
+    }
+    return true;
+  }
+
+  void Keep(const OpDef& op, absl::Span<const Tensor> out) override {
+    Add(op, out);
+    if (outer_ != nullptr) outer_->Keep(op, out);
+  }
+
+  void Clear() { calls_.clear(); }
+
+ private:
+  struct Call {
+    const OpDef* op;
+    std::vector<SavedTensor> results;
+  };
+  void Add(const OpDef& op, absl::Span<const Tensor> out) {
+    Call call{&op, {}};
+    for (const Tensor& t : out) {  // a handle of our own: that one gets a history
+      call.results.push_back(
+          SavedTensor::Input(WrapStorage(t.impl()->storage, t.impl()->data, t.spec())));
+    }
+    calls_.push_back(std::move(call));
+  }
+
+  std::vector<Call> calls_;
+  size_t next_ = 0;  // of a second run
+  Node* again_ = nullptr;
+  CollectiveKeeper* outer_ = nullptr;
 };
 
 // The edges that leave what was recorded after `start`, each once, in an order that depends only on
@@ -72,8 +150,11 @@ bool SameTarget(const Edge& a, const Edge& b) {
 class CheckpointNode final : public Node {
  public:
   CheckpointNode(CheckpointFn fn, const std::vector<Tensor>& inputs, Tensor random,
-                 const std::vector<Edge>& edges)
-      : Node(edges.size()), fn_(std::move(fn)), random_(std::move(random)) {
+                 KeptCollectives collectives, const std::vector<Edge>& edges)
+      : Node(edges.size()),
+        fn_(std::move(fn)),
+        random_(std::move(random)),
+        collectives_(std::move(collectives)) {
     for (size_t i = 0; i < edges.size(); ++i) SetEdge(i, edges[i]);
     for (const Tensor& t : inputs) inputs_.push_back(SavedTensor::Input(t));
   }
@@ -81,6 +162,7 @@ class CheckpointNode final : public Node {
   void ReleaseSaved() override {
     released_ = true;
     inputs_.clear();
+    collectives_.Clear();
     fn_ = nullptr;
   }
 
@@ -115,6 +197,7 @@ class CheckpointNode final : public Node {
     for (const SavedTensor& s : inputs_) inputs.push_back(s.Unpack(*this));
     const GradScope record;
     const RandomStateScope random(random_);
+    const KeptCollectives::Scope collectives(collectives_, this);
     return fn_(inputs);
   }
 
@@ -134,6 +217,7 @@ class CheckpointNode final : public Node {
 
   CheckpointFn fn_;
   Tensor random_;
+  KeptCollectives collectives_;
   std::vector<SavedTensor> inputs_;
   bool released_ = false;
 };
@@ -145,11 +229,16 @@ std::vector<Tensor> Checkpoint(CheckpointFn fn, const std::vector<Tensor>& input
   if (!GradEnabled()) return fn(inputs);
   Tensor random = autograd::RandomStateScope::Position();
   const uint64_t start = autograd::Node::LastSeq();
-  std::vector<Tensor> results = fn(inputs);
+  autograd::KeptCollectives collectives;
+  std::vector<Tensor> results;
+  {
+    const autograd::KeptCollectives::Scope scope(collectives, nullptr);
+    results = fn(inputs);
+  }
   const std::vector<autograd::Edge> crossing = autograd::CrossingEdges(results, start);
   if (crossing.empty()) return results;
-  const auto node =
-      MakeIntrusive<autograd::CheckpointNode>(std::move(fn), inputs, random, crossing);
+  const auto node = MakeIntrusive<autograd::CheckpointNode>(std::move(fn), inputs, random,
+                                                            std::move(collectives), crossing);
   for (Tensor& y : results) {
     if (!y.defined()) {
       RaiseStatus(InvalidArgument("the function returned an undefined tensor"), "checkpoint");

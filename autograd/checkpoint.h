@@ -22,7 +22,8 @@ using CheckpointFn = std::function<std::vector<Tensor>(const std::vector<Tensor>
 // Tensors that `fn` gets at otherwise (parameters of a module) receive their gradients as usual.
 // Random numbers drawn from DefaultGenerator() are the same in the second run. `fn` must compute
 // the same from the same inputs, must live on (captured references included) until backward, and
-// what else it changes, running statistics for instance, it changes twice. A computed tensor that
+// what else it changes, running statistics for instance, it changes twice. Other ranks are not
+// called again: results of collective operations (AllReduce, ...) are kept. A computed tensor that
 // it captures must come from this thread. Works with Grad and create_graph, and nests.
 //
 // Throws in backward when an input was changed in place since, or when the second run used other

@@ -17,6 +17,7 @@
 #include "firn/device/macros.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"
+#include "firn/tensor/collective_keeper.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/internal/apply_checks.h"
@@ -218,6 +219,19 @@ FIRN_NOINLINE bool RunAlike(const OpDef& op, absl::Span<const TensorRef> in, Att
   return true;
 }
 
+// In a function that may be run again.
+absl::Status RunKept(CollectiveKeeper& keeper, const OpDef& op, absl::Span<const TensorRef> in,
+                     AttrsRef attrs, absl::Span<TensorSpec> specs, Device device,
+                     absl::Span<Tensor> out) {
+  FIRN_RETURN_IF(op.any_inout,
+                 Unimplemented("works in place, which a checkpointed function cannot repeat "
+                               "without the other ranks"));
+  if (keeper.Recall(op, out)) return absl::OkStatus();
+  FIRN_RETURN_IF_ERROR(RunKernel(op, in, attrs, specs, device, out));
+  keeper.Keep(op, out);
+  return absl::OkStatus();
+}
+
 // Room for the specs of a call's results; only those used are made.
 class SpecBuffer {
  public:
@@ -251,7 +265,14 @@ FIRN_NOINLINE absl::Status Compute(const OpDef& op, absl::Span<const TensorRef> 
   if (const Kernel* k = Shortcut(op, in, device)) {
     return RunPlain(*k, in, attrs, out_specs, out);
   }
+  CollectiveKeeper* const keeper = op.collective ? ThisThreadsKeeper() : nullptr;
+  if (keeper != nullptr) return RunKept(*keeper, op, in, attrs, out_specs, device, out);
   return RunKernel(op, in, attrs, out_specs, device, out);
+}
+
+// Whether the call gave what a captured call has given before.
+bool IsRecalled(const OpDef& op) {
+  return op.collective && ThisThreadsKeeper() != nullptr && ThisThreadsKeeper()->repeating();
 }
 
 bool AnyRequiresGrad(absl::Span<const TensorRef> in) {
@@ -271,7 +292,7 @@ FIRN_ALWAYS_INLINE void Run(const OpDef& op, absl::Span<const TensorRef> in, Att
       AnyRequiresGrad(in)) {
     internal::grad_recorder->Record(op, in, attrs, out);
   }
-  if (s.capture != nullptr) [[unlikely]]
+  if (s.capture != nullptr && !IsRecalled(op)) [[unlikely]]
     s.capture->Record(op, in, attrs, out);
 }
 
@@ -304,6 +325,11 @@ FIRN_NOINLINE void RunAutocast(const OpDef& op, absl::Span<const TensorRef> in, 
 }
 
 }  // namespace
+
+CollectiveKeeper*& inner::ThisThreadsKeeper() {
+  thread_local CollectiveKeeper* keeper = nullptr;
+  return keeper;
+}
 
 void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                absl::Span<Tensor> out) {

@@ -1,13 +1,23 @@
 #include "firn/autograd/checkpoint.h"
 
+#include <functional>
+#include <string>
+
 #include "firn/autograd/backward.h"
 #include "firn/autograd/gradcheck.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/hooks.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/collective/all_reduce.h"
+#include "firn/tensor/ops/collective/started.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/rng.h"
 #include "tests/autograd/testing.h"
+#include "tests/device/comm/on_ranks.h"
 
 namespace firn {
 namespace {
@@ -152,6 +162,97 @@ TEST(CheckpointTest, RefusesAFunctionThatChangesItsMind) {
   Tensor y =
       Checkpoint([&](const Tensor& t) { return Mul(t, std::exchange(first, false) ? a : b); }, x);
   ExpectContains(ErrorOf([&] { Sum(y).Backward(); }), "computed something else when run again");
+}
+
+// Two ranks, of which the second answers exactly the calls that a plain run makes, and then one
+// that fits no other.
+void OnTwoRanks(const std::function<void()>& first, int calls) {
+  testing::OnRanks(2, [&](comm::Communicator& ranks) {
+    if (ranks.rank() == 0) {
+      first();
+    } else {
+      for (int i = 0; i < calls; ++i) AllReduce(Ones({2}));
+    }
+    AllReduce(Ones({5}));
+  });
+}
+
+TEST(CheckpointTest, CallsOtherRanksOnce) {
+  const auto block = [](const Tensor& t) { return Cube(AllReduce(Cube(t))); };
+  OnTwoRanks(
+      [&] {
+        Tensor x = Leaf({1, 2}), plain = Leaf({1, 2});
+        Sum(block(plain)).Backward();
+        Sum(Checkpoint(block, x)).Backward();
+        EXPECT_TRUE(x.grad().Equals(plain.grad()));
+      },
+      4);
+}
+
+TEST(CheckpointTest, CallsOtherRanksOnceWithinAnother) {
+  const auto inner = [](const Tensor& t) { return Cube(AllReduce(t)); };
+  const auto outer = [&](const Tensor& t) {
+    return AllReduce(Checkpoint(inner, AllReduce(Cube(t))));
+  };
+  OnTwoRanks(
+      [&] {
+        Tensor x = Leaf({1, 0.5f}), plain = Leaf({1, 0.5f});
+        Sum(AllReduce(inner(AllReduce(Cube(plain))))).Backward();
+        Sum(Checkpoint(outer, x)).Backward();
+        EXPECT_TRUE(x.grad().Equals(plain.grad()));
+      },
+      12);
+}
+
+TEST(CheckpointTest, CapturedCallsOtherRanksOnce) {
+  const auto block = [](const Tensor& t) { return Cube(AllReduce(Cube(t))); };
+  Tensor w = Leaf({1, 2});
+  StaticGraph step = Freeze(
+      [&](const Tensor& x) {
+        w.ZeroGrad();
+        const Tensor loss = Sum(Checkpoint(block, Mul(x, w)));
+        loss.Backward();
+        return loss;
+      },
+      FromValues({1.0f, 3.0f}));
+  const std::string ops = step.graph().DebugString();
+  size_t calls = 0;
+  for (size_t at = ops.find("= all_reduce("); at != std::string::npos;
+       at = ops.find("= all_reduce(", at + 1)) {
+    ++calls;
+  }
+  EXPECT_EQ(calls, 2u) << ops;  // the sum and that of its gradient
+}
+
+TEST(CheckpointTest, SaysWhichCallsItCannotRepeat) {
+  Tensor x = Leaf({1, 2});
+  const Tensor sum = Ones({2});
+  ExpectContains(ErrorOf([&] {
+                   Checkpoint(
+                       [&](const Tensor& t) {
+                         StartAllReduce(sum, comm::Reduction::kSum);
+                         return Cube(t);
+                       },
+                       x);
+                 }),
+                 "start_collective: works in place, which a checkpointed function cannot repeat");
+  int runs = 0;
+  const Tensor y =
+      Checkpoint([&](const Tensor& t) { return runs++ == 0 ? Cube(t) : Cube(AllReduce(t)); }, x);
+  ExpectContains(ErrorOf([&] { Sum(y).Backward(); }),
+                 "called all_reduce when run again, and not at that place in the first run");
+  Tensor result;
+  const Tensor z = Checkpoint(
+      [&](const Tensor& t) {
+        result = AllReduce(t);
+        return Cube(result);
+      },
+      x);
+  {
+    const NoGradScope no_grad;
+    result.Detach().Fill(0);
+  }
+  ExpectContains(ErrorOf([&] { Sum(z).Backward(); }), "changed in place");
 }
 
 }  // namespace
