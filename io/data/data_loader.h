@@ -36,12 +36,31 @@ using EpochOrder = std::function<std::vector<int64_t>(int64_t epoch)>;
 // each once an epoch. Throws where a size is negative.
 EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, inner::Integer seed = 0);
 
+// Of several processes that go through the same dataset together, as the ranks of a communicator,
+// which this is: {.rank = comm.rank(), .count = comm.size()}.
+struct Shard {
+  int64_t rank = 0;
+  int64_t count = 1;
+};
+
+namespace internal {
+class EpochCut;
+}
+
 struct DataLoaderOptions {
-  int64_t batch = 1;
+  int64_t batch = 1;      // samples in a batch, of each rank where there are several
   bool shuffle = false;   // a new order each epoch
   uint64_t seed = 0;      // of the orders and of the generators below
   EpochOrder order = {};  // in place of `shuffle`
   LastBatch last = LastBatch::kKeep;
+  // Batches of all ranks together are those of one rank with `batch` times as many samples, in that
+  // order, and each rank's are its part of them: one behind the other, in the ranks' order. So all
+  // ranks make equally many, and every sample occurs once whatever their number. A smaller last
+  // batch is cut as evenly as can be, the first ranks' parts being larger by one; where it has
+  // fewer samples than there are ranks, the last ones' batches have no rows (shapes and dtypes are
+  // the others'). kDrop and kWrap spare a network that cannot take this. All ranks have the same
+  // options but for the rank.
+  Shard shard = {};
   // Worker threads, which make batches ahead; 0 makes each when it is asked for (see `device`).
   // Data in memory (Mnist, Digits) is gathered in microseconds and gains nothing from threads;
   // decoding and augmenting do.
@@ -58,7 +77,8 @@ struct DataLoaderOptions {
   // one.
   Collate collate = {};
   // Applied to each batch, on the thread that makes it. The generator is the batch's own: what it
-  // draws depends on seed, epoch and the batch's number, not on threads.
+  // draws depends on seed, epoch, the batch's number and the rank, not on threads. One without rows
+  // (`shard`) is made of a sample, which is cut off behind it.
   std::function<Sample(Sample batch, RandomGenerator& random)> map = {};
   // Where batches arrive. For a CUDA device each is made, and its copy queued on a stream of its
   // own, when the loop gets the one before: it travels while that is computed with, and neither
@@ -83,10 +103,13 @@ struct DataLoaderOptions {
 class DataLoader {
  public:
   class Iterator;
-  // The batch that a run goes on with: number `batch` of epoch `epoch`, both counted from 0.
+  // The batch that a run goes on with: number `batch` of epoch `epoch`, both counted from 0, and
+  // all ranks'. Where a run with batches of another size left off inside of it, only its samples
+  // from `begin` on are to come: it is smaller, and those after it are as ever.
   struct Position {
     int64_t epoch = 0;
     int64_t batch = 0;
+    int64_t begin = 0;
     friend bool operator==(const Position&, const Position&) = default;
   };
 
@@ -108,15 +131,19 @@ class DataLoader {
   // The next loop goes through the rest of that epoch, in the order that the whole has; the loops
   // after it are whole. A loop that runs goes its own way: its batches count no more, unless this
   // is the very position that it has, to which a failed LoadCheckpoint puts the loader back. Throws
-  // unless there is such a batch, or it is the first one, and for epochs beyond 2^62.
+  // unless there is such a batch, or it is the first one, with such a sample, and for epochs beyond
+  // 2^62.
   void SetPosition(const Position& position);
 
-  // "epoch" and "batch" of position(), and what the order follows from: "batch_size", "seed",
-  // "shuffle" (2: `order`), "drop_last" (2: kWrap), "samples"; all i64, 0-d. In a loop, the run
+  // "epoch" and "batch" of position(), and what the order follows from: "batch_size" (of all ranks
+  // together; 1 in the middle of a batch, see Position), "seed", "shuffle" (2: `order`),
+  // "drop_last" (2: kWrap), "samples"; all i64, 0-d, and the same on all ranks. In a loop, the run
   // that loads this goes on with the batch after the present one, and sees what this one would see.
   StateDict state_dict() const;
-  // Throws, and changes nothing, unless exactly these are there and make sense; in the middle of an
-  // epoch also when options or the dataset's size differ, so that the rest would be another one.
+  // Batches may have another size here, and there may be another number of ranks: the run goes on
+  // with the sample that was next. Throws, and changes nothing, unless exactly these are there and
+  // make sense; in the middle of an epoch also when other options or the dataset's size differ, so
+  // that the rest would be another one.
   void LoadStateDict(const StateDict& state);
 
   // Makes the first batch. Throws, and the epoch is still to come, where that cannot be made.
@@ -141,12 +168,12 @@ class DataLoader {
     bool held = false;  // SetPosition gave this position, and no batch has come since
   };
 
+  // Samples in a batch of all ranks.
+  int64_t WholeBatch() const { return options_.batch * options_.shard.count; }
+  internal::EpochCut Cut() const;
   int64_t BatchesOf(int64_t epoch) const;
-  // How many of an epoch's samples are in batches of the epochs before; their number modulo a
-  // batch: where they are more than the epoch has, it has no batch.
-  int64_t Wrapped(int64_t epoch) const;
+  // The order of all samples, and the samples of all batches, of an epoch.
   std::vector<int64_t> OrderOf(int64_t epoch) const;
-  // The samples of all batches of an epoch.
   std::vector<int64_t> SamplesOf(int64_t epoch) const;
 
   DatasetPtr dataset_;

@@ -1,0 +1,66 @@
+// Epoch e begins at sample e * samples of all that come. Where batches wrap, they are cut from that
+// stream without a look at where epochs end; otherwise each epoch is cut for itself. Numbers of the
+// stream have 128 bits, as a state may name any epoch.
+#include "firn/io/data/internal/epoch_cut.h"
+
+#include <algorithm>
+
+namespace firn::io::internal {
+namespace {
+
+using Wide = unsigned __int128;
+
+Wide Product(int64_t a, int64_t b) { return static_cast<Wide>(a) * static_cast<uint64_t>(b); }
+
+}  // namespace
+
+Range PartOf(const Range& batch, const Shard& shard) {
+  const int64_t each = batch.size / shard.count, larger = batch.size % shard.count;
+  return {.begin = batch.begin + shard.rank * each + std::min(shard.rank, larger),
+          .size = each + (shard.rank < larger ? 1 : 0)};
+}
+
+int64_t EpochCut::BatchesOf(int64_t epoch) const {
+  const int64_t n = std::max<int64_t>(samples_ - Wrapped(epoch), 0);
+  const bool partial = last_ != LastBatch::kDrop && n % batch_ != 0;
+  return n / batch_ + (partial ? 1 : 0);
+}
+
+int64_t EpochCut::Wrapped(int64_t epoch) const {
+  if (last_ != LastBatch::kWrap) return 0;
+  const auto batch = static_cast<Wide>(batch_);
+  return static_cast<int64_t>((batch - Product(epoch, samples_) % batch) % batch);
+}
+
+Range EpochCut::Batch(int64_t i) const {
+  if (last_ == LastBatch::kWrap) return {.begin = i * batch_, .size = batch_};
+  const int64_t begin = i * batch_;
+  return {.begin = begin, .size = std::min(batch_, samples_ - begin)};
+}
+
+Wide EpochCut::SampleAt(const DataLoader::Position& position) const {
+  return Product(position.epoch, samples_) + static_cast<uint64_t>(Wrapped(position.epoch)) +
+         Product(position.batch, batch_) + static_cast<uint64_t>(position.begin);
+}
+
+DataLoader::Position EpochCut::PositionOf(Wide sample) const {
+  if (samples_ == 0) return {};
+  const auto samples = static_cast<Wide>(samples_), batch = static_cast<Wide>(batch_);
+  DataLoader::Position at;
+  if (last_ == LastBatch::kWrap) {
+    const Wide first = sample - sample % batch;  // of its batch, and in the epoch whose batch it is
+    at.epoch = static_cast<int64_t>(first / samples);
+    at.begin = static_cast<int64_t>(sample - first);
+    at.batch = static_cast<int64_t>((first % samples) / batch);
+    return at;
+  }
+  const Wide in_epoch = sample % samples;
+  at = {.epoch = static_cast<int64_t>(sample / samples),
+        .batch = static_cast<int64_t>(in_epoch / batch),
+        .begin = static_cast<int64_t>(in_epoch % batch)};
+  // Where the epoch's last samples make no batch, there is no more to come of it.
+  if (at.batch >= BatchesOf(at.epoch)) at = {.epoch = at.epoch + 1};
+  return at;
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,47 @@
+#ifndef FIRN_IO_DATA_INTERNAL_EPOCH_CUT_H_
+#define FIRN_IO_DATA_INTERNAL_EPOCH_CUT_H_
+
+// Where epochs are cut into batches, and batches into the parts of ranks.
+
+#include <cstdint>
+
+#include "firn/io/data/data_loader.h"
+
+namespace firn::io::internal {
+
+struct Range {
+  int64_t begin = 0, size = 0;
+};
+
+// What is the rank's of these samples: parts differ by one at most, and the first are the larger
+// ones. Where there are fewer samples than ranks the last parts are empty.
+Range PartOf(const Range& batch, const Shard& shard);
+
+// Epochs of so many samples, which lie one behind the other, cut into batches of all ranks. A plain
+// value. Requires: samples >= 0, batch >= 1.
+class EpochCut {
+ public:
+  EpochCut(int64_t samples, int64_t batch, LastBatch last)
+      : samples_(samples), batch_(batch), last_(last) {}
+
+  // How many batches the epoch has.
+  int64_t BatchesOf(int64_t epoch) const;
+  // How many of an epoch's samples are in batches of the epochs before; their number modulo a
+  // batch: where they are more than the epoch has, it has no batch.
+  int64_t Wrapped(int64_t epoch) const;
+  // Batch `i` among the samples of an epoch's batches. Requires: it has so many.
+  Range Batch(int64_t i) const;
+
+  // The number of a position's first sample, through all epochs, and the position where it is:
+  // what cuts of other batches agree on. Epochs beyond 2^63 come out negative.
+  unsigned __int128 SampleAt(const DataLoader::Position& position) const;
+  DataLoader::Position PositionOf(unsigned __int128 sample) const;
+
+ private:
+  int64_t samples_, batch_;
+  LastBatch last_;
+};
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_DATA_INTERNAL_EPOCH_CUT_H_
