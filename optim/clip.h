@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "firn/tensor/global_number.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::optim {
@@ -15,8 +16,11 @@ namespace firn::optim {
 // Scales all gradients by one factor such that their norm, as if they were one vector, is at most
 // `max_norm` (torch.nn.utils.clip_grad_norm_): factor = min(1, max_norm / (norm + 1e-6)). `p` is
 // the kind of norm, positive; infinity is allowed. Returns the norm before, 0-d; 0 without any
-// gradient. Throws when max_norm is negative.
-Tensor ClipGradNorm(const std::vector<Tensor>& parameters, inner::Real max_norm, inner::Real p = 2);
+// gradient. Throws when max_norm is negative. `global`: of several ranks each of which has
+// gradients of its own, as of a part of the parameters; the norm is that of all of them, and all
+// ranks call this, with gradients or without. (Where all have the same gradients it stays empty.)
+Tensor ClipGradNorm(const std::vector<Tensor>& parameters, inner::Real max_norm, inner::Real p = 2,
+                    const GlobalNumber& global = {});
 
 // The same with a factor of its own for each parameter (NNabla's clip_grad_by_norm).
 void ClipGradNormEach(const std::vector<Tensor>& parameters, inner::Real max_norm,

@@ -109,6 +109,7 @@ void LossScaler::Unscale(Optimizer& optimizer) {
     found = Either(found, UnscaleGradients(grads, scale_.To(grads[0].device())));
   }
   if (!found.defined()) found = Zeros(Shape(), DType::kBool, scale_.device());
+  found = OnAnyRank(found, options_.global);
   found_.emplace_back(&optimizer, found.To(scale_.device()));
 }
 
@@ -155,7 +156,8 @@ void LossScaler::LoadStateDict(const StateDict& state) {
                                      .growth_factor = growth,
                                      .backoff_factor = backoff,
                                      .growth_interval = interval,
-                                     .min_scale = options_.min_scale};
+                                     .min_scale = options_.min_scale,
+                                     .global = options_.global};
   Check(options);
   options_ = options;
   // In place: captured steps read them where they lie.

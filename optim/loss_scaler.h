@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "firn/optim/optimizer.h"
+#include "firn/tensor/global_number.h"
 #include "firn/tensor/state_dict.h"
 #include "firn/tensor/tensor.h"
 
@@ -20,6 +21,9 @@ struct LossScalerOptions {
   // divided by it any more. An init_scale below it stays as it is. 2^-14, f16's smallest normal
   // number; PyTorch has no least scale.
   double min_scale = 0x1p-14;
+  // Of several ranks whose gradients are not the same: what one finds, all leave their step out
+  // for. All make the same calls of Unscale, or else Step. Not in a state dict.
+  GlobalNumber global = {};
 };
 
 // Dynamic loss scaling, for training in f16 (Micikevicius et al., "Mixed precision training", 2018;

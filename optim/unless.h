@@ -3,7 +3,8 @@
 
 // For optimizers whose Update is written with operations: writes that Step(skip) leaves out. The
 // device decides, so a step is captured as it is, and whatever `value` holds where it is not
-// wanted, infinities of a gradient that overflowed among it, goes nowhere.
+// wanted, infinities of a gradient that overflowed among it, goes nowhere. Where several ranks have
+// to leave the same steps out, OnAnyRank (tensor/global_number.h) makes one `skip` of theirs.
 
 #include "firn/tensor/tensor.h"
 
