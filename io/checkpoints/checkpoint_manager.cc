@@ -1,74 +1,53 @@
-// One job at a time is handed to one thread, which was started with the first. Save waits while the
-// thread is busy, so at most one copy of the tensors exists.
-//
-// A step shares its work among as many threads as there are processors and waits for the last of
-// them, so a thread that took one of the processors would nearly double the step's time. The thread
-// therefore rests between pieces of its work, so that it takes a small share of one, until somebody
-// waits for it. A low priority instead would keep it from running at all where other programs take
-// what is left.
+// One rank has the folder. What all ranks do together, each does for itself and tells the others
+// what came of it before anybody goes on: an error of one is an error of all, and nobody waits for
+// a rank that has thrown.
 #include "firn/io/checkpoints/checkpoint_manager.h"
 
-#include <algorithm>
-#include <charconv>
-#include <chrono>
-#include <cmath>
-#include <condition_variable>
-#include <ctime>
 #include <exception>
-#include <filesystem>
-#include <functional>
-#include <mutex>
-#include <string_view>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "firn/device/atomic_file.h"
+#include "absl/strings/str_format.h"
+#include "firn/device/comm/communicator.h"
+#include "firn/device/comm/shared_status.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/checkpoints/internal/checkpoint_file.h"
+#include "firn/io/checkpoints/internal/checkpoint_folder.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr char kWho[] = "checkpoint manager";
 using File = CheckpointManager::File;
+using Loaded = CheckpointManager::Loaded;
 
-constexpr std::string_view kPrefix = "checkpoint_";
-constexpr std::string_view kSuffix = ".h5";
-constexpr size_t kDigits = 12;
-
-std::string NameOf(int64_t step) {
-  return absl::StrCat(std::string(kPrefix), absl::Dec(step, absl::kZeroPad12),
-                      std::string(kSuffix));
+// What ranks tell each other of files: three texts each.
+std::vector<std::string> TextsOf(const std::vector<File>& files) {
+  std::vector<std::string> texts;
+  for (const File& file : files) {
+    texts.insert(texts.end(), {file.path, absl::StrCat(file.step),
+                               file.metric ? absl::StrFormat("%.17g", *file.metric) : ""});
+  }
+  return texts;
 }
 
-// Nothing for a name that NameOf does not give.
-std::optional<int64_t> StepOf(std::string_view name) {
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return {};
-  if (name.size() < kPrefix.size() + kDigits + kSuffix.size()) return {};
-  const char* const begin = name.data() + kPrefix.size();
-  const char* const end = name.data() + name.size() - kSuffix.size();
-  int64_t step = 0;
-  const auto [last, error] = std::from_chars(begin, end, step);
-  if (error != std::errc() || last != end || step < 0 || NameOf(step) != name) return {};
-  return step;
-}
-
-std::optional<double> AsMetric(const std::optional<double>& metric) {
-  return metric.has_value() && !std::isnan(*metric) ? metric : std::nullopt;
-}
-
-// What the thread takes of a processor while it writes: one part of this many.
-constexpr int64_t kShare = 30;
-
-int64_t ThreadNanoseconds() {
-  timespec used = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+std::vector<File> FilesOf(const std::vector<std::string>& texts) {
+  std::vector<File> files;
+  for (size_t i = 0; i + 2 < texts.size(); i += 3) {
+    File& file = files.emplace_back(File{.path = texts[i], .step = 0, .metric = {}});
+    double metric = 0;
+    bool good = absl::SimpleAtoi(texts[i + 1], &file.step);
+    if (!texts[i + 2].empty()) {
+      good = good && absl::SimpleAtod(texts[i + 2], &metric);
+      file.metric = metric;
+    }
+    if (!good) RaiseStatus(Internal("rank 0 tells of no file: ", texts[i]), kWho);
+  }
+  return files;
 }
 
 }  // namespace
@@ -76,246 +55,98 @@ int64_t ThreadNanoseconds() {
 class CheckpointManager::State {
  public:
   State(const std::string& folder, const CheckpointManagerOptions& options)
-      : folder_(folder), options_(options) {}
-  ~State();
+      : ranks_(options.ranks), limits_(options.limits) {
+    if (ranks_ == nullptr || ranks_->rank() == 0) folder_.emplace(folder, options);
+    Together([&] { RaiseIfError(folder_ ? folder_->Open() : absl::OkStatus(), kWho); });
+  }
 
-  absl::Status Open();
-  void Save(const CheckpointParts& parts, const SaveCheckpointOptions& options);
-  // Ends the write in progress; its status, once.
-  absl::Status Wait();
+  void Save(const CheckpointParts& parts, const SaveCheckpointOptions& options) {
+    if (ranks_ == nullptr) return folder_->Save(parts, options);
+    Wait();  // before parts are asked, which may be done together, too
+    Together([&] {
+      if (folder_) return folder_->Save(parts, options);
+      static_cast<void>(internal::CollectParts(parts, options));
+    });
+  }
+
+  void Wait() {
+    Together([&] { RaiseIfError(folder_ ? folder_->Wait() : absl::OkStatus(), kWho); });
+  }
+
   std::optional<Loaded> LoadLatest(const CheckpointParts& parts);
-  std::vector<File> files();
-  std::optional<File> best();
+
+  std::vector<File> files() {
+    return OfRankZero([&] { return folder_->files(); });
+  }
+  std::optional<File> best() {
+    const std::vector<File> found = OfRankZero([&] {
+      const std::optional<File> best = folder_->best();
+      return best ? std::vector<File>{*best} : std::vector<File>();
+    });
+    return found.empty() ? std::nullopt : std::optional<File>(found.front());
+  }
 
  private:
-  // Paths and steps of what is there now, by rising steps.
-  absl::StatusOr<std::vector<File>> List() const;
-  absl::Status Write(const internal::CheckpointContents& contents, absl::FunctionRef<void()> pace);
-  absl::Status Prune(int64_t written);
-  std::vector<File> ByMetric() const;  // the best first; those without one left out
-  void Start(internal::CheckpointContents contents);
-  void Work();
-  // Rests for as long as the work since the last call deserves, unless somebody waits.
-  void Pace(int64_t* worked);
-  void WaitUntilIdle(std::unique_lock<std::mutex>& lock) {
-    hurry_ = true;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return !busy_; });
-    hurry_ = false;
+  // Does the work of this rank. Throws on all ranks what it throws on one.
+  void Together(absl::FunctionRef<void()> work) {
+    if (ranks_ == nullptr) return work();
+    absl::Status own;
+    try {
+      work();
+    } catch (const Error& error) {
+      own = error.status();
+    } catch (const std::exception& error) {
+      own = absl::UnknownError(error.what());
+    }
+    RaiseIfError(comm::StatusOfAll(*ranks_, own), kWho);
   }
 
-  const std::string folder_;
-  const CheckpointManagerOptions options_;
-  std::mutex mutex_;
-  std::condition_variable changed_;  // any of these, which mutex_ guards
-  bool busy_ = false;                // job_ is to be written or being written
-  bool stop_ = false;
-  bool hurry_ = false;  // somebody waits
-  internal::CheckpointContents job_;
-  absl::Status status_;      // of the last job
-  std::vector<File> files_;  // by rising steps; the thread's own while busy_
-  std::thread thread_;
+  template <class F>
+  std::vector<File> OfRankZero(F files) {
+    if (ranks_ == nullptr) return files();
+    std::vector<std::string> texts;
+    if (folder_) texts = TextsOf(files());
+    RaiseIfError(comm::BroadcastTexts(*ranks_, texts, 0), kWho);
+    return FilesOf(texts);
+  }
+
+  comm::Communicator* const ranks_;
+  const LoadLimits limits_;
+  std::optional<internal::CheckpointFolder> folder_;  // empty but on rank 0
 };
 
-CheckpointManager::State::~State() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-absl::StatusOr<std::vector<File>> CheckpointManager::State::List() const {
-  std::vector<File> files;
-  std::error_code error;
-  fs::directory_iterator at(folder_, error);
-  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-    if (const std::optional<int64_t> step = StepOf(at->path().filename().string())) {
-      files.push_back({.path = at->path().string(), .step = *step, .metric = {}});
-    }
-  }
-  if (error) return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot list ", folder_));
-  std::sort(files.begin(), files.end(),
-            [](const File& a, const File& b) { return a.step < b.step; });
-  return files;
-}
-
-absl::Status CheckpointManager::State::Open() {
-  FIRN_RETURN_IF(options_.keep_last < 1,
-                 InvalidArgument("keep_last is ", options_.keep_last, " (want >= 1)"));
-  FIRN_RETURN_IF(options_.keep_best < 0,
-                 InvalidArgument("keep_best is ", options_.keep_best, " (want >= 0)"));
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error)
-    return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot make the folder ", folder_));
-  firn::inner::internal::RemoveLeftovers(
-      folder_, [](std::string_view name) { return StepOf(name).has_value(); });
-  FIRN_ASSIGN_OR_RETURN(std::vector<File> found, List());
-  for (File& file : found) {
-    const auto contents = internal::ReadCheckpoint(file.path, {}, options_.limits);
-    if (!contents.ok()) continue;  // LoadLatest says why
-    file.metric = AsMetric(contents->info.metric);
-    files_.push_back(std::move(file));
-  }
-  return absl::OkStatus();
-}
-
-void CheckpointManager::State::Save(const CheckpointParts& parts,
-                                    const SaveCheckpointOptions& options) {
-  if (options.step < 0) {
-    RaiseStatus(InvalidArgument("step is ", options.step, " (want >= 0)"), "checkpoint manager");
-  }
-  RaiseIfError(Wait(), "checkpoint manager");
-  internal::CheckpointContents contents = internal::CollectParts(parts, options);
-  if (!options_.background) return RaiseIfError(Write(contents, [] {}), "checkpoint manager");
-  internal::CopyElements(&contents);
-  Start(std::move(contents));
-}
-
-void CheckpointManager::State::Start(internal::CheckpointContents contents) {
-  if (!thread_.joinable()) {
-    try {
-      thread_ = std::thread([this] { Work(); });
-    } catch (const std::system_error& e) {
-      RaiseStatus(ResourceExhausted("cannot start a thread: ", e.what()), "checkpoint manager");
-    }
-  }
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    job_ = std::move(contents);
-    busy_ = true;
-  }
-  changed_.notify_all();
-}
-
-void CheckpointManager::State::Pace(int64_t* worked) {
-  const int64_t now = ThreadNanoseconds();
-  const std::chrono::nanoseconds rest((now - *worked) * (kShare - 1));
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait_for(lock, rest, [this] { return hurry_ || stop_; });
-  *worked = now;
-}
-
-void CheckpointManager::State::Work() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return busy_ || stop_; });
-    if (!busy_) return;
-    std::optional<internal::CheckpointContents> contents = std::exchange(job_, {});
-    lock.unlock();
-    absl::Status status;
-    try {
-      int64_t worked = ThreadNanoseconds();
-      status = Write(*contents, [&] { Pace(&worked); });
-    } catch (const std::exception& e) {
-      status =
-          Internal("cannot write the checkpoint of step ", contents->info.step, ": ", e.what());
-    }
-    contents.reset();  // nobody has to wait for that
-    lock.lock();
-    status_ = std::move(status);
-    busy_ = false;
-    changed_.notify_all();
-  }
-}
-
-absl::Status CheckpointManager::State::Write(const internal::CheckpointContents& contents,
-                                             absl::FunctionRef<void()> pace) {
-  const int64_t step = contents.info.step;
-  const std::string path = (fs::path(folder_) / NameOf(step)).string();
-  FIRN_RETURN_IF_ERROR(internal::WriteCheckpoint(path, contents, pace));
-  std::erase_if(files_, [&](const File& f) { return f.step == step; });
-  const auto after =
-      std::find_if(files_.begin(), files_.end(), [&](const File& f) { return f.step > step; });
-  files_.insert(after, {.path = path, .step = step, .metric = AsMetric(contents.info.metric)});
-  return Prune(step);
-}
-
-std::vector<File> CheckpointManager::State::ByMetric() const {
-  std::vector<File> files;
-  for (auto f = files_.rbegin(); f != files_.rend(); ++f) {
-    if (f->metric.has_value()) files.push_back(*f);
-  }
-  std::stable_sort(files.begin(), files.end(), [this](const File& a, const File& b) {
-    return options_.maximize ? *a.metric > *b.metric : *a.metric < *b.metric;
-  });
-  return files;
-}
-
-absl::Status CheckpointManager::State::Prune(int64_t written) {
-  std::vector<int64_t> keep = {written};
-  for (auto f = files_.rbegin(); f != files_.rend(); ++f) {
-    if (f - files_.rbegin() < options_.keep_last) keep.push_back(f->step);
-  }
-  const std::vector<File> best = ByMetric();
-  for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.keep_best); ++i) {
-    keep.push_back(best[i].step);
-  }
-  absl::Status status;
-  std::erase_if(files_, [&](const File& f) {
-    if (std::find(keep.begin(), keep.end(), f.step) != keep.end()) return false;
-    std::error_code error;
-    fs::remove(f.path, error);
-    if (error)
-      status.Update(absl::ErrnoToStatus(error.value(), absl::StrCat("cannot remove ", f.path)));
-    return !error;
-  });
-  return status;
-}
-
-absl::Status CheckpointManager::State::Wait() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  WaitUntilIdle(lock);
-  return std::exchange(status_, absl::OkStatus());
-}
-
-std::optional<CheckpointManager::Loaded> CheckpointManager::State::LoadLatest(
-    const CheckpointParts& parts) {
-  constexpr char kWho[] = "checkpoint manager";
-  RaiseIfError(Wait(), kWho);
+std::optional<Loaded> CheckpointManager::State::LoadLatest(const CheckpointParts& parts) {
   const std::vector<std::string> names = internal::PartNames(parts);
-  absl::StatusOr<std::vector<File>> found = List();
-  RaiseIfError(found.status(), kWho);
-  Loaded loaded;
-  for (auto file = found->rbegin(); file != found->rend(); ++file) {
-    const auto contents = internal::ReadCheckpoint(file->path, names, options_.limits);
-    if (contents.ok()) {
-      internal::LoadParts(file->path, *contents, parts);
-      loaded.path = file->path;
-      loaded.info = contents->info;
-      return loaded;
-    }
-    // An intact file without one of the parts is another program's, not a damaged one.
-    if (absl::IsFailedPrecondition(contents.status())) RaiseStatus(contents.status(), kWho);
-    loaded.skipped.push_back({file->path, std::string(contents.status().message())});
-    std::erase_if(files_, [&](const File& f) { return f.step == file->step; });
+  internal::CheckpointFolder::Latest latest;
+  std::vector<std::string> texts;  // its path, and those of what was skipped with the reasons
+  Together([&] {
+    if (!folder_) return;
+    auto found = folder_->FindLatest(names);
+    RaiseIfError(found.status(), kWho);
+    if (!*found) return;
+    latest = **std::move(found);
+    texts = {latest.path};
+    for (const Skipped& s : latest.skipped) texts.insert(texts.end(), {s.path, s.reason});
+  });
+  if (ranks_ != nullptr) RaiseIfError(comm::BroadcastTexts(*ranks_, texts, 0), kWho);
+  if (texts.empty()) return std::nullopt;
+  Together([&] {
+    if (folder_) return;
+    auto contents = internal::ReadCheckpoint(texts[0], names, limits_);
+    RaiseIfError(contents.status(), kWho);
+    latest.contents = *std::move(contents);
+  });
+  Loaded loaded = {.path = texts[0], .info = latest.contents.info, .skipped = {}};
+  for (size_t i = 1; i + 1 < texts.size(); i += 2) {
+    loaded.skipped.push_back({texts[i], texts[i + 1]});
   }
-  if (loaded.skipped.empty()) return std::nullopt;
-  std::string all;
-  for (const Skipped& s : loaded.skipped) absl::StrAppend(&all, "; ", s.reason);
-  RaiseStatus(DataLoss("no checkpoint in ", folder_, " can be read", all), kWho);
-}
-
-std::vector<File> CheckpointManager::State::files() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  WaitUntilIdle(lock);
-  return files_;
-}
-
-std::optional<File> CheckpointManager::State::best() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  WaitUntilIdle(lock);
-  const std::vector<File> files = ByMetric();
-  return files.empty() ? std::nullopt : std::optional<File>(files.front());
+  Together([&] { internal::LoadParts(loaded.path, latest.contents, parts); });
+  return loaded;
 }
 
 CheckpointManager::CheckpointManager(const std::string& folder,
                                      const CheckpointManagerOptions& options)
-    : state_(std::make_unique<State>(folder, options)) {
-  RaiseIfError(state_->Open(), "checkpoint manager");
-}
+    : state_(std::make_unique<State>(folder, options)) {}
 
 CheckpointManager::~CheckpointManager() = default;
 
@@ -323,15 +154,14 @@ void CheckpointManager::Save(const CheckpointParts& parts, const SaveCheckpointO
   state_->Save(parts, options);
 }
 
-void CheckpointManager::Wait() { RaiseIfError(state_->Wait(), "checkpoint manager"); }
+void CheckpointManager::Wait() { state_->Wait(); }
 
-std::optional<CheckpointManager::Loaded> CheckpointManager::LoadLatest(
-    const CheckpointParts& parts) {
+std::optional<Loaded> CheckpointManager::LoadLatest(const CheckpointParts& parts) {
   return state_->LoadLatest(parts);
 }
 
-std::vector<CheckpointManager::File> CheckpointManager::files() const { return state_->files(); }
+std::vector<File> CheckpointManager::files() const { return state_->files(); }
 
-std::optional<CheckpointManager::File> CheckpointManager::best() const { return state_->best(); }
+std::optional<File> CheckpointManager::best() const { return state_->best(); }
 
 }  // namespace firn::io

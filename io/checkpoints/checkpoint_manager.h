@@ -10,6 +10,10 @@
 #include "firn/io/checkpoints/checkpoint.h"
 #include "firn/io/load_limits.h"
 
+namespace firn::comm {
+class Communicator;  // firn/device/comm/communicator.h
+}
+
 namespace firn::io {
 
 struct CheckpointManagerOptions {
@@ -18,6 +22,10 @@ struct CheckpointManagerOptions {
   bool maximize = false;   // the metric: an accuracy and not a loss
   bool background = true;  // write on a thread of its own, while training goes on
   LoadLimits limits = {};
+  // Several processes that train one network, which make the same calls: rank 0 reads and writes
+  // the folder. Its timeout is longer than a file takes to be written. Lives longer than the
+  // manager. Null: this one alone.
+  comm::Communicator* ranks = nullptr;
 };
 
 // Keeps the checkpoints of a run in a folder, "checkpoint_000000001000.h5" for step 1000:
@@ -32,6 +40,12 @@ struct CheckpointManagerOptions {
 // A process may be killed at any moment: the folder then holds the checkpoints that were complete,
 // and what was half written is removed by the next manager. One manager at a time writes to a
 // folder; files of other names there are left alone. Thread-compatible.
+//
+// With `ranks` all ranks make each call but the destructor together, and all get the same: what
+// goes wrong on one, a full disk of rank 0 for one, is thrown on all, and names the rank. Rank 0's
+// parts are written; the others' are asked for their state too, since that may be the work of all
+// (optimizers that share it), and get what is in the file, which all ranks have to see. A part that
+// refuses it on one rank alone leaves the others with what they loaded.
 class CheckpointManager {
  public:
   struct File {

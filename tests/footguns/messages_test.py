@@ -39,7 +39,7 @@ NAMED_BY_CALLER = {
     "io/monitors/event_messages.cc": "the record",
     "io/monitors/record_parsers.cc": "the record", "io/wire/internal/wire.cc": "the record",
     "io/graph/graph_file_check.cc": "the reader", "io/graph/graph_file_restore.cc": "the reader",
-    "io/checkpoints/checkpoint_manager.cc": "the folder stands in the words",
+    "io/checkpoints/internal/checkpoint_folder.cc": "the folder stands in the words",
 }
 # Written, not read: who calls the writer has the path.
 WRITERS = re.compile(r"io/\w+/(graph_file_(device|portable|write)|internal/(zip_writer|npy_header|ordered_prefetch))\.cc")
