@@ -27,6 +27,11 @@ class Accuracy {
   void Reset() { right_ = count_ = 0; }
   // As if what `other` saw had come here.
   void Merge(const Accuracy& other);
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    v(right_), v(count_);
+  }
 
  private:
   AccuracyOptions options_;
@@ -54,6 +59,11 @@ class TopKAccuracy {
   void Reset() { right_ = count_ = 0; }
   // As if what `other` saw had come here. Throws kInvalidArgument for another k.
   void Merge(const TopKAccuracy& other);
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    v(right_), v(count_);
+  }
 
  private:
   TopKAccuracyOptions options_;

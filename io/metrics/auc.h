@@ -22,6 +22,13 @@ class Auc {
   void Reset();
   // As if what `other` saw had come here.
   void Merge(const Auc& other);
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    for (auto* scores : {&positives_, &negatives_}) {
+      v.List(*scores, [](V& each, double& score) { each(score); });
+    }
+  }
 
  private:
   std::vector<double> positives_, negatives_;

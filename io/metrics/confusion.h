@@ -36,6 +36,11 @@ class ConfusionMatrix {
   void Reset();
   // As if what `other` saw had come here. Throws kInvalidArgument for another number of classes.
   void Merge(const ConfusionMatrix& other);
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    for (int64_t& count : counts_) v(count);
+  }
 
  private:
   ConfusionMatrixOptions options_;
@@ -77,6 +82,11 @@ class PrecisionRecall {
   void Reset() { matrix_.Reset(); }
   // As ConfusionMatrix::Merge.
   void Merge(const PrecisionRecall& other) { matrix_.Merge(other.matrix_); }
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    matrix_.VisitNumbers(v);
+  }
 
  private:
   Average average_;
@@ -105,6 +115,11 @@ class MeanIou {
   void Reset() { matrix_.Reset(); }
   // As ConfusionMatrix::Merge.
   void Merge(const MeanIou& other) { matrix_.Merge(other.matrix_); }
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    matrix_.VisitNumbers(v);
+  }
 
  private:
   ConfusionMatrix matrix_;

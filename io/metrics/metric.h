@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "firn/io/metrics/merge_ranks.h"
 #include "firn/io/metrics/running_mean.h"
 #include "firn/tensor/tensor.h"
 
@@ -80,6 +81,12 @@ class Metric {
   }
   double Value() const { return kind_->Value(); }
   void Reset() { kind_->Reset(); }
+  // As the function MergeRanks. Throws kInvalidArgument for a metric that it is not for.
+  Metric MergeRanks(comm::Communicator& ranks) const {
+    Metric all;
+    all.kind_ = kind_->MergeRanks(ranks);
+    return all;
+  }
 
  private:
   struct AnyKind {
@@ -88,6 +95,7 @@ class Metric {
     virtual void Update(const Tensor& predictions, const Tensor& targets, double samples) = 0;
     virtual double Value() const = 0;
     virtual void Reset() = 0;
+    virtual std::unique_ptr<AnyKind> MergeRanks(comm::Communicator& ranks) const = 0;
   };
   // The mean of a function's values.
   struct MeanOf {
@@ -96,6 +104,11 @@ class Metric {
     }
     double Value() const { return mean.Value(); }
     void Reset() { mean.Reset(); }
+    void Merge(const MeanOf& other) { mean.Merge(other.mean); }
+    template <class V>
+    void VisitNumbers(V& v) {
+      mean.VisitNumbers(v);
+    }
     std::function<double(const Tensor&, const Tensor&)> function;
     RunningMean mean;
     double samples;  // of the batch that comes next
@@ -111,6 +124,13 @@ class Metric {
     }
     double Value() const override { return value(metric); }
     void Reset() override { metric.Reset(); }
+    std::unique_ptr<AnyKind> MergeRanks([[maybe_unused]] comm::Communicator& ranks) const override {
+      if constexpr (internal::RankedMetric<M>) {
+        return std::make_unique<Kind>(io::MergeRanks(metric, ranks), value);
+      } else {
+        internal::RefuseRanks();
+      }
+    }
     M metric;
     F value;
   };

@@ -27,6 +27,12 @@ class R2 {
   void Reset() { *this = R2(); }
   // As if what `other` saw had come here. Throws kInvalidArgument for other sizes.
   void Merge(const R2& other);
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    v(count_);
+    v.List(outputs_, [](V& each, Output& o) { each(o.errors), each(o.mean), each(o.distances); });
+  }
 
  private:
   struct Output {
@@ -54,6 +60,11 @@ class MeanSquaredError {
   void Reset() { sum_ = 0, count_ = 0; }
   // As if what `other` saw had come here.
   void Merge(const MeanSquaredError& other);
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    v(sum_), v(count_);
+  }
 
  private:
   MeanSquaredErrorOptions options_;
@@ -72,6 +83,11 @@ class MeanAbsoluteError {
   void Reset() { *this = MeanAbsoluteError(); }
   // As if what `other` saw had come here.
   void Merge(const MeanAbsoluteError& other);
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    v(sum_), v(count_);
+  }
 
  private:
   double sum_ = 0;

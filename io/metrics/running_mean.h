@@ -21,6 +21,11 @@ class RunningMean {
   void Reset() { *this = RunningMean(); }
   // As if what `other` saw had come here.
   void Merge(const RunningMean& other);
+  // For MergeRanks.
+  template <class V>
+  void VisitNumbers(V& v) {
+    v(sum_), v(weight_);
+  }
 
  private:
   double sum_ = 0, weight_ = 0;

@@ -1,0 +1,107 @@
+#ifndef FIRN_IO_METRICS_MERGE_RANKS_H_
+#define FIRN_IO_METRICS_MERGE_RANKS_H_
+
+// Metrics of several processes that each saw a part of the samples.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace firn::comm {
+class Communicator;  // firn/device/comm/communicator.h
+}
+
+namespace firn::io {
+
+namespace internal {
+
+// What VisitNumbers shows: the numbers that a metric keeps, in an order.
+class NumberWriter {
+ public:
+  template <class T>
+  void operator()(const T& x) {
+    numbers.push_back(static_cast<double>(x));
+  }
+  // Of which there are so many that nobody else knows.
+  template <class T, class F>
+  void List(std::vector<T>& all, F each) {
+    (*this)(all.size());
+    for (T& x : all) each(*this, x);
+  }
+  std::vector<double> numbers;
+};
+
+// Gives a metric the numbers of another. Throws unless there are as many as it asks for.
+class NumberReader {
+ public:
+  explicit NumberReader(const std::vector<double>& numbers) : numbers_(numbers) {}
+  template <class T>
+  void operator()(T& x) {
+    x = static_cast<T>(Next());
+  }
+  template <class T, class F>
+  void List(std::vector<T>& all, F each) {
+    all.assign(NextSize(), T());
+    for (T& x : all) each(*this, x);
+  }
+  void Finish() const;
+
+ private:
+  double Next();
+  size_t NextSize();
+  const std::vector<double>& numbers_;
+  size_t at_ = 0;
+};
+
+// Of each rank what it gives. All ranks call it. Throws the communicator's errors.
+std::vector<std::vector<double>> NumbersOfRanks(const std::vector<double>& own,
+                                                comm::Communicator& ranks);
+
+// Throws: a metric is no RankedMetric.
+[[noreturn]] void RefuseRanks();
+
+template <class M>
+concept RankedMetric = requires(M m, const M& other, NumberWriter& v) {
+  m.VisitNumbers(v);
+  m.Merge(other);
+};
+
+}  // namespace internal
+
+// The metric that has seen what those of all ranks have, each of which stays as it is. All ranks
+// call it, with metrics of the same options, and get the same to the bit. For all metrics of this
+// folder, and others that have Merge(other) and, for the numbers that they keep (as f64, which
+// holds counts to 2^53):
+//
+//   template <class V>
+//   void VisitNumbers(V& v) {
+//     v(right_), v(count_);
+//     v.List(scores_, [](V& each, double& score) { each(score); });
+//   }
+//
+// Throws firn::Error where those of other ranks are of another kind, and what Merge and the
+// communicator throw.
+template <internal::RankedMetric M>
+M MergeRanks(const M& own, comm::Communicator& ranks) {
+  M all = own;
+  internal::NumberWriter writer;
+  all.VisitNumbers(writer);
+  bool first = true;
+  for (const std::vector<double>& numbers : internal::NumbersOfRanks(writer.numbers, ranks)) {
+    M part = own;
+    internal::NumberReader reader(numbers);
+    part.VisitNumbers(reader);
+    reader.Finish();
+    if (std::exchange(first, false)) {
+      all = std::move(part);
+    } else {
+      all.Merge(part);
+    }
+  }
+  return all;
+}
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_METRICS_MERGE_RANKS_H_
