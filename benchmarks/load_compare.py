@@ -43,7 +43,7 @@ class Run:
 
     def ask(self, argv, command):
         """The answer of a new process."""
-        worker = Worker(argv, 1)
+        worker = Worker(argv, self.args.threads)
         try:
             return worker.request(command)
         finally:
@@ -96,6 +96,7 @@ def parse_args(argv):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=500, help="of weights (%(default)s)")
     parser.add_argument("--rounds", type=int, default=9, help="readings each (%(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="of each side (%(default)s)")
     parser.add_argument("--patience", type=float, default=0.0, metavar="S",
                         help="wait up to S seconds for a quiet machine before each reading")
     parser.add_argument("--clock", default="wall", choices=["wall", "cpu"],
@@ -106,8 +107,8 @@ def parse_args(argv):
     parser.add_argument("--python", default=sys.executable, help="one that has safetensors")
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args(argv)
-    if min(args.megabytes, args.rounds) < 1:
-        parser.error("--megabytes and --rounds must be positive")
+    if min(args.megabytes, args.rounds, args.threads) < 1:
+        parser.error("--megabytes, --rounds and --threads must be positive")
     return args
 
 
@@ -130,7 +131,7 @@ def main(argv):
             return 1
     about["load_at_end"] = os.getloadavg()[0]
     print(format_report(rows))
-    print(f"{args.clock} time; load {about['load_at_start']:.1f} to {about['load_at_end']:.1f} on "
+    print(f"{args.clock} time; {args.threads} threads; load {about['load_at_start']:.1f} to {about['load_at_end']:.1f} on "
           f"{about['cores']} cores; {about['versions']}")
     if args.json:
         with open(args.json, "w", encoding="utf-8") as out:

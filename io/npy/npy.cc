@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/internal/crc32.h"
+#include "firn/io/internal/read_pieces.h"
 #include "firn/io/npy/internal/npy_array.h"
 #include "firn/io/npy/npy_status.h"
 #include "firn/io/value_or_raise.h"
@@ -65,8 +67,8 @@ absl::Status CheckDataBytes(const RandomAccess& file, const NpyHeader& header) {
 }
 
 absl::Status ReadElements(const RandomAccess& file, int64_t offset, const StoredType& type,
-                          int64_t n, const std::string& field, char* out) {
-  FIRN_RETURN_IF_ERROR(file.ReadAt(offset, out, n * type.bytes, field));
+                          int64_t n, const std::string& field, char* out, uint32_t* crc) {
+  FIRN_RETURN_IF_ERROR(ReadPieces(file, offset, out, n * type.bytes, field, crc));
   const absl::Status converted = ConvertStored(type, n, out);
   if (converted.ok()) return converted;
   FIRN_RETURN_IF(absl::IsUnimplemented(converted),
@@ -75,13 +77,20 @@ absl::Status ReadElements(const RandomAccess& file, int64_t offset, const Stored
   return Damaged(file.name(), offset, field, std::string(converted.message()));
 }
 
-absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& options) {
+absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& options,
+                                    uint32_t* crc) {
   FIRN_ASSIGN_OR_RETURN(const NpyHeader header, ReadNpyHeader(file, options));
   FIRN_RETURN_IF_ERROR(CheckDataBytes(file, header));
   FIRN_ASSIGN_OR_RETURN(Tensor array, NewArray(header.type.dtype, header.shape));
   char* data = array.impl()->data;
   FIRN_RETURN_IF_ERROR(ReadElements(file, header.data_at, header.type, header.shape.num_elements(),
-                                    "elements", data));
+                                    "elements", data, crc));
+  if (crc != nullptr) {
+    std::string before(static_cast<size_t>(header.data_at), '\0');
+    FIRN_RETURN_IF_ERROR(file.ReadAt(0, before.data(), header.data_at, "header"));
+    *crc = Crc32Combine(Crc32(0, before.data(), before.size()), *crc,
+                        static_cast<size_t>(header.data_bytes()));
+  }
   if (!header.fortran_order || header.shape.rank() < 2) return array;
   FIRN_ASSIGN_OR_RETURN(Tensor turned, NewArray(header.type.dtype, header.shape));
   FromFortran(header.shape, SizeOf(header.type.dtype), data, turned.impl()->data);
@@ -97,6 +106,23 @@ constexpr std::string_view kEnd = ".npy";
 std::unique_ptr<RandomAccess> Memory(std::string_view bytes, const std::string& name) {
   return RandomAccess::FromMemory(
       name, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
+}
+
+// What is not deflated is read to where it will be used. Bytes that are no array may be a damaged
+// one, which the checksum tells; that is looked at first.
+absl::StatusOr<Tensor> ReadMember(const internal::ZipReader& zip, const internal::ZipMember& member,
+                                  const std::string& label, const NpyOptions& options) {
+  if (!member.deflated) {
+    uint32_t crc = 0;
+    const auto source = zip.Stored(member, label);
+    absl::StatusOr<Tensor> array = internal::ReadNpyArray(*source, options, &crc);
+    if (array.ok()) {
+      FIRN_RETURN_IF_ERROR(zip.CheckCrc(member, crc));
+      return array;
+    }
+  }
+  FIRN_ASSIGN_OR_RETURN(const std::string bytes, zip.Read(member));
+  return internal::ReadNpyArray(*Memory(bytes, label), options);
 }
 
 absl::StatusOr<StateDict> ReadArrays(const RandomAccess& file, const NpyOptions& options) {
@@ -115,8 +141,7 @@ absl::StatusOr<StateDict> ReadArrays(const RandomAccess& file, const NpyOptions&
         ResourceExhausted(file.name(), ": more than the ", options.limits.max_total_bytes,
                           " bytes allowed (limits.max_total_bytes)"));
     total += member.size;
-    FIRN_ASSIGN_OR_RETURN(const std::string bytes, zip.Read(member));
-    FIRN_ASSIGN_OR_RETURN(Tensor array, internal::ReadNpyArray(*Memory(bytes, label), options));
+    FIRN_ASSIGN_OR_RETURN(Tensor array, ReadMember(zip, member, label, options));
     arrays.Insert(member.name.substr(0, member.name.size() - kEnd.size()), std::move(array));
   }
   return arrays;

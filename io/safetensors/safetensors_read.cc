@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/internal/read_pieces.h"
 #include "firn/io/random_access.h"
 #include "firn/io/safetensors/internal/safetensors_elements.h"
 #include "firn/io/safetensors/internal/safetensors_header.h"
@@ -66,7 +67,7 @@ absl::StatusOr<Tensor> ReadTensor(const RandomAccess& file, const SafetensorsEnt
       AllocateTensor(TensorSpec::Contiguous(type.dtype, shape, Device::Cpu()), AllocTag::kOther));
   char* data = tensor.impl()->data;
   const int64_t bytes = entry.end - entry.begin;
-  FIRN_RETURN_IF_ERROR(file.ReadAt(entry.begin, data, bytes, entry.name));
+  FIRN_RETURN_IF_ERROR(internal::ReadPieces(file, entry.begin, data, bytes, entry.name));
   if (internal::IsFloat8(entry.type->word)) {
     internal::WidenFloat8(entry.type->word, shape.num_elements(), data);
     return tensor;

@@ -36,12 +36,15 @@ absl::StatusOr<Tensor> NewArray(DType dtype, const Shape& shape);
 
 // `n` elements of the dtype of `type` from `offset` on, into `out`, which has room for them as they
 // are stored too. DataLoss, with `field` saying what they are, where the file ends early or has a
-// value that the dtype does not have.
+// value that the dtype does not have. `crc`, where it is not null, becomes the CRC-32 of the stored
+// bytes.
 absl::Status ReadElements(const RandomAccess& file, int64_t offset, const StoredType& type,
-                          int64_t n, const std::string& field, char* out);
+                          int64_t n, const std::string& field, char* out, uint32_t* crc = nullptr);
 
-// The whole array; nothing may follow it.
-absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& options);
+// The whole array; nothing may follow it. `crc`, where it is not null, becomes the CRC-32 of the
+// whole file.
+absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& options,
+                                    uint32_t* crc = nullptr);
 
 // "\x93NUMPY..." up to the elements, a multiple of 64 bytes.
 absl::StatusOr<std::string> FormatNpyHeader(DType dtype, const Shape& shape);

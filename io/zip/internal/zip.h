@@ -2,6 +2,7 @@
 #define FIRN_IO_ZIP_INTERNAL_ZIP_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,11 @@ class ZipReader {
   absl::StatusOr<std::string> Read(const ZipMember& member) const;
   // The same into `out`, which has room for `member.size` bytes.
   absl::Status ReadInto(const ZipMember& member, char* out) const;
+  // The bytes of one that is not deflated as a file of their own, to be read where they are wanted;
+  // it lives no longer than the archive's file. Whoever has read them all has CheckCrc compare.
+  std::unique_ptr<RandomAccess> Stored(const ZipMember& member, const std::string& name) const;
+  // DataLoss where the CRC-32 of all bytes of the member is another one than the archive says.
+  absl::Status CheckCrc(const ZipMember& member, uint32_t crc) const;
 
  private:
   explicit ZipReader(const RandomAccess& file) : file_(&file) {}

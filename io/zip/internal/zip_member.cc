@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/crc32.h"
+#include "firn/io/internal/read_pieces.h"
 #include "firn/io/zip/internal/zip.h"
 
 namespace firn::io::internal {
@@ -41,6 +42,22 @@ absl::Status Inflate(const RandomAccess& file, const ZipMember& m, char* out) {
   return absl::OkStatus();
 }
 
+class StoredMember final : public RandomAccess {
+ public:
+  StoredMember(const std::string& name, const RandomAccess& file, const ZipMember& m)
+      : RandomAccess(name, m.size), file_(file), data_at_(m.data_at) {}
+
+ protected:
+  absl::StatusOr<int64_t> Read(int64_t offset, void* out, int64_t n) const override {
+    FIRN_RETURN_IF_ERROR(file_.ReadAt(data_at_ + offset, out, n, "member"));
+    return n;
+  }
+
+ private:
+  const RandomAccess& file_;
+  const int64_t data_at_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::string> ZipReader::Read(const ZipMember& m) const {
@@ -50,16 +67,25 @@ absl::StatusOr<std::string> ZipReader::Read(const ZipMember& m) const {
 }
 
 absl::Status ZipReader::ReadInto(const ZipMember& m, char* out) const {
+  uint32_t crc = 0;
   if (m.deflated) {
     FIRN_RETURN_IF_ERROR(Inflate(*file_, m, out));
+    crc = Crc32(0, out, static_cast<size_t>(m.size));
   } else {
-    FIRN_RETURN_IF_ERROR(file_->ReadAt(m.data_at, out, m.size, "member"));
+    FIRN_RETURN_IF_ERROR(ReadPieces(*file_, m.data_at, out, m.size, "member", &crc));
   }
-  const uint32_t crc = Crc32(0, out, static_cast<size_t>(m.size));
+  return CheckCrc(m, crc);
+}
+
+absl::Status ZipReader::CheckCrc(const ZipMember& m, uint32_t crc) const {
   FIRN_RETURN_IF(crc != m.crc,
                  Damaged(file_->name(), m.data_at, "member",
                          absl::StrCat("expected the checksum ", m.crc, ", got ", crc)));
   return absl::OkStatus();
+}
+
+std::unique_ptr<RandomAccess> ZipReader::Stored(const ZipMember& m, const std::string& name) const {
+  return std::make_unique<StoredMember>(name, *file_, m);
 }
 
 }  // namespace firn::io::internal
