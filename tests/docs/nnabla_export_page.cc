@@ -1,9 +1,8 @@
 // Prints docs/nnabla_export.md from the registry.
 #include <iostream>
-#include <string>
 
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
-#include "firn/tensor/op.h"
+#include "tests/docs/export_table.h"
 
 namespace firn::io::internal {
 namespace {
@@ -25,29 +24,10 @@ constexpr char kHead[] =
     "at -1e8 and Min at\n"
     "1e8, which nothing beyond shows in, and Sort has equal numbers in any order.\n\n";
 
-void Print() {
-  std::string rows;
-  int exported = 0, all = 0;
-  for (const firn::inner::OpDef* op : firn::inner::AllOps()) {
-    const NnablaExportRule* rule = FindNnablaExport(op->name);
-    const bool can = rule != nullptr && rule->why_not.empty();
-    ++all;
-    exported += can;
-    rows += "| `" + std::string(op->name) + "` | ";
-    if (can) {
-      rows += "yes";
-    } else {
-      rows += "no: ";
-      rows += rule == nullptr ? "nothing says what it is in NNabla" : std::string(rule->why_not);
-    }
-    rows += " |\n";
-  }
-  std::cout << kHead << exported << " of " << all << " operations are exported.\n\n"
-            << "| operation | exported |\n|---|---|\n"
-            << rows;
-}
-
 }  // namespace
 }  // namespace firn::io::internal
 
-int main() { firn::io::internal::Print(); }
+int main() {
+  std::cout << firn::io::internal::kHead
+            << firn::testing::ExportTable("NNabla", firn::io::internal::FindNnablaExport);
+}

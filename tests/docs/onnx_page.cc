@@ -6,8 +6,8 @@
 
 #include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/io/onnx/internal/onnx_ops.h"
-#include "firn/tensor/op.h"
 #include "firn/tensor/ops.h"
+#include "tests/docs/export_table.h"
 
 namespace firn::io::internal {
 namespace {
@@ -36,27 +36,7 @@ constexpr char kImport[] =
     "is the one that counts; `io/onnx/ops` has them. Domains other than ONNX's own stand before "
     "the name.\n\n";
 
-void PrintExport() {
-  std::string rows;
-  int exported = 0, all = 0;
-  for (const firn::inner::OpDef* op : firn::inner::AllOps()) {
-    const OnnxExportRule* rule = FindOnnxExport(op->name);
-    const bool can = rule != nullptr && rule->why_not.empty();
-    ++all;
-    exported += can;
-    rows += "| `" + std::string(op->name) + "` | ";
-    if (can) {
-      rows += "yes";
-    } else {
-      rows += "no: ";
-      rows += rule == nullptr ? "nothing says what it is in ONNX" : std::string(rule->why_not);
-    }
-    rows += " |\n";
-  }
-  std::cout << kExport << exported << " of " << all << " operations are exported.\n\n"
-            << "| operation | exported |\n|---|---|\n"
-            << rows;
-}
+void PrintExport() { std::cout << kExport << firn::testing::ExportTable("ONNX", FindOnnxExport); }
 
 void PrintImport() {
   std::map<std::string, std::pair<std::string, std::string>> operators;  // opsets, why not

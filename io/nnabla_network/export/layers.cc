@@ -1,6 +1,7 @@
 // What the operations of tensor/ops/linear, conv and pool are in NNabla.
 #include <algorithm>
 
+#include "firn/io/captured/captured_places.h"
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 
 namespace firn::io::internal {
@@ -46,22 +47,13 @@ FIRN_NNABLA_EXPORT(conv2d_act) {
 }
 void ConvTranspose(NnablaExportCall& n) {
   const size_t d = Spatial(n);
-  const Numbers stride = n.Each("stride", d), padding = n.Each("padding", d),
-                dilation = n.Each("dilation", d);
-  Numbers more;
-  for (size_t i = 0; i < d; ++i) {
-    const auto at = static_cast<int64_t>(i) + 2;
-    const int64_t least =
-        (n.size(0, at) - 1) * stride[i] - 2 * padding[i] + dilation[i] * (n.size(1, at) - 1) + 1;
-    more.push_back(n.Fixed({n.out_sizes(0)[i + 2]})[0] - least);
-  }
   n.Out(0, n.Node("Deconvolution", {n.in(0), n.in(1)},
                   {{"base_axis", 1},
-                   {"pad", padding},
-                   {"stride", stride},
-                   {"dilation", dilation},
+                   {"pad", n.Each("padding", d)},
+                   {"stride", n.Each("stride", d)},
+                   {"dilation", n.Each("dilation", d)},
                    {"group", n.Int("groups")},
-                   {"output_padding", more}},
+                   {"output_padding", OutputPaddingOf(n)}},
                   n.out_sizes(0)));
 }
 FIRN_NNABLA_EXPORT(conv_transpose1d) { ConvTranspose(n); }

@@ -1,7 +1,8 @@
 // Fourier transforms, matrices and distances: of tensor/ops/signal, linalg and linear.
-#include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "firn/io/captured/captured_transforms.h"
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 #include "firn/tensor/ops.h"
 
@@ -11,70 +12,19 @@ namespace {
 using V = NnablaValue;
 using Numbers = NnablaNodes::Numbers;
 
-// --- Transforms ---------------------------------------------------------------------------------
-//
-// They are linear in each line: their matrix, which is what Firn makes of unit vectors, says all of
-// them, where NNabla's own FFT runs on no CPU. Beyond lines of some length it would be larger than
-// the network around it.
+// --- Transforms: by their matrices, where NNabla's own FFT runs on no CPU -----------------------
 
-constexpr int64_t kLongest = 1024;
-
-FftNorm NormOf(const NnablaExportCall& n) {
-  const firn::inner::WordList words = firn::inner::kWordsOf<FftNorm>;
-  return static_cast<FftNorm>(words.Find(n.Word("norm"))->value);
+void Transform(NnablaExportCall& n) {
+  const std::optional<CapturedTransform> t = TransformOf(n);
+  if (!t) return;
+  const V x = n.Reshape(n.Transpose(n.in(0), t->to_end), t->flat);
+  const V y = n.Matmul(x, n.Constant(t->matrix.To(DType::kF32)));
+  n.Out(0, n.Transpose(n.Reshape(y, t->made), t->back));
 }
-bool TooLong(NnablaExportCall& n, int64_t length) {
-  if (length > kLongest) n.Refuse("of lines of more than 1024 numbers");
-  return length > kLongest;
-}
-Tensor UnitVectors(int64_t count) { return Eye(count).To(DType::kF64); }
-
-// Numbers along a dimension of x become others: [given, made] matrices of them, where complex ones
-// have two numbers, in a last dimension of x or of the result.
-void Transformed(NnablaExportCall& n, int64_t dim, const Tensor& matrix, bool from_pairs,
-                 bool to_pairs) {
-  const int lines = n.rank(0) - (from_pairs ? 1 : 0);
-  Numbers to_end = NnablaNodes::OrderOf(lines), back = to_end;
-  to_end.erase(to_end.begin() + dim);
-  to_end.push_back(dim);
-  back.erase(back.end() - 1);
-  back.insert(back.begin() + dim, lines - 1);
-  if (from_pairs) to_end.push_back(lines);
-  if (to_pairs) back.push_back(lines);
-  CapturedSizes flat;
-  for (size_t d = 0; d + 1 < static_cast<size_t>(lines); ++d) {
-    flat.push_back(n.sizes(0)[static_cast<size_t>(to_end[d])]);
-  }
-  CapturedSizes made = flat;
-  flat.push_back({matrix.size(0), matrix.size(0)});
-  const int64_t numbers = matrix.size(1) / (to_pairs ? 2 : 1);
-  made.push_back({numbers, numbers});
-  if (to_pairs) made.push_back({2, 2});
-  const V x = n.Reshape(n.Transpose(n.in(0), to_end), flat);
-  const V y = n.Matmul(x, n.Constant(matrix.To(DType::kF32)));
-  n.Out(0, n.Transpose(n.Reshape(y, made), back));
-}
-void Complex(NnablaExportCall& n, Tensor (*transform)(const Tensor&, const DimList&, FftNorm)) {
-  const int64_t dim = n.Dim("dim", n.rank(0) - 1), size = n.size(0, dim);
-  if (TooLong(n, size)) return;
-  const Tensor units = Reshape(UnitVectors(2 * size), {2 * size, size, 2});
-  const Tensor all = transform(units, {1}, NormOf(n));
-  Transformed(n, dim, Reshape(all, {2 * size, 2 * size}), true, true);
-}
-FIRN_NNABLA_EXPORT(fft) { Complex(n, Fft); }
-FIRN_NNABLA_EXPORT(ifft) { Complex(n, Ifft); }
-FIRN_NNABLA_EXPORT(rfft) {
-  const int64_t dim = n.Dim("dim", n.rank(0)), size = n.size(0, dim);
-  if (TooLong(n, size)) return;
-  const Tensor all = Rfft(UnitVectors(size), {1}, NormOf(n));
-  Transformed(n, dim, Reshape(all, {size, all.num_elements() / size}), false, true);
-}
-FIRN_NNABLA_EXPORT(irfft) {
-  const int64_t dim = n.Dim("dim", n.rank(0) - 1), given = n.size(0, dim), size = n.Int("size");
-  if (TooLong(n, given) || TooLong(n, size)) return;
-  const Tensor units = Reshape(UnitVectors(2 * given), {2 * given, given, 2});
-  Transformed(n, dim, Irfft(units, size, {1}, NormOf(n)), true, false);
-}
+FIRN_NNABLA_EXPORT(fft) { Transform(n); }
+FIRN_NNABLA_EXPORT(ifft) { Transform(n); }
+FIRN_NNABLA_EXPORT(rfft) { Transform(n); }
+FIRN_NNABLA_EXPORT(irfft) { Transform(n); }
 
 // --- Matrices: [batch, n, n] in NNabla ----------------------------------------------------------
 

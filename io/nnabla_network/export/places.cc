@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "firn/io/captured/captured_places.h"
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 #include "firn/tensor/ops/create/constant.h"
 
@@ -166,36 +167,9 @@ FIRN_NNABLA_EXPORT(max_unpool2d) {
   n.Out(0, n.Reshape(Put(n, count, places, n.in(0), false), image));
 }
 
-// Where windows of a padded image [height, width] take their elements from: by the element of the
-// window, then by the window.
-struct Windows {
-  Numbers from;
-  int64_t height = 0, width = 0;
-  Numbers padding;
-};
-Windows WindowsOf(const NnablaExportCall& n, int64_t height, int64_t width) {
-  const Numbers kernel = n.Each("kernel", 2), dilation = n.Each("dilation", 2),
-                stride = n.Each("stride", 2);
-  Windows w;
-  w.padding = n.Each("padding", 2);
-  w.height = height + 2 * w.padding[0];
-  w.width = width + 2 * w.padding[1];
-  for (int64_t i = 0; i < kernel[0]; ++i) {
-    for (int64_t j = 0; j < kernel[1]; ++j) {
-      for (int64_t y = i * dilation[0]; y + (kernel[0] - 1 - i) * dilation[0] < w.height;
-           y += stride[0]) {
-        for (int64_t x = j * dilation[1]; x + (kernel[1] - 1 - j) * dilation[1] < w.width;
-             x += stride[1]) {
-          w.from.push_back(y * w.width + x);
-        }
-      }
-    }
-  }
-  return w;
-}
 FIRN_NNABLA_EXPORT(unfold) {
   if (n.rank(0) != 4) return n.Refuse("of anything but [n, c, height, width]");
-  const Windows w = WindowsOf(n, n.size(0, 2), n.size(0, 3));
+  const CapturedWindows w = WindowsOf(n, n.size(0, 2), n.size(0, 3));
   const Numbers &p = w.padding, ends = {0, 0, 0, 0, p[0], p[0], p[1], p[1]};
   CapturedSizes padded = n.sizes(0);
   padded[2] = {w.height, w.height};
@@ -210,7 +184,7 @@ FIRN_NNABLA_EXPORT(unfold) {
 FIRN_NNABLA_EXPORT(fold) {
   if (n.out_rank(0) != 4) return n.Refuse("to anything but [n, c, height, width]");
   const Numbers image = n.out_shape(0);
-  const Windows w = WindowsOf(n, image[2], image[3]);
+  const CapturedWindows w = WindowsOf(n, image[2], image[3]);
   const auto count = static_cast<int64_t>(w.from.size());
   const Numbers flat = {image[0], image[1], count};
   const V zeros =

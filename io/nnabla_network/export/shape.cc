@@ -1,6 +1,7 @@
 // What the operations of tensor/ops/shape and create are in NNabla.
 #include <algorithm>
 
+#include "firn/io/captured/captured_places.h"
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 #include "firn/tensor/from.h"
 
@@ -142,41 +143,20 @@ FIRN_NNABLA_EXPORT(pad) {
                   n.out_sizes(0)));
 }
 
-// x with dimensions dim1 and dim2 at the end.
-V AtTheEnd(NnablaExportCall& n, const V& x, int64_t dim1, int64_t dim2) {
-  Numbers order = NnablaNodes::OrderOf(x.rank());
-  std::erase_if(order, [&](int64_t d) { return d == dim1 || d == dim2; });
-  order.push_back(dim1);
-  order.push_back(dim2);
-  return n.Transpose(x, order);
-}
 FIRN_NNABLA_EXPORT(diagonal) {
-  const int64_t dim1 = n.Dim("dim1", n.rank(0)), dim2 = n.Dim("dim2", n.rank(0));
-  const int64_t rows = n.size(0, dim1), columns = n.size(0, dim2), offset = n.Int("offset");
+  const CapturedDiagonal d = DiagonalOf(n);
   CapturedSizes flat = n.out_sizes(0);
-  flat.back() = {rows * columns, rows * columns};
-  Numbers from;
-  for (int64_t i = 0; i < rows; ++i) {
-    if (i + offset >= 0 && i + offset < columns) from.push_back(i * columns + i + offset);
-  }
-  n.Out(0, n.Gather(n.Reshape(AtTheEnd(n, n.in(0), dim1, dim2), flat), n.out_rank(0) - 1, from));
+  flat.back() = {d.elements, d.elements};
+  n.Out(0, n.Gather(n.Reshape(n.Transpose(n.in(0), d.order), flat), n.out_rank(0) - 1, d.from));
 }
 FIRN_NNABLA_EXPORT(diag_embed) {
   const int rank = n.rank(0);
-  const int64_t size = n.size(0, -1), offset = n.Int("offset");
-  const int64_t rows = n.Fixed(n.out_sizes(0))[static_cast<size_t>(rank) - 1];
-  const int64_t columns = n.Fixed(n.out_sizes(0))[static_cast<size_t>(rank)];
-  Numbers from(static_cast<size_t>(rows * columns), size);  // a zero behind x
-  for (int64_t k = 0; k < size; ++k) {
-    const int64_t row = k + std::max<int64_t>(-offset, 0),
-                  column = k + std::max<int64_t>(offset, 0);
-    if (row < rows && column < columns) from[static_cast<size_t>(row * columns + column)] = k;
-  }
+  const int64_t size = n.size(0, -1);
   CapturedSizes longer = n.sizes(0);
   longer.back() = {size + 1, size + 1};
   const V x =
       n.Node("Pad", {n.in(0)}, {{"pad_width", Numbers{0, 1}}, {"mode", "constant"}}, longer);
-  n.Out(0, n.Gather(x, rank - 1, from));
+  n.Out(0, n.Gather(x, rank - 1, DiagEmbedPlaces(n)));
 }
 void Triangle(NnablaExportCall& n, bool upper) {
   n.Out(0, n.Node("Trilu", {n.in(0)}, {{"k", n.Int("diagonal")}, {"upper", upper}}));

@@ -9,11 +9,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/captured/captured_batch.h"
-#include "firn/io/captured/captured_batch_norms.h"
-#include "firn/io/captured/captured_states.h"
+#include "firn/io/captured/captured_export.h"
 #include "firn/io/hdf5/internal/h5_names.h"
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 #include "firn/tensor/dispatch.h"
@@ -73,19 +71,17 @@ class Exporter {
 };
 
 absl::Status Exporter::Inputs() {
+  FIRN_ASSIGN_OR_RETURN(out_.report.inputs,
+                        NamesOfAll("input", graph_.inputs.size(), options_.inputs,
+                                   [this](const std::string& name) { return n_.Unique(name); }));
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
     const ValueId id = graph_.inputs[i];
-    const std::string name = i < options_.inputs.size() && !options_.inputs[i].empty()
-                                 ? options_.inputs[i]
-                                 : absl::StrCat("input.", i);
-    FIRN_RETURN_IF(n_.Unique(name) != name,
-                   InvalidArgument("input ", i, ": the name ", name, " is taken"));
+    const std::string& name = out_.report.inputs[i];
     nnabla::Variable variable;
     variable.name = name;
     variable.type = "Buffer";
     variable.shape = n_.DimsOf(n_.SizesOf(id));
     n_.network().variables.push_back(std::move(variable));
-    out_.report.inputs.push_back(name);
     V value;
     value.name = name;
     value.sizes = n_.SizesOf(id);
@@ -96,21 +92,12 @@ absl::Status Exporter::Inputs() {
 }
 
 absl::Status Exporter::States() {
-  const std::vector<bool> written = WrittenBuffers(graph_);
-  std::set<BufferId> seen;
+  FIRN_ASSIGN_OR_RETURN(const std::vector<CapturedState> states, StatesOf(graph_, names_));
   std::map<std::string, ValueId> by_name;
-  for (size_t at = 0; at < graph_.values.size(); ++at) {
-    const auto id = static_cast<ValueId>(at);
-    const Value& value = graph_.values[at];
-    const Buffer::Kind kind = graph_.buffer_of(id).kind;
-    const bool state = kind == Buffer::Kind::kState;
-    if (!state && kind != Buffer::Kind::kConstant) continue;
-    FIRN_RETURN_IF_ERROR(CheckCaptured(value));
-    std::string name = state ? names_.NameOf(value.bound) : "";
-    if (state && name.empty()) name = absl::StrCat("state.", seen.size());
-    const bool first = seen.insert(value.buffer).second;
-    if (state && first && written[static_cast<size_t>(value.buffer)])
-      states_.emplace_back(name, id);
+  for (const auto& [id, state, own_name, written] : states) {
+    const Value& value = graph_.value(id);
+    std::string name = own_name;
+    if (written) states_.emplace_back(name, id);
     std::replace(name.begin(), name.end(), '.', '/');
     // Views of one memory, and states without names, may wish for one name.
     const std::string wish = name;
@@ -135,13 +122,9 @@ absl::Status Exporter::States() {
 
 // Before values of functions have names, which then go around these.
 absl::Status Exporter::NameOutputs() {
-  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-    const bool named = i < options_.outputs.size() && !options_.outputs[i].empty();
-    const std::string wish = named ? options_.outputs[i] : absl::StrCat("output.", i);
-    output_names_.push_back(n_.Unique(wish));
-    FIRN_RETURN_IF(named && output_names_.back() != wish,
-                   InvalidArgument("output ", i, ": the name ", wish, " is taken"));
-  }
+  FIRN_ASSIGN_OR_RETURN(output_names_,
+                        NamesOfAll("output", graph_.outputs.size(), options_.outputs,
+                                   [this](const std::string& name) { return n_.Unique(name); }));
   return absl::OkStatus();
 }
 
@@ -206,14 +189,10 @@ void Exporter::Operation(const Instr& instr, const CapturedBatchNorm* norm) {
 }
 
 absl::Status Exporter::Operations() {
-  const std::map<size_t, CapturedBatchNorm> norms = FindBatchNorms(graph_);
-  for (size_t i = 0; i < graph_.instrs.size(); ++i) {
-    const auto norm = norms.find(i);
-    Operation(graph_.instrs[i], norm == norms.end() ? nullptr : &norm->second);
-  }
-  if (refused_.empty()) return absl::OkStatus();
-  const std::string all = absl::StrJoin(refused_, "; ");
-  return Unimplemented(refused_.size(), " operations have no form in NNabla: ", all);
+  return WriteAll(
+      graph_, "NNabla",
+      [this](const Instr& instr, const CapturedBatchNorm* norm) { Operation(instr, norm); },
+      refused_);
 }
 
 // What a function made is called as the output is, unless it has such a name already.

@@ -1,6 +1,7 @@
 // What the operations of tensor/ops/linear, conv and vision are in ONNX.
 #include <algorithm>
 
+#include "firn/io/captured/captured_places.h"
 #include "firn/io/onnx/internal/onnx_compose.h"
 
 namespace firn::io::internal {
@@ -45,20 +46,11 @@ FIRN_ONNX_EXPORT(conv2d_act) {
 
 void ConvTranspose(OnnxExportCall& n) {
   const size_t d = SpatialDims(n);
-  const List stride = n.Each("stride", d), padding = n.Each("padding", d),
-             dilation = n.Each("dilation", d);
-  List more;
-  for (size_t i = 0; i < d; ++i) {
-    const auto at = static_cast<int64_t>(i) + 2;
-    const int64_t least =
-        (n.size(0, at) - 1) * stride[i] - 2 * padding[i] + dilation[i] * (n.size(1, at) - 1) + 1;
-    more.push_back(n.Fixed({n.out_sizes(0)[i + 2]})[0] - least);
-  }
   n.Out(0, n.Node("ConvTranspose", {n.in(0), n.in(1)},
-                  {{"strides", stride},
-                   {"pads", Twice(padding)},
-                   {"dilations", dilation},
-                   {"output_padding", more},
+                  {{"strides", n.Each("stride", d)},
+                   {"pads", Twice(n.Each("padding", d))},
+                   {"dilations", n.Each("dilation", d)},
+                   {"output_padding", OutputPaddingOf(n)},
                    {"group", n.Int("groups")}}));
 }
 FIRN_ONNX_EXPORT(conv_transpose1d) { ConvTranspose(n); }
@@ -126,27 +118,13 @@ FIRN_ONNX_EXPORT(grid_sample) {
 }
 FIRN_ONNX_EXPORT(unfold) {
   if (n.rank(0) != 4) return n.Refuse("of anything but [n, c, height, width]");
-  const size_t d = 2;
-  const List kernel = n.Each("kernel", d), dilation = n.Each("dilation", d),
-             padding = n.Each("padding", d), stride = n.Each("stride", d);
-  const int64_t height = n.size(0, 2) + 2 * padding[0], width = n.size(0, 3) + 2 * padding[1];
-  List pads = {0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1]}, from;
-  for (int64_t i = 0; i < kernel[0]; ++i) {
-    for (int64_t j = 0; j < kernel[1]; ++j) {
-      for (int64_t y = i * dilation[0]; y + (kernel[0] - 1 - i) * dilation[0] < height;
-           y += stride[0]) {
-        for (int64_t x = j * dilation[1]; x + (kernel[1] - 1 - j) * dilation[1] < width;
-             x += stride[1]) {
-          from.push_back(y * width + x);
-        }
-      }
-    }
-  }
+  const CapturedWindows w = WindowsOf(n, n.size(0, 2), n.size(0, 3));
+  const List &p = w.padding, pads = {0, 0, p[0], p[1], 0, 0, p[0], p[1]};
   OnnxSizes flat = n.sizes(0);
   flat.resize(3);
-  flat[2] = {height * width, height * width};
+  flat[2] = {w.height * w.width, w.height * w.width};
   const V x = n.ReshapeTo(n.Node("Pad", {n.in(0), n.Ints(pads)}), flat);
-  n.Out(0, n.ReshapeTo(n.Node("Gather", {x, n.Ints(from)}, {{"axis", 2}}), n.out_sizes(0)));
+  n.Out(0, n.ReshapeTo(n.Node("Gather", {x, n.Ints(w.from)}, {{"axis", 2}}), n.out_sizes(0)));
 }
 FIRN_ONNX_EXPORT(fold) {
   n.NeedsOpset(18);

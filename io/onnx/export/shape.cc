@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "firn/io/captured/captured_places.h"
 #include "firn/io/onnx/internal/onnx_compose.h"
 #include "firn/tensor/from.h"
 
@@ -176,39 +177,17 @@ FIRN_ONNX_EXPORT(pad_grad) {
   n.Out(0, dx);
 }
 
-// x with dimensions dim1 and dim2 at the end.
-V AtTheEnd(OnnxExportCall& n, const V& x, int rank, int64_t dim1, int64_t dim2) {
-  std::vector<int64_t> order = Order(rank);
-  std::erase_if(order, [&](int64_t d) { return d == dim1 || d == dim2; });
-  order.push_back(dim1);
-  order.push_back(dim2);
-  return n.Transpose(x, order);
-}
 FIRN_ONNX_EXPORT(diagonal) {
-  const int64_t dim1 = n.Dim("dim1", n.rank(0)), dim2 = n.Dim("dim2", n.rank(0));
-  const int64_t rows = n.size(0, dim1), columns = n.size(0, dim2), offset = n.Int("offset");
+  const CapturedDiagonal d = DiagonalOf(n);
   OnnxSizes flat = n.out_sizes(0);
-  flat.back() = {rows * columns, rows * columns};
-  std::vector<int64_t> from;
-  for (int64_t i = 0; i < rows; ++i) {
-    if (i + offset >= 0 && i + offset < columns) from.push_back(i * columns + i + offset);
-  }
-  const V x = n.ReshapeTo(AtTheEnd(n, n.in(0), n.rank(0), dim1, dim2), flat);
-  n.Out(0, GatherAlong(n, x, from, n.out_rank(0) - 1));
+  flat.back() = {d.elements, d.elements};
+  const V x = n.ReshapeTo(n.Transpose(n.in(0), d.order), flat);
+  n.Out(0, GatherAlong(n, x, d.from, n.out_rank(0) - 1));
 }
 FIRN_ONNX_EXPORT(diag_embed) {
   const int rank = n.rank(0);
-  const int64_t size = n.size(0, -1), offset = n.Int("offset");
-  const int64_t rows = n.Fixed(n.out_sizes(0))[static_cast<size_t>(rank) - 1];
-  const int64_t columns = n.Fixed(n.out_sizes(0))[static_cast<size_t>(rank)];
-  std::vector<int64_t> from(static_cast<size_t>(rows * columns), size);  // a zero behind x
-  for (int64_t k = 0; k < size; ++k) {
-    const int64_t row = k + std::max<int64_t>(-offset, 0),
-                  column = k + std::max<int64_t>(offset, 0);
-    if (row < rows && column < columns) from[static_cast<size_t>(row * columns + column)] = k;
-  }
-  n.Out(0, n.ReshapeTo(GatherAlong(n, ConstantPad(n, n.in(0), rank, {0, 1}, 1), from, rank - 1),
-                       n.out_sizes(0)));
+  const V longer = ConstantPad(n, n.in(0), rank, {0, 1}, 1);  // a zero behind x
+  n.Out(0, n.ReshapeTo(GatherAlong(n, longer, DiagEmbedPlaces(n), rank - 1), n.out_sizes(0)));
 }
 void Triangle(OnnxExportCall& n, bool upper) {
   n.NeedsOpset(14);

@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/captured/captured_batch.h"
-#include "firn/io/captured/captured_batch_norms.h"
-#include "firn/io/captured/captured_states.h"
+#include "firn/io/captured/captured_export.h"
 #include "firn/io/exchange/names.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
@@ -55,7 +53,6 @@ class Exporter {
   absl::StatusOr<ExportedModel> Run();
 
  private:
-  bool Is(ValueId id, Buffer::Kind kind) const { return graph_.buffer_of(id).kind == kind; }
   absl::Status Inputs();
   absl::Status States();
   absl::Status Operations();
@@ -75,20 +72,18 @@ class Exporter {
 };
 
 absl::Status Exporter::Inputs() {
+  FIRN_ASSIGN_OR_RETURN(out_.report.inputs,
+                        NamesOfAll("input", graph_.inputs.size(), options_.inputs,
+                                   [this](const std::string& name) { return n_.Unique(name); }));
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
     const ValueId id = graph_.inputs[i];
-    const std::string name = i < options_.inputs.size() && !options_.inputs[i].empty()
-                                 ? options_.inputs[i]
-                                 : absl::StrCat("input.", i);
-    FIRN_RETURN_IF(n_.Unique(name) != name,
-                   InvalidArgument("input ", i, ": the name ", name, " is taken"));
+    const std::string& name = out_.report.inputs[i];
     OnnxValueInfo info;
     info.name = name;
     info.type.kind = OnnxType::Kind::kTensor;
     info.type.element = OnnxElementOf(graph_.value(id).spec.dtype);
     info.type.shape = n_.DimsOf(id);
     n_.graph().inputs.push_back(std::move(info));
-    out_.report.inputs.push_back(name);
     const OnnxValue value{name, graph_.value(id).spec.dtype, &n_};
     if (i == 0) n_.BindBatch(value);
     n_.Bind(id, value);
@@ -97,34 +92,20 @@ absl::Status Exporter::Inputs() {
 }
 
 absl::Status Exporter::States() {
-  const std::vector<bool> written = WrittenBuffers(graph_);
-  std::set<BufferId> seen;
-  for (size_t at = 0; at < graph_.values.size(); ++at) {
-    const auto id = static_cast<ValueId>(at);
-    const Value& value = graph_.values[at];
-    const bool state = Is(id, Buffer::Kind::kState);
-    if (!state && !Is(id, Buffer::Kind::kConstant)) continue;
-    FIRN_RETURN_IF_ERROR(CheckCaptured(value));
-    const Tensor& bound = value.bound;
-    std::string name = state ? names_.NameOf(bound) : "constant";
-    if (name.empty()) name = absl::StrCat("state.", seen.size());
-    n_.BindState(id, n_.Initializer(name, bound));
-    const bool first = seen.insert(value.buffer).second;
-    if (state && first && written[static_cast<size_t>(value.buffer)])
-      states_.emplace_back(name, id);
+  FIRN_ASSIGN_OR_RETURN(const std::vector<CapturedState> states, StatesOf(graph_, names_));
+  for (const CapturedState& state : states) {
+    n_.BindState(state.id, n_.Initializer(state.is_state ? state.name : "constant",
+                                          graph_.value(state.id).bound));
+    if (state.written) states_.emplace_back(state.name, state.id);
   }
   return absl::OkStatus();
 }
 
 // Before values of nodes have names, which then go around these.
 absl::Status Exporter::NameOutputs() {
-  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-    const bool named = i < options_.outputs.size() && !options_.outputs[i].empty();
-    const std::string wish = named ? options_.outputs[i] : absl::StrCat("output.", i);
-    output_names_.push_back(n_.Unique(wish));
-    FIRN_RETURN_IF(named && output_names_.back() != wish,
-                   InvalidArgument("output ", i, ": the name ", wish, " is taken"));
-  }
+  FIRN_ASSIGN_OR_RETURN(output_names_,
+                        NamesOfAll("output", graph_.outputs.size(), options_.outputs,
+                                   [this](const std::string& name) { return n_.Unique(name); }));
   return absl::OkStatus();
 }
 
@@ -171,15 +152,10 @@ void Exporter::Operation(const Instr& instr, const CapturedBatchNorm* norm) {
 }
 
 absl::Status Exporter::Operations() {
-  const std::map<size_t, CapturedBatchNorm> norms = FindBatchNorms(graph_);
-  for (size_t i = 0; i < graph_.instrs.size(); ++i) {
-    const auto norm = norms.find(i);
-    Operation(graph_.instrs[i], norm == norms.end() ? nullptr : &norm->second);
-  }
-  if (refused_.empty()) return absl::OkStatus();
-  const std::string all = absl::StrJoin(refused_, "; ");
-  return Unimplemented(refused_.size(), " operations have no form in opset ", options_.opset, ": ",
-                       all);
+  return WriteAll(
+      graph_, absl::StrCat("opset ", options_.opset),
+      [this](const Instr& instr, const CapturedBatchNorm* norm) { Operation(instr, norm); },
+      refused_);
 }
 
 void Exporter::Output(const std::string& name, ValueId id) {
