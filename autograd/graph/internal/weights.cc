@@ -10,8 +10,6 @@
 #include "firn/tensor/graph_traits.h"
 
 namespace firn::inner::internal {
-namespace {
-
 bool LiesIn(std::string_view path, const std::vector<std::string>& modules) {
   return modules.empty() ||
          std::any_of(modules.begin(), modules.end(), [&](const std::string& module) {
@@ -19,8 +17,6 @@ bool LiesIn(std::string_view path, const std::vector<std::string>& modules) {
                   (path.size() == module.size() || path[module.size()] == '.');
          });
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<WeightUse>> WeightsOf(const Graph& graph,
                                                  const std::vector<std::string>& modules) {

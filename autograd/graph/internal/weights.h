@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,9 @@ struct WeightUse {
 // FailedPrecondition for a graph with a backward pass, which would go on with the old weights.
 absl::StatusOr<std::vector<WeightUse>> WeightsOf(const Graph& graph,
                                                  const std::vector<std::string>& modules);
+
+// Whether a module's path is one of `modules` or in one; none: true.
+bool LiesIn(std::string_view path, const std::vector<std::string>& modules);
 
 // "conv2d at net.conv1", or "conv2d" outside of modules.
 std::string PlaceOf(const Instr& instr);

@@ -1,0 +1,31 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_CALL_H_
+#define FIRN_AUTOGRAD_GRAPH_CALL_H_
+
+#include "absl/types/span.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn {
+
+// Runs the operations of a graph without a backward pass one by one, as the code did that was
+// captured: they are recorded for backward, and by a capture. So a graph that was edited, by
+// Decompose for one, is trained further:
+//
+//   StaticGraph step = Freeze([&](const Tensor& x, const Tensor& labels) {
+//     sgd.ZeroGrad();
+//     Tensor loss = CrossEntropy(CallGraph(graph, {&x, 1})[0], labels);
+//     loss.Backward();
+//     sgd.Step();
+//     return loss;
+//   }, images, labels);
+//
+// Inputs: those of the graph, of their shapes, dtypes and devices. States are read and written
+// where they are; those that want gradients get them. What the code had detached is no operation: a
+// graph does not know of it, and gradients pass. Throws firn::Error: InvalidArgument for inputs
+// that do not fit, FailedPrecondition for a graph with a backward pass and for modules that are no
+// longer as they were captured (Graph::CheckSwitches); what operations throw.
+TensorList CallGraph(const Graph& graph, absl::Span<const Tensor> inputs);
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_CALL_H_
