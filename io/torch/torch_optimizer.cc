@@ -4,6 +4,7 @@
 #include "firn/io/torch/torch_optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <string_view>
@@ -25,8 +26,9 @@ namespace {
 constexpr char kWho[] = "torch optimizer";
 
 struct Option {
-  std::string_view firn, torch;  // torch: the path below the group
+  std::string_view firn, torch;  // torch: the path below the group, "betas.0" in a pair
   bool flag = false;
+  bool none = false;  // 0 is None there
 };
 constexpr Option kOptions[] = {
     {"lr", "lr"},
@@ -42,12 +44,31 @@ constexpr Option kOptions[] = {
     {"centered", "centered", true},
     {"lr_decay", "lr_decay"},
     {"initial_accumulator_value", "initial_accumulator_value"},
+    {"rho", "rho"},
+    {"momentum_decay", "momentum_decay"},
+    {"decoupled_weight_decay", "decoupled_weight_decay", true},
+    {"eta_minus", "etas.0"},
+    {"eta_plus", "etas.1"},
+    {"min_step", "step_sizes.0"},
+    {"max_step", "step_sizes.1"},
+    {"beta2_decay", "beta2_decay"},
+    {"eps1", "eps.0", false, true},
+    {"eps2", "eps.1"},
+    {"d", "d"},
 };
 
 const Option* FindOption(std::string_view name) {
   const auto* const found = std::find_if(std::begin(kOptions), std::end(kOptions),
                                          [&](const Option& o) { return o.firn == name; });
   return found == std::end(kOptions) ? nullptr : found;
+}
+
+// The second of a pair by its first; null for what is no first.
+const Option* OtherOf(const Option& option) {
+  if (!option.torch.ends_with(".0")) return nullptr;
+  const std::string other = std::string(option.torch.substr(0, option.torch.size() - 1)) + "1";
+  return std::find_if(std::begin(kOptions), std::end(kOptions),
+                      [&](const Option& o) { return o.torch == other; });
 }
 
 // {"3", "exp_avg"} of "3.exp_avg"; names of parameters have dots, those of states none.
@@ -62,6 +83,9 @@ size_t GroupsOf(const StateDict& state, const char* list, const char* entry) {
   while (state.Contains(absl::StrCat(list, ".", n, ".", entry))) ++n;
   return n;
 }
+
+// Of Adafactor: a parameter has some of them in PyTorch, and here others without elements.
+constexpr const char* kFactored[] = {"row_var", "col_var", "variance"};
 
 // What a parameter of that number is called.
 std::string ParameterName(const std::string& path, const std::string& number,
@@ -90,8 +114,25 @@ void ReadOptions(const std::string& path, const StateDict& file, size_t group,
     const Option* option = FindOption(std::string_view(name).substr(ours.size()));
     const Tensor* given =
         option == nullptr ? nullptr : file.Find(theirs + std::string(option->torch));
-    result->Insert(name, given == nullptr ? value : Cast(given->Detach(), value.dtype()));
+    const bool none = given == nullptr && option != nullptr && option->none &&
+                      file.Contains(theirs + std::string(OtherOf(*option)->torch));
+    result->Insert(name, none               ? Full({}, 0, value.dtype())
+                         : given == nullptr ? value
+                                            : Cast(given->Detach(), value.dtype()));
   }
+}
+
+void AddFactored(StateDict* state) {
+  StateDict added;
+  for (const auto& [name, value] : *state) {
+    const auto [prefix, last] = SplitLast(name);
+    if (last != "step") continue;
+    for (const char* factor : kFactored) {
+      const std::string missing = absl::StrCat(prefix, ".", factor);
+      if (!state->Contains(missing)) added.Insert(missing, Zeros({0}));
+    }
+  }
+  state->InsertAll("", added);
 }
 
 }  // namespace
@@ -113,6 +154,7 @@ StateDict LoadTorchOptimizer(const std::string& path, const StateDict& optimizer
   for (const auto& [name, value] : file.Part("state")) {
     const auto [number, state] = SplitLast(name);
     const std::string prefix = absl::StrCat("state.", ParameterName(path, number, options), ".");
+    if (state == "mu_product") continue;  // NAdam's follows from the step
     if (state == "step") {
       result.Set(prefix + state, Cast(value, DType::kI64));
       continue;
@@ -121,6 +163,7 @@ StateDict LoadTorchOptimizer(const std::string& path, const StateDict& optimizer
     // SGD counts no steps: that there is a velocity tells that one was taken.
     if (!result.Contains(prefix + "step")) result.Insert(prefix + "step", Full({}, 1, DType::kI64));
   }
+  if (optimizer.Contains("groups.0.beta2_decay")) AddFactored(&result);
   return result;
 }
 
@@ -144,20 +187,23 @@ void WriteGroup(const StateDict& optimizer, size_t group, int64_t first, int64_t
     const double value = tensor.Item();
     CheckOption(name, value);
     const Option* option = FindOption(std::string_view(name).substr(ours.size()));
-    if (option == nullptr || option->torch == "betas.1") continue;
-    const bool betas = option->torch == "betas.0";
-    pickler->Text(betas ? "betas" : option->torch);
+    if (option == nullptr || option->torch.ends_with(".1")) continue;
+    const Option* other = OtherOf(*option);
+    pickler->Text(option->torch.substr(0, option->torch.find('.')));
+    if (other != nullptr) pickler->BeginTuple();
     if (option->flag) {
       pickler->Flag(value != 0);
-    } else if (betas) {
-      pickler->BeginTuple();
-      pickler->Number(value);
-      pickler->Number(optimizer[ours + "beta2"].Item());
-      pickler->EndTuple();
+    } else if (option->none && value == 0) {
+      pickler->None();
     } else {
       pickler->Number(value);
     }
+    if (other == nullptr) continue;
+    pickler->Number(optimizer[ours + std::string(other->firn)].Item());
+    pickler->EndTuple();
   }
+  pickler->Text("maximize");  // without which Adafactor does not step
+  pickler->Flag(false);
   pickler->Text("params");
   pickler->BeginList();
   for (int64_t i = first; i < first + count; ++i) pickler->Integer(i);
@@ -165,29 +211,62 @@ void WriteGroup(const StateDict& optimizer, size_t group, int64_t first, int64_t
   pickler->EndDict();
 }
 
-// By the numbers of the parameters.
-void WriteStates(const StateDict& states, const std::vector<std::string>& parameters, bool counted,
-                 internal::TorchPickler* pickler) {
-  pickler->BeginDict();
+// The product of NAdam's momenta up to a step, which PyTorch keeps and Firn computes.
+double MomentumProduct(double beta1, double decay, double steps) {
+  double product = 1;
+  for (double i = 1; i <= steps && product > 0; ++i) {
+    product *= beta1 * (1 - 0.5 * std::pow(0.96, i * decay));
+  }
+  return product;
+}
+
+// Whether PyTorch has this state of a parameter: of Adafactor's those that fit its rank.
+bool IsKept(const StateDict& states, const std::string& prefix, const std::string& state) {
+  const Tensor* rows = states.Find(prefix + "row_var");
+  if (rows == nullptr || std::count(std::begin(kFactored), std::end(kFactored), state) == 0) {
+    return true;
+  }
+  return (rows->rank() > 1) == (state != "variance");
+}
+
+// The states of the parameters `first` to `last`, which are those of a group, by their numbers.
+// Returns how many entries of `states` are theirs.
+size_t WriteStates(const StateDict& states, const std::vector<std::string>& parameters,
+                   int64_t first, int64_t last, const StateDict& group,
+                   internal::TorchPickler* pickler) {
+  const bool counted = !group.Contains("dampening");  // all but SGD
   size_t written = 0;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const std::string prefix = parameters[i] + ".";
+  for (int64_t i = first; i < last; ++i) {
+    const std::string& parameter = parameters[static_cast<size_t>(i)];
+    const std::string prefix = parameter + ".";
     const Tensor* step = states.Find(prefix + "step");
     if (step == nullptr) continue;  // never moved
-    pickler->Integer(static_cast<int64_t>(i));
+    pickler->Integer(i);
     pickler->BeginDict();
     for (const auto& [name, tensor] : states) {
-      if (SplitLast(name).first != parameters[i]) continue;
+      const auto [of, state] = SplitLast(name);
+      if (of != parameter) continue;
       ++written;
-      const bool is_step = name == prefix + "step";
-      if (is_step && !counted) continue;
-      pickler->Text(name.substr(prefix.size()));
+      const bool is_step = state == "step";
+      if ((is_step && !counted) || !IsKept(states, prefix, state)) continue;
+      pickler->Text(state);
       RaiseIfError(internal::TorchPickler::CheckEntry(name, tensor), kWho);
       pickler->Add(is_step ? Cast(tensor.Detach(), DType::kF32) : tensor);
     }
+    if (const Tensor* decay = group.Find("momentum_decay")) {
+      pickler->Text("mu_product");
+      const double product =
+          MomentumProduct(group["beta1"].Item(), decay->Item(), step->Item<double>());
+      pickler->Add(Full({}, product, DType::kF32));
+    }
     pickler->EndDict();
   }
-  pickler->EndDict();
+  return written;
+}
+
+// Refuses states of parameters that are not named, unless all `written` are.
+void CheckAllWritten(const StateDict& states, const std::vector<std::string>& parameters,
+                     size_t written) {
   if (written == states.size()) return;
   for (const auto& [name, unused] : states) {
     const std::string parameter = SplitLast(name).first;
@@ -215,8 +294,17 @@ void SaveTorchOptimizer(const std::string& path, const StateDict& optimizer,
   internal::TorchPickler pickler;
   pickler.BeginDict();
   pickler.Text("state");
-  const bool counted = !optimizer.Contains("groups.0.dampening");  // all but SGD
-  WriteStates(optimizer.Part("state"), options.parameters, counted, &pickler);
+  pickler.BeginDict();
+  const StateDict states = optimizer.Part("state");
+  size_t written = 0;
+  int64_t at = 0;
+  for (size_t g = 0; g < groups; ++g) {
+    written += WriteStates(states, options.parameters, at, at + counts[g],
+                           optimizer.Part(absl::StrCat("groups.", g)), &pickler);
+    at += counts[g];
+  }
+  pickler.EndDict();
+  CheckAllWritten(states, options.parameters, written);
   pickler.Text("param_groups");
   pickler.BeginList();
   int64_t first = 0;

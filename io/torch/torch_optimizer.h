@@ -1,8 +1,10 @@
 #ifndef FIRN_IO_TORCH_TORCH_OPTIMIZER_H_
 #define FIRN_IO_TORCH_TORCH_OPTIMIZER_H_
 
-// State dicts of torch.optim's SGD, Adam, AdamW, RMSprop and Adagrad in files of torch.save, from
-// and to state dicts of Firn's optimizers of the same kind:
+// State dicts of torch.optim's SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam,
+// Rprop and Adafactor in files of torch.save, from and to state dicts of Firn's optimizers of the
+// same kind. Not of ASGD, which Firn does not have, Muon, which iterates in bf16 there, LBFGS,
+// whose pairs are others, and SparseAdam.
 //
 //   // torch.save(optimizer.state_dict(), "adam.pt")
 //   optim::Adam adam(net.parameters());

@@ -20,6 +20,7 @@ class TorchPickler {
   void Text(std::string_view text);
   void Integer(int64_t value);
   void Number(double value);
+  void None() { bytes_ += 'N'; }
   void Flag(bool value) { bytes_ += value ? "\x88" : "\x89"; }
   // Requires one that CheckTensor takes.
   void Add(const Tensor& tensor);

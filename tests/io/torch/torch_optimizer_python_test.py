@@ -29,6 +29,15 @@ KINDS = [
     ("RMSprop", dict(lr=0.02, alpha=0.9, momentum=0.5, centered=True)),
     ("RMSprop", dict(lr=0.02)),
     ("Adagrad", dict(lr=0.05, lr_decay=0.1, initial_accumulator_value=0.5)),
+    ("Adadelta", dict(lr=0.5, rho=0.8, eps=1e-4, weight_decay=0.1)),
+    ("Adamax", dict(lr=0.02, betas=(0.8, 0.95), eps=1e-6, weight_decay=0.1)),
+    ("NAdam", dict(lr=0.02, betas=(0.8, 0.95), momentum_decay=0.01, weight_decay=0.1)),
+    ("NAdam", dict(lr=0.02, weight_decay=0.1, decoupled_weight_decay=True)),
+    ("RAdam", dict(lr=0.02, betas=(0.8, 0.7), weight_decay=0.1)),
+    ("RAdam", dict(lr=0.02, betas=(0.8, 0.7), weight_decay=0.1, decoupled_weight_decay=True)),
+    ("Rprop", dict(lr=0.02, etas=(0.4, 1.3), step_sizes=(1e-3, 0.02))),
+    ("Adafactor", dict(lr=0.02, beta2_decay=-0.7, d=1.5, weight_decay=0.1)),
+    ("Adafactor", dict(lr=0.02, eps=(1e-4, 0.5))),
 ]
 
 

@@ -8,10 +8,13 @@
 #include "firn/autograd/backward.h"
 #include "firn/io/torch/torch.h"
 #include "firn/io/torch/torch_optimizer.h"
+#include "firn/optim/adafactor.h"
 #include "firn/optim/adagrad.h"
 #include "firn/optim/adam.h"
+#include "firn/optim/adam_family.h"
 #include "firn/optim/rmsprop.h"
 #include "firn/optim/sgd.h"
+#include "firn/optim/sign_steps.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
@@ -24,7 +27,13 @@ std::unique_ptr<optim::Optimizer> Make(const std::string& kind, const optim::Par
   if (kind == "Adam") return std::make_unique<optim::Adam>(of);
   if (kind == "AdamW") return std::make_unique<optim::AdamW>(of);
   if (kind == "RMSprop") return std::make_unique<optim::Rmsprop>(of);
-  return std::make_unique<optim::Adagrad>(of);
+  if (kind == "Adagrad") return std::make_unique<optim::Adagrad>(of);
+  if (kind == "Adadelta") return std::make_unique<optim::Adadelta>(of);
+  if (kind == "Adamax") return std::make_unique<optim::Adamax>(of);
+  if (kind == "NAdam") return std::make_unique<optim::Nadam>(of);
+  if (kind == "RAdam") return std::make_unique<optim::Radam>(of);
+  if (kind == "Rprop") return std::make_unique<optim::Rprop>(of);
+  return std::make_unique<optim::Adafactor>(of);
 }
 
 void Step(const std::string& kind, const std::string& folder) {

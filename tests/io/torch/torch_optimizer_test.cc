@@ -49,6 +49,53 @@ TEST(TorchOptimizerTest, ReadsWhatItWrites) {
   for (const auto& [name, value] : Adam()) EXPECT_TRUE(back[name].Equals(value)) << name;
 }
 
+TEST(TorchOptimizerTest, PairsAndNoneOfAdafactor) {
+  const std::string path = TempPath("adafactor.pt");
+  const StateDict adafactor = {{"groups.0.lr", Number(0.25)},
+                               {"groups.0.beta2_decay", Number(-0.5)},
+                               {"groups.0.eps1", Number(0)},
+                               {"groups.0.eps2", Number(0.125)},
+                               {"groups.0.d", Number(2)},
+                               {"groups.0.weight_decay", Number(0)},
+                               {"state.w.step", Full({}, 3, DType::kI64)},
+                               {"state.w.row_var", Ones({2, 1})},
+                               {"state.w.col_var", Ones({1, 3})},
+                               {"state.w.variance", Zeros({0})},
+                               {"state.b.step", Full({}, 3, DType::kI64)},
+                               {"state.b.row_var", Zeros({0})},
+                               {"state.b.col_var", Zeros({0})},
+                               {"state.b.variance", Ones({2})}};
+  const TorchOptimizerOptions options = {.parameters = {"w", "b"}};
+  SaveTorchOptimizer(path, adafactor, options);
+  const StateDict raw = LoadTorch(path, {.numbers = true});
+  EXPECT_FALSE(raw.Contains("param_groups.0.eps.0"));  // None
+  EXPECT_EQ(raw["param_groups.0.eps.1"].Item(), 0.125);
+  EXPECT_FALSE(raw.Contains("state.0.variance"));
+  EXPECT_FALSE(raw.Contains("state.1.row_var"));
+  StateDict other = adafactor;
+  other.Set("groups.0.eps1", Number(7));
+  const StateDict back = LoadTorchOptimizer(path, other, options);
+  EXPECT_EQ(back.size(), adafactor.size());
+  for (const auto& [name, value] : adafactor) EXPECT_TRUE(back[name].Equals(value)) << name;
+}
+
+TEST(TorchOptimizerTest, NadamsProductIsWrittenAndFollowsFromTheStep) {
+  const std::string path = TempPath("nadam.pt");
+  const StateDict nadam = {{"groups.0.lr", Number(0.25)},
+                           {"groups.0.beta1", Number(0.5)},
+                           {"groups.0.beta2", Number(0.75)},
+                           {"groups.0.momentum_decay", Number(1)},
+                           {"groups.0.decoupled_weight_decay", Number(1)},
+                           {"state.0.step", Full({}, 2, DType::kI64)},
+                           {"state.0.exp_avg", FromValues({1.f})},
+                           {"state.0.exp_avg_sq", FromValues({3.f})}};
+  SaveTorchOptimizer(path, nadam, {.parameters = {"0"}});
+  const StateDict raw = LoadTorch(path, {.numbers = true});
+  EXPECT_FLOAT_EQ(raw["state.0.mu_product"].Item<float>(),
+                  0.5F * (1 - 0.48F) * 0.5F * (1 - 0.5F * 0.96F * 0.96F));
+  EXPECT_EQ(LoadTorchOptimizer(path, nadam).size(), nadam.size());
+}
+
 TEST(TorchOptimizerTest, RefusesWhatPyTorchHasNoWordFor) {
   StateDict nnabla = Adam();
   nnabla.Set("groups.0.semantics", Number(1));
