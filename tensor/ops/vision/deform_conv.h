@@ -23,8 +23,7 @@ struct DeformConv2dOptions {
 //   divided into as many parts as its shape says, which have offsets and masks of their own
 // mask: [n, parts kh kw, oh, ow] or undefined
 // y: [n, out, oh, ow], oh = (h + 2p - d (kh - 1) - 1) / s + 1
-// All are of one dtype, half types compute in f32. Not differentiable twice. Throws on other
-// shapes, dtypes and options.
+// All are of one dtype, half types compute in f32. Throws on other shapes, dtypes and options.
 Tensor DeformConv2d(const Tensor& x, const Tensor& offset, const Tensor& weight,
                     const Tensor& bias = {}, const Tensor& mask = {},
                     const DeformConv2dOptions& options = {});

@@ -35,7 +35,6 @@ double Between(const RefTensor& x, int64_t n, int64_t c, double y, double u) {
 }
 
 FIRN_REGISTER_COMPOSITE(deform_conv2d) {
-  s.second_gradient = false;
   s.Declare({{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
              {.name = "offset", .same_dtype_as = "x", .min_rank = 4, .max_rank = 4},
              {.name = "weight", .same_dtype_as = "x", .min_rank = 4, .max_rank = 4},

@@ -7,6 +7,8 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/composite_gradient.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
@@ -62,6 +64,11 @@ absl::Status InferGridSampleGrad(InferContext& c) {
 }
 
 void GradGridSample(GradContext& g) {
+  if (GradEnabled()) {
+    return CompositeGradient(g, [&](const std::vector<Tensor>& in) {
+      return SampledByOperations(in[0], in[1], g.attrs<GridSampleAttrs>());
+    });
+  }
   const TensorList grads =
       Apply(TheOp<"grid_sample_grad">(), {g.grad_output(), g.input(0), g.input(1)},
             g.attrs<GridSampleAttrs>());
@@ -97,7 +104,7 @@ FIRN_REGISTER_OP(grid_sample) {
 
 FIRN_REGISTER_OP(grid_sample_grad) {
   return {
-      .doc = "The gradient of grid_sample. Not differentiable.",
+      .doc = "The gradient of grid_sample. Not differentiable: recorded gradients do without it.",
       .inputs = {{.name = "dy", .dtypes = kStatistics, .min_rank = 4, .max_rank = 5},
                  {.name = "x", .same_dtype_as = "dy", .min_rank = 4, .max_rank = 5},
                  {.name = "grid", .same_dtype_as = "dy"}},

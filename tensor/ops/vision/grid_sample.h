@@ -39,7 +39,8 @@ struct GridSampleOptions {
 // the left, upper edge to 1 at the right, lower one. Cubic is for images alone, with a = -0.75.
 // A place of NaN lies outside, or at the first element where `padding` leaves nothing outside;
 // there kCubic gives NaN, also of an infinite place, as PyTorch's does.
-// Half types compute in f32. Not differentiable twice.
+// Half types compute in f32. Gradients that are recorded (create_graph) are those of gathers and
+// products, in many times the time and memory.
 // x: [n, c, h, w] or [n, c, d, h, w], floating, of one size or more in each dimension
 // grid: [n, oh, ow, 2] or [n, od, oh, ow, 3], of x's dtype      y: [n, c, oh, ow] ...
 // Throws on other shapes and dtypes.
@@ -52,7 +53,7 @@ Tensor AffineGrid(const Tensor& theta, const Shape& size, inner::Flag align_corn
 
 // x with its elements moved: y[.., v, u] is x at (u + flow[:, 0], v + flow[:, 1]), and flow's third
 // channel is along the depth of volumes (NNabla's warp_by_flow). Outside lies the border.
-// Half types compute in f32. Not differentiable twice. Throws on other shapes and dtypes.
+// Half types compute in f32. Throws on other shapes and dtypes.
 // x: [n, c, h, w]      flow: [n, 2, h, w], in elements; or [n, c, d, h, w] and [n, 3, d, h, w]
 Tensor WarpByFlow(const Tensor& x, const Tensor& flow);
 
@@ -69,6 +70,10 @@ struct GridSampleAttrs : GridSampleOptions {
 // GridSample of places that are counted in elements, which are exact in images of any size.
 // align_corners says only where reflection turns.
 Tensor SampleElements(const Tensor& x, const Tensor& places, const GridSampleOptions& options = {});
+
+// The operation grid_sample, written with others, which have gradients of any order.
+// Requires: inputs that it takes.
+Tensor SampledByOperations(const Tensor& x, const Tensor& grid, const GridSampleAttrs& attrs);
 }  // namespace inner
 
 }  // namespace firn

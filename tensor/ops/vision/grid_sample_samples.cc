@@ -90,7 +90,6 @@ using Mode = GridSampleMode;
 using Padding = GridSamplePadding;
 
 FIRN_REGISTER_SAMPLES(grid_sample) {
-  s.second_gradient = false;
   s.Function([](In in, const GridSampleAttrs& a) {
     return a.pixels ? SampleElements(in[0], in[1], a) : GridSample(in[0], in[1], a);
   });
@@ -224,7 +223,6 @@ FIRN_REGISTER_COMPOSITE(affine_grid) {
 }
 
 FIRN_REGISTER_COMPOSITE(warp_by_flow) {
-  s.second_gradient = false;
   s.WithoutVectors("PyTorch has no such function");
   s.Declare({{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 5},
              {.name = "flow", .same_dtype_as = "x", .min_rank = 4, .max_rank = 5}});
