@@ -2,6 +2,7 @@
 
 #include "firn/tensor/composite_gradient.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,6 +18,8 @@
 namespace firn {
 namespace {
 
+using ::testing::DoubleNear;
+using ::testing::Pointwise;
 using Mode = GridSampleMode;
 using Padding = GridSamplePadding;
 
@@ -123,6 +126,82 @@ TEST(CompositeGradientTest, OfPlacesOnKinksIsThatOfTheKernel) {
       }
     }
   }
+}
+
+// By PyTorch's autograd, of the same formula written with its indexing: its grid_sample has no
+// second gradient. sum(dx^2) + sum(dgrid^2) for sum(y^2), differentiated.
+TEST(CompositeGradientTest, OfBicubicSamplesIsPyTorchsOfTheSameFormula) {
+  const Tensor x = Doubles({1, 1, 3, 4}).SetRequiresGrad();
+  const Tensor grid = Mul(Doubles({1, 2, 2, 2}), 1.3).Detach().SetRequiresGrad();
+  const Tensor y = GridSample(x, grid, {Mode::kCubic, Padding::kReflection});
+  const std::vector<Tensor> d = Grad({Sum(Square(y))}, {x, grid}, {.create_graph = true});
+  const std::vector<Tensor> second = Grad({Add(Sum(Square(d[0])), Sum(Square(d[1])))}, {x, grid});
+  EXPECT_THAT(second[0].ToVector<double>(),
+              Pointwise(DoubleNear(1e-9),
+                        {-2.131067456274, 0.336065373861, 0.317228023646, -2.73628039945,
+                         -4.511108322172, -4.721695028782, -2.399125191727, 29.565118784467,
+                         32.139872438683, 21.137750943084, -4.963946779931, 1.894866826942}));
+  EXPECT_THAT(second[1].ToVector<double>(),
+              Pointwise(DoubleNear(1e-9),
+                        {-14.641378195, -1.308454875057, -24.967503599495, -58.16986041964,
+                         -0.116105185041, -0.745565146889, 25.970098717718, 10.911271864621}));
+}
+
+// By PyTorch's autograd of the logarithm of a sum over all paths.
+TEST(CompositeGradientTest, OfCtcLossIsPyTorchsOfAllPaths) {
+  const Tensor x = Doubles({4, 1, 3}).SetRequiresGrad();
+  const Tensor loss = CtcLoss(x, FromVector<int64_t>({1, 2}), FromVector<int64_t>({4}),
+                              FromVector<int64_t>({2}), {.reduction = Reduction::kSum});
+  const Tensor d = Grad(loss, x, {.create_graph = true});
+  const Tensor second = Grad(Sum(Square(d)), x);
+  EXPECT_THAT(second.ToVector<double>(),
+              Pointwise(DoubleNear(1e-11),
+                        {-0.233217815182, 0.233217815182, 0.0, 0.19323391475, -0.158657654227,
+                         -0.034576260523, -0.120098194453, -0.176016383826, 0.296114578279,
+                         0.316720059101, 0.0, -0.316720059101}));
+}
+
+// A sample of each kind: one that fits, one that does not, and one of impossible classes.
+TEST(CompositeGradientTest, OfInfiniteCtcLossesTouchesNoOtherSample) {
+  std::vector<double> values = Doubles({3, 3, 3}).ToVector<double>();
+  for (int64_t c = 0; c < 3; ++c) values[static_cast<size_t>(6 + c)] = -HUGE_VAL;  // sample 2
+  const Tensor x = Reshape(FromVector(values), {3, 3, 3}).Detach().SetRequiresGrad();
+  const auto gradient = [&](bool zero_infinity, bool recorded) {
+    const Tensor loss = CtcLoss(x, FromVector<int64_t>({1, 2, 1, 1, 2}),
+                                FromVector<int64_t>({3, 2, 3}), FromVector<int64_t>({2, 2, 1}),
+                                {.reduction = Reduction::kSum, .zero_infinity = zero_infinity});
+    return Grad(loss, x, {.create_graph = recorded});
+  };
+  ExpectSame(gradient(true, true), gradient(true, false));
+  const Tensor got = gradient(false, true), want = gradient(false, false);
+  ExpectSame(Select(got, 1, 0), Select(want, 1, 0));
+  EXPECT_TRUE(Any(Isnan(Select(got, 1, 1))).Item<bool>());
+  EXPECT_TRUE(Any(Isnan(Select(want, 1, 1))).Item<bool>());
+  const Tensor second = Grad(Sum(Square(gradient(true, true))), x);
+  EXPECT_TRUE(All(Isfinite(second)).Item<bool>());
+}
+
+// Half types, which the operation takes as they are, and rows of padded targets.
+TEST(CompositeGradientTest, OfCtcLossHoldsForHalfTypes) {
+  const Tensor x = Cast(Doubles({4, 2, 3}), DType::kBF16).Detach().SetRequiresGrad();
+  const Tensor targets = Reshape(FromVector<int64_t>({1, 2, 2, -5}), {2, 2});
+  const auto lengths = [](int64_t a, int64_t b) { return FromVector<int64_t>({a, b}); };
+  const auto gradient = [&](bool recorded) {
+    const Tensor loss = CtcLoss(x, targets, lengths(4, 3), lengths(2, 1));
+    return Grad(loss, x, {.create_graph = recorded});
+  };
+  ExpectSame(Cast(gradient(true), DType::kF64), Cast(gradient(false), DType::kF64));
+  EXPECT_EQ(CtcLossByOperations(x, targets, lengths(4, 3), lengths(2, 1), {}).dtype(),
+            DType::kBF16);
+}
+
+TEST(CompositeGradientTest, OfACorrelationWithItselfHasBothParts) {
+  const Tensor x = Doubles({1, 2, 3, 3}).SetRequiresGrad();
+  const auto gradient = [&](bool recorded) {
+    const Tensor y = PatchCorrelation(x, x, {.shift = 1});
+    return Grad(Sum(Mul(y, Doubles(y.shape()))), x, {.create_graph = recorded});
+  };
+  ExpectSame(gradient(true), gradient(false));
 }
 
 }  // namespace

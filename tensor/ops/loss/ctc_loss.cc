@@ -5,7 +5,11 @@
 
 #include "firn/tensor/ops/loss/ctc_loss.h"
 
+#include <vector>
+
 #include "firn/tensor/apply.h"
+#include "firn/tensor/composite_gradient.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
@@ -135,6 +139,11 @@ absl::Status RunGrad(KernelContext& k) {
 
 void Grad(GradContext& g) {
   if (!g.needs(0)) return;
+  if (GradEnabled()) {
+    return CompositeGradient(g, [&](const std::vector<Tensor>& in) {
+      return CtcLossByOperations(in[0], in[1], in[2], in[3], g.attrs<CtcLossAttrs>());
+    });
+  }
   g.set_grad_input(0, Apply1(TheOp<"ctc_loss_grad">(),
                              {g.grad_output(), g.input(0), g.input(1), g.input(2), g.input(3)},
                              g.attrs<CtcLossAttrs>()));

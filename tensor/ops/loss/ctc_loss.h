@@ -18,6 +18,12 @@ struct CtcLossAttrs {
     v.Field("zero_infinity", zero_infinity);
   }
 };
+
+// The operation ctc_loss, written with others, which have gradients of any order; NaN where it is
+// infinite. Requires: inputs that it takes.
+Tensor CtcLossByOperations(const Tensor& log_probs, const Tensor& targets,
+                           const Tensor& input_lengths, const Tensor& target_lengths,
+                           const CtcLossAttrs& attrs);
 }  // namespace inner
 
 struct CtcLossOptions {
@@ -46,9 +52,9 @@ struct CtcLossOptions {
 // and a gradient of NaN unless `zero_infinity` is set.
 //
 // The gradient is that of the formula, for log_probs of any kind: behind LogSoftmax it is
-// PyTorch's, which counts on that. It is not differentiable again. Throws on lengths beyond the
-// data, lengths of labels behind one another that do not add up to their number, and labels that
-// are no class or the blank.
+// PyTorch's, which counts on that. Where it is recorded (create_graph) it is that of operations for
+// each step, in many times the time. Throws on lengths beyond the data, lengths of labels behind
+// one another that do not add up to their number, and labels that are no class or the blank.
 Tensor CtcLoss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                const Tensor& target_lengths, const CtcLossOptions& options = {});
 

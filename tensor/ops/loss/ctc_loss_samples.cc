@@ -129,7 +129,6 @@ FIRN_REGISTER_SAMPLES(ctc_loss) {
         {.blank = a.blank, .reduction = Reduction::kNone, .zero_infinity = a.zero_infinity});
   });
   s.Reference(Reference);
-  s.second_gradient = false;
   ForEachCall([&](const char* name, std::vector<Tensor> in, const CtcLossAttrs& a) {
     s.Add(name, std::move(in), a);
   });

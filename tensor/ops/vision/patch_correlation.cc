@@ -2,11 +2,22 @@
 
 #include "firn/tensor/ops/vision/patch_correlation.h"
 
+#include <vector>
+
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/composite_gradient.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/ops/conv/unfold.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/join.h"
+#include "firn/tensor/ops/shape/pad.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/ops/vision/in_float.h"
 #include "firn/tensor/ops/vision/patch_correlation_body.h"
 #include "firn/tensor/problems/norm_options.h"
@@ -61,7 +72,34 @@ absl::Status InferPatchCorrelationGrad(InferContext& c) {
   return absl::OkStatus();
 }
 
+// For gradients of the gradient: both images within their padding, products for each shift, and
+// sums of their patches.
+Tensor CorrelatedByOperations(const Tensor& x1, const Tensor& x2, const PatchCorrelationAttrs& o) {
+  const CorrelationShape s(x1.shape(), o);
+  const int64_t ph = o.padding[0], pw = o.padding[1], sh = o.shift[0], sw = o.shift[1];
+  const Tensor a = Pad(x1, {pw, pw, ph, ph});
+  const Tensor b = Pad(x2, {pw + sw, pw + sw, ph + sh, ph + sh});
+  const int64_t places = s.h.places * s.w.places;
+  std::vector<Tensor> shifts;
+  for (int64_t i = 0; i < s.h.shifts; ++i) {
+    const Tensor rows = Narrow(b, 2, i * o.shift_step[0], a.size(2));
+    for (int64_t j = 0; j < s.w.shifts; ++j) {
+      const Tensor moved = Narrow(rows, 3, j * o.shift_step[1], a.size(3));
+      const Tensor products = Sum(Mul(a, moved), 1, true);
+      const Tensor patches =
+          Unfold(products, {.kernel = o.patch, .stride = o.patch_step, .dims = 2});
+      shifts.push_back(Reshape(Sum(patches, 1), {a.size(0), places}));
+    }
+  }
+  return Reshape(Stack(shifts, 1), {a.size(0), s.h.shifts, s.w.shifts, s.h.places, s.w.places});
+}
+
 void GradPatchCorrelation(GradContext& g) {
+  if (GradEnabled()) {
+    return CompositeGradient(g, [&](const std::vector<Tensor>& in) {
+      return CorrelatedByOperations(in[0], in[1], g.attrs<PatchCorrelationAttrs>());
+    });
+  }
   const TensorList grads =
       Apply(TheOp<"patch_correlation_grad">(), {g.grad_output(), g.input(0), g.input(1)},
             g.attrs<PatchCorrelationAttrs>());

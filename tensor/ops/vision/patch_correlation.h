@@ -20,7 +20,7 @@ struct PatchCorrelationOptions {
 //   t = u patch_step - padding, s_i = i shift_step - shift, l and s_j likewise; 0 outside of both
 // x1, x2: [n, c, h, w], floating, of one shape and dtype
 // y: [n, 2 shift / shift_step + 1 (twice), (h + 2 padding - patch) / patch_step + 1, ...]
-// Half types compute in f32. Not differentiable twice. Throws on other shapes, dtypes and options.
+// Half types compute in f32. Throws on other shapes, dtypes and options.
 Tensor PatchCorrelation(const Tensor& x1, const Tensor& x2,
                         const PatchCorrelationOptions& options = {});
 

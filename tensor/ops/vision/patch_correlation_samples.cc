@@ -52,7 +52,6 @@ void ForEachCase(const F& f) {
 }
 
 FIRN_REGISTER_SAMPLES(patch_correlation) {
-  s.second_gradient = false;
   s.Function([](In in, const Attrs& a) { return PatchCorrelation(in[0], in[1], a); });
   s.WithoutVectors("PyTorch has no such function");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {

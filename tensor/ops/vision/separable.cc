@@ -2,11 +2,17 @@
 
 #include "firn/tensor/ops/vision/separable.h"
 
+#include <vector>
+
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/composite_gradient.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/vision/in_float.h"
 #include "firn/tensor/ops/vision/separable_body.h"
 #include "firn/tensor/problems/norm_options.h"
@@ -39,7 +45,30 @@ absl::Status InferSeparableGrad(InferContext& c) {
   return absl::OkStatus();
 }
 
+// For gradients of the gradient.
+Tensor SeparatedByOperations(const Tensor& x, const Tensor& vertical, const Tensor& horizontal) {
+  const int64_t kv = vertical.size(1), kh = horizontal.size(1);
+  const int64_t rows = vertical.size(2), columns = vertical.size(3);
+  Tensor y;
+  for (int64_t u = 0; u < kv; ++u) {
+    Tensor row;
+    for (int64_t v = 0; v < kh; ++v) {
+      const Tensor moved = Narrow(Narrow(x, 2, u, rows), 3, v, columns);
+      const Tensor part = Mul(Narrow(horizontal, 1, v, 1), moved);
+      row = row.defined() ? Add(row, part) : part;
+    }
+    const Tensor part = Mul(Narrow(vertical, 1, u, 1), row);
+    y = y.defined() ? Add(y, part) : part;
+  }
+  return y;
+}
+
 void GradSeparable(GradContext& g) {
+  if (GradEnabled()) {
+    return CompositeGradient(g, [](const std::vector<Tensor>& in) {
+      return SeparatedByOperations(in[0], in[1], in[2]);
+    });
+  }
   const TensorList grads = Apply(TheOp<"adaptive_separable_conv2d_grad">(),
                                  {g.grad_output(), g.input(0), g.input(1), g.input(2)});
   for (int i = 0; i < 3; ++i) {

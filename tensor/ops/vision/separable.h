@@ -10,8 +10,7 @@ namespace firn {
 //   y[n, c, i, j] = sum_{u, v} vertical[n, u, i, j] horizontal[n, v, i, j] x[n, c, i + u, j + v]
 // x: [n, c, h, w], floating      vertical: [n, kv, oh, ow]      horizontal: [n, kh, oh, ow]
 // y: [n, c, oh, ow], oh = h - kv + 1, ow = w - kh + 1: Pad x before for a result of its size
-// All are of one dtype, half types compute in f32. Not differentiable twice. Throws on other shapes
-// and dtypes.
+// All are of one dtype, half types compute in f32. Throws on other shapes and dtypes.
 Tensor AdaptiveSeparableConv2d(const Tensor& x, const Tensor& vertical, const Tensor& horizontal);
 
 }  // namespace firn

@@ -29,7 +29,6 @@ void ForEachCase(const F& f) {
 }
 
 FIRN_REGISTER_SAMPLES(adaptive_separable_conv2d) {
-  s.second_gradient = false;
   s.Function<AdaptiveSeparableConv2d>();
   s.WithoutVectors("PyTorch has no such function");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
