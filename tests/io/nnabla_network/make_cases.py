@@ -225,6 +225,13 @@ case('topk_data', lambda x: F.top_k_data(x, 2), a)
 case('topk_keep', lambda x: F.top_k_data(x, 2, reduce=False), a)
 case('topk_abs', lambda x: F.top_k_data(x, 2, abs=True, largest=False, with_index=True), a)
 case('stft', lambda x: F.stft(x, 16, 8, 16), r(2, 64))
+case('stft_odd', lambda x: F.stft(x, 9, 3, 9, pad_mode='constant'), r(2, 33))
+# At the edges fewer frames overlap; what no window covers, as hanning's first number, NNabla refuses.
+for n, size, stride, fft, window, center in (('', 16, 4, 16, 'hanning', True), ('_short', 9, 4, 16, 'hamming', True),
+    ('_edges', 16, 4, 16, 'hamming', False), ('_apart', 16, 16, 16, 'rectangular', False),
+    ('_odd', 15, 5, 15, 'hanning', True), ('_odd_edges', 9, 3, 9, 'hamming', False)):
+    case('istft' + n, lambda y, z, n=size, s=stride, f=fft, w=window, c=center: F.istft(y, z, n, s, f, window_type=w,
+        center=c, pad_mode='constant'), r(2, fft // 2 + 1, 6), r(2, fft // 2 + 1, 6))
 case('roi_align', lambda x, b: F.roi_align(x, b, (2, 2), (1.0, 1.0), 2), x,
     np.array([[0, 0.5, 0.5, 3, 3.5], [1, 1, 0, 4, 2]], np.float32))
 case('nms', lambda x: F.nms_detection2d(x, 0.5, 0.45), u(1, 5, 7))

@@ -19,7 +19,9 @@
 namespace firn::io {
 namespace {
 
+using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Pointwise;
 
 nnabla::Model ModelOf(const std::string& text) {
   auto model = TryParseNnabla(text, "x.nntxt");
@@ -125,6 +127,27 @@ TEST(NnablaNetworkTest, ElementsDecideSizes) {
   ExpectEqual(x.grad(), {2, 2, 0, 0, 2, 2}, {3, 2});
   EXPECT_THAT(firn::testing::ErrorOf([&] { gather(x, Ones({2})); }),
               HasSubstr("input \"m\" is expected to be any dtype [3]"));
+}
+
+// Divided by the squares of the windows that meet, also at the edges, where fewer do; of odd sizes
+// with the last coefficient once. The numbers are NNabla 1.39's.
+TEST(NnablaNetworkTest, InverseTransformsHaveTheEdgesThatNnablasHave) {
+  const auto istft = [](int size, const std::string& window) {
+    return OneFunction(Buffer("r", "1, 2, 3") + Buffer("i", "1, 2, 3") + Buffer("y", "1, 5") +
+                       Function("ISTFT", "'r', 'i'", "'y'",
+                                absl::StrCat("istft_param { window_size: ", size,
+                                             " stride: 1 fft_size: ", size, " window_type: '",
+                                             window, "' center: false pad_mode: 'constant' }")));
+  };
+  const Tensor real = FromVector<float>({1, 2, 3, 4, 5, 6}, {1, 2, 3});
+  const Tensor imaginary = FromVector<float>({2, 3, 4, -1, 0, 1}, {1, 2, 3});
+  const auto line = [&](const std::string& window) {
+    return istft(3, window)(real, imaginary).ToVector<float>();
+  };
+  EXPECT_THAT(line("rectangular"), Pointwise(FloatNear(2e-6f), {1.6666667f, 1.1443377f, 0.73710829f,
+                                                                -0.22767091f, 0.28867513f}));
+  EXPECT_THAT(line("hamming"), Pointwise(FloatNear(2e-5f), {20.833336f, 0.2540962f, -0.3080690f,
+                                                            -0.2956765f, 0.3749028f}));
 }
 
 TEST(NnablaNetworkTest, PackedSequencesHaveFallingLengths) {
