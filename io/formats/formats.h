@@ -59,10 +59,14 @@ struct ReadArrayOptions {
   LoadLimits limits = {};
 };
 
+inline constexpr int64_t kAnyBatch = -1;
+
 // How a file becomes a network.
 struct ReadNetworkOptions {
   LoadLimits limits = {};
-  int64_t batch = 0;      // where the file lets it be any; 0: what the file says, if it says one
+  // Where the file lets it be any; 0: what the file says, if it says one; kAnyBatch: it stays any,
+  // and comes with each call's inputs.
+  int64_t batch = 0;
   std::string name = {};  // which of several; "": the first
 };
 

@@ -47,6 +47,7 @@ class Expansion {
   using Index = NnablaLoops::Index;
 
   int64_t batch() const { return options_.batch_size > 0 ? options_.batch_size : from_.batch_size; }
+  bool open() const { return options_.batch_size == kOpenBatch; }
 
   std::string At(size_t i) const { return internal::NnablaPlace(from_, i); }
 
@@ -60,15 +61,17 @@ class Expansion {
   absl::Status AddVariable(const Variable& variable) {
     const std::string at = internal::NnablaPlace(from_, variable);
     std::vector<int64_t> shape = variable.shape;
-    if (!shape.empty() && shape[0] == -1 && variable.type != "Parameter") {
+    const bool any = !shape.empty() && shape[0] == -1 && variable.type != "Parameter";
+    if (any && !open()) {
       FIRN_RETURN_IF(batch() < 1, InvalidArgument(at,
                                                   ", shape: its first size is the batch: expected "
                                                   "a batch_size of the network or "
                                                   "ExpandOptions.batch_size, got neither"));
       shape[0] = batch();
     }
-    for (const int64_t size : shape) {
-      FIRN_RETURN_IF(size < 0,
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const int64_t size = shape[d];
+      FIRN_RETURN_IF(size < 0 && !(any && open() && d == 0),
                      InvalidArgument(at, ", shape: expected sizes of at least 0, got ", size));
     }
     Index index(variable.repeat_id.size(), 0);
@@ -201,6 +204,7 @@ class Expansion {
   }
 
   absl::Status SetBatch(Function* function, const std::string& at) const {
+    if (open()) return absl::OkStatus();
     for (Argument& argument : function->arguments) {
       auto* const shape = std::get_if<std::vector<int64_t>>(&argument.value);
       if (argument.name != "shape" || shape == nullptr || shape->empty() || shape->front() != -1) {

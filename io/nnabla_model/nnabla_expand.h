@@ -7,15 +7,18 @@
 
 namespace firn::io::nnabla {
 
+inline constexpr int64_t kOpenBatch = -1;  // as a batch_size: a -1 in shapes stays
+
 struct ExpandOptions {
-  int64_t batch_size = 0;          // what -1 in shapes becomes; 0: the network's own
+  int64_t batch_size = 0;          // what -1 in shapes becomes; 0: the network's own; kOpenBatch
   int64_t max_times = 10'000;      // of one loop
   int64_t max_depth = 8;           // loops in each other
   int64_t max_copies = 1'000'000;  // of variables and functions together
   int64_t max_bytes = 256 << 20;   // of their names, shapes and arguments
 };
 
-// The network without loops and with sizes in the place of every -1 in front: each variable and
+// The network without loops and with sizes in the place of every -1 in front, if it is not to be
+// left open: each variable and
 // function that stands in a loop is there once for each time, under the name that NNabla's loader
 // gives it ("x_loop[2]"; "w[2]" of a parameter "w{loop}"), RepeatStart, RepeatEnd and Delay are
 // Identity, RecurrentInput is Split, RecurrentOutput is Stack. Functions are in an order in which

@@ -26,6 +26,7 @@ StateDict Parameters(const std::string& path, const LoadOptions& options) {
 
 // Executors are what a file is to be used by; files without one have networks alone.
 Network NetworkOf(const std::string& path, const ReadNetworkOptions& options) {
+  static_assert(kAnyBatch == nnabla::kOpenBatch);
   const NnablaImport model =
       ImportNnabla(path, {.limits = options.limits, .batch_size = options.batch});
   std::vector<std::string> names;

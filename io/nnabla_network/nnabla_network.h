@@ -23,7 +23,9 @@ namespace firn::io {
 
 struct NnablaImportOptions {
   LoadLimits limits = {};
-  int64_t batch_size = 0;             // of all networks; 0: what each says
+  // Of all networks; 0: what each says; nnabla::kOpenBatch: any, found in each call, where the file
+  // has -1 in front of shapes.
+  int64_t batch_size = 0;
   nnabla::ExpandOptions expand = {};  // limits of loops; its batch_size is not looked at
 };
 

@@ -1,5 +1,7 @@
 // A value for each variable that is needed: those of inputs first, then what functions make. What
 // is needed is found backwards from the outputs, since functions are in an order in which they run.
+// Where the file leaves the batch open, a network has it from the first of its open inputs: what a
+// function or a generator has to know it for has that input as one more, behind its own.
 #include "firn/io/nnabla_network/internal/nnabla_definition.h"
 
 #include <algorithm>
@@ -61,16 +63,36 @@ Tensor CountOf(Tensor* count, In in) {
   return *count;
 }
 
-// One function as a step. Where it writes its inputs, the run that finds out about shapes, which is
-// the first one, does that to copies.
-autograd::Lowering LoweringOf(const NnablaOp& op, const nnabla::Function& function) {
+// -1 in front of the argument "shape", which is the batch.
+bool IsOpen(const nnabla::Argument& argument) {
+  const auto* const shape = std::get_if<std::vector<int64_t>>(&argument.value);
+  return argument.name == "shape" && shape != nullptr && !shape->empty() && shape->front() == -1;
+}
+
+std::vector<nnabla::Argument> WithBatch(std::vector<nnabla::Argument> arguments, int64_t batch) {
+  for (nnabla::Argument& argument : arguments) {
+    if (IsOpen(argument)) std::get<std::vector<int64_t>>(argument.value).front() = batch;
+  }
+  return arguments;
+}
+
+// One function as a step; `open`: its last input is one that has the batch. Where it writes its
+// inputs, the run that finds out about shapes, which is the first one, does that to copies.
+autograd::Lowering LoweringOf(const NnablaOp& op, const nnabla::Function& function, bool open) {
   if (op.lower != nullptr) return LookingOf(op, function);
-  auto arguments = std::make_shared<const NnablaArguments>(function.arguments);
+  auto whole = std::make_shared<const NnablaArguments>(function.arguments);
   const size_t outputs = function.output.size();
   const auto count = std::make_shared<Tensor>();
-  return [&op, arguments, outputs, count](NodeCall&) -> Step {
+  return [&op, whole, outputs, count, open,
+          all_arguments = function.arguments](NodeCall& call) -> Step {
+    auto arguments = whole;
+    if (open) {
+      arguments = std::make_shared<const NnablaArguments>(
+          WithBatch(all_arguments, call.ShapeAt(call.num_inputs() - 1)[0]));
+    }
     const auto first = std::make_shared<bool>(op.options.writes > 0);
-    return [&op, arguments, outputs, count, first](In in) {
+    return [&op, arguments, outputs, count, first, open](In in) {
+      if (open) in.remove_suffix(1);
       std::vector<Tensor> all;
       if (op.options.counts || *first) {
         all.assign(in.begin(), in.end());
@@ -131,7 +153,7 @@ class Making {
     FIRN_RETURN_IF_ERROR(Generators());
     FIRN_RETURN_IF_ERROR(Parameters());
     for (size_t i = 0; i < network_.functions.size(); ++i) {
-      if (needed_[i]) Add(i);
+      if (needed_[i]) FIRN_RETURN_IF_ERROR(Add(i));
     }
     for (const std::string& name : wanted_.outputs) {
       d_->body.outputs.push_back(values_.at(name));
@@ -159,7 +181,14 @@ class Making {
       FIRN_RETURN_IF(values_.contains(name), Refuse(absl::StrCat("input ", JsonString(name),
                                                                  ": expected once, got twice")));
       std::vector<autograd::NetworkDim> dims;
-      for (const int64_t size : variable->shape) dims.push_back({.size = size, .symbol = {}});
+      for (const int64_t size : variable->shape) {
+        if (size >= 0) {
+          dims.push_back({.size = size, .symbol = {}});
+          continue;
+        }
+        dims.push_back({.size = {}, .symbol = "batch"});
+        if (batch_of_ == kNoValue) batch_of_ = next_;
+      }
       d_->body.inputs.push_back(next_);
       d_->inputs.push_back({.name = name, .dtype = {}, .dims = std::move(dims)});
       values_.emplace(name, next_++);
@@ -171,6 +200,14 @@ class Making {
                                          ": expected one that nothing else fills")));
     }
     return absl::OkStatus();
+  }
+
+  // Of a network whose inputs leave none open.
+  absl::StatusOr<int64_t> BatchWithoutInput() const {
+    FIRN_RETURN_IF(batch_of_ == kNoValue && network_.batch_size < 1,
+                   Refuse("a first size is the batch: expected an input that has it or a "
+                          "batch_size of the network, got neither"));
+    return batch_of_ == kNoValue ? network_.batch_size : 1;
   }
 
   // Marks the functions that outputs need, and lists parameters and what nothing makes.
@@ -235,16 +272,29 @@ class Making {
   absl::Status Generators() {
     for (const nnabla::GeneratorVariable& generator : wanted_.generators) {
       const nnabla::Variable& variable = *variables_.at(generator.variable_name);
-      const Shape shape{absl::Span<const int64_t>(variable.shape)};
-      absl::StatusOr<Step> step = Generated(generator, shape);
+      std::vector<int64_t> sizes = variable.shape;
+      const bool open = !sizes.empty() && sizes[0] == -1;
+      if (open) {
+        FIRN_ASSIGN_OR_RETURN(sizes[0], BatchWithoutInput());
+      }
+      absl::StatusOr<Step> step = Generated(generator, Shape{absl::Span<const int64_t>(sizes)});
       FIRN_RETURN_IF(!step.ok(), Refuse(std::string(step.status().message())));
+      autograd::Lowering lower = [step = *std::move(step)](NodeCall&) { return step; };
+      if (open && batch_of_ != kNoValue) {
+        lower = [generator, sizes](NodeCall& call) {
+          std::vector<int64_t> now = sizes;
+          now[0] = call.ShapeAt(0)[0];
+          return *Generated(generator, Shape{absl::Span<const int64_t>(now)});  // as above
+        };
+      }
       NetworkNode node{.name = variable.name,
                        .what = absl::StrCat("generator_variable ", JsonString(variable.name)),
                        .inputs = {},
                        .outputs = {values_.at(variable.name)},
-                       .lower = [step = *std::move(step)](NodeCall&) { return step; },
+                       .lower = std::move(lower),
                        .bodies = {},
                        .draws = true};
+      if (open && batch_of_ != kNoValue) node.inputs.push_back(batch_of_);
       d_->body.nodes.push_back(std::move(node));
     }
     return absl::OkStatus();
@@ -280,17 +330,24 @@ class Making {
     return it->second;
   }
 
-  void Add(size_t i) {
-    const nnabla::Function& function = network_.functions[i];
+  absl::Status Add(size_t i) {
+    nnabla::Function function = network_.functions[i];
+    const bool any = std::any_of(function.arguments.begin(), function.arguments.end(), IsOpen);
+    const bool open = any && batch_of_ != kNoValue;
+    if (any && !open) {
+      FIRN_ASSIGN_OR_RETURN(const int64_t batch, BatchWithoutInput());
+      function.arguments = WithBatch(std::move(function.arguments), batch);
+    }
     const NnablaOp& op = *FindNnablaOp(function.type);
     NetworkNode node{.name = function.name,
                      .what = absl::StrCat("function ", i, " ", NameOf(function)),
                      .inputs = {},
                      .outputs = {},
-                     .lower = LoweringOf(op, function),
+                     .lower = LoweringOf(op, function, open),
                      .bodies = {},
                      .draws = op.options.draws};
     for (const std::string& name : function.input) node.inputs.push_back(ValueOf(name));
+    if (open) node.inputs.push_back(batch_of_);
     for (const std::string& name : function.output) {
       // What the caller gives stays as it is.
       const bool given = values_.contains(name);
@@ -305,6 +362,7 @@ class Making {
       }
     }
     d_->body.nodes.push_back(std::move(node));
+    return absl::OkStatus();
   }
 
   const nnabla::Network& network_;
@@ -319,6 +377,7 @@ class Making {
   std::vector<const nnabla::Variable*> taken_;  // parameters
   std::vector<bool> needed_;                    // of functions
   int next_ = 0;
+  int batch_of_ = kNoValue;  // the first input whose first size is open
 };
 
 }  // namespace

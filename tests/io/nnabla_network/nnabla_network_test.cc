@@ -81,6 +81,50 @@ TEST(NnablaNetworkTest, AnExecutorTakesItsPartOfANetwork) {
   EXPECT_EQ(run.parameters()["fc.W"].impl(), model.state["fc.W"].impl());
 }
 
+// What needs to know the batch (a shape, a generator) has it from the call's input.
+TEST(NnablaNetworkTest, TheBatchStaysOpenOnRequest) {
+  const std::string text = absl::StrCat(
+      "network { name: 'n' batch_size: 5 ", Buffer("x", "-1, 2, 3"), Buffer("g", "-1, 6"),
+      Buffer("c", "-1, 6"), Buffer("f", "-1, 6"), Buffer("s", "-1, 6"), Buffer("y", "-1, 6"),
+      Function("Reshape", "'x'", "'f'", "reshape_param { shape { dim: [-1, 6] } }"),
+      Function("Constant", "", "'c'", "constant_param { val: 2 shape { dim: [-1, 6] } }"),
+      Function("Add2", "'f', 'c'", "'s'"), Function("Mul2", "'s', 'g'", "'y'"),
+      "}\n executor { name: 'run' network_name: 'n' data_variable { variable_name: 'x' } "
+      "generator_variable { variable_name: 'g' type: 'Constant' multiplier: 10 } "
+      "output_variable { variable_name: 'y' } }\n");
+  const NnablaImport model =
+      ImportNnablaModel(ModelOf(text), "x.nntxt", {.batch_size = nnabla::kOpenBatch});
+  const Network& run = model.executors.at(0).network;
+  ASSERT_TRUE(run.inputs()[0].dims.has_value());
+  EXPECT_FALSE(run.inputs()[0].dims->at(0).size.has_value());
+  EXPECT_EQ(run.inputs()[0].dims->at(1).size, 2);
+  for (const int64_t batch : {3, 1, 3}) {
+    const Tensor y = run(Ones({batch, 2, 3}));
+    ExpectEqual(y, std::vector<float>(static_cast<size_t>(batch) * 6, 30), {batch, 6});
+  }
+  // As the file says it, without the request.
+  const NnablaImport fixed = ImportNnablaModel(ModelOf(text), "x.nntxt", {});
+  EXPECT_EQ(fixed.executors.at(0).network.inputs()[0].dims->at(0).size, 5);
+}
+
+// Where no input has the batch, the file's counts.
+TEST(NnablaNetworkTest, AnOpenBatchThatNoInputHasIsTheFiles) {
+  const auto text = [](const char* size) {
+    return absl::StrCat(
+        "network { name: 'n' ", size, Buffer("x", "6"), Buffer("c", "-1, 6"), Buffer("y", "-1, 6"),
+        Function("Constant", "", "'c'", "constant_param { val: 2 shape { dim: [-1, 6] } }"),
+        Function("Mul2", "'x', 'c'", "'y'"), "}");
+  };
+  const auto import = [](const std::string& all) {
+    return ImportNnablaModel(ModelOf(all), "x.nntxt", {.batch_size = nnabla::kOpenBatch});
+  };
+  const NnablaImport model = import(text("batch_size: 2 "));
+  ExpectEqual(model.networks.at(0).network(Ones({6})), std::vector<float>(12, 2), {2, 6});
+  EXPECT_THAT(
+      firn::testing::ErrorOf([&] { import(text("")); }),
+      HasSubstr("expected an input that has it or a batch_size of the network, got neither"));
+}
+
 TEST(NnablaNetworkTest, ANetworkHasTheEndsThatItsFunctionsLeave) {
   const NnablaImport model =
       ImportNnablaModel(ModelOf(Affine() + kParameters), "x.nntxt", {.batch_size = 1});

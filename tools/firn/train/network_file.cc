@@ -48,9 +48,10 @@ Network Read(const std::string& path, const std::string& part) {
     RaiseStatus(InvalidArgument(path, ": ", what...), "model");
   };
   if (format == nullptr || !format->read_network) {
-    refuse("expected a file of a network, such as .onnx");
+    refuse("expected a file of a network, such as .onnx or .nnp");
   }
-  Network network = format->read_network(path, {.limits = {}, .batch = 0, .name = part});
+  Network network =
+      format->read_network(path, {.limits = {}, .batch = io::kAnyBatch, .name = part});
   if (network.inputs().size() != 1 || network.outputs().size() != 1) {
     refuse("expected a network of one input and one output, got ", network.inputs().size(), " and ",
            network.outputs().size());

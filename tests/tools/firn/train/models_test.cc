@@ -6,9 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/nnabla_network/nnabla_export.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_write.h"
 #include "firn/nn/layers.h"
+#include "firn/tensor/ops.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -124,6 +127,31 @@ TEST(ModelsTest, TheNetworkOfAFileIsTrainedOn) {
   EXPECT_TRUE(net->state_dict().Contains("fc.weight"));
 }
 
+// The same as NNabla has it: -1 stands for the batch, of which the file says another size.
+TEST(ModelsTest, TheNetworkOfAnNnablaModelIsTrainedOnInBatchesOfAnySize) {
+  const StateDict state{{"fc.W", Ones({4, 3}).SetRequiresGrad()}};
+  const StaticGraph graph = Freeze(
+      [&](const Tensor& x) {
+        return Matmul(Relu(Reshape(x, {x.size(0), 4})), state["fc.W"]);
+      },
+      Zeros({3, 1, 2, 2}));
+  const std::string path = io::TempPath("net.nnp");
+  io::ExportNnabla(path, graph.graph(), {.dynamic_batch = true, .names = state});
+  const auto net = NetOfFile(path, {1, 2, 2});
+  for (const int64_t batch : {2, 5}) {
+    EXPECT_EQ((*net)(Ones({batch, 1, 2, 2})).ToVector<float>(),
+              std::vector<float>(static_cast<size_t>(batch) * 3, 4.0f));
+  }
+  EXPECT_EQ(net->parameters().size(), 1u);
+
+  io::ExportNnabla(path, graph.graph(), {.names = state});  // of one size
+  EXPECT_THAT(
+      firn::testing::ErrorOf([&] {
+        NetOfFile(path, {1, 2, 2});
+      }),
+      HasSubstr("a network that takes batches of any size, got one that takes [3, 1, 2, 2]"));
+}
+
 TEST(ModelsTest, FilesThatDoNotFitAreRefused) {
   const auto error = [](const std::string& path, const Shape& sample) {
     return firn::testing::ErrorOf([&] { NetOfFile(path, sample); });
@@ -134,7 +162,7 @@ TEST(ModelsTest, FilesThatDoNotFitAreRefused) {
       HasSubstr("expected a network that takes batches of any size, got one that takes [8, 4]"));
   const std::string text = io::TempPath("net.txt");
   io::WriteFile(text, "x");
-  EXPECT_THAT(error(text, {4}), HasSubstr("expected a file of a network, such as .onnx"));
+  EXPECT_THAT(error(text, {4}), HasSubstr("expected a file of a network, such as .onnx or .nnp"));
 }
 
 }  // namespace
