@@ -1,0 +1,125 @@
+#include "firn/nn/parallel/data_parallel.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/parallel/agreement.h"
+#include "firn/nn/parallel/internal/gradient_synchroniser.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/pending.h"
+#include "firn/version.h"
+
+namespace firn::nn::parallel {
+namespace {
+
+constexpr const char* kWho = "data_parallel";
+
+std::string Describe(const std::string& kind, const NamedTensor& t) {
+  return absl::StrCat(
+      kind, " ", t.name, " ",
+      IsPending(t.tensor) ? inner::DescribePending(t.tensor) : t.tensor.spec().ToString(),
+      kind == "parameter" && !t.tensor.requires_grad() ? ", frozen" : "");
+}
+
+// What must be the same on all ranks.
+std::vector<std::string> Describe(const std::vector<NamedTensor>& parameters,
+                                  const std::vector<NamedTensor>& buffers,
+                                  const DataParallelOptions& options) {
+  std::vector<std::string> lines = {
+      absl::StrCat("Firn ", FIRN_VERSION),
+      absl::StrCat("bucket_bytes ", options.bucket_bytes),
+      absl::StrCat("first_bucket_bytes ", options.first_bucket_bytes),
+      absl::StrCat("compression ", options.compression ? DTypeName(*options.compression) : "none"),
+      absl::StrCat(parameters.size(), " parameters"),
+      absl::StrCat(buffers.size(), " buffers")};
+  for (const NamedTensor& t : parameters) lines.push_back(Describe("parameter", t));
+  for (const NamedTensor& t : buffers) lines.push_back(Describe("buffer", t));
+  return lines;
+}
+
+absl::Status CheckOptions(const DataParallelOptions& options) {
+  FIRN_RETURN_IF(options.bucket_bytes < 1,
+                 InvalidArgument("bucket_bytes is ", options.bucket_bytes, " (want >= 1)"));
+  FIRN_RETURN_IF(
+      options.first_bucket_bytes < 1,
+      InvalidArgument("first_bucket_bytes is ", options.first_bucket_bytes, " (want >= 1)"));
+  const std::optional<DType>& to = options.compression;
+  FIRN_RETURN_IF(to && *to != DType::kF16 && *to != DType::kBF16,
+                 InvalidArgument("compression is ", DTypeName(*to), " (want f16 or bf16)"));
+  return absl::OkStatus();
+}
+
+absl::Status CheckTensors(const std::vector<NamedTensor>& tensors) {
+  for (const NamedTensor& t : tensors) {
+    FIRN_RETURN_IF(IsPending(t.tensor), FailedPrecondition(inner::DescribePending(t.tensor),
+                                                           ": call the network once before"));
+    FIRN_RETURN_IF(!t.tensor.device().is_cpu(),
+                   Unimplemented(t.name, " is ", t.tensor.spec().ToString(),
+                                 ": ranks exchange what is on the CPU"));
+  }
+  return absl::OkStatus();
+}
+
+void BroadcastFromFirst(const std::vector<NamedTensor>& tensors, comm::Communicator& comm) {
+  if (comm.size() == 1) return;
+  const NoGradScope no_grad;
+  for (const NamedTensor& t : tensors) {
+    Tensor elements = Clone(t.tensor.Detach());
+    RaiseIfError(comm.Broadcast(internal::HostData(elements), elements.num_elements(),
+                                internal::ElementOf(elements.dtype()), 0),
+                 kWho);
+    Tensor target = t.tensor;
+    if (comm.rank() != 0) target.CopyFrom(elements);
+  }
+}
+
+std::shared_ptr<comm::Communicator> NotNull(std::shared_ptr<comm::Communicator> comm) {
+  if (comm == nullptr) RaiseStatus(InvalidArgument("the communicator is null"), kWho);
+  return comm;
+}
+
+}  // namespace
+
+DataParallel::DataParallel(Module& net, std::shared_ptr<comm::Communicator> comm,
+                           const DataParallelOptions& options)
+    : comm_(NotNull(std::move(comm))), buffers_(net.named_buffers()) {
+  const std::vector<NamedTensor> parameters = net.named_parameters();
+  CheckAgreement(*comm_, Describe(parameters, buffers_, options), kWho);
+  // All ranks have the same, so what is wrong is wrong on all.
+  RaiseIfError(CheckOptions(options), kWho);
+  RaiseIfError(CheckTensors(parameters), kWho);
+  RaiseIfError(CheckTensors(buffers_), kWho);
+  BroadcastFromFirst(parameters, *comm_);
+  BroadcastFromFirst(buffers_, *comm_);
+  std::vector<NamedTensor> trained, frozen;
+  std::vector<Tensor> leaves;
+  for (const NamedTensor& t : parameters) {
+    (t.tensor.requires_grad() ? trained : frozen).push_back(t);
+    if (t.tensor.requires_grad()) leaves.push_back(t.tensor);
+  }
+  synchroniser_ = std::make_shared<internal::GradientSynchroniser>(
+      std::move(trained), std::move(frozen), comm_,
+      internal::BucketOptions{.bytes = options.bucket_bytes,
+                              .first_bytes = options.first_bucket_bytes,
+                              .compression = options.compression});
+  listening_ = ListenToGradients(std::move(leaves), synchroniser_);
+}
+
+DataParallel::~DataParallel() = default;
+
+void DataParallel::DropLocalGradients() { synchroniser_->DropLocal(); }
+
+void DataParallel::SetWeight(inner::Real samples) { synchroniser_->SetWeight(samples); }
+
+void DataParallel::BroadcastBuffers() { BroadcastFromFirst(buffers_, *comm_); }
+
+NoSyncScope::NoSyncScope(std::shared_ptr<internal::GradientSynchroniser> synchroniser)
+    : synchroniser_(std::move(synchroniser)) {
+  synchroniser_->EnterNoSync();
+}
+NoSyncScope::~NoSyncScope() { synchroniser_->LeaveNoSync(); }
+
+}  // namespace firn::nn::parallel

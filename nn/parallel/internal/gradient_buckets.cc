@@ -1,0 +1,103 @@
+// Leaves of one dtype lie one behind the other in a bucket; those of several dtypes fill several
+// buckets at a time. Each has its view into the bucket for good: a pass copies and allocates
+// nothing.
+
+#include "firn/nn/parallel/internal/gradient_buckets.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/slices.h"
+
+namespace firn::nn::parallel::internal {
+
+struct GradientBuckets::Plan {
+  std::vector<size_t> leaves;
+  DType dtype = kDefaultFloat;
+  int64_t elements = 0;
+  size_t last = 0;  // where in the order its last leaf stands
+};
+
+std::vector<GradientBuckets::Plan> GradientBuckets::PlanOf(const std::vector<Tensor>& leaves,
+                                                           const std::vector<int64_t>& order,
+                                                           const BucketOptions& options) {
+  std::vector<Plan> plans;
+  std::map<DType, Plan> open;
+  const auto close = [&](Plan& plan) {
+    if (!plan.leaves.empty()) plans.push_back(std::exchange(plan, {}));
+  };
+  for (size_t at = 0; at < order.size(); ++at) {
+    const auto leaf = static_cast<size_t>(order[at]);
+    DType dtype = leaves[leaf].dtype();
+    if (options.compression && SizeOf(dtype) > SizeOf(*options.compression)) {
+      dtype = *options.compression;
+    }
+    const int64_t elements = leaves[leaf].num_elements();
+    Plan& plan = open[dtype];
+    const int64_t most = plans.empty() ? options.first_bytes : options.bytes;
+    if ((plan.elements + elements) * SizeOf(dtype) > most) close(plan);
+    plan.leaves.push_back(leaf);
+    plan.dtype = dtype;
+    plan.elements += elements;
+    plan.last = at;
+  }
+  for (auto& [dtype, plan] : open) close(plan);
+  std::sort(plans.begin(), plans.end(),
+            [](const Plan& a, const Plan& b) { return a.last < b.last; });
+  return plans;
+}
+
+GradientBuckets::GradientBuckets(const std::vector<Tensor>& leaves,
+                                 const std::vector<int64_t>& order, const BucketOptions& options,
+                                 const std::shared_ptr<comm::Communicator>& comm)
+    : places_(leaves.size()) {
+  const NoGradScope no_grad;
+  for (const Plan& plan : PlanOf(leaves, order, options)) {
+    const Tensor flat = Zeros({plan.elements}, plan.dtype);
+    int64_t begin = 0;
+    for (const size_t leaf : plan.leaves) {
+      const int64_t elements = leaves[leaf].num_elements();
+      places_[leaf].bucket = buckets_.size();
+      places_[leaf].view = Narrow(flat, 0, begin, elements).View(leaves[leaf].shape());
+      begin += elements;
+    }
+    buckets_.push_back(
+        {.leaves = plan.leaves, .missing = plan.leaves.size(), .mean = RankMean(comm, flat)});
+  }
+}
+
+void GradientBuckets::Put(size_t leaf, const Tensor& value) {
+  Place& place = places_[leaf];
+  inner::Assign(place.view, value.defined() ? value : Tensor(0));
+  place.put = true;
+  --buckets_[place.bucket].missing;
+  for (; started_ < buckets_.size() && buckets_[started_].missing == 0; ++started_) {
+    buckets_[started_].mean.Start();
+  }
+}
+
+void GradientBuckets::PutRest() {
+  for (size_t leaf = 0; leaf < places_.size(); ++leaf) {
+    if (!places_[leaf].put) Put(leaf, Tensor());
+  }
+}
+
+void GradientBuckets::Wait() {
+  for (Bucket& bucket : buckets_) bucket.mean.Wait();
+  Reset();
+}
+
+void GradientBuckets::Reset() noexcept {
+  for (Bucket& bucket : buckets_) {
+    bucket.mean.Drop();
+    bucket.missing = bucket.leaves.size();
+  }
+  for (Place& place : places_) place.put = false;
+  started_ = 0;
+}
+
+}  // namespace firn::nn::parallel::internal
