@@ -63,8 +63,8 @@ class NoSyncScope {
 // All ranks run the same passes, but may take different ways through the network: where a rank does
 // not reach a parameter that others reach its gradient counts as zero, and where none does grad()
 // stays as it is. A rank that reaches no parameter, or runs no pass, is an error on the others once
-// the communicator's timeout is over. A pass that fails on one rank makes all fail, with its
-// message: the communicator is aborted.
+// the communicator's timeout is over. A pass that fails on one rank after it has found a gradient
+// makes those of all ranks fail, which name the rank: the communicator is aborted.
 //
 // Hooks of parameters see the rank's own gradients, before they are reduced. Grad(...) gives the
 // rank's own too. Parameters that are shared count once, frozen ones not at all: to train one makes
