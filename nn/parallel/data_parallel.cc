@@ -8,6 +8,7 @@
 #include "firn/nn/parallel/agreement.h"
 #include "firn/nn/parallel/internal/gradient_synchroniser.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/collective/started.h"
 #include "firn/tensor/ops/shape/copies.h"
 #include "firn/tensor/pending.h"
 #include "firn/version.h"
@@ -63,14 +64,16 @@ absl::Status CheckTensors(const std::vector<NamedTensor>& tensors) {
   return absl::OkStatus();
 }
 
-void BroadcastFromFirst(const std::vector<NamedTensor>& tensors, comm::Communicator& comm) {
+void BroadcastFromFirst(const std::vector<NamedTensor>& tensors, const comm::Communicator& comm,
+                        int64_t group) {
   if (comm.size() == 1) return;
   const NoGradScope no_grad;
   for (const NamedTensor& t : tensors) {
-    Tensor elements = Clone(t.tensor.Detach());
-    RaiseIfError(comm.Broadcast(internal::HostData(elements), elements.num_elements(),
-                                internal::ElementOf(elements.dtype()), 0),
-                 kWho);
+    const Tensor elements = Clone(t.tensor.Detach());
+    inner::InNameOf(kWho, [&] {
+      inner::StartBroadcast(elements, 0, group);
+      inner::WaitCollective(elements, group);
+    });
     Tensor target = t.tensor;
     if (comm.rank() != 0) target.CopyFrom(elements);
   }
@@ -85,15 +88,15 @@ std::shared_ptr<comm::Communicator> NotNull(std::shared_ptr<comm::Communicator> 
 
 DataParallel::DataParallel(Module& net, std::shared_ptr<comm::Communicator> comm,
                            const DataParallelOptions& options)
-    : comm_(NotNull(std::move(comm))), buffers_(net.named_buffers()) {
+    : comm_(NotNull(std::move(comm))), group_(*comm_), buffers_(net.named_buffers()) {
   const std::vector<NamedTensor> parameters = net.named_parameters();
   CheckAgreement(*comm_, Describe(parameters, buffers_, options), kWho);
   // All ranks have the same, so what is wrong is wrong on all.
   RaiseIfError(CheckOptions(options), kWho);
   RaiseIfError(CheckTensors(parameters), kWho);
   RaiseIfError(CheckTensors(buffers_), kWho);
-  BroadcastFromFirst(parameters, *comm_);
-  BroadcastFromFirst(buffers_, *comm_);
+  BroadcastFromFirst(parameters, *comm_, group_.number());
+  BroadcastFromFirst(buffers_, *comm_, group_.number());
   std::vector<NamedTensor> trained, frozen;
   std::vector<Tensor> leaves;
   for (const NamedTensor& t : parameters) {
@@ -101,7 +104,7 @@ DataParallel::DataParallel(Module& net, std::shared_ptr<comm::Communicator> comm
     if (t.tensor.requires_grad()) leaves.push_back(t.tensor);
   }
   synchroniser_ = std::make_shared<internal::GradientSynchroniser>(
-      std::move(trained), std::move(frozen), comm_,
+      std::move(trained), std::move(frozen), comm_, group_.number(),
       internal::BucketOptions{.bytes = options.bucket_bytes,
                               .first_bytes = options.first_bucket_bytes,
                               .compression = options.compression});
@@ -114,7 +117,7 @@ void DataParallel::DropLocalGradients() { synchroniser_->DropLocal(); }
 
 void DataParallel::SetWeight(inner::Real samples) { synchroniser_->SetWeight(samples); }
 
-void DataParallel::BroadcastBuffers() { BroadcastFromFirst(buffers_, *comm_); }
+void DataParallel::BroadcastBuffers() { BroadcastFromFirst(buffers_, *comm_, group_.number()); }
 
 NoSyncScope::NoSyncScope(std::shared_ptr<internal::GradientSynchroniser> synchroniser)
     : synchroniser_(std::move(synchroniser)) {

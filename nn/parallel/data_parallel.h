@@ -20,6 +20,7 @@
 
 #include "firn/autograd/gradient_listener.h"
 #include "firn/device/comm/communicator.h"
+#include "firn/device/comm/groups.h"
 #include "firn/nn/module.h"
 #include "firn/nn/parallel/world.h"
 #include "firn/tensor/tensor.h"
@@ -68,11 +69,17 @@ class NoSyncScope {
 //
 // Hooks of parameters see the rank's own gradients, before they are reduced. Grad(...) gives the
 // rank's own too. Parameters that are shared count once, frozen ones not at all: to train one makes
-// another DataParallel, and a pass throws FailedPrecondition until then. Unimplemented are
-// gradients of gradients (create_graph), passes inside a capture and devices other than the CPU.
+// another DataParallel, and a pass throws FailedPrecondition until then.
 //
-// Thread-compatible. Lives no longer than what it needs of the network: its parameters, which it
-// holds.
+// A step may be captured (Freeze): its graph reduces where the step did, with the same bits. Such
+// steps reach the same parameters on all ranks (a pass where they do not throws
+// FailedPrecondition), and know neither NoSync nor SetWeight. Run one pass before: a step that is
+// captured first has its buckets in the order in which parameters are defined, backwards, which is
+// often that order. Unimplemented are gradients of gradients (create_graph), and devices other than
+// the CPU.
+//
+// Thread-compatible. Holds the parameters, and with several ranks as much memory again as their
+// gradients take.
 class DataParallel {
  public:
   // Called by all ranks. Gives all the parameters and buffers of rank 0. Throws firn::Error on all
@@ -106,8 +113,9 @@ class DataParallel {
   // same on all ranks. Gradients are then weighted by it, so that grad() is that of the mean over
   // all samples of all ranks. 0: what this rank finds counts for nothing, as where it has run out
   // of samples and goes through the network with others. All ranks call it before the same pass;
-  // it waits for none. That pass throws InvalidArgument on all ranks for a number that is negative
-  // or not finite, naming the rank, and where all are 0.
+  // it waits for none, unless a step was captured. That pass (or then this) throws InvalidArgument
+  // on all ranks for a number that is negative or not finite, naming the rank, and where all are 0.
+  // FailedPrecondition where the last pass was a run of a graph and should have been weighted.
   void SetWeight(inner::Real samples);
 
   // Gives all ranks the buffers of rank 0, as before a checkpoint or a test: running statistics are
@@ -116,6 +124,7 @@ class DataParallel {
 
  private:
   const std::shared_ptr<comm::Communicator> comm_;
+  const comm::Group group_;  // what operations call it
   const std::vector<NamedTensor> buffers_;
   std::shared_ptr<internal::GradientSynchroniser> synchroniser_;
   GradientListening listening_;

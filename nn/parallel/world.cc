@@ -7,6 +7,7 @@
 #include "absl/base/attributes.h"
 #include "absl/base/const_init.h"
 #include "absl/synchronization/mutex.h"
+#include "firn/device/comm/groups.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 
@@ -20,7 +21,11 @@ std::shared_ptr<comm::Communicator> Init(const comm::WorldRanksOptions& options)
   if (world == nullptr) {
     auto made = comm::WorldRanks(options);
     RaiseIfError(made.status(), "init");
-    world = *std::move(made);
+    world = {made->release(), [](comm::Communicator* c) {
+               comm::SetWorld(nullptr);
+               delete c;
+             }};
+    comm::SetWorld(world.get());
     present = world;
   }
   return world;

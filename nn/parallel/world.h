@@ -13,6 +13,7 @@ namespace firn {
 //
 //   const auto world = firn::Init(argc, argv);
 //
+// It is what operations among ranks (tensor/ops/collective) take for the world, group 0.
 // The world ends with the last that holds it (data parallel networks do), and MPI with it; until
 // then a second call gives the same, whatever its options. Throws firn::Error that says in one line
 // what is missing: FailedPrecondition where a launcher started this process and no MPI library is

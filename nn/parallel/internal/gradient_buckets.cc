@@ -53,7 +53,7 @@ std::vector<GradientBuckets::Plan> GradientBuckets::PlanOf(const std::vector<Ten
 
 GradientBuckets::GradientBuckets(const std::vector<Tensor>& leaves,
                                  const std::vector<int64_t>& order, const BucketOptions& options,
-                                 const std::shared_ptr<comm::Communicator>& comm)
+                                 int64_t group)
     : places_(leaves.size()) {
   const NoGradScope no_grad;
   for (const Plan& plan : PlanOf(leaves, order, options)) {
@@ -65,8 +65,9 @@ GradientBuckets::GradientBuckets(const std::vector<Tensor>& leaves,
       places_[leaf].view = Narrow(flat, 0, begin, elements).View(leaves[leaf].shape());
       begin += elements;
     }
-    buckets_.push_back(
-        {.leaves = plan.leaves, .missing = plan.leaves.size(), .mean = RankMean(comm, flat)});
+    buckets_.push_back({.leaves = plan.leaves,
+                        .missing = plan.leaves.size(),
+                        .mean = Reduction(flat, comm::Reduction::kMean, group)});
   }
 }
 

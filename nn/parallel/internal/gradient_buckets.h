@@ -3,12 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "firn/device/comm/communicator.h"
-#include "firn/nn/parallel/internal/rank_mean.h"
+#include "firn/nn/parallel/internal/reduction.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::nn::parallel::internal {
@@ -26,14 +24,15 @@ class GradientBuckets {
   // Buckets are filled in the order `order`, which has each leaf's number once, and started in that
   // of their last leaves, on all ranks alike.
   GradientBuckets(const std::vector<Tensor>& leaves, const std::vector<int64_t>& order,
-                  const BucketOptions& options, const std::shared_ptr<comm::Communicator>& comm);
+                  const BucketOptions& options, int64_t group);
 
-  // A leaf's part of this pass; undefined: zeros. Starts the buckets whose turn it is. Once a leaf.
+  // A leaf's part of this pass; undefined: zeros. Starts the buckets whose turn it is, among the
+  // ranks of the group. Once a leaf.
   void Put(size_t leaf, const Tensor& value);
   // Zeros for the leaves that are missing, and starts all buckets.
   void PutRest();
   // Waits for all, in their order. Then Mean gives a leaf's, of its shape and the bucket's dtype,
-  // until the next pass.
+  // until the next pass. It is the same tensor before.
   void Wait();
   const Tensor& Mean(size_t leaf) const { return places_[leaf].view; }
   // Nothing was put. Waits for what is on its way.
@@ -50,7 +49,7 @@ class GradientBuckets {
   struct Bucket {
     std::vector<size_t> leaves;
     size_t missing = 0;  // leaves that this pass has not put yet
-    RankMean mean;
+    Reduction mean;
   };
   struct Plan;
   static std::vector<Plan> PlanOf(const std::vector<Tensor>& leaves,

@@ -4,17 +4,24 @@
 //
 // The first pass reduces at its end, since only then the order is known in which gradients become
 // final. So all passes, also the first of a run that goes on, have the same buckets and the same
-// bits, in whatever order a library adds within one.
+// bits, in whatever order a library adds within one. A first pass that is captured cannot: every
+// run of its graph would reduce at its end, so it takes the order of definition, backwards.
+//
+// Note [Gradients in buckets]. Once there are buckets, a pass goes on with the leaf's place in them
+// as its gradient, which becomes the mean in place. The sweep adds it to grad(), or copies it
+// there, when the pass is over; what the pass had found is free at once.
 
 #include "firn/nn/parallel/internal/gradient_synchroniser.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/grad_meta.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/ops/shape/convert.h"
@@ -29,16 +36,19 @@ constexpr const char* kWho = "data_parallel";
 
 GradientSynchroniser::GradientSynchroniser(std::vector<NamedTensor> trained,
                                            std::vector<NamedTensor> frozen,
-                                           std::shared_ptr<comm::Communicator> comm,
+                                           std::shared_ptr<comm::Communicator> comm, int64_t group,
                                            const BucketOptions& options)
     : trained_(std::move(trained)),
       frozen_(std::move(frozen)),
       comm_(std::move(comm)),
+      group_(group),
       options_(options),
       local_(trained_.size()),
       here_(trained_.size(), 0),
       used_(trained_.size(), 0),
-      samples_of_(static_cast<size_t>(comm_->size()), 1) {
+      flags_(Zeros({2 * static_cast<int64_t>(trained_.size())}, DType::kU8)),
+      flags_reduction_(flags_, comm::Reduction::kMax, group),
+      weights_(comm_) {
   for (const NamedTensor& t : trained_) {
     number_of_[t.tensor.impl()] = leaves_.size();
     leaves_.push_back(t.tensor);
@@ -57,39 +67,36 @@ void GradientSynchroniser::CheckFrozen() const {
 }
 
 void GradientSynchroniser::Begin() {
-  if (inner::ThisThread().capture != nullptr) {
-    RaiseStatus(Unimplemented("a step that is captured cannot reduce gradients among ranks yet: "
-                              "run it without Freeze"),
-                kWho);
-  }
-  if (inner::ThisThread().grad_enabled) {
+  if (GradEnabled()) {
     RaiseStatus(Unimplemented("a pass that is recorded itself (create_graph) is not reduced"),
                 kWho);
   }
   CheckFrozen();
   synchronised_ = no_sync_ == 0;
-  factor_ = TakeFactor();
+  captured_ = inner::ThisThread().capture != nullptr;
+  weights_.Take();
+  if (captured_) BeginCaptured();
   in_pass_ = true;
 }
 
-double GradientSynchroniser::TakeFactor() {
-  if (weighing_ != nullptr) {
-    const absl::Status status = std::exchange(weighing_, nullptr)->Wait();
-    RaiseIfError(status, kWho);
+// What runs of the graph would not do is refused.
+void GradientSynchroniser::BeginCaptured() {
+  const bool waits =
+      std::any_of(local_.begin(), local_.end(), [](const Tensor& t) { return t.defined(); });
+  if (!synchronised_ || waits) {
+    RaiseStatus(Unimplemented("gradients of passes without synchronisation cannot be part of a "
+                              "captured step: run it without Freeze"),
+                kWho);
   }
-  const double mine = std::exchange(samples_, 1);
-  double sum = 0;
-  for (size_t rank = 0; rank < samples_of_.size(); ++rank) {
-    const double samples = std::exchange(samples_of_[rank], 1);
-    if (!(samples >= 0) || !std::isfinite(samples)) {
-      RaiseStatus(InvalidArgument("rank ", rank, " has a weight of ", samples,
-                                  " samples (want a finite number >= 0)"),
-                  kWho);
-    }
-    sum += samples;
+  if (weights_.uneven()) {
+    RaiseStatus(Unimplemented("a captured step cannot weigh ranks (SetWeight), each run would "
+                              "alike: run it without Freeze"),
+                kWho);
   }
-  if (sum == 0) RaiseStatus(InvalidArgument("no rank has a sample: all weights are 0"), kWho);
-  return mine * comm_->size() / sum;
+  any_captured_ = true;
+  if (alone() || buckets_) return;
+  const NoCaptureScope no_capture;
+  MakeBuckets();
 }
 
 void GradientSynchroniser::Ready(const Tensor& leaf, Tensor& grad) {
@@ -97,18 +104,25 @@ void GradientSynchroniser::Ready(const Tensor& leaf, Tensor& grad) {
   const size_t number = number_of_.at(leaf.impl());
   if (!grad.defined()) return;
   here_[number] = 1;
-  found_.push_back({number, grad});
   if (!synchronised_) {
-    grad = Tensor();
-  } else if (!alone() && buckets_) {
-    buckets_->Put(number, Part(found_.back()));
+    found_.push_back({number, std::exchange(grad, Tensor())});
+  } else if (alone() || !buckets_) {
+    found_.push_back({number, grad});
+  } else {
+    buckets_->Put(number, Part({number, grad}));
+    const Tensor& mean = buckets_->Mean(number);
+    if (mean.dtype() == grad.dtype()) {
+      grad = mean;  // Note [Gradients in buckets]
+    } else {
+      found_.push_back({number, grad});
+    }
   }
 }
 
 Tensor GradientSynchroniser::Part(const Found& found) const {
   const Tensor& local = local_[found.leaf];
-  if (factor_ == 0) return local;  // what was found may be no number
-  const Tensor weighted = factor_ == 1 ? found.grad : Mul(found.grad, factor_);
+  if (weights_.factor() == 0) return local;  // what was found may be no number
+  const Tensor weighted = weights_.factor() == 1 ? found.grad : Mul(found.grad, weights_.factor());
   return local.defined() ? Add(local, weighted) : weighted;
 }
 
@@ -138,27 +152,52 @@ void GradientSynchroniser::KeepLocal() {
 }
 
 void GradientSynchroniser::Reduce() {
-  if (!buckets_) MakeBuckets();
+  if (!buckets_) {
+    MakeBuckets();
+    for (const Found& f : found_) buckets_->Put(f.leaf, Part(f));
+  }
   for (size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     used_[leaf] = here_[leaf] != 0 || local_[leaf].defined() ? 1 : 0;
     if (here_[leaf] == 0 && local_[leaf].defined()) buckets_->Put(leaf, local_[leaf]);
   }
   buckets_->PutRest();
-  const auto any = comm_->Start({.kind = comm::CollectiveKind::kAllReduce,
-                                 .element = comm::Element::kU8,
-                                 .reduction = comm::Reduction::kMax,
-                                 .count = static_cast<int64_t>(used_.size()),
-                                 .in = used_.data(),
-                                 .out = used_.data()});
-  RaiseIfError(any.status(), kWho);
+  SetFlags();
+  flags_reduction_.Start();
   buckets_->Wait();
-  RaiseIfError((*any)->Wait(), kWho);
+  flags_reduction_.Wait();
+  ReadFlags();
   for (const Found& f : found_) inner::Assign(f.grad, buckets_->Mean(f.leaf));
 }
 
+void GradientSynchroniser::SetFlags() {
+  std::vector<uint8_t> flags = used_;
+  for (const uint8_t used : used_) flags.push_back(captured_ && used == 0 ? 1 : 0);
+  Tensor mine;
+  {
+    const NoCaptureScope no_capture;
+    mine = FromVector(std::move(flags));
+  }
+  inner::Assign(flags_, mine);
+}
+
+// A captured pass adds nothing to what it does not reach.
+void GradientSynchroniser::ReadFlags() {
+  const NoCaptureScope no_capture;
+  const auto flags = flags_.host_view<uint8_t>();
+  std::copy(flags.begin(), flags.begin() + static_cast<std::ptrdiff_t>(used_.size()),
+            used_.begin());
+  for (size_t leaf = 0; leaf < used_.size(); ++leaf) {
+    if (used_[leaf] == 0 || flags[used_.size() + leaf] == 0) continue;
+    Reset();  // on all ranks: nobody needs to be told
+    RaiseStatus(FailedPrecondition("some ranks reach parameter ", trained_[leaf].name,
+                                   " and others captured a step that does not: captured steps "
+                                   "reach the same on all ranks"),
+                kWho);
+  }
+}
+
 void GradientSynchroniser::MakeBuckets() {
-  buckets_.emplace(leaves_, OrderOfFirstRank(), options_, comm_);
-  for (const Found& f : found_) buckets_->Put(f.leaf, Part(f));
+  buckets_.emplace(leaves_, OrderOfFirstRank(), options_, group_);
 }
 
 // As leaves became final; those that this pass did not reach follow, the last defined first.
@@ -184,6 +223,7 @@ std::vector<GradientSynchroniser::Found> GradientSynchroniser::Late() const {
   std::vector<Found> late;
   for (size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     if (here_[leaf] != 0 || used_[leaf] == 0) continue;
+    if (inner::IsWithheld(leaves_[leaf])) continue;  // as the sweep
     const Tensor mean = alone() ? local_[leaf] : buckets_->Mean(leaf);
     const Tensor own =
         mean.dtype() == leaves_[leaf].dtype() ? Clone(mean) : Cast(mean, leaves_[leaf].dtype());
@@ -194,7 +234,7 @@ std::vector<GradientSynchroniser::Found> GradientSynchroniser::Late() const {
 }
 
 void GradientSynchroniser::Cancel() noexcept {
-  if (!in_pass_) return;
+  if (!in_pass_) return;  // it did not begin, or all ranks know
   if (synchronised_ && !alone()) {
     try {
       comm_->Abort("its backward pass failed");
@@ -206,9 +246,11 @@ void GradientSynchroniser::Cancel() noexcept {
 
 void GradientSynchroniser::Reset() noexcept {
   if (buckets_) buckets_->Reset();
+  flags_reduction_.Drop();
   found_.clear();
   std::fill(here_.begin(), here_.end(), uint8_t{0});
   std::fill(used_.begin(), used_.end(), uint8_t{0});
+  weights_.Reset();
   in_pass_ = false;
 }
 
@@ -216,18 +258,17 @@ void GradientSynchroniser::DropLocal() {
   for (Tensor& t : local_) t = Tensor();
 }
 
+// Runs of a graph know nothing of weights. Where the next pass may be one, all ranks find out here
+// that the last one was, and had some.
 void GradientSynchroniser::SetWeight(double samples) {
-  weighing_.reset();  // of a pass that did not come
-  samples_ = samples;
-  samples_of_[0] = samples;
-  if (alone()) return;
-  auto started = comm_->Start({.kind = comm::CollectiveKind::kAllGather,
-                               .element = comm::Element::kF64,
-                               .count = 1,
-                               .in = &samples_,
-                               .out = samples_of_.data()});
-  RaiseIfError(started.status(), kWho);
-  weighing_ = *std::move(started);
+  if (weights_.uneven()) {
+    weights_.Reset();
+    RaiseStatus(FailedPrecondition("the step after the last SetWeight was captured, and has not "
+                                   "weighed ranks, whose numbers of samples were not the same"),
+                kWho);
+  }
+  weights_.Set(samples);
+  if (any_captured_) weights_.Take();
 }
 
 }  // namespace firn::nn::parallel::internal

@@ -11,6 +11,8 @@
 #include "firn/autograd/gradient_listener.h"
 #include "firn/device/comm/communicator.h"
 #include "firn/nn/parallel/internal/gradient_buckets.h"
+#include "firn/nn/parallel/internal/rank_weights.h"
+#include "firn/nn/parallel/internal/reduction.h"
 #include "firn/tensor/state_dict.h"
 #include "firn/tensor/tensor.h"
 
@@ -19,9 +21,11 @@ namespace firn::nn::parallel::internal {
 // What a DataParallel does in backward passes; that class says what holds. Thread-compatible.
 class GradientSynchroniser : public GradientListener {
  public:
-  // `trained` is listened to, `frozen` are the network's other parameters.
+  // `trained` is listened to, `frozen` are the network's other parameters. `group` is the number of
+  // `comm` (device/comm/groups.h).
   GradientSynchroniser(std::vector<NamedTensor> trained, std::vector<NamedTensor> frozen,
-                       std::shared_ptr<comm::Communicator> comm, const BucketOptions& options);
+                       std::shared_ptr<comm::Communicator> comm, int64_t group,
+                       const BucketOptions& options);
 
   void Ready(const Tensor& leaf, Tensor& grad) override;
   void Finish() override;
@@ -41,21 +45,24 @@ class GradientSynchroniser : public GradientListener {
   bool alone() const { return comm_->size() == 1; }
   // The first call of a pass.
   void Begin();
+  void BeginCaptured();
   void CheckFrozen() const;
-  // By what gradients of this pass are multiplied, so that their mean over ranks is weighted.
-  double TakeFactor();
   // What this rank adds of a leaf: the pass's gradient, and what earlier passes have left.
   Tensor Part(const Found& found) const;
   void KeepLocal();
   void Reduce();
   void MakeBuckets();
   std::vector<int64_t> OrderOfFirstRank() const;
+  // Before the reduction of flags_, and after.
+  void SetFlags();
+  void ReadFlags();
   // The gradients of leaves that this pass did not reach, which nobody adds for the listener.
   std::vector<Found> Late() const;
   void Reset() noexcept;
 
   const std::vector<NamedTensor> trained_, frozen_;
   const std::shared_ptr<comm::Communicator> comm_;
+  const int64_t group_;
   const BucketOptions options_;
   std::vector<Tensor> leaves_;  // those of trained_
   absl::flat_hash_map<const inner::TensorImpl*, size_t> number_of_;
@@ -64,16 +71,15 @@ class GradientSynchroniser : public GradientListener {
   int no_sync_ = 0;                         // scopes
 
   // Of the pass that runs.
-  bool in_pass_ = false, synchronised_ = false;
-  double factor_ = 1;
-  std::vector<Found> found_;
-  std::vector<uint8_t> here_;  // by leaf: whether it is among them
+  bool in_pass_ = false, synchronised_ = false, captured_ = false;
+  std::vector<Found> found_;   // of its own, or to be written at the end
+  std::vector<uint8_t> here_;  // by leaf: whether the pass has found a gradient
   std::vector<uint8_t> used_;  // by leaf: whether this rank, then any, has something to add
-
-  // Of SetWeight.
-  double samples_ = 1;
-  std::vector<double> samples_of_;  // by rank
-  std::unique_ptr<comm::Pending> weighing_;
+  // u8, twice by leaf: used_, and whether a captured pass does not reach the leaf.
+  Tensor flags_;
+  Reduction flags_reduction_;
+  bool any_captured_ = false;  // passes before, too
+  RankWeights weights_;
 };
 
 }  // namespace firn::nn::parallel::internal

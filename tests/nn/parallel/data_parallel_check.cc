@@ -1,6 +1,6 @@
 // Started several times by a launcher of MPI: data_parallel_mpi_test.py.
 //
-//   data_parallel_check exact|train|differ|absent|throws
+//   data_parallel_check exact|train|frozen|differ|absent|throws
 //
 // Prints "rank R of N: " and a number that all bits of the parameters go into, or the error.
 
@@ -9,12 +9,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/hooks.h"
 #include "firn/nn/layers.h"
 #include "firn/nn/parallel/data_parallel.h"
@@ -76,21 +79,35 @@ std::string Exact(const std::shared_ptr<comm::Communicator>& world) {
   return BitsOf(net);
 }
 
-std::string Train(const std::shared_ptr<comm::Communicator>& world) {
+// `frozen`: from the second step on.
+std::string Train(const std::shared_ptr<comm::Communicator>& world, bool frozen) {
   Net net;
   DataParallel parallel(net, world, {.bucket_bytes = 100, .first_bucket_bytes = 40});
   optim::Adam adam(net.named_parameters(), {.lr = 1e-2});
-  for (int step = 0; step < 20; ++step) {
+  const auto step = [&](const Tensor& x, const Tensor& target) {
     adam.ZeroGrad();
-    CrossEntropy(net(Randn({16, 2})), Randint(0, 3, {16})).Backward();
+    const Tensor loss = CrossEntropy(net(x), target);
+    loss.Backward();
     adam.Step();
+    return loss;
+  };
+  std::optional<StaticGraph> graph;
+  for (int i = 0; i < 20; ++i) {
+    const Tensor x = Randn({16, 2}), target = Randint(0, 3, {16});
+    if (graph) {
+      (*graph)(x, target);
+    } else if (frozen && i == 1) {
+      graph = Freeze(step, x, target);
+    } else {
+      step(x, target);
+    }
   }
   return BitsOf(net);
 }
 
 std::string Run(std::string_view what, const std::shared_ptr<comm::Communicator>& world) {
   if (what == "exact") return Exact(world);
-  if (what == "train") return Train(world);
+  if (what == "train" || what == "frozen") return Train(world, what == "frozen");
   Net net(what == "differ" ? 8 + world->rank() : 8);
   return testing::ErrorOf([&] {
     const DataParallel parallel(net, world);

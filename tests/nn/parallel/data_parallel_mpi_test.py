@@ -50,6 +50,7 @@ class DataParallelMpiTest(unittest.TestCase):
             self.assertRegex(said[0], "^bits [1-9]")
             self.assertEqual(said, said[:1] * count)
             self.assertEqual(run(count, "train"), said)  # and again, in another run
+            self.assertEqual(run(count, "frozen"), said)
 
     def test_ranks_that_differ_are_told_so(self):
         self.assertEqual(run(2, "differ"), [

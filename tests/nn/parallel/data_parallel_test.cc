@@ -281,7 +281,7 @@ TEST(DataParallelTest, CompressesToHalfTypes) {
       const auto rounded = [&](float v) { return Full({}, v).To(to).Item<float>(); };
       EXPECT_EQ(net.Grad(0)[0], rounded((rounded(0.1f) + rounded(0.7f)) / 2));
       EXPECT_EQ(net.w[0]->grad().dtype(), DType::kF32);
-      EXPECT_EQ(c->started.back(), "all_reduce of 3 u8 (max)");
+      EXPECT_EQ(c->started.back(), "all_reduce of 6 u8 (max)");
     });
   }
 }
@@ -337,7 +337,7 @@ TEST(DataParallelTest, KnowsSharedAndFrozenParametersAndHooks) {
     Mean(net.Forward(PartOf(x, *c))).Backward();
     EXPECT_TRUE(net.a.weight().grad().Equals(one.a.weight().grad()));
     EXPECT_FALSE(net.frozen.weight().grad().defined());
-    EXPECT_EQ(c->started.back(), "all_reduce of 1 u8 (max)");
+    EXPECT_EQ(c->started.back(), "all_reduce of 2 u8 (max)");
   });
 }
 

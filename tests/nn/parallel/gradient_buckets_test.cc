@@ -52,7 +52,7 @@ TEST(GradientBucketsTest, FillInTheOrderOfTheFirstPass) {
         c->rank() == 0 ? std::vector<size_t>{2, 0, 1, 4, 3} : std::vector<size_t>{0, 1, 2, 3, 4};
     // w4 alone, w5 with w2, w1 with w3.
     const Texts buckets = {"all_reduce of 4 f32 (mean)", "all_reduce of 7 f32 (mean)",
-                           "all_reduce of 4 f32 (mean)", "all_reduce of 5 u8 (max)"};
+                           "all_reduce of 4 f32 (mean)", "all_reduce of 10 u8 (max)"};
     Texts first = {"broadcast of 5 i64 from rank 0"};
     first.insert(first.end(), buckets.begin(), buckets.end());
     EXPECT_EQ(StartedBy(c, [&] { net.Loss(order).Backward(); }), first);
