@@ -247,18 +247,22 @@ absl::Status Executor::RunAllAndWait() {
   return comm::WaitForAllSince(started);
 }
 
+absl::Status Executor::CheckNotRunning() const {
+  FIRN_RETURN_IF(turn_->runner.load(std::memory_order_relaxed) == std::this_thread::get_id(),
+                 FailedPrecondition("the graph is running on this thread already; what observes"
+                                    " its steps cannot run it"));
+  return absl::OkStatus();
+}
+
 // Several threads may have one graph: each run waits for the one before, whose memory it needs. A
 // thread that is in a run already, as an observer of it may be, would wait for itself.
 absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out) {
-  const std::thread::id self = std::this_thread::get_id();
-  FIRN_RETURN_IF(runner_.load(std::memory_order_relaxed) == self,
-                 FailedPrecondition("the graph is running on this thread already; what observes"
-                                    " its steps cannot run it"));
-  const std::lock_guard<std::mutex> lock(running_);
-  runner_.store(self, std::memory_order_relaxed);
+  FIRN_RETURN_IF_ERROR(CheckNotRunning());
+  const std::lock_guard<std::mutex> lock(turn_->mutex);
+  turn_->runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
   // Also when an observer throws.
   const absl::Cleanup done = [this] {
-    runner_.store(std::thread::id(), std::memory_order_relaxed);
+    turn_->runner.store(std::thread::id(), std::memory_order_relaxed);
   };
   return RunAlone(in, out);
 }

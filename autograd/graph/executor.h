@@ -62,6 +62,13 @@ class Executor {
   // ExecutionObserver of this thread reports.
   absl::Status Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out);
 
+  // Another one of the same graph, kernels and states, with an arena of its own: the two run at
+  // once, and either may go first. On a CUDA device, where all work is queued on one stream, their
+  // runs are queued one after the other. Thread-safe, also beside runs.
+  // FailedPrecondition, naming it, for a graph that changes what replicas would share: gradients
+  // and states, but for a random stream of the CPU, from which each run takes its own piece.
+  absl::StatusOr<std::unique_ptr<Executor>> Replica();
+
   const Graph& graph() const { return graph_; }
   // Of the device that needs the most.
   const MemoryPlan& plan() const { return arenas_.main_plan(); }
@@ -95,7 +102,16 @@ class Executor {
     bool written;
   };
 
-  Executor(Graph graph, const ExecutorOptions& options);
+  // Runs come one after the other. Replicas have one of their own where they can run at once.
+  struct Turn {
+    std::mutex mutex;
+    std::atomic<std::thread::id> runner;
+  };
+
+  Executor(std::shared_ptr<const Graph> graph, size_t modes, const ExecutorOptions& options,
+           const internal::Precision& precision);
+  // An error on the thread that runs this one already, as an observer of its steps may want to do.
+  absl::Status CheckNotRunning() const;
   // Everything that follows from the graph, its kernels and the number of threads.
   absl::Status Bind();
   // Asks every kernel about its call.
@@ -144,14 +160,17 @@ class Executor {
   bool DropFoundGradients(absl::Span<const Tensor> in);
   void LeaveGradients();
 
-  Graph graph_;
-  size_t modes_ = 0;            // of its switches, the first: of no state
+  const std::shared_ptr<const Graph> shared_graph_;  // with replicas
+  const Graph& graph_ = *shared_graph_;
+  const size_t modes_;          // of its switches, the first: of no state
   uint64_t replacements_ = ~0;  // when all switches stood last (tensor/owner.h)
   const ExecutorOptions options_;
-  const internal::Precision precision_ = internal::Precision::Now();
+  const internal::Precision precision_;
   std::vector<int64_t> input_of_buffer_;
-  int threads_ = 0;                        // NumThreads() when bound: workspaces depend on it
-  std::vector<Prepared> prepared_;         // by instruction; views have none
+  int threads_ = 0;  // NumThreads() when bound: workspaces depend on it
+  // By instruction; views have none. Of as many threads as are said; shared with replicas.
+  std::shared_ptr<const std::vector<Prepared>> prepared_;
+  int prepared_threads_ = 0;
   std::vector<int64_t> temp_pieces_;       // of the arenas, by buffer; -1: none
   std::vector<int64_t> workspace_pieces_;  // by instruction
   Arenas arenas_;
@@ -169,8 +188,7 @@ class Executor {
   std::vector<Tensor> left_;       // by effect on gradients: the handle that is given out
   std::vector<bool> only_summed_;  // by effect: runs do nothing with the gradient but add to it
   std::vector<bool> made_anew_;    // by effect: runs may write the gradient into other memory
-  std::mutex running_;
-  std::atomic<std::thread::id> runner_;
+  std::shared_ptr<Turn> turn_ = std::make_shared<Turn>();
 };
 
 }  // namespace firn

@@ -39,21 +39,27 @@ bool OfOneSpec(absl::Span<const Operand> operands) {
 
 }  // namespace
 
-Executor::Executor(Graph graph, const ExecutorOptions& options)
-    : graph_(std::move(graph)), options_(options), input_of_buffer_(graph_.buffers.size(), -1) {
+Executor::Executor(std::shared_ptr<const Graph> graph, size_t modes, const ExecutorOptions& options,
+                   const internal::Precision& precision)
+    : shared_graph_(std::move(graph)),
+      modes_(modes),
+      options_(options),
+      precision_(precision),
+      input_of_buffer_(graph_.buffers.size(), -1) {
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
     const auto buffer = static_cast<size_t>(graph_.value(graph_.inputs[i]).buffer);
     input_of_buffer_[buffer] = static_cast<int64_t>(i);
   }
-  const auto states = std::stable_partition(graph_.switches.begin(), graph_.switches.end(),
-                                            [](const Switch& s) { return !s.kept.defined(); });
-  modes_ = static_cast<size_t>(states - graph_.switches.begin());
 }
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph,
                                                          const ExecutorOptions& options) {
   FIRN_RETURN_IF_ERROR(graph.Verify());
-  auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph), options));
+  const auto states = std::stable_partition(graph.switches.begin(), graph.switches.end(),
+                                            [](const Switch& s) { return !s.kept.defined(); });
+  const auto modes = static_cast<size_t>(states - graph.switches.begin());
+  auto executor = std::unique_ptr<Executor>(new Executor(
+      std::make_shared<const Graph>(std::move(graph)), modes, options, internal::Precision::Now()));
   FIRN_RETURN_IF_ERROR(executor->Bind());
   executor->FindLeftGradients();
   return executor;
@@ -66,7 +72,11 @@ absl::Status Executor::Bind() {
   states_.clear();
   recordings_.reset();
   threads_ = 0;  // until all of it has worked: the next run tries again
-  FIRN_RETURN_IF_ERROR(PrepareKernels());
+  const int threads = NumThreads();
+  if (prepared_ == nullptr || prepared_threads_ != threads) {
+    FIRN_RETURN_IF_ERROR(PrepareKernels());
+    prepared_threads_ = threads;
+  }
   collective_ = std::any_of(graph_.instrs.begin(), graph_.instrs.end(),
                             [](const Instr& instr) { return instr.op->collective; });
   const std::optional<Device> cuda = CudaDevice();
@@ -80,22 +90,23 @@ absl::Status Executor::Bind() {
   FIRN_RETURN_IF_ERROR(BindStates());
   BindOperands();
   if (cuda && WhyNotRecorded().empty()) recordings_.emplace(*cuda);
-  threads_ = NumThreads();
+  threads_ = threads;
   return absl::OkStatus();
 }
 
 absl::Status Executor::PrepareKernels() {
   const TuningScope tuning(options_.autotune);
-  prepared_.assign(graph_.instrs.size(), Prepared());
-  for (size_t i = 0; i < prepared_.size(); ++i) {
+  std::vector<Prepared> prepared(graph_.instrs.size());
+  for (size_t i = 0; i < prepared.size(); ++i) {
     const Instr& instr = graph_.instrs[i];
     if (instr.op->is_view) continue;
     FIRN_RETURN_IF(instr.kernel == nullptr,
                    Internal(Describe(instr), " has no kernel: the graph is not lowered"));
     const KernelCall call(graph_, instr);
-    FIRN_ASSIGN_OR_RETURN(prepared_[i], call.Ask(*instr.kernel));
-    FIRN_RETURN_IF_ERROR(call.CheckLayouts(prepared_[i]));
+    FIRN_ASSIGN_OR_RETURN(prepared[i], call.Ask(*instr.kernel));
+    FIRN_RETURN_IF_ERROR(call.CheckLayouts(prepared[i]));
   }
+  prepared_ = std::make_shared<const std::vector<Prepared>>(std::move(prepared));
   return absl::OkStatus();
 }
 
@@ -167,7 +178,7 @@ absl::Status Executor::PlanArena() {
   }
   const size_t first_workspace = pieces.size();
   for (int64_t step = 0; step < count; ++step) {
-    const auto bytes = static_cast<int64_t>(prepared_[static_cast<size_t>(step)].workspace);
+    const auto bytes = static_cast<int64_t>((*prepared_)[static_cast<size_t>(step)].workspace);
     workspace_pieces_.push_back(bytes == 0 ? -1 : static_cast<int64_t>(pieces.size()));
     if (bytes == 0) continue;
     const KernelCall call(graph_, graph_.instrs[static_cast<size_t>(step)]);
@@ -249,16 +260,17 @@ void Executor::BindOperands() {
     const size_t results = operands_.size();
     for (ValueId id : instr.out) bind(id, true);
     if (!Computes(graph_, instr)) continue;
+    const Prepared& prepared = (*prepared_)[i];
     void* workspace = workspace_pieces_[i] < 0
                           ? nullptr
                           : arenas_.place(static_cast<size_t>(workspace_pieces_[i]));
     steps_.push_back(
-        {prepared_[i].run, &instr,
+        {prepared.run, &instr,
          KernelContext({operands_.data() + first, results - first},
                        {operands_.data() + results, operands_.size() - results}, instr.attrs.ref(),
                        workspace, OfOneSpec(absl::MakeConstSpan(operands_).subspan(first))),
          instr.op->index_bounds != nullptr && instr.kernel->device == DeviceType::kCpu});
-    steps_.back().context.set_state(prepared_[i].state.get());
+    steps_.back().context.set_state(prepared.state.get());
   }
 }
 

@@ -78,8 +78,12 @@ bool OnCpu(const Graph& graph) {
 }  // namespace
 
 struct StaticGraph::Parts {
-  Graph captured;
-  std::vector<PassReport> reports;
+  // What is known of how it was made; replicas share it.
+  struct Origin {
+    Graph captured;
+    std::vector<PassReport> reports;
+  };
+  std::shared_ptr<const Origin> origin;
   std::unique_ptr<Executor> executor;
   // Of the captured run. Threads that run the graph forget it, so whoever turns the flag has it.
   TensorList first;
@@ -95,8 +99,9 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   FIRN_RETURN_IF_ERROR(graph.Verify());
   if (!options.keep_gradients) DropGradients(graph);
   auto parts = std::make_unique<Parts>();
-  parts->captured = graph;
-  FIRN_ASSIGN_OR_RETURN(parts->reports,
+  auto origin = std::make_shared<Parts::Origin>();
+  origin->captured = graph;
+  FIRN_ASSIGN_OR_RETURN(origin->reports,
                         RunPasses(graph, {.arithmetic = options.arithmetic,
                                           .constant_states = options.constant_states,
                                           .recompute = options.recompute.value_or(OnCpu(graph))}));
@@ -104,12 +109,13 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   const internal::PrecisionScope precision(now);  // whatever other threads set meanwhile
   const TuningScope tuning(options.autotune);     // layouts are those of the kernels that will run
   FIRN_ASSIGN_OR_RETURN(std::vector<PassReport> lowering, RunLowering(graph));
-  std::move(lowering.begin(), lowering.end(), std::back_inserter(parts->reports));
+  std::move(lowering.begin(), lowering.end(), std::back_inserter(origin->reports));
   FIRN_ASSIGN_OR_RETURN(
       parts->executor, Executor::Make(std::move(graph), {.max_arena_bytes = options.max_arena_bytes,
                                                          .side_stream = options.side_stream,
                                                          .autotune = options.autotune}));
-  parts->reports.push_back(ReportSideStream(parts->executor->graph(), parts->executor->streams()));
+  origin->reports.push_back(ReportSideStream(parts->executor->graph(), parts->executor->streams()));
+  parts->origin = std::move(origin);
   return StaticGraph(std::move(parts));
 }
 
@@ -139,6 +145,15 @@ absl::Status StaticGraph::Run(absl::Span<const Tensor> in, absl::Span<Tensor> ou
     parts_->first.clear();
   }
   return parts_->executor->Run(in, out);
+}
+
+StaticGraph StaticGraph::Replica() const {
+  auto replica = std::make_unique<Parts>();
+  replica->origin = parts().origin;
+  absl::StatusOr<std::unique_ptr<Executor>> executor = parts_->executor->Replica();
+  RaiseIfError(executor.status(), "replica");
+  replica->executor = *std::move(executor);
+  return StaticGraph(std::move(replica));
 }
 
 TensorList StaticGraph::Call(absl::Span<const Tensor> in) {
@@ -179,7 +194,7 @@ Tensor StaticGraph::TakeFirst() {
   return TakeFirstResults()[0];
 }
 
-const Graph& StaticGraph::captured() const { return parts().captured; }
+const Graph& StaticGraph::captured() const { return parts().origin->captured; }
 const Graph& StaticGraph::graph() const { return parts().executor->graph(); }
 const MemoryPlan& StaticGraph::memory() const { return parts().executor->plan(); }
 
@@ -192,8 +207,8 @@ int64_t StaticGraph::operations_aside() const {
 
 std::string StaticGraph::Explain() const {
   const Parts& p = parts();
-  return firn::Explain(
-      {p.captured, p.reports, graph(), memory(), p.executor->peak(), p.executor->WhyNotRecorded()});
+  return firn::Explain({p.origin->captured, p.origin->reports, graph(), memory(),
+                        p.executor->peak(), p.executor->WhyNotRecorded()});
 }
 
 TensorList inner::internal::AsList(Tensor t) { return {std::move(t)}; }

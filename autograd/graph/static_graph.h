@@ -60,7 +60,8 @@ struct CompileOptions {
 //
 // Runs may be asked for on several threads at once and come one after the other, each with the
 // results of its own inputs; who uses the graph's states elsewhere meanwhile needs a lock, as for
-// any tensor. A graph that was moved from throws firn::Error, or gives it as a status.
+// any tensor. To run at once, threads have replicas. A graph that was moved from throws
+// firn::Error, or gives it as a status.
 class StaticGraph {
  public:
   // Errors: what does not fit together in the graph, memory.
@@ -88,6 +89,16 @@ class StaticGraph {
     const Tensor in[] = {Tensor(inputs)..., Tensor()};
     return CallForOne({in, sizeof...(inputs)});
   }
+
+  // A graph that gives the same bits and runs beside this one, for another thread: states,
+  // constants and packed weights are shared, and so is what is written into states between runs;
+  // memory for a run (memory().arena_bytes) is its own. It stands alone: either may go first. No
+  // lock is shared, but on a CUDA device, which has one queue: there runs are queued one after the
+  // other. Graphs that draw random numbers draw pieces of one stream, whoever comes first.
+  //   SetNumThreads(1);  // in a server of as many threads as cores: each runs on its own
+  // Throws firn::Error, which names it, for a graph that changes a state (running statistics, an
+  // optimizer's, a cache) or leaves gradients; and where memory is missing. Any thread may call it.
+  StaticGraph Replica() const;
 
   // What the captured run computed, once: it is forgotten when it was taken, and at the first run.
   // For graphs with one result: Tensor first = step.TakeFirst(). Throws when it is gone.
