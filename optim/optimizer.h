@@ -60,7 +60,7 @@ class Optimizer {
 
   // Where `skip` (bool, 0-d) is defined and true, nothing changes: decided on the device, without
   // reading it here. Throws firn::Error when all parameters are pending: no forward has run.
-  void Step(const Tensor& skip = {});
+  virtual void Step(const Tensor& skip = {});
   // Forgets the gradients of all parameters.
   void ZeroGrad();
 
@@ -96,13 +96,14 @@ class Optimizer {
 
   // "groups.0.lr", ... and "state.fc.weight.exp_avg", ... of the parameters that have been moved.
   // Shares their elements.
-  StateDict state_dict() const;
+  virtual StateDict state_dict() const;
   // Continues where the saved optimizer was, options included, bit by bit; state that was there is
   // written in place. Throws, and changes nothing, unless the groups, the names of parameters and
   // the shapes agree and the options make sense.
-  void LoadStateDict(const StateDict& state);
+  virtual void LoadStateDict(const StateDict& state);
 
  protected:
+  friend class ShardedOptimizer;  // which has another one's groups, and lets it move parts of them
   Optimizer() = default;
 
   struct Slot {
@@ -133,6 +134,9 @@ class Optimizer {
   virtual void CheckOptions(size_t group, double lr) const = 0;
   // What puts all groups' options back as they are now.
   virtual std::function<void()> OptionsAsTheyAre() = 0;
+  // Whether an element moves by its own gradient and state alone, so that parts of a parameter may
+  // be moved as parameters of their own (optim/sharded.h).
+  virtual bool ElementByElement() const { return false; }
 
   void AddParameters(const ParameterList& parameters, double lr);
 

@@ -25,6 +25,7 @@ class OptimizerByRule final : public OptimizerOf<OptionsType> {
   void Update(size_t group, const Tensor& lr, const Tensor& skip,
               absl::Span<Slot* const> slots) override;
   void Check(const OptionsType& options) const override;
+  bool ElementByElement() const override;
 };
 
 }  // namespace firn::optim

@@ -33,6 +33,11 @@ void OptimizerByRule<Rule, OptionsType>::Check(const OptionsType& o) const {
 }
 
 template <class Rule, class OptionsType>
+bool OptimizerByRule<Rule, OptionsType>::ElementByElement() const {
+  return !HasSums<Rule>;
+}
+
+template <class Rule, class OptionsType>
 std::vector<std::string> OptimizerByRule<Rule, OptionsType>::state_names(size_t group) const {
   const auto attrs = StepAttrsOf<Rule>(this->options(group));
   std::vector<std::string> names;

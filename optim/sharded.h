@@ -1,0 +1,125 @@
+#ifndef FIRN_OPTIM_SHARDED_H_
+#define FIRN_OPTIM_SHARDED_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "firn/optim/optimizer.h"
+
+namespace firn::comm {
+class Communicator;  // device/comm/communicator.h
+}  // namespace firn::comm
+
+namespace firn::optim {
+
+struct ShardedOptions {
+  // Whether Step averages the ranks' gradients, of which each rank gets its part alone; grad()
+  // stays what the rank computed. False: they are the same on all ranks already, as behind
+  // nn::parallel::DataParallel.
+  bool average = true;
+  // Whether state_dict() gives this rank's part alone, which only that rank of as many can load.
+  // False: all of it, as the optimizer would give that is not sharded.
+  bool sharded_state = false;
+};
+
+// An optimizer on several ranks that all train one network, each of which keeps the state of 1/n of
+// the elements of every parameter (ZeRO stage 1; Rajbhandari et al., "ZeRO: memory optimizations
+// toward training trillion parameter models", 2020): it moves those, and gets the others' from the
+// ranks that moved them. Parameters are, to the bit, those of the optimizer alone on the same mean
+// gradients.
+//
+//   optim::Sharded<optim::Adam> adam(net.named_parameters(), {.lr = 1e-3}, ranks);
+//   adam.ZeroGrad();
+//   CrossEntropy(net(images), labels).Backward();   // of this rank's part of the batch
+//   adam.Step();
+//
+// For optimizers that go element by element: not Lamb, Lars, Muon and Adafactor, which need all of
+// a parameter. Parts are multiples of 16 elements, so a rank has at most that much more than 1/n of
+// each parameter.
+//
+// The constructor, Step and, unless sharded_state, state_dict are for all ranks, in the same order;
+// so are changes of parameters, learning rates and the loading of a state. Ranks that differ are an
+// error on all of them that names both sides; one that fails alone ends the communicator's work
+// (comm::Communicator::Abort). A gradient that only some ranks have counts as zeros on the others
+// where Step averages, and is an error where it does not. Where one rank's `skip` is true, the step
+// is left out on all. Clip gradients before, where they are averaged already.
+//
+// Parameters lie on the CPU. Not within captured functions. Thread-compatible.
+class ShardedOptimizer : public Optimizer {
+ public:
+  // Takes the optimizer's parameters and options over. The communicator must outlive this. Throws
+  // firn::Error as said above, for an optimizer that has made steps already or is null, and for
+  // parameters on other devices.
+  ShardedOptimizer(std::unique_ptr<Optimizer> optimizer, comm::Communicator& comm,
+                   const ShardedOptions& options = {});
+  ~ShardedOptimizer() override;
+
+  // Functions of AddHooks run before gradients are averaged and after parameters are whole.
+  void Step(const Tensor& skip = {}) override;
+
+  StateDict state_dict() const override;
+  // What state_dict() gives with either option, and what the optimizer gives that is not sharded.
+  // Throws, and changes nothing, also for the part of another rank or of another number of ranks.
+  void LoadStateDict(const StateDict& state) override;
+
+ protected:
+  const char* name() const override;
+  std::vector<std::string> state_names(size_t group) const override;
+  Shape StateShape(size_t group, size_t state, const Shape& param) const override;
+  void CheckParameter(const std::string& name, const Shape& shape) const override;
+  void Update(size_t group, const Tensor& lr, const Tensor& skip,
+              absl::Span<Slot* const> slots) override;
+  inner::AttrsRef OptionsRef(size_t group) const override;
+  void VisitOptions(size_t group, inner::AttrVisitor& visitor) override;
+  void CheckOptions(size_t group, double lr) const override;
+  std::function<void()> OptionsAsTheyAre() override;
+  bool ElementByElement() const override { return true; }
+
+ private:
+  std::vector<Slot*> Slots();
+  // What all ranks have to have in common, a line each.
+  std::vector<std::string> Lines() const;
+  // Throws on all ranks where they differ, if anything has changed here since the last time.
+  void AgreeOnParameters();
+  void CheckPlaces() const;
+  // Of one step: which slots any rank has gradients of, and whether any rank leaves it out.
+  struct Plan {
+    std::vector<bool> moves;  // by slot
+    bool skips = false;
+  };
+  Plan AgreeOnStep(const Tensor& skip);
+  void StepTogether(const Plan& plan);
+  void Average(const std::vector<Slot*>& moving);
+  using SlotsByName = std::map<std::string, const Slot*, std::less<>>;
+  SlotsByName ByName() const;
+  // The parameter that a state dict's entry is a state of, of its shape; null: of none.
+  static const Slot* SlotOf(const SlotsByName& slots, std::string_view entry);
+  // This rank's part of a whole state dict, marked as such.
+  StateDict PartsOf(const StateDict& whole) const;
+  Tensor WholeState(const Slot& slot, const Tensor& part) const;
+
+  const std::unique_ptr<Optimizer> inner_;  // its options and its rule; it has no parameters
+  comm::Communicator& comm_;
+  const ShardedOptions options_;
+  std::vector<uint64_t> agreed_;  // addresses and sizes of parameters when the ranks agreed last
+  std::map<const inner::TensorImpl*, Tensor> averaged_;  // within a step: parts of gradients
+  mutable bool marks_ = false;  // whether options are shown with whose part the state is
+};
+
+// The same of an optimizer with these options.
+template <class OptimizerType>
+class Sharded final : public ShardedOptimizer {
+ public:
+  Sharded(const ParameterList& parameters, const typename OptimizerType::Options& options,
+          comm::Communicator& comm, const ShardedOptions& sharded = {})
+      : ShardedOptimizer(std::make_unique<OptimizerType>(parameters, options), comm, sharded) {}
+};
+
+}  // namespace firn::optim
+
+#endif  // FIRN_OPTIM_SHARDED_H_
