@@ -142,6 +142,20 @@ std::string StaticModule::TextOf(absl::Span<const Tensor> inputs) const {
 
 void StaticModule::Clear() { entries_.clear(); }
 
+StaticModule StaticModule::Replica() const {
+  CheckUsable();
+  StaticModule replica(*network_, *function_, options_);
+  replica.num_inputs_ = num_inputs_;
+  for (const Entry& e : entries_) {
+    try {
+      replica.entries_.push_back({e.signature, e.text, e.tensors, e.graph.Replica(), 0});
+    } catch (const Error& error) {
+      if (error.code() != absl::StatusCode::kFailedPrecondition) throw;
+    }
+  }
+  return replica;
+}
+
 void StaticModule::CheckUsable() const {
   if (function_ == nullptr) {
     RaiseStatus(FailedPrecondition("it is empty: it was moved from"), "static module");

@@ -65,8 +65,8 @@ struct StaticModuleOptions {
 // the whole step (Freeze in autograd/graph/static_graph.h).
 //
 // Refers to the network, which must outlive it; one that was moved from throws when called.
-// Thread-compatible: one call at a time; another StaticModule of the same network may run on
-// another thread where two forwards of it may (eval mode, nothing pending).
+// Thread-compatible: one call at a time; another StaticModule of the same network, such as a
+// Replica, may run on another thread where two forwards of it may (eval mode, nothing pending).
 class StaticModule {
  public:
   using Function = std::function<TensorList(absl::Span<const Tensor> inputs)>;
@@ -106,6 +106,12 @@ class StaticModule {
 
   // Forgets all graphs. The counts go on.
   void Clear();
+
+  // Another one, for another thread, with replicas of the graphs there are (StaticGraph::Replica):
+  // what they keep beside a run's memory is shared. Of graphs that change states it has none, and
+  // captures its own; so does each of what it meets later. Its counts begin at 0. The function is
+  // copied. Throws where memory is missing. Not beside calls of this one.
+  StaticModule Replica() const;
 
   size_t size() const { return entries_.size(); }
   // The graph that ran last is 0. The reference lives until the next call or Clear(). Throws unless

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "firn/autograd/graph/graph.h"
@@ -308,6 +309,41 @@ TEST(StaticModuleTest, SaysWhatItHolds) {
   EXPECT_NE(text.find(" operations, arena "), std::string::npos) << text;
   EXPECT_NE(text.find(", 1 hits (the network has changed since)\n"), std::string::npos) << text;
   EXPECT_EQ(fast.graph(1).captured().inputs.size(), 1u);
+}
+
+TEST(StaticModuleTest, ReplicasServeThreadsFromTheGraphsThereAre) {
+  Sequential net = ConvNet();
+  const NoGradScope no_grad;
+  const Tensor x = Randn({4, 3, 8, 8});
+  net(x);
+  StaticModule fast(net, {.compile = {.constant_states = true}});
+  fast(x);  // in training mode: it moves running statistics, and has no replica
+  net.Eval();
+  const Tensor want = fast(x);
+  ASSERT_EQ(fast.size(), 2u);
+  std::vector<std::string> wrong(4);
+  std::vector<StaticModule> replicas;
+  for (size_t i = 0; i < wrong.size(); ++i) replicas.push_back(fast.Replica());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < wrong.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const NoGradScope none_here;
+      StaticModule& mine = replicas[i];
+      if (mine.size() != 1) wrong[i] += "graphs ";
+      for (int run = 0; run < 10; ++run) {
+        if (!mine(x).Equals(want)) wrong[i] += "values ";
+      }
+      if (mine.misses() != 0 || mine.hits() != 10) wrong[i] += "captured again ";
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, std::vector<std::string>(4));
+  // It goes on as any: by its number of inputs, and with what is new.
+  EXPECT_THROW(replicas[0](x, x), Error);
+  replicas[0](x + 1);
+  Fill(net[5].parameters()[0], 0.5);
+  EXPECT_TRUE(replicas[0](x).Equals(net(x)));
+  EXPECT_EQ(replicas[0].misses(), 1);
 }
 
 }  // namespace
