@@ -2,6 +2,7 @@
 #define FIRN_OPTIM_SHARD_EXCHANGE_H_
 
 #include <cstdint>
+#include <exception>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -35,6 +36,18 @@ absl::Status GatherShards(absl::Span<const Tensor> tensors, comm::Communicator& 
 // Requires: floating.
 absl::Status AverageShards(absl::Span<const Tensor> whole, absl::Span<const Tensor> parts,
                            comm::Communicator& comm);
+
+// What this rank does between two calls for all: where it throws, the others would wait for it, so
+// their calls end with its error.
+template <class F>
+void OrAbort(comm::Communicator& comm, const F& work) {
+  try {
+    work();
+  } catch (const std::exception& e) {
+    comm.Abort(e.what());
+    throw;
+  }
+}
 
 }  // namespace firn::optim::internal
 

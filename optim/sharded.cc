@@ -9,7 +9,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <exception>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -36,6 +35,7 @@ namespace {
 using internal::AverageShards;
 using internal::ElementsOf;
 using internal::GatherShards;
+using internal::OrAbort;
 using internal::Shard;
 using internal::ShardOf;
 
@@ -150,25 +150,30 @@ std::function<void()> ShardedOptimizer::OptionsAsTheyAre() { return inner_->Opti
 
 // --- Steps ---------------------------------------------------------------------------------------
 
-// Each rank tells, a byte for each parameter, whether it has a gradient; one more, whether it
-// leaves the step out; and its learning rates.
-ShardedOptimizer::Plan ShardedOptimizer::AgreeOnStep(const Tensor& skip) {
-  const std::vector<Slot*> slots = Slots();
-  std::vector<uint8_t> mine;
-  for (const Slot* s : slots) mine.push_back(HasGrad(s->param) ? 1 : 0);
-  mine.push_back(skip.defined() && skip.Item() != 0 ? 1 : 0);
+// A byte for each parameter, whether it has a gradient here; one more, whether the step is left
+// out; and the learning rates.
+std::vector<uint8_t> ShardedOptimizer::Told(const Tensor& skip) {
+  std::vector<uint8_t> told;
+  for (const Slot* s : Slots()) told.push_back(HasGrad(s->param) ? 1 : 0);
+  told.push_back(skip.defined() && skip.Item() != 0 ? 1 : 0);
   for (size_t g = 0; g < groups_.size(); ++g) {
     const auto bytes = std::bit_cast<std::array<uint8_t, sizeof(double)>>(lr(g));
-    mine.insert(mine.end(), bytes.begin(), bytes.end());
+    told.insert(told.end(), bytes.begin(), bytes.end());
   }
-  const size_t size = mine.size(), ranks = static_cast<size_t>(comm_.size());
-  std::vector<uint8_t> all(size * ranks);
-  RaiseIfError(
-      comm_.AllGather(mine.data(), all.data(), static_cast<int64_t>(size), comm::Element::kU8),
-      name());
+  return told;
+}
+
+// All ranks see what all tell, and so decide alike.
+ShardedOptimizer::Plan ShardedOptimizer::AgreeOnStep(const std::vector<uint8_t>& told) {
+  const std::vector<Slot*> slots = Slots();
+  const size_t ranks = static_cast<size_t>(comm_.size());
+  std::vector<uint8_t> all(told.size() * ranks);
+  RaiseIfError(comm_.AllGather(told.data(), all.data(), static_cast<int64_t>(told.size()),
+                               comm::Element::kU8),
+               name());
   Plan plan{.moves = std::vector<bool>(slots.size())};
   for (size_t r = 0; r < ranks; ++r) {
-    const uint8_t* const has = all.data() + r * size;
+    const uint8_t* const has = all.data() + r * told.size();
     for (size_t i = 0; i < slots.size(); ++i) {
       plan.moves[i] = plan.moves[i] || has[i] != 0;
       if (options_.average || (has[i] != 0) == (all[i] != 0)) continue;
@@ -180,14 +185,13 @@ ShardedOptimizer::Plan ShardedOptimizer::AgreeOnStep(const Tensor& skip) {
     }
     plan.skips = plan.skips || has[slots.size()] != 0;
     for (size_t g = 0; g < groups_.size(); ++g) {
-      const auto lr_of = [&](size_t rank) {
-        double lr = 0;
-        std::memcpy(&lr, all.data() + rank * size + slots.size() + 1 + g * sizeof(lr), sizeof(lr));
-        return lr;
-      };
-      if (lr_of(r) == lr_of(0)) continue;
-      RaiseStatus(FailedPrecondition("the learning rate of group ", g, " is ", lr_of(0),
-                                     " on rank 0 and ", lr_of(r), " on rank ", r),
+      double here = 0, first = 0;
+      const size_t at = slots.size() + 1 + g * sizeof(double);
+      std::memcpy(&here, has + at, sizeof(double));
+      std::memcpy(&first, all.data() + at, sizeof(double));
+      if (here == first) continue;
+      RaiseStatus(FailedPrecondition("the learning rate of group ", g, " is ", first,
+                                     " on rank 0 and ", here, " on rank ", r),
                   name());
     }
   }
@@ -202,16 +206,8 @@ void ShardedOptimizer::Step(const Tensor& skip) {
   }
   CheckAnyKnown();
   const NoGradScope no_grad;
-  // A rank that fails alone would leave the others waiting.
-  const auto alone = [this](const auto& work) {
-    try {
-      work();
-    } catch (const std::exception& e) {
-      comm_.Abort(e.what());
-      throw;
-    }
-  };
-  alone([&] {
+  std::vector<uint8_t> told;
+  OrAbort(comm_, [&] {
     for (const auto& hook : before_) hook();
     CheckPlaces();
     for (const Slot* s : Slots()) {
@@ -219,10 +215,11 @@ void ShardedOptimizer::Step(const Tensor& skip) {
         RaiseIfError(LayOutRowMajor(s->param), name());
       }
     }
+    told = Told(skip);
   });
   AgreeOnParameters();
-  const Plan plan = AgreeOnStep(skip);
-  alone([&] {
+  const Plan plan = AgreeOnStep(told);
+  OrAbort(comm_, [&] {
     StepTogether(plan);
     for (const auto& hook : after_) hook();
   });

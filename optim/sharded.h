@@ -92,7 +92,9 @@ class ShardedOptimizer : public Optimizer {
     std::vector<bool> moves;  // by slot
     bool skips = false;
   };
-  Plan AgreeOnStep(const Tensor& skip);
+  // What this rank tells the others.
+  std::vector<uint8_t> Told(const Tensor& skip);
+  Plan AgreeOnStep(const std::vector<uint8_t>& told);
   void StepTogether(const Plan& plan);
   void Average(const std::vector<Slot*>& moving);
   using SlotsByName = std::map<std::string, const Slot*, std::less<>>;

@@ -25,6 +25,7 @@ namespace {
 
 using internal::ElementsOf;
 using internal::GatherShards;
+using internal::OrAbort;
 using internal::Shard;
 using internal::ShardOf;
 
@@ -56,12 +57,14 @@ StateDict ShardedOptimizer::state_dict() const {
   StateDict whole;
   std::vector<Tensor> cut;  // entries of whole, to be gathered all at once
   const SlotsByName slots = ByName();
-  for (const auto& [name, value] : state) {
-    const Slot* const slot = SlotOf(slots, name);
-    whole.Insert(name, slot == nullptr ? value : WholeState(*slot, value));
-    if (slot != nullptr) cut.push_back(*whole.Find(name));
-  }
-  RaiseIfError(GatherShards(cut, comm_), name());
+  OrAbort(comm_, [&] {
+    for (const auto& [entry, value] : state) {
+      const Slot* const slot = SlotOf(slots, entry);
+      whole.Insert(entry, slot == nullptr ? value : WholeState(*slot, value));
+      if (slot != nullptr) cut.push_back(*whole.Find(entry));
+    }
+    RaiseIfError(GatherShards(cut, comm_), name());
+  });
   return whole;
 }
 
