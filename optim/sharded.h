@@ -31,7 +31,7 @@ struct ShardedOptions {
 // the elements of every parameter (ZeRO stage 1; Rajbhandari et al., "ZeRO: memory optimizations
 // toward training trillion parameter models", 2020): it moves those, and gets the others' from the
 // ranks that moved them. Parameters are, to the bit, those of the optimizer alone on the same mean
-// gradients.
+// gradients; MPI adds what it reduces in an order of its own, which may change a mean's last bit.
 //
 //   optim::Sharded<optim::Adam> adam(net.named_parameters(), {.lr = 1e-3}, ranks);
 //   adam.ZeroGrad();

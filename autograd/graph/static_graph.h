@@ -94,7 +94,8 @@ class StaticGraph {
   // constants and packed weights are shared, and so is what is written into states between runs;
   // memory for a run (memory().arena_bytes) is its own. It stands alone: either may go first. No
   // lock is shared, but on a CUDA device, which has one queue: there runs are queued one after the
-  // other. Graphs that draw random numbers draw pieces of one stream, whoever comes first.
+  // other, and who queues other work meanwhile, as copies of inputs, needs a lock as ever. Graphs
+  // that draw random numbers draw pieces of one stream, whoever comes first.
   //   SetNumThreads(1);  // in a server of as many threads as cores: each runs on its own
   // Throws firn::Error, which names it, for a graph that changes a state (running statistics, an
   // optimizer's, a cache) or leaves gradients; and where memory is missing. Any thread may call it.

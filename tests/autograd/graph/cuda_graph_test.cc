@@ -15,6 +15,7 @@
 #include "firn/nn/linear.h"
 #include "firn/optim/adam.h"
 #include "firn/optim/loss_scaler.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/activation/rectifiers.h"
 #include "firn/tensor/ops/activation/sigmoids.h"
@@ -295,6 +296,21 @@ TEST_F(CudaGraphTest, FrozenMicroBatchesAddUpAsOrdinaryOnes) {
       ordinary.optimizer->ZeroGrad();
     }
   }
+}
+
+TEST_F(CudaGraphTest, AReplicaHasAnArenaAndARecordingOfItsOwn) {
+  Trainer t{device_};
+  const NoGradScope no_grad;
+  StaticGraph graph = Freeze([&](const Tensor& x) { return t.net->Forward(x); }, t.images);
+  StaticGraph replica = graph.Replica();
+  for (int i = 0; i < 4; ++i) {
+    const Tensor want = graph(t.images);
+    EXPECT_TRUE(replica(t.images).Equals(want));
+  }
+  EXPECT_GT(replica.device_graph_runs(), 0);
+  const int64_t runs = graph.device_graph_runs();
+  replica(t.images);
+  EXPECT_EQ(graph.device_graph_runs(), runs);
 }
 
 }  // namespace
