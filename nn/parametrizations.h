@@ -163,9 +163,10 @@ constexpr auto WordsOf(OrthogonalMap) {
 // weight, orthogonal. The first value is the weight if it is orthogonal, else the Q, with R's
 // diagonal positive, of its QR decomposition; SetValue does the same. The original starts at -I.
 //
-// f32 and f64, as Solve. kMatrixExp takes 15 products of matrices and a Solve at each call, the last
-// 8 of which each may double what rounding took from orthogonality; where the sizes in a row of A
-// add up to more than about 1300 it is no longer the exponential. PyTorch's use_trivialization=false is not offered.
+// f32 and f64, as Solve. kMatrixExp takes 15 products of matrices and a Solve at each call, the
+// last 8 of which each may double what rounding took from orthogonality; where the sizes in a row
+// of A add up to more than about 1300 it is no longer the exponential. PyTorch's
+// use_trivialization=false is not offered.
 struct Orthogonal {
   OrthogonalMap map = OrthogonalMap::kByShape;
 
