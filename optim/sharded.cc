@@ -112,14 +112,16 @@ std::vector<std::string> ShardedOptimizer::Lines() const {
   return lines;
 }
 
+// Where a parameter is pending the ranks look each time, since it may not be on others.
 void ShardedOptimizer::AgreeOnParameters() {
   std::vector<uint64_t> now;
+  bool pending = false;
   for (const Slot* s : Slots()) {
+    pending = pending || IsPending(s->param);
     now.push_back(reinterpret_cast<uintptr_t>(s->param.impl()));
-    now.push_back(IsPending(s->param) ? ~uint64_t{0}
-                                      : static_cast<uint64_t>(s->param.num_elements()));
+    now.push_back(IsPending(s->param) ? 0 : static_cast<uint64_t>(s->param.num_elements()));
   }
-  if (!agreed_.empty() && now == agreed_) return;
+  if (!pending && !agreed_.empty() && now == agreed_) return;
   RaiseIfError(comm::CheckAgreement(comm_, Lines()), name());
   agreed_ = std::move(now);
 }
@@ -204,7 +206,6 @@ void ShardedOptimizer::Step(const Tensor& skip) {
                                    " capture cannot record; call it outside"),
                 name());
   }
-  CheckAnyKnown();
   const NoGradScope no_grad;
   std::vector<uint8_t> told;
   OrAbort(comm_, [&] {
@@ -218,6 +219,7 @@ void ShardedOptimizer::Step(const Tensor& skip) {
     told = Told(skip);
   });
   AgreeOnParameters();
+  CheckAnyKnown();
   const Plan plan = AgreeOnStep(told);
   OrAbort(comm_, [&] {
     StepTogether(plan);

@@ -152,6 +152,18 @@ TEST(ShardedOptimizerTest, ParametersMayBePending) {
   }));
 }
 
+TEST(ShardedOptimizerTest, AParameterThatOneRankAloneKnowsIsNamed) {
+  for (const std::string& error : OnRanks(2, [](comm::Communicator& c) {
+         nn::Linear linear({.out = 30});
+         Sharded<Adam> adam(linear.named_parameters(), {.lr = 0.5}, c);
+         if (c.rank() == 1) linear(Ones({2, 5}));
+         adam.Step();
+       })) {
+    EXPECT_THAT(error, AllOf(HasSubstr("rank 0 has \"parameter weight, pending\""),
+                             HasSubstr("rank 1 has \"parameter weight, f32 [30, 5] on cpu\"")));
+  }
+}
+
 TEST(ShardedOptimizerTest, ARankThatFailsAloneEndsTheOthersWork) {
   const std::vector<std::string> errors = OnRanks(2, [](comm::Communicator& c) {
     Tensor w = Ones({40}).SetRequiresGrad();
