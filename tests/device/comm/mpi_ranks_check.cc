@@ -1,6 +1,6 @@
 // Started several times by a launcher of MPI: mpi_ranks_test.py.
 //
-//   mpi_ranks_check collectives|split|exception|abort|late
+//   mpi_ranks_check collectives|operations|split|exception|abort|late
 //
 // Prints "rank R of N: ok", or the error that was expected.
 
@@ -14,9 +14,11 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "firn/device/comm/groups.h"
 #include "firn/device/comm/mpi_ranks.h"
 #include "gtest/gtest.h"
 #include "tests/device/comm/collectives.h"
+#include "tests/device/comm/operations.h"
 
 namespace firn::comm {
 namespace {
@@ -50,6 +52,12 @@ void Split(Communicator& c) {
   EXPECT_EQ(x, static_cast<float>(c.size() - 1));
 }
 
+void Operations(Communicator& c) {
+  SetWorld(&c);
+  CheckOperations(c);
+  SetWorld(nullptr);
+}
+
 int Run(std::string_view what) {
   auto made = WorldRanks({.timeout = absl::Seconds(what == "late" ? 1 : 30)});
   if (!made.ok()) {
@@ -57,8 +65,12 @@ int Run(std::string_view what) {
     return 1;
   }
   Communicator& c = **made;
-  if (what == "collectives" || what == "split") {
-    what == "split" ? Split(c) : Collectives(c);
+  void (*const check)(Communicator&) = what == "collectives"  ? Collectives
+                                       : what == "operations" ? Operations
+                                       : what == "split"      ? Split
+                                                              : nullptr;
+  if (check != nullptr) {
+    check(c);
     Say(c, ::testing::Test::HasFailure() ? "failed" : "ok");
     return ::testing::Test::HasFailure() ? 1 : 0;
   }

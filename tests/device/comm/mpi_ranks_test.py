@@ -55,6 +55,10 @@ class MpiRanksTest(unittest.TestCase):
         for count in (1, 2, 3, 4):
             self.check(count, "collectives", *(f"rank {r} of {count}: ok" for r in range(count)))
 
+    def test_operations(self):
+        for count in (1, 2, 4):
+            self.check(count, "operations", *(f"rank {r} of {count}: ok" for r in range(count)))
+
     def test_split(self):
         self.check(4, "split", *(f"rank {r} of 4: ok" for r in range(4)))
 
