@@ -203,6 +203,9 @@ inline const std::vector<Others>& NotSwept() {
         "fake_quantize", "dequantize_linear"}},
       {"draws", {"rand", "randn", "rand_gamma"}},
       {"has numbers of its own under another name: pow_1.5, gelu_tanh", {"pow_number"}},
+      {"leaves one rank's numbers as they are; of several, tests/tensor/collective_test.cc",
+       {"all_reduce", "all_reduce_prod", "all_reduce_extreme", "all_gather", "reduce_scatter",
+        "broadcast", "reduce_to_root"}},
   };
   return kOthers;
 }

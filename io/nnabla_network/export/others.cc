@@ -110,5 +110,16 @@ constexpr char kNotYet[] = "nobody has written it in NNabla's functions yet";
 FIRN_NNABLA_NO_EXPORT(multilabel_margin_loss, kNotYet);
 FIRN_NNABLA_NO_EXPORT(power_of_two, kNotYet);
 
+constexpr char kRanks[] = "calls other ranks, which no network of NNabla's does";
+FIRN_NNABLA_NO_EXPORT(all_gather, kRanks);
+FIRN_NNABLA_NO_EXPORT(all_reduce, kRanks);
+FIRN_NNABLA_NO_EXPORT(all_reduce_extreme, kRanks);
+FIRN_NNABLA_NO_EXPORT(all_reduce_prod, kRanks);
+FIRN_NNABLA_NO_EXPORT(broadcast, kRanks);
+FIRN_NNABLA_NO_EXPORT(reduce_scatter, kRanks);
+FIRN_NNABLA_NO_EXPORT(reduce_to_root, kRanks);
+FIRN_NNABLA_NO_EXPORT(start_collective, kRanks);
+FIRN_NNABLA_NO_EXPORT(wait_collective, kRanks);
+
 }  // namespace
 }  // namespace firn::io::internal

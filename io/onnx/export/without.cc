@@ -56,5 +56,16 @@ FIRN_ONNX_EXPORT(logsumexp_grad) {
         n.rank(1) == n.rank(0) ? p * n.in(1) : p * n.Unsqueeze(n.in(1), {n.Dim("dim", n.rank(0))}));
 }
 
+constexpr char kRanks[] = "ONNX knows no other ranks";
+FIRN_ONNX_NO_EXPORT(all_gather, kRanks);
+FIRN_ONNX_NO_EXPORT(all_reduce, kRanks);
+FIRN_ONNX_NO_EXPORT(all_reduce_extreme, kRanks);
+FIRN_ONNX_NO_EXPORT(all_reduce_prod, kRanks);
+FIRN_ONNX_NO_EXPORT(broadcast, kRanks);
+FIRN_ONNX_NO_EXPORT(reduce_scatter, kRanks);
+FIRN_ONNX_NO_EXPORT(reduce_to_root, kRanks);
+FIRN_ONNX_NO_EXPORT(start_collective, kRanks);
+FIRN_ONNX_NO_EXPORT(wait_collective, kRanks);
+
 }  // namespace
 }  // namespace firn::io::internal
