@@ -59,6 +59,7 @@ Evaluation Evaluate(nn::Module& net, io::DataLoader& data, const EvaluateOptions
   data.SetEpoch(0);
   for (const io::Sample& batch : data) {
     if (!options.forward) inner::internal::CheckPair(batch, options.loss);
+    if (batch.input.size(0) == 0) continue;  // of a rank that has run out of samples
     const BatchResult result = forward(batch);
     const auto samples = static_cast<double>(batch.input.size(0));
     loss.Update(result.loss.Item(), samples);
@@ -70,6 +71,10 @@ Evaluation Evaluate(nn::Module& net, io::DataLoader& data, const EvaluateOptions
                   "evaluate");
     }
     metric.Update(result.output, result.target, samples);
+  }
+  if (options.ranks != nullptr) {
+    loss = io::MergeRanks(loss, *options.ranks);
+    if (metric) metric = metric.MergeRanks(*options.ranks);
   }
   Evaluation result = {.loss = loss.Value(), .samples = static_cast<int64_t>(loss.weight())};
   if (metric) result.metric = metric.Value();

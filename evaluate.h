@@ -50,6 +50,10 @@ struct EvaluateOptions {
   // In place of a loss of the network's output for the first tensor of two: what becomes of a
   // batch.
   ForwardFunction forward = {};
+  // Several processes that each go through a part of the samples (io::DataLoaderOptions::shard):
+  // all call Evaluate, and get what is said of all samples. Lives as long as the call. Null: this
+  // one alone.
+  comm::Communicator* ranks = nullptr;
 };
 
 struct Evaluation {

@@ -19,7 +19,7 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
   io::EarlyStopping stopping(
       {.maximize = maximize, .patience = options.patience, .stop_on_nan = false});
   io::CheckpointParts parts = {{"model", net}, {"optimizer", optimizer}, {"data", train}};
-  parts.emplace_back("random", DefaultGenerator(train.options().device));
+  parts.emplace_back("random", DefaultGenerator(train.options().device), options.ranks);
   parts.emplace_back("stopping", stopping);
   parts.emplace_back("epoch", now);
   std::optional<optim::Scheduler> rates;
@@ -36,12 +36,15 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
   std::optional<io::MonitorSeries> series;
   std::optional<io::CsvWriter> table;
   if (!options.folder.empty()) {
-    checkpoints.emplace(options.folder,
-                        io::CheckpointManagerOptions{.keep_best = 1, .maximize = maximize});
+    const io::CheckpointManagerOptions keep = {
+        .keep_best = 1, .maximize = maximize, .ranks = options.ranks};
+    checkpoints.emplace(options.folder, keep);
     if (const auto found = checkpoints->LoadLatest(parts)) {
       result.resumed_at = now.step = found->info.step;
       result.skipped = found->skipped;
     }
+  }
+  if (!options.folder.empty() && inner::internal::IsFirst(options)) {
     series =
         io::MonitorSeries("training loss", io::Monitor(options.folder), {.resume_at = now.step});
     table = io::CsvWriter(options.folder + "/epochs.csv",
@@ -86,9 +89,10 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
     double total = 0;                                      // of the losses of a group
     for (auto bar = io::ProgressBar(train, options.progress); const io::Sample& batch : bar) {
       if (!given.forward) inner::internal::CheckPair(batch, given.loss);
+      if (options.on_batch) options.on_batch(batch);
       if (done == 0) group = std::clamp<int64_t>(left, 1, options.accumulate);
       const Tensor loss = options.frozen ? frozen_step(batch) : step(batch);
-      total += inner::internal::AddLoss(loss, batch.input.size(0), now);
+      total += inner::internal::AddLoss(loss, batch.input.size(0), now, options.ranks);
       now.lr = optimizer.lr();
       bar.Note("loss " + std::to_string(now.loss));
       if (++done < group) continue;
@@ -105,7 +109,8 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
     if (options.validation) {
       std::optional<optim::WeightAverage::Scope> averaged;
       if (options.average) averaged.emplace(*options.average);
-      v = Evaluate(net, *options.validation, {given.loss, given.metric, given.forward});
+      v = Evaluate(net, *options.validation,
+                   {given.loss, given.metric, given.forward, options.ranks});
       now.averaged = options.average != nullptr;
     }
     if (table) table->Write({now.epoch, now.step, now.loss, now.lr, v.loss, v.metric});

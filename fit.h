@@ -111,6 +111,18 @@ struct FitOptions {
   // updates. Names are not those of FitResult::best_checkpoint.
   io::CheckpointParts parts = {};
 
+  // Several processes that train one network, each with its part of the samples: all make the same
+  // call, with the loaders' DataLoaderOptions::shard as theirs, and get the same result. Losses and
+  // metrics are of all samples, so that all stop at the same time; rank 0 alone prints and writes.
+  // That gradients are those of all ranks is the affair of who made the network and the optimizer
+  // so. Where the last batch has fewer samples than there are ranks, a rank trains with a batch
+  // without rows, which batch norms refuse: LastBatch::kDrop and kWrap have none. Lives as long as
+  // the call. Null: this one alone.
+  comm::Communicator* ranks = nullptr;
+  // Called before a batch is trained with: for one, to say how many samples the rank's gradients
+  // are a mean of.
+  std::function<void(const io::Sample& batch)> on_batch = {};
+
   // Of the bar that each epoch has, whose label is the epoch. `quiet` also leaves out the line
   // after it.
   io::ProgressOptions progress = {};
@@ -144,9 +156,11 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
 namespace inner::internal {
 // The options with what empty ones stand for. Throws as Fit.
 FitOptions CheckedOptions(FitOptions options, nn::Module& net, const io::DataLoader& train);
+// Whether this process prints and writes.
+bool IsFirst(const FitOptions& options);
 // Takes the mean loss of so many samples into that of the epoch, unless it is no number: then it
-// trains nothing, or ends the run. Returns it.
-double AddLoss(const Tensor& loss, int64_t samples, FitEpoch& epoch);
+// trains nothing, or ends the run. Returns it. With `ranks` it is made that of all their samples.
+double AddLoss(const Tensor& loss, int64_t samples, FitEpoch& epoch, comm::Communicator* ranks);
 // Given how many steps in a row had no finite loss, how many there are after one with this loss.
 // Throws when the weights are no use any more: at the first one or, in f16, whose scaler leaves
 // such steps out, at the 20th.

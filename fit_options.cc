@@ -7,8 +7,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "firn/device/comm/communicator.h"
 #include "firn/fit.h"
 #include "firn/io/checkpoints/checkpoint.h"
+#include "firn/io/metrics/merge_ranks.h"
+#include "firn/io/metrics/running_mean.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/state_dict.h"
 
@@ -77,6 +80,15 @@ FitOptions CheckedOptions(FitOptions o, nn::Module& net, const io::DataLoader& t
        "there is a metric, but no validation to compute it of");
   want(o.progress.quiet || o.progress.out != nullptr, "progress.out is null");
 
+  for (const io::DataLoader* loader : {&train, static_cast<const io::DataLoader*>(o.validation)}) {
+    if (o.ranks == nullptr || loader == nullptr) continue;
+    const io::Shard shard = loader->options().shard;
+    want(shard.rank == o.ranks->rank() && shard.count == o.ranks->size(), "a loader's shard is {",
+         shard.rank, ", ", shard.count, "}, this is rank ", o.ranks->rank(), " of ",
+         o.ranks->size());
+  }
+  o.progress.quiet = o.progress.quiet || !IsFirst(o);
+
   o.forward = CheckedForward(net, o.forward, o.loss, "fit");
   if (o.patience == 0) o.patience = std::numeric_limits<int64_t>::max();
   if (!o.progress.quiet) {
@@ -88,8 +100,18 @@ FitOptions CheckedOptions(FitOptions o, nn::Module& net, const io::DataLoader& t
   return o;
 }
 
-double AddLoss(const Tensor& loss, int64_t samples, FitEpoch& epoch) {
-  const double value = loss.Item();
+bool IsFirst(const FitOptions& options) {
+  return options.ranks == nullptr || options.ranks->rank() == 0;
+}
+
+double AddLoss(const Tensor& loss, int64_t samples, FitEpoch& epoch, comm::Communicator* ranks) {
+  double value = loss.Item();
+  if (ranks != nullptr) {
+    io::RunningMean own;
+    own.Update(value, static_cast<double>(samples));  // a rank without samples has no loss
+    const io::RunningMean all = io::MergeRanks(own, *ranks);
+    value = all.Value(), samples = static_cast<int64_t>(all.weight());
+  }
   if (!std::isfinite(value)) {
     if (epoch.samples == 0) epoch.loss = value;
     return value;

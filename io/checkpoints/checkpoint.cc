@@ -1,9 +1,12 @@
 // What a program sees of checkpoints; the file itself is internal/checkpoint_file.cc.
 #include "firn/io/checkpoints/checkpoint.h"
 
+#include <cstdint>
 #include <initializer_list>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "firn/device/comm/communicator.h"
 #include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/checkpoints/internal/checkpoint_file.h"
@@ -40,20 +43,57 @@ Tensor Find(const StateDict& values, std::string_view name, std::initializer_lis
   return value->To(Device::Cpu());
 }
 
+// A generator's state, i64 [2]; of several ranks those of all, [ranks, 2].
+Tensor StateOfRanks(const RandomGenerator& generator, comm::Communicator* ranks) {
+  if (ranks == nullptr || ranks->size() == 1) return generator.state();
+  const std::vector<int64_t> own = generator.state().ToVector<int64_t>();
+  std::vector<int64_t> all(own.size() * static_cast<size_t>(ranks->size()));
+  RaiseIfError(ranks->AllGather(own.data(), all.data(), std::ssize(own), comm::Element::kI64),
+               "checkpoint");
+  return FromVector(all, Shape{ranks->size(), std::ssize(own)});
+}
+
+// That of one of them, or one that none of them has.
+Tensor StateOfRank(const Tensor& state, int64_t rank) {
+  if (state.rank() == 1 && rank == 0) return state;
+  const bool one = state.rank() == 1, several = state.rank() == 2;
+  if (state.dtype() != DType::kI64 || state.num_elements() == 0 || (!one && !several) ||
+      state.size(state.rank() - 1) != 2) {
+    RaiseStatus(
+        InvalidArgument("the state of random generators must be i64 [2] or [ranks, 2], got ",
+                        state.spec().ToString()),
+        "checkpoint");
+  }
+  const std::vector<int64_t> all = state.ToVector<int64_t>();
+  const int64_t ranks = one ? 1 : state.size(0);
+  if (rank < ranks) {
+    const auto at = static_cast<size_t>(2 * rank);
+    return FromVector(std::vector<int64_t>{all[at], all[at + 1]});
+  }
+  // An odd factor: seeds of other ranks are other ones.
+  const uint64_t seed =
+      static_cast<uint64_t>(all[0]) ^ (static_cast<uint64_t>(rank) * 0x9e3779b97f4a7c15);
+  return FromVector(std::vector<int64_t>{static_cast<int64_t>(seed), all[1]});
+}
+
 }  // namespace
 
 CheckpointPart::CheckpointPart(std::string_view name, RandomGenerator& generator)
+    : CheckpointPart(name, generator, nullptr) {}
+
+CheckpointPart::CheckpointPart(std::string_view name, RandomGenerator& generator,
+                               comm::Communicator* ranks)
     : name_(name),
-      save_([&generator] {
-        return StateDict{{"state", generator.state()}};
+      save_([&generator, ranks] {
+        return StateDict{{"state", StateOfRanks(generator, ranks)}};
       }),
-      load_([&generator](const StateDict& state) {
+      load_([&generator, ranks](const StateDict& state) {
         if (state.size() != 1 || !state.Contains("state")) {
           RaiseStatus(InvalidArgument("the state dict of a random generator has ", state.size(),
                                       " entries (want one, state)"),
                       "checkpoint");
         }
-        generator.SetState(state["state"]);
+        generator.SetState(StateOfRank(state["state"], ranks == nullptr ? 0 : ranks->rank()));
       }) {}
 
 void CheckpointPart::Load(const StateDict& state) const {

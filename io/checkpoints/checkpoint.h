@@ -23,6 +23,10 @@
 #include "firn/tensor/rng.h"
 #include "firn/tensor/state_dict.h"
 
+namespace firn::comm {
+class Communicator;  // firn/device/comm/communicator.h
+}
+
 namespace firn::io {
 
 // The layout of files that SaveCheckpoint writes; files of later ones are refused.
@@ -45,6 +49,10 @@ class CheckpointPart {
     }
   }
   CheckpointPart(std::string_view name, RandomGenerator& generator);
+  // Of several ranks, each with a generator of its own: all are saved, by all ranks together, and
+  // each gets its own back. Where there are more ranks than there were, the others go on from rank
+  // 0's place in streams of their own. Null: as the other. The communicator must live longer, too.
+  CheckpointPart(std::string_view name, RandomGenerator& generator, comm::Communicator* ranks);
 
   const std::string& name() const { return name_; }
   // What goes into the file; shares elements with the object.

@@ -175,6 +175,35 @@ TEST_F(CheckpointRanksTest, APartThatFailsOnOneRankIsAnErrorOfAll) {
   });
 }
 
+TEST_F(CheckpointRanksTest, EachRankHasItsOwnRandomNumbers) {
+  std::vector<std::vector<float>> next(3);
+  OnRanks(2, [&](comm::Communicator& comm) {
+    CheckpointManager manager(folder_, {.ranks = &comm});
+    RandomGenerator random(5 + comm.rank());
+    Rand({3}, DType::kF32, {.generator = &random});
+    manager.Save({{"random", random, &comm}}, {.step = 1});
+    next[static_cast<size_t>(comm.rank())] =
+        Rand({3}, DType::kF32, {.generator = &random}).ToVector<float>();
+    manager.Wait();
+  });
+  EXPECT_NE(next[0], next[1]);
+  OnRanks(3, [&](comm::Communicator& comm) {
+    CheckpointManager manager(folder_, {.ranks = &comm});
+    RandomGenerator random(0);
+    manager.LoadLatest({{"random", random, &comm}});
+    const auto drawn = Rand({3}, DType::kF32, {.generator = &random}).ToVector<float>();
+    if (comm.rank() < 2) {
+      EXPECT_EQ(drawn, next[static_cast<size_t>(comm.rank())]);
+    } else {
+      EXPECT_NE(drawn, next[0]);
+      EXPECT_NE(drawn, next[1]);
+    }
+  });
+  RandomGenerator alone(0);
+  LoadCheckpoint(folder_ + "/checkpoint_000000000001.h5", {{"random", alone}});
+  EXPECT_EQ(Rand({3}, DType::kF32, {.generator = &alone}).ToVector<float>(), next[0]);
+}
+
 TEST_F(CheckpointRanksTest, AnotherNumberOfRanksGoesThroughTheRestOfTheEpoch) {
   const auto loader_of = [](comm::Communicator& comm) {
     return DataLoader(Numbers(29), {.batch = 2,

@@ -1,0 +1,174 @@
+// Fit and Evaluate on several ranks, threads here, each with its part of the samples, against one
+// that has all.
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "firn/device/comm/thread_ranks.h"
+#include "firn/firn.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/error_of.h"
+#include "tests/fit_training.h"
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+using fit_testing::Digits;
+using fit_testing::Folder;
+using ::testing::HasSubstr;
+
+void OnRanks(int size, const std::function<void(comm::Communicator&)>& f) {
+  std::vector<std::thread> threads;
+  for (auto& owned : comm::ThreadRanks(size)) {
+    threads.emplace_back([&f, comm = std::move(owned)] { f(*comm); });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// What one rank trains; a whole run where there is no communicator. Every instance is alike.
+struct Rank {
+  explicit Rank(comm::Communicator* c, int64_t batch, int64_t samples = 100)
+      : comm(c),
+        train(Digits(samples), {.batch = batch, .shuffle = true, .seed = 3, .shard = Shard()}),
+        validation(io::Digits({.part = io::DigitsOptions::Part::kTest}),
+                   {.batch = 100, .shard = Shard()}) {
+    const NoGradScope no_grad;
+    RandomGenerator random(7);
+    for (const NamedTensor& p : net.named_parameters()) {
+      inner::Assign(p.tensor, 0.1 * Randn(p.tensor.shape(), DType::kF32, {.generator = &random}));
+    }
+    if (c == nullptr) return;
+    // Stands for a network whose gradients are those of all ranks.
+    sgd.AddHooks(
+        [this, all = OfAllRanks(*c)] {
+          const double samples_of_all = all.sum(Full({}, weight, DType::kF64)).Item();
+          for (Tensor p : sgd.parameters()) {
+            const Tensor own = weight > 0 ? p.grad() * weight : ZerosLike(p.grad());
+            p.SetGrad(all.sum(own) / samples_of_all);
+          }
+        },
+        {});
+  }
+  io::Shard Shard() const { return comm ? io::Shard{comm->rank(), comm->size()} : io::Shard(); }
+  FitResult Run(FitOptions options) {
+    options.validation = &validation;
+    options.ranks = comm;
+    options.on_batch = [this](const io::Sample& batch) {
+      weight = static_cast<double>(batch.input.size(0));
+    };
+    return Fit(net, sgd, train, options);
+  }
+
+  comm::Communicator* comm;
+  nn::Sequential net{nn::New<nn::Flatten>(), nn::New<nn::Linear>({.in = 64, .out = 16}),
+                     nn::New<nn::Relu>(), nn::New<nn::Linear>({.in = 16, .out = 10})};
+  optim::Sgd sgd{net.named_parameters(), {.lr = 0.05}};
+  io::DataLoader train, validation;
+  double weight = 0;
+};
+
+TEST(FitRanksTest, RanksTrainAsOneWithTheirBatchesTogether) {
+  Rank one(nullptr, 12);
+  const FitResult want = one.Run({.epochs = 3, .progress = {.quiet = true}});
+  for (const int count : {2, 3}) {
+    OnRanks(count, [&](comm::Communicator& comm) {
+      Rank own(&comm, 12 / count);  // the last batch of 100 has 4 samples
+      const FitResult got = own.Run({.epochs = 3, .progress = {.quiet = true}});
+      ASSERT_EQ(got.epochs.size(), 3u);
+      for (size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(got.epochs[i].samples, 100);
+        EXPECT_EQ(got.epochs[i].step, want.epochs[i].step);
+        // Sums of f32 in another order, through 27 steps.
+        EXPECT_NEAR(got.epochs[i].loss, want.epochs[i].loss, 1e-5);
+        EXPECT_NEAR(got.epochs[i].validation.loss, want.epochs[i].validation.loss, 1e-5);
+        EXPECT_NEAR(got.epochs[i].validation.metric, want.epochs[i].validation.metric, 2.5 / 360);
+        EXPECT_EQ(got.epochs[i].validation.samples, want.epochs[i].validation.samples);
+        for (const double mine : {got.epochs[i].loss, got.epochs[i].validation.loss}) {
+          double of_zero = mine;
+          ASSERT_TRUE(comm.Broadcast(&of_zero, 1, comm::Element::kF64, 0).ok());
+          EXPECT_EQ(mine, of_zero) << "the same on all";
+        }
+      }
+    });
+  }
+}
+
+TEST(FitRanksTest, OneWritesAndAllStopTogetherAndGoOn) {
+  const std::string folder = Folder("fit_ranks");
+  OnRanks(2, [&](comm::Communicator& comm) {
+    Rank own(&comm, 8);
+    own.sgd.SetLr(0);  // nothing gets better
+    std::ostringstream out;
+    FitOptions options = {.epochs = 9, .patience = 2, .folder = folder, .checkpoint_every = 3};
+    options.progress.out = &out;
+    const FitResult result = own.Run(options);
+    EXPECT_TRUE(result.stopped_early);
+    EXPECT_EQ(result.epochs.size(), 3u);
+    EXPECT_EQ(out.str().empty(), comm.rank() != 0) << out.str();
+    EXPECT_EQ(fs::path(result.best_checkpoint).parent_path(), folder);
+    EXPECT_TRUE(fs::exists(result.best_checkpoint));
+  });
+  std::ifstream table(folder + "/epochs.csv");
+  int lines = 0;
+  for (std::string line; std::getline(table, line); ++lines) {
+  }
+  EXPECT_EQ(lines, 4) << "the names, and an epoch each";
+  // Three ranks go on where two were: 100 / 16 is 7 steps, 100 / 24 is 5.
+  OnRanks(3, [&](comm::Communicator& comm) {
+    Rank own(&comm, 8);
+    const FitResult result = own.Run({.epochs = 4, .folder = folder, .progress = {.quiet = true}});
+    EXPECT_EQ(result.resumed_at, 21);
+    ASSERT_EQ(result.epochs.size(), 1u);
+    EXPECT_EQ(result.epochs[0].step, 26);
+    EXPECT_EQ(result.epochs[0].samples, 100);
+  });
+}
+
+TEST(FitRanksTest, ALossThatIsNoNumberOnOneRankEndsTheRunOnAll) {
+  OnRanks(2, [&](comm::Communicator& comm) {
+    Rank own(&comm, 8);
+    const LossFunction loss = [&](const Tensor& y, const Tensor& t) {
+      return CrossEntropy(y, t) * (comm.rank() == 1 ? NAN : 1);
+    };
+    EXPECT_THAT(testing::ErrorOf([&] { own.Run({.loss = loss, .progress = {.quiet = true}}); }),
+                HasSubstr("the run has diverged: the loss is NaN in epoch 1, step 1"));
+  });
+}
+
+TEST(FitRanksTest, RefusesLoadersOfOtherRanks) {
+  OnRanks(2, [&](comm::Communicator& comm) {
+    Rank own(&comm, 8);
+    io::DataLoader whole(Digits(10), {.batch = 2});
+    EXPECT_THAT(testing::ErrorOf([&] { Fit(own.net, own.sgd, whole, {.ranks = &comm}); }),
+                HasSubstr(std::string("a loader's shard is {0, 1}, this is rank ") +
+                          std::to_string(comm.rank()) + " of 2"));
+  });
+}
+
+TEST(EvaluateRanksTest, SaysWhatOneRankWouldOfAllSamples) {
+  Rank one(nullptr, 8);
+  const Evaluation want = Evaluate(one.net, one.validation);
+  // With more ranks than the last batch has samples, too.
+  for (const int count : {1, 2, 7}) {
+    OnRanks(count, [&](comm::Communicator& comm) {
+      Rank own(&comm, 8);
+      const Evaluation got = Evaluate(own.net, own.validation, {.ranks = &comm});
+      EXPECT_EQ(got.samples, want.samples);
+      EXPECT_EQ(got.metric, want.metric);
+      EXPECT_NEAR(got.loss, want.loss, 1e-6);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace firn
