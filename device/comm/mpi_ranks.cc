@@ -22,6 +22,8 @@ namespace {
 
 constexpr int64_t kMostOfACall = int64_t{1} << 30;
 constexpr int kDataTag = 2;
+// Bytes from which a call is worth a thread that moves them: less is there at once.
+constexpr int64_t kTakesAWhile = int64_t{32} << 10;
 
 bool IsHalf(Element element) { return element == Element::kF16 || element == Element::kBF16; }
 
@@ -43,7 +45,13 @@ class MpiPending : public Pending {
   absl::Status Post(Handle comm) {
     at_ = call_;
     if (call_.reduces() && IsHalf(call_.element)) WidenInput();
+    const absl::MutexLock lock(&session_->mutex());
+    FIRN_RETURN_IF_ERROR(session_->failed());
     const int64_t size = BytesOf(at_.element);
+    if (call_.count * size >= kTakesAWhile) {
+      is_noted_ = true;
+      session_->NoteBegun();
+    }
     if (call_.kind == CollectiveKind::kBarrier) return Began(api().ibarrier(comm, Next()));
     const bool of_all =
         call_.kind == CollectiveKind::kReduceScatter || call_.kind == CollectiveKind::kAllGather;
@@ -56,6 +64,10 @@ class MpiPending : public Pending {
   absl::Status Wait() override {
     if (result_) return *result_;
     result_ = session_->Wait(absl::MakeSpan(requests_), call_.ToString());
+    if (std::exchange(is_noted_, false)) {
+      const absl::MutexLock lock(&session_->mutex());
+      session_->NoteDone();
+    }
     if (result_->ok()) Finish();
     return *result_;
   }
@@ -188,6 +200,7 @@ class MpiPending : public Pending {
   Collective at_;                        // the call on the memory that MPI sees
   std::vector<float> wide_, wide_part_;  // half types in f32
   std::vector<Handle> requests_;
+  bool is_noted_ = false;  // as on its way
   std::optional<absl::Status> result_;
 };
 
@@ -199,7 +212,8 @@ class MpiRank : public Communicator {
   MpiRank(std::shared_ptr<MpiSession<Abi>> session, Handle comm, int rank, int size, int local_rank)
       : Communicator(rank, size, local_rank), session_(std::move(session)), comm_(comm) {}
 
-  // The number of the rank on its machine, and that of the communicator.
+  // The number of the rank on its machine, and that of the communicator. Requires: the session's
+  // mutex is held.
   static absl::StatusOr<std::unique_ptr<Communicator>> Make(
       const std::shared_ptr<MpiSession<Abi>>& session, Handle comm) {
     const MpiApi<Abi>& api = session->api();
@@ -219,6 +233,7 @@ class MpiRank : public Communicator {
     FIRN_RETURN_IF_ERROR(Barrier());  // with a timeout, which MPI's own has not
     constexpr int kUndefined = -32766;
     Handle part{};
+    const absl::MutexLock lock(&session_->mutex());
     FIRN_RETURN_IF_ERROR(session_->StatusOf(
         session_->api().comm_split(comm_, color < 0 ? kUndefined : color, key, &part),
         "MPI_Comm_split"));
@@ -230,7 +245,6 @@ class MpiRank : public Communicator {
 
  private:
   absl::StatusOr<std::unique_ptr<Pending>> StartChecked(const Collective& call) override {
-    FIRN_RETURN_IF_ERROR(session_->failed());
     auto pending = std::make_unique<MpiPending<Abi>>(session_, call, rank(), size());
     FIRN_RETURN_IF_ERROR(pending->Post(comm_));
     return pending;
@@ -245,6 +259,7 @@ absl::StatusOr<std::unique_ptr<Communicator>> WorldOf(const MpiLibrary& library,
                                                       const WorldRanksOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<MpiSession<Abi>> session,
                         MpiSession<Abi>::Begin(library, options.timeout));
+  const absl::MutexLock lock(&session->mutex());
   return MpiRank<Abi>::Make(session, session->api().world);
 }
 

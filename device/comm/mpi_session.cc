@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr int kThreadSerialized = 2;  // MPI_THREAD_SERIALIZED, in both interfaces
 constexpr int kNoteTag = 1;
 constexpr absl::Duration kListenEvery = absl::Milliseconds(5);
+// How often data is moved while the program computes: 16 MB in steps of 32 kB would take 50 ms.
+constexpr absl::Duration kMoveEvery = absl::Microseconds(100);
 // How long others have to say that they wait, too: they started to about when this rank did.
 constexpr absl::Duration kGrace = absl::Seconds(2);
 
@@ -67,11 +70,34 @@ absl::Status MpiSession<Abi>::Open() {
         api_.irecv(&note, sizeof(Note), api_.u8, r, kNoteTag, notes_, &request), "MPI_Irecv"));
     listening_.emplace_back(r, request);
   }
+  if (size_ > 1 && provided >= kThreadSerialized) {
+    try {
+      mover_ = std::thread([this] { MoveData(); });
+    } catch (const std::system_error&) {  // there are enough: data moves while ranks wait
+    }
+  }
   return absl::OkStatus();
 }
 
 template <class Abi>
+void MpiSession<Abi>::MoveData() {
+  const auto has_work = [this] { return over_ || (on_their_way_ > 0 && failed_.ok()); };
+  const absl::MutexLock lock(&mutex_);
+  while (true) {
+    mutex_.Await(absl::Condition(&has_work));
+    if (over_) return;
+    Listen();  // any call of MPI moves what there is
+    mutex_.AwaitWithTimeout(absl::Condition(&over_), kMoveEvery);
+  }
+}
+
+template <class Abi>
 MpiSession<Abi>::~MpiSession() {
+  {
+    const absl::MutexLock lock(&mutex_);
+    over_ = true;
+  }
+  if (mover_.joinable()) mover_.join();
   if (std::uncaught_exceptions() > exceptions_ && failed_.ok()) GiveUp("it ends by an exception");
   // What others still wait for cannot be finished.
   if (!ends_mpi_ || !failed_.ok()) return;
@@ -104,14 +130,18 @@ bool MpiSession<Abi>::Done(absl::Span<Handle> requests) {
 
 template <class Abi>
 absl::Status MpiSession<Abi>::Wait(absl::Span<Handle> requests, const std::string& call) {
+  const absl::MutexLock lock(&mutex_);
   FIRN_RETURN_IF_ERROR(failed_);
   if (Done(requests)) return failed_;
   const absl::Time start = absl::Now();
   absl::Time listen = start + kListenEvery;
   for (int turns = 0; !Done(requests); ++turns) {
     // Ranks that compute side by side on one core each come within microseconds.
-    if (turns > 100)
+    if (turns > 100) {
+      mutex_.Unlock();
       turns < 1000 ? static_cast<void>(sched_yield()) : static_cast<void>(usleep(20));
+      mutex_.Lock();
+    }
     const absl::Time now = absl::Now();
     if (now < listen) continue;
     listen = now + kListenEvery;
@@ -181,6 +211,7 @@ absl::Status MpiSession<Abi>::TimedOut(const std::string& call) {
 
 template <class Abi>
 void MpiSession<Abi>::GiveUp(const std::string& why) {
+  const absl::MutexLock lock(&mutex_);
   if (!failed_.ok()) return;
   Say(Kind::kGaveUp, why);
   Fail(absl::AbortedError(absl::StrCat("rank ", rank_, " gave up: ", why)));

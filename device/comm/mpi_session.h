@@ -7,17 +7,21 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "firn/device/comm/mpi_api.h"
 
 namespace firn::comm {
 
+// Libraries move data while they are called, so while the program computes a thread of this one's
+// calls MPI now and then. All calls are made by one thread at a time, that which holds mutex().
 template <class Abi>
 class MpiSession {
  public:
@@ -29,17 +33,21 @@ class MpiSession {
   // and the launcher ends those that are left.
   ~MpiSession();
 
+  absl::Mutex& mutex() { return mutex_; }
   const MpiApi<Abi>& api() const { return api_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
-  const absl::Status& failed() const { return failed_; }
+  const absl::Status& failed() const { return failed_; }  // requires: mutex() is held
 
-  // An error of MPI's, as the first one.
+  // An error of MPI's, as the first one. Requires: mutex() is held.
   absl::Status StatusOf(int code, const char* function);
   // Waits for all requests; `call` says what they are of.
   absl::Status Wait(absl::Span<Handle> requests, const std::string& call);
   // Tells all ranks that this one gives up.
   void GiveUp(const std::string& why);
+  // A call that takes a while begins, or is over. Requires: mutex() is held.
+  void NoteBegun() { ++on_their_way_; }
+  void NoteDone() { --on_their_way_; }
 
  private:
   enum class Kind : int32_t { kGaveUp, kWaiting };
@@ -51,6 +59,8 @@ class MpiSession {
 
   MpiSession(const MpiApi<Abi>& api, absl::Duration timeout);
   absl::Status Open();
+  // What the thread does.
+  void MoveData();
   bool Done(absl::Span<Handle> requests);
   void Say(Kind kind, const std::string& text);
   // Takes the notes that have come.
@@ -72,6 +82,11 @@ class MpiSession {
   std::vector<Note> heard_;                        // where they arrive, in the same order
   std::vector<bool> waiting_;                      // ranks that have said that they wait
   std::vector<std::unique_ptr<Note>> said_;        // on their way, for good
+
+  absl::Mutex mutex_;
+  int on_their_way_ = 0;
+  bool over_ = false;
+  std::thread mover_;
 };
 
 }  // namespace firn::comm
