@@ -67,6 +67,10 @@ class NoSyncScope {
 // the communicator's timeout is over. A pass that fails on one rank after it has found a gradient
 // makes those of all ranks fail, which name the rank: the communicator is aborted.
 //
+// A network that has collectives of its own, such as a norm over all ranks, goes the same way on
+// all of them, or has another communicator for them (Split): buckets start when gradients are
+// final.
+//
 // Hooks of parameters see the rank's own gradients, before they are reduced. Grad(...) gives the
 // rank's own too. Parameters that are shared count once, frozen ones not at all: to train one makes
 // another DataParallel, and a pass throws FailedPrecondition until then.
@@ -78,8 +82,8 @@ class NoSyncScope {
 // often that order. Unimplemented are gradients of gradients (create_graph), and devices other than
 // the CPU.
 //
-// Thread-compatible. Holds the parameters, and with several ranks as much memory again as their
-// gradients take.
+// Thread-compatible. Holds the parameters, and with several ranks as much memory again as the
+// gradients take that travel with others.
 class DataParallel {
  public:
   // Called by all ranks. Gives all the parameters and buffers of rank 0. Throws firn::Error on all

@@ -1,6 +1,6 @@
 // Leaves of one dtype lie one behind the other in a bucket; those of several dtypes fill several
-// buckets at a time. Each has its view into the bucket for good: a pass copies and allocates
-// nothing.
+// buckets at a time. Each has its view into the bucket for good: a pass allocates nothing. A leaf
+// that fills a bucket alone, as large ones do, is reduced where its gradient is, without a copy.
 
 #include "firn/nn/parallel/internal/gradient_buckets.h"
 
@@ -54,30 +54,39 @@ std::vector<GradientBuckets::Plan> GradientBuckets::PlanOf(const std::vector<Ten
 GradientBuckets::GradientBuckets(const std::vector<Tensor>& leaves,
                                  const std::vector<int64_t>& order, const BucketOptions& options,
                                  int64_t group)
-    : places_(leaves.size()) {
+    : leaves_(leaves), places_(leaves.size()) {
   const NoGradScope no_grad;
   for (const Plan& plan : PlanOf(leaves, order, options)) {
-    const Tensor flat = Zeros({plan.elements}, plan.dtype);
+    const bool alone = plan.leaves.size() == 1 && leaves[plan.leaves[0]].dtype() == plan.dtype;
+    const Tensor flat = alone ? Tensor() : Zeros({plan.elements}, plan.dtype);
     int64_t begin = 0;
     for (const size_t leaf : plan.leaves) {
       const int64_t elements = leaves[leaf].num_elements();
       places_[leaf].bucket = buckets_.size();
+      places_[leaf].alone = alone;
+      if (alone) break;
       places_[leaf].view = Narrow(flat, 0, begin, elements).View(leaves[leaf].shape());
       begin += elements;
     }
     buckets_.push_back({.leaves = plan.leaves,
                         .missing = plan.leaves.size(),
-                        .mean = Reduction(flat, comm::Reduction::kMean, group)});
+                        .elements = flat,
+                        .mean = Reduction(comm::Reduction::kMean, group)});
   }
 }
 
 void GradientBuckets::Put(size_t leaf, const Tensor& value) {
   Place& place = places_[leaf];
-  inner::Assign(place.view, value.defined() ? value : Tensor(0));
+  if (place.alone) {
+    place.view = value.defined() ? value : Zeros(leaves_[leaf].shape(), leaves_[leaf].dtype());
+  } else {
+    inner::Assign(place.view, value.defined() ? value : Tensor(0));
+  }
   place.put = true;
   --buckets_[place.bucket].missing;
   for (; started_ < buckets_.size() && buckets_[started_].missing == 0; ++started_) {
-    buckets_[started_].mean.Start();
+    Bucket& bucket = buckets_[started_];
+    bucket.mean.Start(bucket.elements.defined() ? bucket.elements : Mean(bucket.leaves[0]));
   }
 }
 
@@ -89,7 +98,6 @@ void GradientBuckets::PutRest() {
 
 void GradientBuckets::Wait() {
   for (Bucket& bucket : buckets_) bucket.mean.Wait();
-  Reset();
 }
 
 void GradientBuckets::Reset() noexcept {
@@ -97,7 +105,10 @@ void GradientBuckets::Reset() noexcept {
     bucket.mean.Drop();
     bucket.missing = bucket.leaves.size();
   }
-  for (Place& place : places_) place.put = false;
+  for (Place& place : places_) {
+    place.put = false;
+    if (place.alone) place.view = Tensor();
+  }
   started_ = 0;
 }
 

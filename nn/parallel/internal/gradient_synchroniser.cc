@@ -9,7 +9,8 @@
 //
 // Note [Gradients in buckets]. Once there are buckets, a pass goes on with the leaf's place in them
 // as its gradient, which becomes the mean in place. The sweep adds it to grad(), or copies it
-// there, when the pass is over; what the pass had found is free at once.
+// there, when the pass is over; what the pass had found is free at once. Of a leaf that is alone in
+// its bucket the gradient itself is reduced, and kept.
 
 #include "firn/nn/parallel/internal/gradient_synchroniser.h"
 
@@ -47,7 +48,7 @@ GradientSynchroniser::GradientSynchroniser(std::vector<NamedTensor> trained,
       here_(trained_.size(), 0),
       used_(trained_.size(), 0),
       flags_(Zeros({2 * static_cast<int64_t>(trained_.size())}, DType::kU8)),
-      flags_reduction_(flags_, comm::Reduction::kMax, group),
+      flags_reduction_(comm::Reduction::kMax, group),
       weights_(comm_) {
   for (const NamedTensor& t : trained_) {
     number_of_[t.tensor.impl()] = leaves_.size();
@@ -162,11 +163,14 @@ void GradientSynchroniser::Reduce() {
   }
   buckets_->PutRest();
   SetFlags();
-  flags_reduction_.Start();
+  flags_reduction_.Start(flags_);
   buckets_->Wait();
   flags_reduction_.Wait();
   ReadFlags();
-  for (const Found& f : found_) inner::Assign(f.grad, buckets_->Mean(f.leaf));
+  for (const Found& f : found_) {
+    const Tensor& mean = buckets_->Mean(f.leaf);
+    if (!mean.Is(f.grad)) inner::Assign(f.grad, mean);
+  }
 }
 
 void GradientSynchroniser::SetFlags() {

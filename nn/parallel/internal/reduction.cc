@@ -1,5 +1,7 @@
 #include "firn/nn/parallel/internal/reduction.h"
 
+#include <utility>
+
 #include "firn/device/comm/started.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/collective/started.h"
@@ -12,18 +14,20 @@ void* HostData(Tensor& t) {
   });
 }
 
-void Reduction::Start() {
-  inner::InNameOf("data_parallel", [&] { inner::StartAllReduce(tensor_, how_, group_); });
-  started_ = true;
+void Reduction::Start(const Tensor& tensor) {
+  inner::InNameOf("data_parallel", [&] { inner::StartAllReduce(tensor, how_, group_); });
+  tensor_ = tensor;
 }
 
 void Reduction::Wait() {
-  started_ = false;
-  inner::InNameOf("data_parallel", [&] { inner::WaitCollective(tensor_, group_); });
+  const Tensor tensor = std::exchange(tensor_, Tensor());
+  inner::InNameOf("data_parallel", [&] { inner::WaitCollective(tensor, group_); });
 }
 
 void Reduction::Drop() noexcept {
-  if (std::exchange(started_, false)) comm::WaitInto(tensor_.impl()->data).IgnoreError();
+  if (!tensor_.defined()) return;
+  comm::WaitInto(tensor_.impl()->data).IgnoreError();
+  tensor_ = Tensor();
 }
 
 }  // namespace firn::nn::parallel::internal

@@ -2,7 +2,6 @@
 #define FIRN_NN_PARALLEL_INTERNAL_REDUCTION_H_
 
 #include <cstdint>
-#include <utility>
 
 #include "firn/device/comm/kinds.h"
 #include "firn/tensor/tensor.h"
@@ -17,22 +16,21 @@ void* HostData(Tensor& t);
 // error.
 class Reduction {
  public:
-  // `group`: device/comm/groups.h. Requires: a row-major tensor on the CPU.
-  Reduction(Tensor tensor, comm::Reduction how, int64_t group)
-      : tensor_(std::move(tensor)), how_(how), group_(group) {}
+  // `group`: device/comm/groups.h.
+  Reduction(comm::Reduction how, int64_t group) : how_(how), group_(group) {}
 
-  // The elements are the call's until Wait. All ranks start the same in the same order.
-  void Start();
+  // The elements are the call's until Wait. All ranks start the same in the same order. Requires: a
+  // row-major tensor on the CPU.
+  void Start(const Tensor& tensor);
   // Requires: started.
   void Wait();
   // Waits, if it was started, whatever comes of it.
   void Drop() noexcept;
 
  private:
-  Tensor tensor_;
   comm::Reduction how_;
   int64_t group_;
-  bool started_ = false;
+  Tensor tensor_;  // on its way; undefined: none
 };
 
 }  // namespace firn::nn::parallel::internal

@@ -59,8 +59,8 @@ TEST(GradientBucketsTest, FillInTheOrderOfTheFirstPass) {
     const size_t pass = c->memory.size() - 4;
     for (int step = 0; step < 3; ++step) {
       EXPECT_EQ(StartedBy(c, [&] { net.Loss(order).Backward(); }), buckets);
-      // And in the same memory.
-      for (size_t i = 0; i < 4; ++i) {
+      // And in the same memory, but for w4, which is alone.
+      for (size_t i = 1; i < 4; ++i) {
         EXPECT_EQ(c->memory[c->memory.size() - 4 + i], c->memory[pass + i]);
       }
     }
@@ -84,6 +84,22 @@ TEST(GradientBucketsTest, TravelWhileThePassGoesOn) {
     net.Loss().Backward();
     EXPECT_EQ(started, (std::vector<size_t>{0, 2, 3}));  // w5, w4, w3 with w2
     EXPECT_EQ(c->started.size(), 5u);                    // w1, and who has found what
+  });
+}
+
+TEST(GradientBucketsTest, AreTheGradientOfAParameterAlone) {
+  auto nets = Networks<Chain>(2);
+  OnRanks(2, [&](const Rank& c) {
+    Chain& net = *nets[static_cast<size_t>(c->rank())];
+    const DataParallel parallel(net, c, {.bucket_bytes = 1, .first_bucket_bytes = 1});
+    for (int step = 0; step < 2; ++step) {
+      for (Tensor* w : net.w) w->ZeroGrad();
+      net.Loss().Backward();
+      // From w5 to w1, then who has found what.
+      for (size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(c->memory[c->memory.size() - 2 - i], net.w[i]->grad().host_view<float>().data());
+      }
+    }
   });
 }
 
