@@ -91,6 +91,27 @@ FIRN_NNABLA_EXPORT(cross_entropy) {
       n.Node("SoftmaxCrossEntropy", {n.in(0), n.Unsqueeze(labels, {1})}, {{"axis", 1}}, sizes);
   OfClasses(n, n.Squeeze(losses, {1}), labels);
 }
+// Labels of a row count up to the first one below 0. Of each of them, 1 - its score + that of every
+// class that is no label.
+FIRN_NNABLA_EXPORT(multilabel_margin_loss) {
+  const V x = n.in(0), none = n.Binary("Less", n.in(1), 0);
+  const int64_t classes = n.size(0, 1);
+  const V ended = n.Node("CumSum", {none}, {{"axis", 1}, {"exclusive", false}, {"reverse", false}});
+  const V listed = n.Unsqueeze(n.Binary("Equal", ended, 0), {2});
+  NnablaNodes::Numbers counted;
+  for (int64_t i = 0; i < classes; ++i) counted.push_back(i);
+  const V all = n.Reshape(n.Ints(counted), NnablaNodes::Numbers{1, 1, classes});
+  const V hot = n.Binary("LogicalAnd", n.Binary("Equal", n.Unsqueeze(n.in(1), {2}), all), listed);
+  const V scores = n.Unsqueeze(x, {1});
+  const V right =
+      n.Reduce("Sum", n.Where(hot, n.Broadcast(scores, hot.sizes), n.Number(0)), {2}, true);
+  const V hinge = scores - right + 1;
+  const V others = n.Binary("Equal", n.Reduce("Max", hot, {1}, true), 0);
+  const V meets =
+      n.Binary("LogicalAnd", n.Binary("LogicalAnd", others, listed), n.Binary("Greater", hinge, 0));
+  n.Out(0, n.Reduce("Sum", n.Where(meets, hinge, n.Number(0)), {1, 2}, false) /
+               static_cast<double>(classes));
+}
 FIRN_NNABLA_NO_EXPORT(ctc_loss, "NNabla has no connectionist temporal classification");
 
 }  // namespace

@@ -1,4 +1,7 @@
 // What the operations of tensor/ops/vision, quantize, signal and linalg are in NNabla.
+#include <limits>
+#include <numbers>
+
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 
 namespace firn::io::internal {
@@ -59,6 +62,23 @@ FIRN_NNABLA_EXPORT(pow2_quantize) {
                    {"m", n.Int("m")},
                    {"ste_fine_grained", n.Flag("ste_fine_grained")}}));
 }
+// The power of two that is at most |x|, or the next one from `up` times it on. The logarithm finds
+// one that is off by no more than one. What has no bits of an exponent gives 0; NaN and infinity
+// stay.
+FIRN_NNABLA_EXPORT(power_of_two) {
+  const V size = n.Node("Abs", {n.in(0)});
+  const V some = n.Binary("GreaterEqual", size, 0x1p-126);
+  const V is_odd =
+      n.Node("LogicalNot", {n.Binary("LessEqual", size, std::numeric_limits<float>::max())});
+  const V safe =
+      n.Where(n.Binary("LogicalAnd", some, n.Node("LogicalNot", {is_odd})), size, n.Number(1));
+  const V place = n.Node("Floor", {n.Node("Log", {safe}) * std::numbers::log2e});
+  const V near = n.Binary("Pow2", n.Number(2), place);
+  const V low = n.Where(n.Binary("Greater", near, safe), near * 0.5, near);
+  const V power = n.Where(n.Binary("GreaterEqual", safe * 0.5, low), low * 2, low);
+  const V next = n.Binary("GreaterEqual", safe, power * n.Real("up"));
+  n.Out(0, n.Where(is_odd, size, n.Where(some, n.Where(next, power * 2, power), n.Number(0))));
+}
 // Scales and zero points: one, or one for each index of "dim".
 V Each(NnablaExportCall& n, size_t i) {
   if (n.rank(i) == 0) return n.in(i);
@@ -105,10 +125,6 @@ FIRN_NNABLA_NO_EXPORT(qr, kMatrices);
 FIRN_NNABLA_NO_EXPORT(slogdet, "NNabla's logarithm is of a determinant that f32 may not hold");
 FIRN_NNABLA_NO_EXPORT(solve_triangular, kMatrices);
 FIRN_NNABLA_NO_EXPORT(svd, kMatrices);
-
-constexpr char kNotYet[] = "nobody has written it in NNabla's functions yet";
-FIRN_NNABLA_NO_EXPORT(multilabel_margin_loss, kNotYet);
-FIRN_NNABLA_NO_EXPORT(power_of_two, kNotYet);
 
 constexpr char kRanks[] = "calls other ranks, which no network of NNabla's does";
 FIRN_NNABLA_NO_EXPORT(all_gather, kRanks);

@@ -73,15 +73,6 @@ void Variance(NnablaExportCall& n, bool root) {
 FIRN_NNABLA_EXPORT(var) { Variance(n, false); }
 FIRN_NNABLA_EXPORT(std) { Variance(n, true); }
 
-void Cumulative(NnablaExportCall& n, const char* type, double nothing) {
-  if (n.rank(0) == 0) return n.Out(0, n.Flag("exclusive") ? n.Number(nothing) : n.in(0));
-  n.Out(0, n.Node(type, {n.in(0)},
-                  {{"axis", n.Dim("dim", n.rank(0))},
-                   {"exclusive", n.Flag("exclusive")},
-                   {"reverse", n.Flag("reverse")}}));
-}
-FIRN_NNABLA_EXPORT(cumsum) { Cumulative(n, "CumSum", 0); }
-FIRN_NNABLA_EXPORT(cumprod) { Cumulative(n, "CumProd", 1); }
 // NNabla has equal numbers in any order.
 std::vector<V> Sorted(NnablaExportCall& n, int64_t dim, bool descending) {
   return n.NodeOf("Sort", {n.in(0)}, {{"axis", dim}, {"reverse", descending}, {"with_index", true}},
@@ -107,9 +98,6 @@ FIRN_NNABLA_EXPORT(searchsorted) {
   const V below = n.Binary(n.Flag("right") ? "LessEqual" : "Less", table, values);
   n.Out(0, n.Reduce("Sum", below, {below.rank() - 1}, false));
 }
-FIRN_NNABLA_NO_EXPORT(running_extreme, "NNabla has no running maximum");
-FIRN_NNABLA_NO_EXPORT(linear_scan, "NNabla has no recurrences of numbers");
-FIRN_NNABLA_NO_EXPORT(logcumsumexp, "NNabla has no running logarithm of sums");
 FIRN_NNABLA_EXPORT(channel_sum) {
   Numbers dims = NnablaNodes::OrderOf(n.rank(0));
   std::erase(dims, 1);
