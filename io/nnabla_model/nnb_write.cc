@@ -34,6 +34,7 @@ namespace {
 using firn::inner::internal::JsonString;
 using internal::NnablaKind;
 using internal::NnbLife;
+using internal::NnbWeight;
 
 constexpr uint32_t kVersion = 2, kApiLevel = 45;
 
@@ -56,7 +57,7 @@ class Writer {
   absl::Status Find();
   absl::Status CheckFunctions() const;
   absl::Status FindVariables();
-  absl::Status FindAffineWeights();
+  absl::Status FindWeights();
   absl::Status FindLives();
   absl::StatusOr<uint32_t> ListOf(const std::vector<std::string>& names);
   absl::StatusOr<uint32_t> Variables();
@@ -96,7 +97,7 @@ class Writer {
   const nnabla::Network* network_ = nullptr;
   int64_t batch_ = 1;
   absl::flat_hash_map<std::string, size_t> variables_;
-  absl::flat_hash_set<std::string> affine_weights_;
+  absl::flat_hash_map<std::string, NnbWeight> weights_;  // by variable that a function takes
   internal::NnbBuffers buffers_;
   std::vector<uint32_t> offsets_;
   std::string data_;
@@ -150,21 +151,20 @@ absl::Status Writer::FindVariables() {
   return absl::OkStatus();
 }
 
-// The C runtime has weights of affine functions as [out, in], behind the shape [in, out].
-absl::Status Writer::FindAffineWeights() {
-  absl::flat_hash_set<std::string> others;
+// Weights of which files hold something else must be parameters that all functions take alike.
+absl::Status Writer::FindWeights() {
   for (const nnabla::Function& function : network_->functions) {
     for (size_t i = 0; i < function.input.size(); ++i) {
-      const bool weight = function.type == "Affine" && i == 1;
-      (weight ? affine_weights_ : others).insert(function.input[i]);
+      const NnbWeight kind = internal::NnbWeightAt(function.type, i);
+      const std::string& name = function.input[i];
+      FIRN_ASSIGN_OR_RETURN(const size_t at, IndexOf(name));
+      const bool parameter = network_->variables[at].type == "Parameter";
+      const NnbWeight known = weights_.emplace(name, kind).first->second;
+      FIRN_RETURN_IF(known != kind || (kind != NnbWeight::kNone && !parameter),
+                     Unimplemented("NNabla's C runtime has affine functions and those of binary "
+                                   "weights only with parameters of their own as weights, got ",
+                                   JsonString(name)));
     }
-  }
-  for (const std::string& name : affine_weights_) {
-    FIRN_ASSIGN_OR_RETURN(const size_t at, IndexOf(name));
-    FIRN_RETURN_IF(network_->variables[at].type != "Parameter" || others.contains(name),
-                   Unimplemented("NNabla's C runtime has affine functions only with parameters of "
-                                 "their own as weights, got ",
-                                 JsonString(name)));
   }
   return absl::OkStatus();
 }
@@ -234,9 +234,12 @@ absl::StatusOr<uint32_t> Writer::Parameter(const nnabla::Variable& variable,
   FIRN_RETURN_IF(!std::equal(got.begin(), got.end(), shape.begin(), shape.end()),
                  InvalidArgument("parameter ", JsonString(name), ": expected the shape [",
                                  absl::StrJoin(shape, ", "), "], got ", got.ToString()));
-  if (affine_weights_.contains(variable.name)) {
+  const auto weight = weights_.find(variable.name);
+  const NnbWeight kind = weight == weights_.end() ? NnbWeight::kNone : weight->second;
+  if (kind == NnbWeight::kTransposed) {
     elements = Reshape(elements, {shape.empty() ? 1 : shape[0], -1}).T();
   }
+  if (kind == NnbWeight::kUnread) elements = Narrow(Flatten(elements), 0, 0, 1);
   std::string bytes;
   for (const float value : Contiguous(elements).ToVector<float>()) Append(&bytes, value);
   return Add(std::move(bytes));
@@ -315,7 +318,7 @@ absl::StatusOr<std::string> Writer::Run() {
   FIRN_RETURN_IF_ERROR(Find());
   FIRN_RETURN_IF_ERROR(CheckFunctions());
   FIRN_RETURN_IF_ERROR(FindVariables());
-  FIRN_RETURN_IF_ERROR(FindAffineWeights());
+  FIRN_RETURN_IF_ERROR(FindWeights());
   FIRN_RETURN_IF_ERROR(FindLives());
   std::vector<std::string> inputs, outputs;
   for (const auto& v : executor_->data_variable) inputs.push_back(v.variable_name);

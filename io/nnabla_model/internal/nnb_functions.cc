@@ -1,6 +1,6 @@
 // Source: build-tools/code_generator/api_levels.yaml of NNabla 1.39, of the functions that
-// functions.yaml marks as supported by the C runtime. Functions of binary weights are left out:
-// what a file holds of those weights is cut off.
+// functions.yaml marks as supported by the C runtime; of weights, preprocess_for_exporter of its
+// converter.
 #include "firn/io/nnabla_model/internal/nnb_functions.h"
 
 #include <utility>
@@ -70,7 +70,27 @@ constexpr std::pair<std::string_view, uint16_t> kFunctions[] = {
     {"BatchNormalization", 326},
     {"Dropout", 336},
     {"Trilu", 360},
+    {"BinaryWeightConvolution", 232},
+    {"BinaryConnectConvolution", 233},
+    {"BinaryWeightAffine", 234},
+    {"BinaryConnectAffine", 235},
 };
+
+struct Weight {
+  std::string_view type;
+  size_t input;
+  NnbWeight kind;
+};
+constexpr Weight kWeights[] = {
+    {"Affine", 1, NnbWeight::kTransposed},
+    {"BinaryConnectAffine", 1, NnbWeight::kTransposed},
+    {"BinaryConnectAffine", 2, NnbWeight::kTransposed},
+    {"BinaryWeightAffine", 1, NnbWeight::kTransposed},
+    {"BinaryWeightAffine", 2, NnbWeight::kTransposed},
+    {"BinaryConnectConvolution", 1, NnbWeight::kUnread},
+    {"BinaryWeightConvolution", 1, NnbWeight::kUnread},
+};
+
 }  // namespace
 
 const uint16_t* NnbNumberOf(std::string_view type) {
@@ -78,6 +98,13 @@ const uint16_t* NnbNumberOf(std::string_view type) {
     if (name == type) return &number;
   }
   return nullptr;
+}
+
+NnbWeight NnbWeightAt(std::string_view type, size_t input) {
+  for (const Weight& weight : kWeights) {
+    if (weight.type == type && weight.input == input) return weight.kind;
+  }
+  return NnbWeight::kNone;
 }
 
 }  // namespace firn::io::internal

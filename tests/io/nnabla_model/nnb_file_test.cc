@@ -96,6 +96,60 @@ TEST(NnbFile, IsWhatTheRuntimesHeaderSays) {
   EXPECT_THAT(block(head[11], head[10]), ElementsAre(3));
 }
 
+// The runtime reads the binary weight alone: of the other one a file of a convolution has a number.
+TEST(NnbFile, BinaryWeightsAreTurnedAndOthersCutOff) {
+  constexpr char kNetwork[] = R"(
+  network {
+    name: "n" batch_size: 1
+    variable { name: "x" type: "Buffer" shape { dim: [1, 1, 2, 2] } }
+    variable { name: "w" type: "Parameter" shape { dim: [1, 1, 2, 1] } }
+    variable { name: "b" type: "Parameter" shape { dim: [1, 1, 2, 1] } }
+    variable { name: "v" type: "Parameter" shape { dim: [2, 2] } }
+    variable { name: "c" type: "Parameter" shape { dim: [2, 2] } }
+    variable { name: "h" type: "Buffer" shape { dim: [1, 1, 1, 2] } }
+    variable { name: "y" type: "Buffer" shape { dim: [1, 2] } }
+    function { name: "f" type: "BinaryConnectConvolution" input: ["x", "w", "b"] output: "h" }
+    function { name: "g" type: "BinaryConnectAffine" input: ["h", "v", "c"] output: "y" }
+  }
+  executor {
+    name: "run" network_name: "n"
+    data_variable { variable_name: "x" } output_variable { variable_name: "y" }
+  }
+  parameter { variable_name: "w" shape { dim: [1, 1, 2, 1] } data: [7, 8] }
+  parameter { variable_name: "b" shape { dim: [1, 1, 2, 1] } data: [1, -1] }
+  parameter { variable_name: "v" shape { dim: [2, 2] } data: [3, 4, 5, 6] }
+  parameter { variable_name: "c" shape { dim: [2, 2] } data: [1, -1, 0, 2] }
+)";
+  const absl::StatusOr<std::string> made = NnbBytes(ModelOf(kNetwork));
+  ASSERT_TRUE(made.ok()) << made.status();
+  const std::vector<uint32_t> head = WordsAt(*made, 0, 14);
+  const size_t blocks = head[12], data = 56 + 4 * blocks;
+  std::vector<uint32_t> ends = WordsAt(*made, 56, blocks);
+  ends.push_back(head[13]);
+  const auto block = [&](uint32_t number) {
+    return WordsAt(*made, data + ends.at(number), (ends.at(number + 1) - ends[number]) / 4);
+  };
+  const std::vector<uint32_t> variables = block(head[5]);
+  const auto elements = [&](size_t variable) {
+    std::vector<float> values;
+    for (const uint32_t w : block(block(variables.at(variable))[4])) {
+      values.push_back(std::bit_cast<float>(w));
+    }
+    return values;
+  };
+  EXPECT_THAT(elements(1), ElementsAre(7));
+  EXPECT_THAT(elements(2), ElementsAre(1, -1));
+  EXPECT_THAT(elements(3), ElementsAre(3, 5, 4, 6));
+  EXPECT_THAT(elements(4), ElementsAre(1, 0, -1, 2));
+  EXPECT_EQ(block(block(head[7])[0])[0], 233u);
+  EXPECT_EQ(block(block(head[7])[1])[0], 235u);
+  // What is cut off must be nobody else's.
+  nnabla::Model model = ModelOf(kNetwork);
+  model.networks[0].functions[0].input[2] = "w";
+  EXPECT_THAT(std::string(NnbBytes(model).status().message()),
+              HasSubstr("only with parameters of their own as weights, got \"w\""));
+}
+
 TEST(NnbFile, BuffersAreSharedByLivesThatDoNotOverlap) {
   // A chain of four, and one that lives all the time.
   const std::vector<internal::NnbLife> lives = {{.size = 4, .first = 0, .last = 3},
@@ -137,7 +191,7 @@ TEST(NnbFile, RefusesByNameWhatTheRuntimeDoesNotHave) {
   EXPECT_THAT(refusal(ModelOf(kAffine), {.executor = "none"}), HasSubstr("called none, got none"));
   model = ModelOf(kAffine);
   model.networks[0].functions[0].input[1] = "x";
-  EXPECT_THAT(refusal(model), HasSubstr("affine functions only with parameters"));
+  EXPECT_THAT(refusal(model), HasSubstr("parameters of their own as weights, got \"x\""));
   model = ModelOf(kAffine);
   model.parameters = {};
   EXPECT_THAT(refusal(model), HasSubstr("expected a parameter called \"w\", got none"));

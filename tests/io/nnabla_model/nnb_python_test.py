@@ -43,15 +43,24 @@ def lists(x):
     return F.flip(F.sum(F.reshape(d, (2, 6, 6)), axis=1), (1,)) ** 2
 
 
+def binary_weights(x):
+    h = F.reshape(x, (2, 1, 6, 6))
+    h = PF.binary_connect_convolution(h, 4, (3, 3), pad=(1, 1), name="c")
+    h = PF.binary_weight_convolution(F.binary_tanh(h), 2, (3, 3), stride=(2, 2), quantize_zero_to=-1.0, name="d")
+    h = PF.binary_connect_affine(F.binary_sigmoid(h), 5, name="e")
+    return PF.binary_weight_affine(h, 3, name="f")
+
+
 @unittest.skipIf(nn is None, "Python has no nnabla")
 class NnbTest(unittest.TestCase):
 
     def test_files_are_those_of_nnablas_converter(self):
-        for network in (mlp, convolutions, lists):
+        for network in (mlp, convolutions, lists, binary_weights):
             with self.subTest(network.__name__), tempfile.TemporaryDirectory() as folder:
                 nn.clear_parameters()
                 x = nn.Variable((2, 36))
                 y = network(x)
+                y.forward()  # binary weights become what they are
                 path = os.path.join(folder, "net")
                 contents = {"networks": [{"name": "net", "batch_size": 2, "outputs": {"y": y}, "names": {"x": x}}],
                             "executors": [{"name": "run", "network": "net", "data": ["x"], "output": ["y"]}]}
