@@ -9,6 +9,7 @@
 #include "firn/io/onnx/onnx.h"
 #include "firn/io/onnx/onnx_status.h"
 #include "firn/nn/graph_module.h"
+#include "firn/nn/static_module.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
@@ -71,6 +72,31 @@ TEST(OnnxImportTest, IsCaptured) {
   StaticGraph graph = Freeze([&](const Tensor& in) { return net.network(in); }, x);
   EXPECT_THAT(graph(x).ToVector<float>(), ElementsAre(20, 14));
   EXPECT_THAT(graph(Neg(x)).ToVector<float>(), ElementsAre(0, 6));
+}
+
+// A graph for each shape, which comes again when the shape does, and of parameters that are
+// written.
+TEST(OnnxImportTest, SeveralShapesInTurnRunGraphsOfTheirOwn) {
+  nn::GraphModule net(Import(LinearModel()).value());
+  nn::StaticModule fast(net);
+  const NoGradScope no_grad;
+  const std::vector<Tensor> batches = {Floats({1, 1, 1, 1, 0, 0, 0, 1}, {2, 2, 2}),
+                                       Floats({1, 0, 0, 0}, {1, 2, 2}),
+                                       Floats({0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0}, {3, 4})};
+  const std::vector<std::vector<float>> want = {{20, 14}, {11}, {14, 13, 12}};
+  for (int turn = 0; turn < 3; ++turn) {
+    for (size_t i = 0; i < batches.size(); ++i) {
+      EXPECT_EQ(fast(batches[i]).ToVector<float>(), want[i]) << turn << ", " << i;
+    }
+  }
+  EXPECT_EQ(fast.size(), 3u);
+  EXPECT_EQ(fast.misses(), 3);
+  EXPECT_EQ(fast.hits(), 6);
+  Tensor(net.parameters()[1]).CopyFrom(Floats({20}, {1}));
+  for (size_t i = 0; i < batches.size(); ++i) {
+    EXPECT_EQ(fast(batches[i]).ToVector<float>()[0], want[i][0] + 10);
+  }
+  EXPECT_EQ(fast.misses(), 3);
 }
 
 TEST(OnnxImportTest, IsTrainedAsAModule) {
