@@ -203,13 +203,13 @@ class CsvRowsOfFile final : public Dataset {
 
 }  // namespace
 
-absl::StatusOr<DatasetPtr> OpenCsvRows(const std::string& path, const CsvRowsOptions& options,
-                                       const CsvRowsWording& wording) {
+absl::StatusOr<DatasetPtr> TryCsvRows(const std::string& path, const CsvRowsOptions& options,
+                                      const CsvRowsWording& wording) {
   return CsvRowsOfFile::Open(path, options, wording);
 }
 
 DatasetPtr CsvRows(const std::string& path, const CsvRowsOptions& options) {
-  absl::StatusOr<DatasetPtr> rows = OpenCsvRows(path, options);
+  absl::StatusOr<DatasetPtr> rows = TryCsvRows(path, options);
   RaiseIfError(rows.status(), "csv_rows");
   return *std::move(rows);
 }

@@ -17,8 +17,8 @@ struct CsvRowsWording {
 };
 
 // CsvRows with a status and other words.
-absl::StatusOr<DatasetPtr> OpenCsvRows(const std::string& path, const CsvRowsOptions& options,
-                                       const CsvRowsWording& wording = {});
+absl::StatusOr<DatasetPtr> TryCsvRows(const std::string& path, const CsvRowsOptions& options,
+                                      const CsvRowsWording& wording = {});
 
 }  // namespace firn::io
 

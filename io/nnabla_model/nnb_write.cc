@@ -23,7 +23,7 @@
 #include "firn/io/nnabla_model/internal/nnabla_functions.h"
 #include "firn/io/nnabla_model/internal/nnb_buffers.h"
 #include "firn/io/nnabla_model/internal/nnb_functions.h"
-#include "firn/io/nnabla_model/nnb_file_status.h"
+#include "firn/io/nnabla_model/nnabla_file_status.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops.h"
@@ -346,14 +346,14 @@ absl::StatusOr<std::string> Writer::Run() {
 
 }  // namespace
 
-absl::StatusOr<std::string> NnbBytes(const nnabla::Model& model, const SaveNnbOptions& options) {
+absl::StatusOr<std::string> TryNnbBytes(const nnabla::Model& model, const SaveNnbOptions& options) {
   const NoGradScope no_grad;
   return Writer(model, options).Run();
 }
 
 absl::Status TrySaveNnb(const std::string& path, const nnabla::Model& model,
                         const SaveNnbOptions& options) {
-  const absl::StatusOr<std::string> bytes = NnbBytes(model, options);
+  const absl::StatusOr<std::string> bytes = TryNnbBytes(model, options);
   if (!bytes.ok()) {
     return absl::Status(bytes.status().code(),
                         absl::StrCat("save ", path, ": ", std::string(bytes.status().message())));

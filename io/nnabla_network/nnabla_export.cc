@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
-#include "firn/io/nnabla_model/nnb_file_status.h"
 #include "firn/io/nnabla_network/internal/nnabla_export_graph.h"
 #include "firn/io/nnabla_network/nnabla_export_status.h"
 #include "firn/io/value_or_raise.h"

@@ -6,7 +6,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/onnx/internal/onnx_export_graph.h"
 #include "firn/io/onnx/internal/onnx_write.h"
-#include "firn/io/onnx/onnx_export_status.h"
+#include "firn/io/onnx/onnx_status.h"
 #include "firn/io/value_or_raise.h"
 
 namespace firn::io {

@@ -6,7 +6,7 @@
 //   StaticGraph graph = Freeze([&](const Tensor& x) { return net(x); }, images);
 //   io::ExportOnnx("net.onnx", graph, {.dynamic_batch = true, .names = net.state_dict()});
 //
-// docs/onnx.md says what becomes of each operation. io/onnx/onnx_export_status.h has the same with
+// docs/onnx.md says what becomes of each operation. io/onnx/onnx_status.h has the same with
 // a status.
 
 #include <cstdint>

@@ -4,12 +4,16 @@
 It reads files where they lie in the repository, which BUILD says by the tag "external".
 """
 
+import glob
 import os
+import re
 import unittest
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../.."))
 SOURCES = (".cc", ".h", ".cu", ".cuh", ".py", "BUILD", ".md")
 # Files that stand in a folder itself, README and BUILD not counted.
+STATUS_FUNCTION = re.compile(r"^absl::Status(?:Or<.*>)?\s+(\w+)\(", re.M)
+OF_SEVERAL_FORMATS = {"data", "monitors"}  # of data sets, of records, events and series
 AT_MOST = {"io": 40, "io/internal": 20}
 
 
@@ -52,6 +56,21 @@ class TreeTest(unittest.TestCase):
         untold = [os.path.relpath(os.path.join(folder, entry), ROOT)
                   for folder, entries in folders for entry in entries if not is_told(folder, entry)]
         self.assertFalse(untold, "no README.md beside or above says where they come from, and the licence")
+
+    def test_what_gives_a_status_is_called_try(self):
+        """Public functions of io throw; the twin with a status is Try..., in the one *_status.h of its format."""
+        headers = sorted(glob.glob(os.path.join(ROOT, "io/*/*_status.h")))
+        self.assertGreater(len(headers), 10)
+        others, declared = [], 0
+        for header in headers:
+            names = STATUS_FUNCTION.findall(read(header))
+            declared += len(names)
+            others += [f"{os.path.relpath(header, ROOT)}: {name}" for name in names if not name.startswith("Try")]
+        self.assertGreater(declared, 30)
+        self.assertFalse(others, "called otherwise than Try...")
+        folders = [os.path.basename(os.path.dirname(header)) for header in headers]
+        several = {folder for folder in folders if folders.count(folder) > 1}
+        self.assertLessEqual(several, OF_SEVERAL_FORMATS, "one *_status.h is enough for a format")
 
     def test_folders_are_not_too_full(self):
         for folder, most in AT_MOST.items():

@@ -97,7 +97,7 @@ io::DatasetPtr OpenImages(const std::string& path, const DataOptions& options) {
 }
 
 io::DatasetPtr OpenCsv(const std::string& path, const DataOptions& o) {
-  absl::StatusOr<io::DatasetPtr> rows = io::OpenCsvRows(
+  absl::StatusOr<io::DatasetPtr> rows = io::TryCsvRows(
       path,
       {.variables = o.variables,
        .dtype = o.f64 ? DType::kF64 : DType::kF32,

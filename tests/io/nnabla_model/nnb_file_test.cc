@@ -15,7 +15,6 @@
 #include "firn/io/internal/little_endian.h"
 #include "firn/io/nnabla_model/internal/nnb_buffers.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
-#include "firn/io/nnabla_model/nnb_file_status.h"
 #include "firn/tensor/from.h"
 
 namespace firn::io {
@@ -57,7 +56,7 @@ std::vector<uint32_t> WordsAt(const std::string& bytes, size_t from, size_t coun
 }
 
 TEST(NnbFile, IsWhatTheRuntimesHeaderSays) {
-  const absl::StatusOr<std::string> made = NnbBytes(ModelOf(kAffine), {.batch_size = 3});
+  const absl::StatusOr<std::string> made = TryNnbBytes(ModelOf(kAffine), {.batch_size = 3});
   ASSERT_TRUE(made.ok()) << made.status();
   const std::string& file = *made;
   const std::vector<uint32_t> head = WordsAt(file, 0, 14);
@@ -120,7 +119,7 @@ TEST(NnbFile, BinaryWeightsAreTurnedAndOthersCutOff) {
   parameter { variable_name: "v" shape { dim: [2, 2] } data: [3, 4, 5, 6] }
   parameter { variable_name: "c" shape { dim: [2, 2] } data: [1, -1, 0, 2] }
 )";
-  const absl::StatusOr<std::string> made = NnbBytes(ModelOf(kNetwork));
+  const absl::StatusOr<std::string> made = TryNnbBytes(ModelOf(kNetwork));
   ASSERT_TRUE(made.ok()) << made.status();
   const std::vector<uint32_t> head = WordsAt(*made, 0, 14);
   const size_t blocks = head[12], data = 56 + 4 * blocks;
@@ -146,7 +145,7 @@ TEST(NnbFile, BinaryWeightsAreTurnedAndOthersCutOff) {
   // What is cut off must be nobody else's.
   nnabla::Model model = ModelOf(kNetwork);
   model.networks[0].functions[0].input[2] = "w";
-  EXPECT_THAT(std::string(NnbBytes(model).status().message()),
+  EXPECT_THAT(std::string(TryNnbBytes(model).status().message()),
               HasSubstr("only with parameters of their own as weights, got \"w\""));
 }
 
@@ -173,7 +172,7 @@ TEST(NnbFile, IsWrittenAsAWhole) {
   ASSERT_TRUE(TrySaveNnb(path, ModelOf(kAffine)).ok());
   std::ifstream in(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  EXPECT_EQ(bytes, *NnbBytes(ModelOf(kAffine)));
+  EXPECT_EQ(bytes, *TryNnbBytes(ModelOf(kAffine)));
   nnabla::Model model = ModelOf(kAffine);
   model.parameters = {};
   EXPECT_THAT(std::string(TrySaveNnb(path, model).message()), HasSubstr("save " + path));
@@ -182,7 +181,7 @@ TEST(NnbFile, IsWrittenAsAWhole) {
 
 TEST(NnbFile, RefusesByNameWhatTheRuntimeDoesNotHave) {
   const auto refusal = [](nnabla::Model model, const SaveNnbOptions& options = {}) {
-    return std::string(NnbBytes(model, options).status().message());
+    return std::string(TryNnbBytes(model, options).status().message());
   };
   nnabla::Model model = ModelOf(kAffine);
   model.networks[0].functions[1].type = "Erf";

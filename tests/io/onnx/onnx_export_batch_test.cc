@@ -9,7 +9,7 @@
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/onnx.h"
 #include "firn/io/onnx/onnx_export.h"
-#include "firn/io/onnx/onnx_export_status.h"
+#include "firn/io/onnx/onnx_status.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"

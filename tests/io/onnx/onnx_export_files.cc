@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "firn/autograd/graph/capture.h"
-#include "firn/io/onnx/onnx_export_status.h"
+#include "firn/io/onnx/onnx_status.h"
 #include "firn/io/safetensors/safetensors.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"

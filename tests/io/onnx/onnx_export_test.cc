@@ -14,7 +14,7 @@
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
 #include "firn/io/onnx/onnx.h"
-#include "firn/io/onnx/onnx_export_status.h"
+#include "firn/io/onnx/onnx_status.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
