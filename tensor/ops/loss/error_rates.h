@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_LOSS_ERROR_RATES_H_
 #define FIRN_TENSOR_OPS_LOSS_ERROR_RATES_H_
 
-// Which predictions are wrong, of graphs that say so in a result, as NNabla's do. Neither is
+// Which predictions are wrong, of graphs that say so in a result, as NNabla's do. None is
 // differentiable. Programs that count over batches have io/metrics.
 
 #include "firn/tensor/tensor.h"
@@ -20,6 +20,14 @@ Tensor TopNError(const Tensor& x, const Tensor& target, inner::Integer dim = -1,
 // binary_error. Floating x; a target of any dtype, which broadcasts with it. The result has x's
 // dtype.
 Tensor BinaryError(const Tensor& x, const Tensor& target);
+
+// How often each class was taken for each, as NNabla's confusion_matrix: the element of row i and
+// column j counts targets i whose largest score is that of class j (the first of several; a NaN is
+// the largest). x: scores with the classes along `dim`, floating; target: class indices (i32, i64)
+// of x's shape without that dimension. The result is i64 [classes, classes]. Throws on shapes that
+// do not fit, and on indices outside [-classes, classes). Over a data set io::ConfusionMatrix
+// counts.
+Tensor ConfusionMatrix(const Tensor& x, const Tensor& target, inner::Integer dim = -1);
 
 }  // namespace firn
 

@@ -60,6 +60,54 @@ FIRN_REGISTER_COMPOSITE(top_n_error) {
   s.WithoutVectors("PyTorch does not have it");
 }
 
+struct ClassesAttrs {
+  int64_t dim = -1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(confusion_matrix) {
+  s.Declare(
+      {{.name = "x", .dtypes = kFloating, .min_rank = 1}, {.name = "target", .dtypes = kIndex}},
+      {{.name = "y", .dtypes = SetOf(DType::kI64), .constant = true}});
+  s.Function([](In in, const ClassesAttrs& a) { return ConfusionMatrix(in[0], in[1], a.dim); });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const int64_t dim = attrs.get<ClassesAttrs>().dim;
+    const Shape& shape = in[0].shape;
+    const size_t along = static_cast<size_t>(dim < 0 ? dim + shape.rank() : dim);
+    const int64_t classes = shape[static_cast<int>(along)];
+    RefTensor counts(Shape({classes, classes}));
+    ForEachIndex(in[1].shape, [&](absl::Span<const int64_t> at) {
+      std::vector<int64_t> of(at.begin(), at.end());
+      of.insert(of.begin() + static_cast<std::ptrdiff_t>(along), 0);
+      int64_t best = 0;
+      const auto score = [&](int64_t c) {
+        of[along] = c;
+        return in[0].at(of);
+      };
+      for (int64_t c = 1; c < classes; ++c) best = score(c) > score(best) ? c : best;
+      const auto label = static_cast<int64_t>(in[1].at(at));
+      counts.at({label < 0 ? label + classes : label, best}) += 1;
+    });
+    return std::vector<RefTensor>{counts};
+  });
+  s.Add("a batch", {Distinct({7, 4}, 0.1), Integers({7}, 0, 4)}, ClassesAttrs{});
+  s.Add("images", {Distinct({2, 4, 3, 2}, 0.1), Integers({2, 3, 2}, 0, 4)}, ClassesAttrs{1});
+  s.Add("one sample", {Distinct({4}, 0.1), Indices({2}, {})}, ClassesAttrs{});
+  s.Add("ties, and a class from the end", {Values({1, 1, 0, 0, 2, 2}, {2, 3}), Indices({0, -1})},
+        ClassesAttrs{});
+  s.Add("no sample", {Normal({0, 3}), Indices({})}, ClassesAttrs{});
+  s.AddLarge("4096x1000", {Uniform({4096, 1000}, -3, 3), Integers({4096}, 0, 1000)}, ClassesAttrs{},
+             4.1e6, 24.4e6);
+  s.AddError("target", {Normal({2, 3}), Indices({0, 1, 2})}, ClassesAttrs{},
+             "confusion_matrix: target [3] does not fit x [2, 3] (want [2])");
+  s.AddError("index", {Normal({2, 3}), Indices({0, 3})}, ClassesAttrs{},
+             "confusion_matrix: target 3 at index 1 is outside [-3, 3)");
+  s.WithoutVectors("PyTorch does not have it");
+}
+
 FIRN_REGISTER_COMPOSITE(binary_error) {
   s.Declare({{.name = "x", .dtypes = kFloating}, {.name = "target"}},
             {{.name = "y", .same_dtype_as = "x", .constant = true}});
