@@ -2,13 +2,16 @@
 // the form for devices that have no kernel, and that packed sequences, states and padding mean one
 // thing.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "firn/autograd/backward.h"
+#include "firn/autograd/graph/capture.h"
 #include "firn/device/parallel.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
@@ -24,6 +27,8 @@
 
 namespace firn {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr int64_t kGates[] = {1, 3, 4};  // rnn, gru, lstm
 
@@ -266,6 +271,27 @@ TEST(RecurrentTest, SaysWhatDoesNotFit) {
             "pack_padded_sequence: lengths must be integers [batch], got f32 [2] on cpu");
   EXPECT_EQ(PackPaddedSequence(x, FromValues<int64_t>({3, 1})).batch_sizes,
             (std::vector<int64_t>{2, 1, 1}));
+}
+
+// What a graph held of the first batch's lengths would be wrong for every other.
+TEST(SequenceTest, PackingByLengthsIsRefusedInACaptureByName) {
+  const Tensor x = Draw({3, 2, 4});
+  const auto error = [&](const auto& f) {
+    return testing::ErrorOf(
+        [&] { Capture([&](absl::Span<const Tensor> in) { return TensorList{f(in[0])}; }, {x}); });
+  };
+  const std::string why = ": the lengths of sequences are numbers on the host";
+  EXPECT_THAT(error([](const Tensor& t) {
+                return PackPaddedSequence(t, {3, 2}).data;
+              }),
+              HasSubstr("pack_padded_sequence" + why));
+  const Tensor lengths = FromValues<int64_t>({3, 1});
+  EXPECT_THAT(error([&](const Tensor& t) { return PackPaddedSequence(t, lengths).data; }),
+              HasSubstr("pack_padded_sequence" + why));
+  EXPECT_THAT(error([](const Tensor& t) {
+                return PadPackedSequence({.data = Flatten(t, 0, 1), .batch_sizes = {2, 2, 2}}).x;
+              }),
+              HasSubstr("pad_packed_sequence" + why));
 }
 
 // Results of a layer in bfloat16 and in f32, of weights and sequences that are bfloat16.

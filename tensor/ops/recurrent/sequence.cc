@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/kernels/cpu/for_each.h"
@@ -109,9 +110,23 @@ std::vector<int64_t> Inverse(const std::vector<int64_t>& order) {
   return inverse;
 }
 
-// Rows of x, one after the other.
+// Rows of x, one after the other. A graph that is captured holds them for ever: of those who call
+// this, only PackSequence gets there, whose rows follow from shapes, which it holds anyway.
 Tensor RowsAt(const Tensor& x, std::vector<int64_t> rows, const Shape& shape) {
-  return IndexSelect(x, 0, FromVector(std::move(rows), shape).To(x.device()));
+  const auto make = [&] {
+    const NoCaptureScope made_once;
+    return FromVector(std::move(rows), shape).To(x.device());
+  };
+  return IndexSelect(x, 0, make());
+}
+
+// Throws while a graph is captured, which would hold what lengths say.
+void CheckNoCapture(std::string_view op) {
+  if (inner::ThisThread().capture == nullptr) return;
+  RaiseStatus(FailedPrecondition("the lengths of sequences are numbers on the host, and a graph "
+                                 "that is captured would hold those of this batch for ever; call "
+                                 "it outside of what is captured"),
+              op);
 }
 
 PackedSequence Pack(const Tensor& x, const std::vector<int64_t>& lengths, const PackOptions& o,
@@ -172,10 +187,12 @@ Tensor PadAll(const std::vector<Tensor>& sequences, const PadSequenceOptions& o,
 
 PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& lengths,
                                   const PackOptions& o) {
+  CheckNoCapture("pack_padded_sequence");
   return Pack(x, lengths, o, "pack_padded_sequence");
 }
 
 PackedSequence PackPaddedSequence(const Tensor& x, const Tensor& lengths, const PackOptions& o) {
+  CheckNoCapture("pack_padded_sequence");
   CheckDefined(lengths, "pack_padded_sequence", "lengths");
   if (lengths.rank() != 1 || !inner::Contains(kIndex, lengths.dtype())) {
     RaiseStatus(
@@ -226,6 +243,7 @@ void CheckPacked(const PackedSequence& p, std::string_view op) {
 
 PaddedSequences PadPackedSequence(const PackedSequence& packed, const PadPackedOptions& o) {
   constexpr std::string_view kOp = "pad_packed_sequence";
+  CheckNoCapture(kOp);
   CheckPacked(packed, kOp);
   RaiseIfError(CheckHolds(o.padding_value, packed.data.dtype(), "padding_value"), kOp);
   const auto longest = static_cast<int64_t>(packed.batch_sizes.size());

@@ -41,7 +41,8 @@ struct PackOptions {
 // The first lengths[b] steps of each sequence b of a padded tensor.
 // x: [steps, batch, ...]      lengths: [batch], from 1 to steps
 // Throws on other lengths, on lengths that grow where they must be sorted, and while a graph is
-// captured: places are made on the host.
+// captured: lengths are of a batch, and the graph would hold those of the first one for ever, for
+// batches of one shape alike.
 PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& lengths,
                                   const PackOptions& options = {});
 // The same with lengths from a tensor of integers.
@@ -50,7 +51,7 @@ PackedSequence PackPaddedSequence(const Tensor& x, const Tensor& lengths,
 
 // Sequences [its steps, ...] of different lengths, packed as PackPaddedSequence does (PyTorch's
 // pack_sequence). Throws on an empty list, on an empty sequence, where dtypes or other sizes
-// differ, on lengths that grow where they must be sorted, and while a graph is captured.
+// differ, and on lengths that grow where they must be sorted. May be captured: lengths are shapes.
 PackedSequence PackSequence(const std::vector<Tensor>& sequences,
                             inner::Flag enforce_sorted = true);
 
@@ -67,7 +68,7 @@ struct PadPackedOptions {
 
 // The inverse of PackPaddedSequence, with padding behind sequences that end early. Throws on a
 // packed sequence that does not fit together, on a total_length below the longest, and while a
-// graph is captured.
+// graph is captured, as PackPaddedSequence.
 PaddedSequences PadPackedSequence(const PackedSequence& packed,
                                   const PadPackedOptions& options = {});
 

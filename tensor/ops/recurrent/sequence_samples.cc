@@ -77,7 +77,7 @@ std::vector<int64_t> LargeBatchSizes() {
 constexpr int64_t kLargeRows = 64 * 65;  // that all have together
 
 FIRN_REGISTER_COMPOSITE(pack_padded_sequence) {
-  s.captured = false;  // its places are made on the host
+  s.captured = false;  // lengths on the host, which a graph would hold for ever
   s.Declare({{.name = "x", .min_rank = 2}});
   s.Function([](In in, const PackAttrs& a) {
     return PackPaddedSequence(in[0], a.lengths, {a.batch_first, a.enforce_sorted}).data;
@@ -139,7 +139,7 @@ struct PadPackedAttrs {
 };
 
 FIRN_REGISTER_COMPOSITE(pad_packed_sequence) {
-  s.captured = false;  // its places are made on the host
+  s.captured = false;  // lengths on the host, which a graph would hold for ever
   s.Declare({{.name = "data", .min_rank = 1}}, {{.name = "y", .same_dtype_as = "data"}});
   s.Function([](In in, const PadPackedAttrs& a) {
     PadPackedOptions o{a.batch_first, a.padding_value, {}};
@@ -246,7 +246,6 @@ struct PackListAttrs {
 };
 
 FIRN_REGISTER_COMPOSITE(pack_sequence) {
-  s.captured = false;  // its places are made on the host
   s.Declare({{.name = "sequences", .min_rank = 1, .variadic = true}},
             {{.name = "y", .same_dtype_as = "sequences"}});
   s.Function(
