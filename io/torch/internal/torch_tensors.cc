@@ -257,6 +257,12 @@ class Walk {
         !pickle_[value.items[0]].items.empty()) {
       return Wait(next, pickle_[value.items[0]].items[0], next.path, next.within);
     }
+    // One of another kind, under its own name and not that of what it is made of.
+    if (NameIn("torch._utils", value.text).starts_with("_rebuild_")) {
+      return options_.load.want && !options_.load.want(next.path)
+                 ? absl::OkStatus()
+                 : InObject(next.within != nullptr ? next.within : &value.text);
+    }
     return VisitItems(next, value.items, &value.text);
   }
 

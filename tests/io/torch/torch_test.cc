@@ -88,6 +88,8 @@ TEST(TorchTest, NamesWhatIsNotRead) {
             "tensors inside an object of \"torch.nn.modules.linear Linear\" are not read; "
             "save its state dict"},
            {"sparse", "a tensor of the kind of _rebuild_sparse_tensor"},
+           {"quantized",
+            "entry \"q\": a tensor of the kind of _rebuild_qtensor (sparse, quantized"},
            {"complex", "entry \"c\": elements of type complex64 are not read"},
            {"expanded", "entry \"e\": a view of 3 elements that repeats the 1 of its storage"},
            {"negative", "entry \"n\": a tensor that is still to be negated"}}) {
@@ -127,6 +129,15 @@ TEST(TorchTest, KeepsToItsLimits) {
 std::string Stream(const std::string& object) {
   return std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.") +
          "M\xe9\x03.}U\x0dlittle_endian\x88s." + object + ".].";
+}
+
+// Alone, too, where what it is made of has no name either.
+TEST(TorchTest, ATensorOfAnotherKindIsNamedAsItselfAndMayBeLeftOut) {
+  const std::string tensor = "ctorch._utils\n_rebuild_qtensor\n()tR";
+  EXPECT_THAT(std::string(TryParseTorch(Stream(tensor), "x", {}).status().message()),
+              ::testing::StartsWith("x: a tensor of the kind of _rebuild_qtensor (sparse"));
+  const auto without = [](std::string_view name) { return name != "q"; };
+  EXPECT_TRUE(LoadTorch(Data("quantized"), {.load = {.want = without}}).empty());
 }
 
 // Lists and dicts that stand in others many times are small in a file, and large to go through.
