@@ -42,6 +42,10 @@ absl::Status CheckChangesNothing(const Graph& graph) {
     return id != kNoValue && graph.buffer_of(id).kind == Buffer::Kind::kState;
   };
   for (const Instr& instr : graph.instrs) {
+    FIRN_RETURN_IF(instr.op->collective,
+                   FailedPrecondition(Describe(instr),
+                                      " is called by all ranks in one order, which"
+                                      " replicas that run at once do not keep"));
     if (!Computes(graph, instr)) continue;
     for (size_t i = 0; i < instr.in.size(); ++i) {
       const bool writes = instr.op->writes(i) && !IsRandomStream(instr.op->input(i));

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "firn/device/comm/agreement.h"
 #include "firn/device/status_macros.h"
-#include "firn/nn/parallel/agreement.h"
 #include "firn/nn/parallel/internal/gradient_synchroniser.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/collective/started.h"
@@ -90,7 +90,7 @@ DataParallel::DataParallel(Module& net, std::shared_ptr<comm::Communicator> comm
                            const DataParallelOptions& options)
     : comm_(NotNull(std::move(comm))), group_(*comm_), buffers_(net.named_buffers()) {
   const std::vector<NamedTensor> parameters = net.named_parameters();
-  CheckAgreement(*comm_, Describe(parameters, buffers_, options), kWho);
+  RaiseIfError(comm::CheckAgreement(*comm_, Describe(parameters, buffers_, options)), kWho);
   // All ranks have the same, so what is wrong is wrong on all.
   RaiseIfError(CheckOptions(options), kWho);
   RaiseIfError(CheckTensors(parameters), kWho);

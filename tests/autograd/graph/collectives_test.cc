@@ -1,6 +1,7 @@
 // Graphs with collective operations: runs give what the program gives, on several ranks, and calls
 // that are on their way have their memory to themselves.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -46,6 +47,14 @@ Tensor Overlapped(const Tensor& x) {
   for (int i = 0; i < 3; ++i) other = Softmax(Cumsum(other, 0), 1);
   WaitCollective(sum);
   return sum + other;
+}
+
+TEST(CollectivesTest, AGraphThatCallsOtherRanksHasNoReplicas) {
+  OnRanks(2, [](comm::Communicator& ranks) {
+    StaticGraph step = Freeze(Overlapped, InputOf(ranks.rank(), 0));
+    EXPECT_THAT(ErrorOf([&] { (void)step.Replica(); }),
+                ::testing::HasSubstr("is called by all ranks in one order"));
+  });
 }
 
 TEST(CollectivesTest, StartsAndWaitsWhereTheProgramDoes) {

@@ -7,7 +7,7 @@
 #include "firn/autograd/backward.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/hooks.h"
-#include "firn/nn/parallel/agreement.h"
+#include "firn/device/comm/agreement.h"
 #include "firn/nn/parallel/data_parallel.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -84,18 +84,21 @@ TEST(DataParallelErrorsTest, RefusesWhatMakesNoSense) {
                          HasSubstr("call the network once before"))));
 }
 
+void RaiseUnlessAgreed(comm::Communicator& comm, const std::vector<std::string>& lines) {
+  RaiseIfError(comm::CheckAgreement(comm, lines), "test");
+}
+
 TEST(AgreementTest, ComparesLinesAndShowsThemAsText) {
   OnRanks(3, [](const Rank& c) {
-    using nn::parallel::CheckAgreement;
-    CheckAgreement(*c, {"same", ""}, "test");
-    CheckAgreement(*c, {}, "test");
+    RaiseUnlessAgreed(*c, {"same", ""});
+    RaiseUnlessAgreed(*c, {});
     EXPECT_EQ(c->started.back(), "all_gather of 3 i64");
     const std::vector<std::string> lines = {"same", c->rank() < 2 ? "a\x01" : "b"};
-    const auto status = StatusOf([&] { CheckAgreement(*c, lines, "test"); });
+    const auto status = StatusOf([&] { RaiseUnlessAgreed(*c, lines); });
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_EQ(status.message(), "test: ranks differ: rank 0 has \"a\\x01\", rank 2 has \"b\"");
     const std::vector<std::string> longer(c->rank() == 1 ? 2 : 1, "line");
-    EXPECT_EQ(ErrorOf([&] { CheckAgreement(*c, longer, "test"); }),
+    EXPECT_EQ(ErrorOf([&] { RaiseUnlessAgreed(*c, longer); }),
               "test: ranks differ: rank 0 has nothing more, rank 1 has \"line\"");
   });
 }
@@ -128,11 +131,11 @@ class LyingRank : public comm::Communicator {
 TEST(AgreementTest, BelievesNothing) {
   for (const int64_t length : {int64_t{-1}, int64_t{1} << 60}) {
     LyingRank liar(length);
-    EXPECT_THAT(ErrorOf([&] { nn::parallel::CheckAgreement(liar, {"a"}, "test"); }),
+    EXPECT_THAT(ErrorOf([&] { RaiseUnlessAgreed(liar, {"a"}); }),
                 HasSubstr("rank 1 describes itself in"));
   }
   LyingRank liar(5);
-  EXPECT_THAT(ErrorOf([&] { nn::parallel::CheckAgreement(liar, {"a"}, "test"); }),
+  EXPECT_THAT(ErrorOf([&] { RaiseUnlessAgreed(liar, {"a"}); }),
               HasSubstr("what rank 1 says of itself arrived as something else"));
 }
 
