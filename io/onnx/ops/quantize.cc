@@ -19,6 +19,13 @@ struct Scales {
 
 Scales ScalesOf(const OnnxCall& call) {
   const Shape &x = call.node.ShapeAt(0), &scale = call.node.ShapeAt(1);
+  if (call.node.Has(2)) {
+    const Shape& zero = call.node.ShapeAt(2);
+    if (zero != scale && (zero.num_elements() != 1 || scale.num_elements() != 1)) {
+      RefuseNode("zero point is expected to have the shape of scale, ", scale.ToString(),
+                 ", it is ", zero.ToString());
+    }
+  }
   Scales s;
   s.block = call.Int("block_size", 0);
   if (s.block > 0) {

@@ -232,17 +232,19 @@ struct Numbers {
   std::vector<float> scales = {0.25f, 0.5f};
   int64_t axis = 0;
   DType zero = DType::kU8;
+  Tensor zeros = {};  // of the weights
 };
 
 // A convolution of one channel to two.
 internal::OnnxModel Model(const Numbers& n) {
   using internal::Node;
   const Tensor w = FromValues<int64_t>({1, -2, 3, -4, 5, 6, 7, 8}).To(DType::kI8);
+  const Strings factor = n.zeros.defined() ? Strings{"w", "ws", "wz"} : Strings{"w", "ws"};
   return internal::Model(internal::Graph(
       {
           Node("QuantizeLinear", {"x", "s", "z"}, {"q"}),
           Node("DequantizeLinear", {"q", "s", "z2"}, {"d"}),
-          Node("DequantizeLinear", {"w", "ws"}, {"v"}, {internal::Int("axis", n.axis)}),
+          Node("DequantizeLinear", factor, {"v"}, {internal::Int("axis", n.axis)}),
           Node("Conv", {"d", "v"}, {"y"}),
       },
       {"x"}, {"y"},
@@ -250,7 +252,8 @@ internal::OnnxModel Model(const Numbers& n) {
        {"z", Full({}, 3).To(DType::kU8)},
        {"z2", Full({}, 3).To(n.zero)},
        {"w", w.Reshape({2, 1, 2, 2})},
-       {"ws", FromVector(n.scales)}}));
+       {"ws", FromVector(n.scales)},
+       {"wz", n.zeros.defined() ? n.zeros : Zeros({1})}}));
 }
 
 struct Read {
@@ -301,6 +304,34 @@ TEST(OnnxQdqTest, FormsThatDoNotFitAreReadAsTheyStand) {
   for (const Numbers& n : {Numbers{.axis = 1}, Numbers{.axis = 9}, Numbers{.scales = {1, 1, 1}}}) {
     const Read read = ReadModel(n, x);
     EXPECT_FALSE(read.folded);
+    EXPECT_NE(read.problem.find("DequantizeLinear"), std::string::npos) << read.problem;
+  }
+}
+
+// As ONNX Runtime 1.32 has them, with its optimizations and without.
+TEST(OnnxQdqTest, ChannelsHaveZeroPointsOfTheirOwn) {
+  const Tensor x = Randn({1, 1, 3, 3});
+  const Tensor d = (Clamp(Round(x / 0.5) + 3, 0, 255) - 3) * 0.5;
+  const auto channels = [](std::initializer_list<int64_t> numbers) {
+    return FromValues(numbers).To(DType::kI8);
+  };
+  const Tensor w = FromValues<float>({1, -2, 3, -4, 5, 6, 7, 8}).Reshape({2, 1, 2, 2});
+  const Tensor scales = FromValues({0.25f, 0.5f}).Reshape({2, 1, 1, 1});
+  for (const Tensor& zeros : {channels({0, 0}), channels({0, 3}), channels({-7, 0})}) {
+    SCOPED_TRACE(zeros.ToString());
+    const Read read = ReadModel({.zeros = zeros}, x);
+    ASSERT_EQ(read.problem, "");
+    const Tensor v = (w - zeros.To(DType::kF32).Reshape({2, 1, 1, 1})) * scales;
+    EXPECT_TRUE(Allclose(read.y, Conv2d(d, v, {}), {.rtol = 1e-6, .atol = 1e-6}));
+  }
+}
+
+// ONNX has as many zero points as scales; ONNX Runtime refuses another number of them.
+TEST(OnnxQdqTest, AZeroPointOfOtherChannelsIsRefused) {
+  const Tensor x = Randn({1, 1, 3, 3});
+  for (const Shape& shape : {Shape({}), Shape({1}), Shape({3})}) {
+    SCOPED_TRACE(shape.ToString());
+    const Read read = ReadModel({.zeros = Full(shape, 3).To(DType::kI8)}, x);
     EXPECT_NE(read.problem.find("DequantizeLinear"), std::string::npos) << read.problem;
   }
 }
