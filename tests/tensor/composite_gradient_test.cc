@@ -7,9 +7,13 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "firn/autograd/backward.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/static_graph.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/from.h"
@@ -126,6 +130,22 @@ TEST(CompositeGradientTest, OfPlacesOnKinksIsThatOfTheKernel) {
       }
     }
   }
+}
+
+// A penalty on a gradient, as a step of a graph that runs on other numbers than it was captured on.
+TEST(CompositeGradientTest, IsCapturedAsOperations) {
+  const auto penalty = [](absl::Span<const Tensor> in) {
+    const Tensor x = in[0].Detach().SetRequiresGrad(), grid = in[1].Detach().SetRequiresGrad();
+    const Tensor dx = Grad(Sum(Square(GridSample(x, grid))), x, {.create_graph = true});
+    return TensorList{Grad(Sum(Square(dx)), grid)};
+  };
+  const std::vector<Tensor> first = {Doubles({1, 2, 3, 3}), Mul(Doubles({1, 2, 2, 2}), 0.5)};
+  const std::vector<Tensor> other = {Mul(first[0], 2).Detach(), Mul(first[1], -0.7).Detach()};
+  Captured captured = Capture(penalty, first);
+  auto graph = StaticGraph::Compile(std::move(captured.graph));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ExpectSame(graph->Call(first)[0], penalty(first)[0]);
+  ExpectSame(graph->Call(other)[0], penalty(other)[0]);
 }
 
 // By PyTorch's autograd, of the same formula written with its indexing: its grid_sample has no
