@@ -10,6 +10,7 @@
 #include "firn/autograd/graph/internal/weights.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/ops/compare/classify.h"
 #include "firn/tensor/ops/conv/conv.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
@@ -144,9 +145,7 @@ absl::Status Check(const DecomposeOptions& o) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<Decomposition> Decompose(Graph& graph, const DecomposeOptions& options) {
+absl::StatusOr<Decomposition> DecomposeIfRight(Graph& graph, const DecomposeOptions& options) {
   FIRN_RETURN_IF_ERROR(Check(options));
   FIRN_ASSIGN_OR_RETURN(const std::vector<WeightUse> weights,
                         inner::internal::WeightsOf(graph, options.modules));
@@ -163,6 +162,14 @@ absl::StatusOr<Decomposition> Decompose(Graph& graph, const DecomposeOptions& op
   }
   graph = std::move(next);
   return result;
+}
+
+}  // namespace
+
+Decomposition Decompose(Graph& graph, const DecomposeOptions& options) {
+  absl::StatusOr<Decomposition> result = DecomposeIfRight(graph, options);
+  RaiseIfError(result.status(), "Decompose");
+  return *std::move(result);
 }
 
 }  // namespace firn

@@ -4,14 +4,13 @@
 // Layers of a captured graph as products of smaller ones:
 //
 //   Graph graph = Capture(net, images).graph;
-//   absl::StatusOr<Decomposition> smaller = Decompose(graph, {.parameters = 0.3});
-//   io::SaveGraph("net.firn", graph, {.names = smaller->state});
+//   Decomposition smaller = Decompose(graph, {.parameters = 0.3});
+//   io::SaveGraph("net.firn", graph, {.names = smaller.state});
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "firn/autograd/graph/graph.h"
 #include "firn/tensor/state_dict.h"
 
@@ -51,9 +50,9 @@ struct Decomposition {
 // The rank is the largest one that options.parameters allows; layers that have none, and those
 // whose factors would not be smaller, stay as they are. Weights stay what they are for the module
 // that was captured; the factors want gradients where those do.
-// Errors: InvalidArgument for options that make no sense and weights that are not finite;
-// FailedPrecondition for a graph with a backward pass. The graph is then as it was.
-absl::StatusOr<Decomposition> Decompose(Graph& graph, const DecomposeOptions& options = {});
+// Throws firn::Error: InvalidArgument for options that make no sense and weights that are not
+// finite; FailedPrecondition for a graph with a backward pass. The graph is then as it was.
+Decomposition Decompose(Graph& graph, const DecomposeOptions& options = {});
 
 }  // namespace firn
 

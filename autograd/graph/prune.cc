@@ -10,6 +10,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/shape/convert.h"
 
@@ -89,9 +90,7 @@ absl::StatusOr<std::vector<Layer>> LayersOf(const Graph& graph, const PruneOptio
   return layers;
 }
 
-}  // namespace
-
-absl::StatusOr<Pruning> Prune(Graph& graph, const PruneOptions& options) {
+absl::StatusOr<Pruning> PruneIfRight(Graph& graph, const PruneOptions& options) {
   FIRN_RETURN_IF(!(options.fraction >= 0 && options.fraction <= 1),
                  InvalidArgument("fraction must lie in [0, 1], got ", options.fraction));
   FIRN_ASSIGN_OR_RETURN(std::vector<Layer> layers, LayersOf(graph, options));
@@ -130,6 +129,14 @@ absl::StatusOr<Pruning> Prune(Graph& graph, const PruneOptions& options) {
   }
   graph = std::move(next);
   return result;
+}
+
+}  // namespace
+
+Pruning Prune(Graph& graph, const PruneOptions& options) {
+  absl::StatusOr<Pruning> result = PruneIfRight(graph, options);
+  RaiseIfError(result.status(), "Prune");
+  return *std::move(result);
 }
 
 }  // namespace firn
