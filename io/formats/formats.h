@@ -29,11 +29,15 @@
 
 namespace firn {
 class Network;  // autograd/network/network.h
+namespace inner {
+struct Graph;  // autograd/graph/graph.h
 }
+}  // namespace firn
 
 namespace firn::io {
 
 struct DecodeImageOptions;  // image/image.h
+struct GraphInfo;           // graph/graph_info.h
 
 enum class FileHolds { kTensors, kTable, kImage, kSound, kGraph, kEvents };
 
@@ -92,6 +96,10 @@ struct Format {
   // The network that a file of another framework describes.
   std::function<Network(const std::string& path, const ReadNetworkOptions& options)> read_network =
       {};
+  // What a file says of the numbers of `graph`, which is what its network became.
+  std::function<GraphInfo(const std::string& path, const LoadLimits& limits,
+                          const inner::Graph& graph)>
+      read_info = {};
 };
 
 // Thread-safe. Throws firn::Error, InvalidArgument, for a format without a name, and one whose name

@@ -12,6 +12,7 @@
 #include "firn/io/formats/formats.h"
 #include "firn/io/formats/graph_writers.h"
 #include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/graph_info_text.h"
 #include "firn/io/nnabla_model/nnabla_file.h"
 #include "firn/io/nnabla_network/nnabla_export.h"
 #include "firn/io/nnabla_network/nnabla_network.h"
@@ -47,6 +48,14 @@ bool IsModel(const FileHead& head) {
   return first == "nnp_version.txt" || first.ends_with(".nntxt") || first.ends_with(".prototxt");
 }
 
+// Nothing in these files keeps what a graph's numbers mean.
+void WarnOfInfo(const GraphInfo& info, std::vector<std::string>* warnings) {
+  const std::vector<std::string> fields = GraphInfoFields(info);
+  if (fields.empty()) return;
+  warnings->push_back(absl::StrCat("NNabla's files do not say what numbers mean, and leave out ",
+                                   absl::StrJoin(fields, ", "), " (an .onnx or a .firn keeps it)"));
+}
+
 }  // namespace
 
 FIRN_FILE_FORMAT(nnabla_model) {
@@ -70,6 +79,7 @@ FIRN_GRAPH_WRITER(nnabla_model) {
             std::vector<std::string> warnings =
                 ExportNnabla(path, file.graph, {.dynamic_batch = any_batch, .names = file.states})
                     .warnings;
+            WarnOfInfo(file.info, &warnings);
             if (absl::EndsWithIgnoreCase(path, ".nntxt") && !file.states.empty()) {
               warnings.push_back("an .nntxt has no parameters; an .nnp has");
             }
@@ -81,7 +91,10 @@ FIRN_GRAPH_WRITER(nnabla_c_runtime) {
   return {.name = "NNabla's C runtime",
           .suffixes = {".nnb"},
           .write = [](const std::string& path, const GraphFile& file, bool) {
-            return ExportNnabla(path, file.graph, {.names = file.states}).warnings;
+            std::vector<std::string> warnings =
+                ExportNnabla(path, file.graph, {.names = file.states}).warnings;
+            WarnOfInfo(file.info, &warnings);
+            return warnings;
           }};
 }
 

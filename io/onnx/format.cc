@@ -2,10 +2,12 @@
 // bytes that tell: the name does.
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
 #include "firn/io/formats/graph_writers.h"
 #include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/graph_info_text.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
@@ -29,6 +31,19 @@ absl::StatusOr<StateDict> Weights(const std::string& path, const LoadOptions& op
   return weights;
 }
 
+absl::StatusOr<GraphInfo> Info(const std::string& path, const LoadLimits& limits,
+                               const inner::Graph& graph) {
+  FIRN_ASSIGN_OR_RETURN(const internal::OnnxModel model, internal::ReadOnnxModel(path, limits));
+  for (const auto& [key, text] : model.metadata) {
+    if (key != kGraphInfoKey) continue;
+    absl::StatusOr<GraphInfo> info = TryParseGraphInfo(text, graph, limits);
+    if (info.ok()) return info;
+    return absl::Status(info.status().code(), absl::StrCat(path, ": metadata_props ", key, ": ",
+                                                           info.status().message()));
+  }
+  return GraphInfo();
+}
+
 }  // namespace
 
 FIRN_FILE_FORMAT(onnx) {
@@ -43,6 +58,10 @@ FIRN_FILE_FORMAT(onnx) {
               [](const std::string& path, const ReadNetworkOptions& options) {
                 // Sizes that the file leaves open come with the inputs.
                 return ImportOnnx(path, {.limits = options.limits}).network;
+              },
+          .read_info =
+              [](const std::string& path, const LoadLimits& limits, const inner::Graph& graph) {
+                return ValueOrRaise(Info(path, limits, graph), "load");
               }};
 }
 
@@ -51,8 +70,11 @@ FIRN_GRAPH_WRITER(onnx) {
           .suffixes = {".onnx"},
           .any_batch = true,
           .write = [](const std::string& path, const GraphFile& file, bool any_batch) {
-            return ExportOnnx(path, file.graph, {.dynamic_batch = any_batch, .names = file.states})
-                .warnings;
+            OnnxExportOptions options = {.dynamic_batch = any_batch, .names = file.states};
+            if (file.info != GraphInfo()) {
+              options.metadata.Insert(kGraphInfoKey, GraphInfoText(file.info));
+            }
+            return ExportOnnx(path, file.graph, options).warnings;
           }};
 }
 

@@ -67,9 +67,7 @@ double ParseScale(const std::string& text) {
 }
 
 // What the file says or, where the command line says something of normalising, that alone.
-io::GraphInfo InfoOf(const Options& o, std::string* from) {
-  io::GraphInfo info;
-  if (!IsNetworkFile(o.graph.path)) info = io::LoadGraphInfo(o.graph.path);
+io::GraphInfo InfoOf(io::GraphInfo info, const Options& o, std::string* from) {
   const bool stored = info.pixel_scale.has_value() || info.scale != 1 || !info.mean.empty();
   *from = stored ? "the graph file" : "";
   if (!o.scale.empty() || !o.mean.empty() || !o.stddev.empty()) {
@@ -173,10 +171,10 @@ bool DrawsNumbers(const Graph& g) {
 class ForwardRun {
  public:
   ForwardRun(const Options& o, Terminal& terminal)
-      : o_(o), terminal_(terminal), graph_(LoadGraph(o.graph)) {
+      : o_(o), terminal_(terminal), graph_(LoadGraph(o.graph, &info_)) {
     const Graph& g = graph_.captured();
     spec_ = InputOf(g, o.graph.path);
-    info_ = InfoOf(o, &from_);
+    info_ = InfoOf(std::move(info_), o, &from_);
     classifies_ = GivesClasses(g, info_, o.graph.path);
     CheckNormalization();
     input_ = OpenForwardInput(o.input, info_, spec_);
@@ -300,10 +298,10 @@ class ForwardRun {
 
   const Options& o_;
   Terminal& terminal_;
+  io::GraphInfo info_;  // before graph_, whose file says it
   StaticGraph graph_;
   TensorSpec spec_;
   std::string from_;  // who says how to normalise; "": nobody
-  io::GraphInfo info_;
   bool classifies_ = false, labelled_ = false;
   ForwardInput input_;
   std::vector<std::string> columns_;

@@ -118,7 +118,10 @@ io::GraphFile CaptureNetwork(const GraphSource& source, const io::Format& format
   Captured captured = InNameOf(source.path, [&] {
     return Capture([&](absl::Span<const Tensor> in) { return network.Call(in); }, inputs);
   });
-  return {.graph = std::move(captured.graph), .states = network.parameters(), .info = {}};
+  io::GraphFile file{
+      .graph = std::move(captured.graph), .states = network.parameters(), .info = {}};
+  if (format.read_info) file.info = format.read_info(source.path, limits, file.graph);
+  return file;
 }
 
 void RequireNoSizes(const GraphSource& source) {
@@ -157,8 +160,9 @@ io::GraphFile ReadGraph(const GraphSource& source, const io::LoadLimits& limits)
   return io::ReadGraph(source.path, {.limits = limits});
 }
 
-StaticGraph LoadGraph(const GraphSource& source) {
+StaticGraph LoadGraph(const GraphSource& source, io::GraphInfo* info) {
   io::GraphFile file = ReadGraph(source);
+  if (info != nullptr) *info = std::move(file.info);
   return InNameOf(source.path, [&] {
     return io::ValueOrRaise(
         StaticGraph::Compile(

@@ -35,7 +35,8 @@ bool IsNetworkFile(const std::string& path);
 // that the file does not leave open.
 io::GraphFile ReadGraph(const GraphSource& source, const io::LoadLimits& limits = {});
 // Compiled; what no run changes is constant, so that weights are laid out for their kernels once.
-StaticGraph LoadGraph(const GraphSource& source);
+// `info`, if not null, becomes what the file says of the graph's numbers.
+StaticGraph LoadGraph(const GraphSource& source, io::GraphInfo* info = nullptr);
 
 }  // namespace firn::cli
 

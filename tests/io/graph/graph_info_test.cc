@@ -9,6 +9,7 @@
 
 #include "firn/io/graph/graph_file.h"
 #include "firn/io/graph/graph_file_status.h"
+#include "firn/io/graph/graph_info_text.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
@@ -56,6 +57,55 @@ TEST(GraphInfoTest, ComesBackAsItWasGiven) {
   const GraphInfo back = LoadGraphInfo(SmallPath(SmallFile(nan)));
   EXPECT_TRUE(back.missing.has_value() && std::isnan(*back.missing));
   EXPECT_EQ(back.columns, nan.columns);
+}
+
+// The form in which files of other formats keep it.
+TEST(GraphInfoTest, ComesBackFromText) {
+  const auto file = TryReadGraph(SmallPath(SmallFile(Everything())));
+  ASSERT_TRUE(file.ok()) << file.status();
+  const auto parse = [&](const std::string& text) { return TryParseGraphInfo(text, file->graph); };
+  auto back = parse(GraphInfoText(Everything()));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(*back, Everything());
+  EXPECT_EQ(GraphInfoText({}), "{}");
+  EXPECT_EQ(*parse("{}"), GraphInfo());
+  const GraphInfo table = {.columns = {{.name = "a"}, {.place = 1}, {.name = "c"}, {.name = "d"}},
+                           .missing = std::nan("")};
+  back = parse(GraphInfoText(table));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_TRUE(back->missing.has_value() && std::isnan(*back->missing));
+  EXPECT_EQ(back->columns, table.columns);
+  EXPECT_EQ(GraphInfoFields(table), (std::vector<std::string>{"columns", "missing"}));
+  EXPECT_THAT(firn::testing::ErrorOf([] { GraphInfoText({.classes = {"\xff"}}); }),
+              HasSubstr("expected names in UTF-8"));
+}
+
+TEST(GraphInfoTest, TextThatSaysSomethingElseIsRefused) {
+  const auto file = TryReadGraph(SmallPath(SmallFile()));
+  ASSERT_TRUE(file.ok()) << file.status();
+  LoadLimits limits;
+  limits.max_tensors = 5;
+  limits.max_name_bytes = 8;
+  const auto error = [&](const std::string& text) {
+    const auto info = TryParseGraphInfo(text, file->graph, limits);
+    return info.ok() ? "none" : std::string(info.status().message());
+  };
+  const std::string all = GraphInfoText(Everything());
+  for (size_t n = 0; n < all.size(); ++n) EXPECT_NE(error(all.substr(0, n)), "none") << n;
+  for (const char* text :
+       {"[]", "1", "null", R"({"mean":1})", R"({"mean":[[1]]})", R"({"mean":["1"]})",
+        R"({"classes":{}})", R"({"columns":[1]})", R"({"columns":[{"place":-1}]})",
+        R"({"columns":[{"words":[[]]}]})", R"({"columns":[{"target":{}}]})", R"({"target":[]})",
+        R"({"missing":"inf"})", R"({"probabilities":1})", R"({"scale":null})"}) {
+    EXPECT_THAT(error(text), HasSubstr(": expected what GraphInfo has there, got ")) << text;
+  }
+  EXPECT_EQ(error(R"({"means":[1]})"), "\"means\": expected a field of GraphInfo, got a list");
+  EXPECT_EQ(error(R"({"scale":1,"scale":2})"), "\"scale\": expected one, got two");
+  EXPECT_THAT(error(R"({"columns":[{"place":0,"place":1}]})"), HasSubstr("expected one, got two"));
+  EXPECT_THAT(error(R"({"classes":["a","b","c","d","e","f"]})"), HasSubstr("(limits.max_tensors)"));
+  EXPECT_THAT(error(R"({"classes":["123456789"]})"), HasSubstr("(limits.max_name_bytes)"));
+  EXPECT_THAT(error(R"({"scale":0})"), HasSubstr("GraphInfo::scale is 0"));
+  EXPECT_THAT(error(R"({"classes":["a"]})"), HasSubstr("GraphInfo names 1 classes"));
 }
 
 // Programs that know nothing of it read what has none.

@@ -8,6 +8,8 @@
 
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/graph/graph_file.h"
+#include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/onnx/onnx_export.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
@@ -88,6 +90,34 @@ TEST(ConvertTest, GraphsBecomeEachOther) {
     from = TempPath(to);
   }
   EXPECT_EQ(io::LoadGraph(from)(x).ToVector<float>(), want);
+}
+
+TEST(ConvertTest, WhatNumbersMeanGoesWithTheGraphOrIsSaidToBeLeftOut) {
+  const io::GraphInfo info = {.pixel_scale = 1.0 / 255,
+                              .mean = {0.485, 0.456},
+                              .stddev = {0.229, 0.224},
+                              .classes = {"cat", "\"dog\", \u00e9"}};
+  io::SaveGraph(TempPath("said.firn"),
+                Freeze([](const Tensor& x) { return Relu(x); }, Zeros({3, 2})), {.info = info});
+  const auto convert = [](const char* from, const char* to) {
+    return Firn({"convert", TempPath(from), TempPath(to), "--force"});
+  };
+  EXPECT_EQ(convert("said.firn", "said.onnx").status, 0);
+  EXPECT_EQ(convert("said.onnx", "again.firn").status, 0);
+  EXPECT_EQ(io::LoadGraphInfo(TempPath("again.firn")), info);
+  for (const char* to : {"said.nnp", "said.nntxt", "said.nnb"}) {
+    const Outcome o = convert("said.firn", to);
+    EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_THAT(o.out, HasSubstr("leave out pixel_scale, mean, stddev, classes")) << to;
+  }
+
+  // Who else wrote the file may have said what does not fit.
+  io::ExportOnnx(TempPath("lie.onnx"), io::ReadGraph(TempPath("said.firn")).graph,
+                 {.metadata = {{"firn.graph_info", R"({"classes":["one"]})"}}});
+  const Outcome o = convert("lie.onnx", "lie.firn");
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("lie.onnx: metadata_props firn.graph_info: GraphInfo names 1 "
+                               "classes"));
 }
 
 TEST(ConvertTest, LeavesTheBatchOpenWhenAsked) {

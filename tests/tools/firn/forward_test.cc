@@ -314,6 +314,19 @@ TEST(ForwardTest, OtherGraphsAreRefusedOrSaidToBeThat) {
               HasSubstr("none.csv: there is no such file"));
 }
 
+// An .onnx keeps what the graph file says, and nobody has to say it again.
+TEST(ForwardTest, AnOnnxSaysItToo) {
+  const std::string graph = Graph("day.firn", DayOrNight()), onnx = TempPath("day.onnx");
+  ASSERT_EQ(Firn({"convert", graph, onnx, "--force"}).status, 0);
+  const std::string picture = TempPath("grey.png");
+  AddImage(picture, 204, {1, 2, 3});
+  const nlohmann::json want = Forward({graph, picture}),
+                       said = Forward({onnx, "--batch", "2", picture});
+  EXPECT_EQ(said["rows"][0]["class"], "day");
+  EXPECT_EQ(said["normalization"], want["normalization"]);
+  EXPECT_NEAR(said["rows"][0]["probability"], Probability(204), 1e-6);
+}
+
 TEST(ForwardTest, InspectTellsWhatAGraphFileSays) {
   const Outcome o = Firn({"inspect", Graph("day.firn", DayOrNight())});
   EXPECT_EQ(o.status, 0);
