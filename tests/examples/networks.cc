@@ -2,6 +2,7 @@
 // each in a namespace of its own, with all headers of theirs before.
 #include "tests/examples/networks.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -31,6 +32,9 @@ namespace firn::lessons::classify_folder {
 }
 namespace firn::lessons::custom_module {
 #include "examples/custom_module.cc"  // NOLINT
+}
+namespace firn::lessons::detector {
+#include "examples/detector.cc"  // NOLINT
 }
 namespace firn::lessons::finetune {
 #include "examples/finetune.cc"  // NOLINT
@@ -192,6 +196,11 @@ void OfTrain(const Visitor& f) {
   }
 }
 
+void OfDrawings(const Visitor& f) {
+  lessons::detector::Detector detector;
+  Visit(f, "detector", detector, Images(1, lessons::detector::kSize));
+}
+
 }  // namespace
 
 void ForEachNetwork(const Visitor& f) {
@@ -201,6 +210,7 @@ void ForEachNetwork(const Visitor& f) {
   OfOthers(f);
   InIntegers(f);
   OfTrain(f);
+  OfDrawings(f);  // last, so that those before draw what they did
 }
 
 }  // namespace firn::testing

@@ -43,7 +43,7 @@ TEST(OnnxNetworksTest, AllComeBackWithTheSameBits) {
       }
     }
   });
-  EXPECT_EQ(networks, 27);
+  EXPECT_EQ(networks, 28);
 }
 
 }  // namespace
