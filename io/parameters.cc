@@ -30,8 +30,9 @@ bool IsWritten(const Format& format) { return Holds(format) && format.write_tens
   std::string what = absl::StrCat("'", path, "' ");
   if (other != nullptr) {
     absl::StrAppend(&what, "is of the format ", other->name, ", which ",
-                    Holds(*other) ? "holds more than tensors"
-                                  : absl::StrCat("holds ", FileHoldsName(other->holds)));
+                    other->holds == FileHolds::kTensors ? absl::StrCat("has nothing for ", who)
+                    : Holds(*other)                     ? "holds more than tensors"
+                                    : absl::StrCat("holds ", FileHoldsName(other->holds)));
   } else {
     absl::StrAppend(&what, "ends in '", std::filesystem::path(path).extension().string(), "'");
   }
@@ -53,6 +54,7 @@ void Save(const std::string& path, const StateDict& state) {
 
 StateDict Load(const std::string& path, const LoadOptions& options) {
   CheckPath(path, "load");
+  RefuseForeign(path, "load");
   const Format* const format = FormatOfFile(path);
   if (format == nullptr) RaiseIfError(RandomAccess::Open(path).status(), "load");
   if (format == nullptr || !IsRead(*format)) RaiseNoFormat(path, format, IsRead, "load");

@@ -148,6 +148,17 @@ const Format* FormatOfFile(const std::string& path) {
   return first != nullptr ? first : by_name;
 }
 
+void RefuseForeign(const std::string& path, std::string_view who) {
+  std::error_code error;
+  const std::string model = path + "/saved_model.pb";
+  const bool folder = std::filesystem::exists(model, error);
+  const Format* const format = folder ? FormatOfName(model) : FormatOfFile(path);
+  if (format == nullptr || format->instead.empty()) return;
+  RaiseStatus(Unimplemented(path, ": is of the format ", format->name,
+                            ", which is not read: ", format->instead),
+              who);
+}
+
 bool EndsAsWritten(std::string_view path, const Format& format) {
   const std::string name = FileName(std::string(path));
   return std::any_of(

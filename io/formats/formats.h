@@ -100,6 +100,8 @@ struct Format {
   std::function<GraphInfo(const std::string& path, const LoadLimits& limits,
                           const inner::Graph& graph)>
       read_info = {};
+  // Of files that are neither read nor written, which are told all the same: what to do instead.
+  std::string instead = {};
 };
 
 // Thread-safe. Throws firn::Error, InvalidArgument, for a format without a name, and one whose name
@@ -116,6 +118,9 @@ const Format* FormatOfName(std::string_view path);
 // The one that recognises the file: by what it holds, of several the one whose suffix it has, and
 // if none does, by its name. Null: none of them, or it cannot be opened.
 const Format* FormatOfFile(const std::string& path);
+// Throws firn::Error, Unimplemented, for a file whose format says what to do instead, with that,
+// and for the folder of a SavedModel; `who` is the function that would read it.
+void RefuseForeign(const std::string& path, std::string_view who);
 // Whether the name ends in a suffix of the format that is written, and not only read.
 bool EndsAsWritten(std::string_view path, const Format& format);
 // ".h5, .hdf5, .npy or .npz": the suffixes of those formats that `which` says.

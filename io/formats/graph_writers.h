@@ -1,8 +1,20 @@
 #ifndef FIRN_IO_FORMATS_GRAPH_WRITERS_H_
 #define FIRN_IO_FORMATS_GRAPH_WRITERS_H_
 
-// What writes graphs, by the suffixes of its files: `firn convert` asks here. Each registers itself
-// in the page `format.cc` of its folder:
+// What writes graphs, by the suffixes of its files: `firn convert` asks here. A program's own
+// writer is one of them once it is registered, and what reads such files is a format with
+// `read_network` (formats.h):
+//
+//   io::RegisterGraphWriter({.name = "count",
+//                            .suffixes = {".opcount"},
+//                            .write = [](const std::string& path, const io::GraphFile& file, bool)
+//                            {
+//                              std::ofstream out(path);
+//                              out << file.graph.instrs.size() << "\n";
+//                              return std::vector<std::string>{"it has no parameters"};
+//                            }});
+//
+// Firn's own register themselves, each in the page `format.cc` of its folder:
 //
 //   FIRN_GRAPH_WRITER(onnx) { return {.name = "ONNX", .suffixes = {".onnx"}, .write = ...}; }
 
@@ -16,6 +28,7 @@ namespace firn::io {
 
 struct GraphFile;  // io/graph/graph_file_contents.h
 
+// Several threads may call its function at once.
 struct GraphWriter {
   std::string name;
   std::vector<std::string> suffixes;  // in small letters, with the dot
@@ -28,12 +41,19 @@ struct GraphWriter {
       write;
 };
 
-namespace internal {
-
-// Before main.
+// Thread-safe. Throws firn::Error, InvalidArgument, for a writer without a name or a function, one
+// whose name another has, and suffixes that are none, that another has or that do not begin with a
+// dot.
 void RegisterGraphWriter(GraphWriter writer);
-// The one with a suffix that ends the name, in any letters; null: none.
+
+// All, by their names. They stay where they are.
+std::vector<const GraphWriter*> GraphWriters();
+// The one whose suffix, the longest of all, ends the name, in any letters; null: none.
 const GraphWriter* GraphWriterOfName(std::string_view path);
+// ".firn, .nnb or .onnx": the suffixes of all.
+std::string GraphSuffixesText();
+
+namespace internal {
 
 struct GraphWriterRegistration {
   explicit GraphWriterRegistration(GraphWriter writer) { RegisterGraphWriter(std::move(writer)); }

@@ -37,9 +37,18 @@ const io::Format& FormatToRead(const Options& o) {
     Refuse(InvalidArgument(o.from.path, ": expected a file of weights"));
   }
   if (format->holds == io::FileHolds::kGraph && !o.weights) {
+    const io::Format* const to = io::FormatOfName(o.to);
+    if (to == nullptr ? std::filesystem::path(o.to).has_extension() : !to->write_tensors) {
+      Refuse(InvalidArgument(
+          o.from.path, " holds a graph, and '", o.to, "' ",
+          to == nullptr ? "is of no known format"
+                        : absl::StrCat("is of the format ", to->name, ", which is not written"),
+          " (want ", io::GraphSuffixesText(), ")"));
+    }
     Refuse(InvalidArgument(o.from.path,
                            " holds a graph, which files of weights do not (--weights takes "
-                           "its weights alone)"));
+                           "its weights alone, and ",
+                           io::GraphSuffixesText(), " hold it)"));
   }
   return *format;
 }
@@ -89,6 +98,7 @@ int ConvertGraph(Terminal& terminal, const Options& o, const io::GraphWriter& wr
 }
 
 int Convert(Terminal& terminal, const Options& o) {
+  io::RefuseForeign(o.from.path, "convert");
   std::error_code error;
   if (std::filesystem::equivalent(o.from.path, o.to, error)) {
     throw UsageError(absl::StrCat(o.from.path, " is what is to be written"));
@@ -96,7 +106,7 @@ int Convert(Terminal& terminal, const Options& o) {
   if (!o.force && std::filesystem::exists(o.to, error)) {
     Refuse(FailedPrecondition(o.to, ": expected no file, got one (--force replaces it)"));
   }
-  const io::GraphWriter* const writer = io::internal::GraphWriterOfName(o.to);
+  const io::GraphWriter* const writer = io::GraphWriterOfName(o.to);
   if (writer != nullptr && !o.weights && HoldsGraph(o.from.path)) {
     return ConvertGraph(terminal, o, *writer);
   }

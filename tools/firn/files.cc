@@ -39,6 +39,7 @@ std::vector<std::string> FormatNames() {
 }
 
 FileContents ReadFile(const std::string& path, const io::LoadLimits& limits) {
+  io::RefuseForeign(path, "file");
   const io::Format* const format = io::FormatOfFile(path);
   if (format != nullptr) {
     const ContentsReader read = ReaderOf(*format);

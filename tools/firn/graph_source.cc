@@ -156,6 +156,7 @@ io::GraphFile ReadGraph(const GraphSource& source, const io::LoadLimits& limits)
   if (const io::Format* const format = NetworkFormat(source.path)) {
     return CaptureNetwork(source, *format, limits);
   }
+  io::RefuseForeign(source.path, "graph");
   RequireNoSizes(source);
   return io::ReadGraph(source.path, {.limits = limits});
 }

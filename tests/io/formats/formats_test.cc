@@ -5,6 +5,7 @@
 
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/data/csv_rows.h"
+#include "firn/io/formats/graph_writers.h"
 #include "firn/io/graph/graph_file.h"
 #include "firn/io/npy/npy.h"
 #include "firn/io/parameters.h"
@@ -136,6 +137,35 @@ TEST(FormatsTest, AProgramHasItsOwn) {
   // Cells that name such files are read, too.
   WriteFile(TempPath("rows.csv"), "x,y\nx.raw,1\n");
   EXPECT_EQ(CsvRows(TempPath("rows.csv"))->Get(0)[0].num_elements(), 5);
+}
+
+// What is read and never written holds tensors all the same.
+TEST(FormatsTest, WhatIsOnlyReadIsSaidToBeThat) {
+  RegisterFormat({.name = "ROM", .suffixes = {".rom"}, .read_tensors = Raw().read_tensors});
+  EXPECT_THAT(testing::ErrorOf([] {
+                Save(TempPath("x.rom"), {{"w", Ones({5})}});
+              }),
+              HasSubstr("is of the format ROM, which has nothing for save (want "));
+}
+
+TEST(FormatsTest, WhatFirnDoesNotReadIsNamed) {
+  const std::string path = TempPath("m.dat");
+  WriteFile(path, std::string("\x1c\0\0\0TFL3", 8));
+  EXPECT_EQ(NameOf(FormatOfFile(path)), "TensorFlow Lite");
+  EXPECT_THAT(testing::ErrorOf([&] { RefuseForeign(path, "mine"); }),
+              HasSubstr("m.dat: is of the format TensorFlow Lite, which is not read: python"));
+  WriteFile(path, "TFL3");
+  RefuseForeign(path, "mine");
+}
+
+TEST(FormatsTest, WritersOfGraphsAreListed) {
+  const std::vector<const GraphWriter*> all = GraphWriters();
+  ASSERT_FALSE(all.empty());
+  for (const GraphWriter* writer : all) {
+    EXPECT_EQ(GraphWriterOfName("x" + writer->suffixes[0]), writer);
+    EXPECT_THAT(GraphSuffixesText(), HasSubstr(writer->suffixes[0]));
+  }
+  EXPECT_EQ(GraphWriterOfName("x.pt"), nullptr);
 }
 
 TEST(FormatsTest, RefusesASecondOne) {

@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "firn/autograd/graph/static_graph.h"
+#include "firn/io/formats/graph_writers.h"
 #include "firn/io/graph/graph_file.h"
 #include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/onnx/onnx_export.h"
@@ -14,6 +16,7 @@
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "tests/error_of.h"
 #include "tests/io/test_files.h"
 #include "tests/tools/firn/firn_command.h"
 
@@ -72,6 +75,91 @@ TEST(ConvertTest, OfAGraphTakesTheWeightsWhenAsked) {
   EXPECT_THAT(Firn({"convert", TempPath("net.firn"), to}).err, HasSubstr("holds a graph"));
   EXPECT_EQ(Firn({"convert", TempPath("net.firn"), to, "--weights"}).status, 0);
   EXPECT_TRUE(io::Load(to)["w"].Equals(state["w"]));
+}
+
+// By first bytes or by name, with what to do instead; never as what they are not.
+TEST(ConvertTest, FilesOfOtherProgramsAreRefusedByName) {
+  WriteFile(TempPath("m.tflite"), std::string("\x1c\0\0\0TFL3\x14\0", 10));
+  WriteFile(TempPath("m.bin"), std::string("\x1c\0\0\0TFL3\x14\0", 10));
+  std::filesystem::create_directories(TempPath("saved"));
+  WriteFile(TempPath("saved/saved_model.pb"), "\x08\x01");
+  WriteFile(TempPath("m.nnb"), std::string("\x02\0\0\0", 4));
+  const auto zip = [](const char* name, const std::string& member) {
+    std::string bytes = "PK\x03\x04" + std::string(26, '\0') + member;
+    bytes[26] = static_cast<char>(member.size());
+    WriteFile(TempPath(name), bytes);
+  };
+  zip("m.keras", "metadata.json");
+  zip("m.pt2", "m/data/weights/model_weights_config.json");
+  zip("m.pt", "m/models/model.json");
+  for (const auto& [file, what] : std::vector<std::pair<const char*, const char*>>{
+           {"m.tflite", "TensorFlow Lite, which is not read: python -m tf2onnx.convert --tflite"},
+           {"m.bin", "TensorFlow Lite, which is not read"},
+           {"saved/saved_model.pb", "TensorFlow, which is not read: python -m tf2onnx.convert"},
+           {"saved", "TensorFlow, which is not read"},
+           {"m.keras", "Keras, which is not read: tf2onnx"},
+           {"m.pt2", "torch.export, which is not read: torch.onnx.export"},
+           {"m.pt", "torch.export, which is not read"},
+           {"m.nnb", "NNabla's C runtime, which is not read: the .nnp"}}) {
+    for (const std::vector<std::string>& line :
+         {std::vector<std::string>{"inspect", TempPath(file)},
+          std::vector<std::string>{"convert", TempPath(file), TempPath("x.npz"), "--force"},
+          std::vector<std::string>{"convert", TempPath(file), TempPath("x.firn"), "--force"}}) {
+      const Outcome o = Firn(line);
+      EXPECT_EQ(o.status, 1) << line[0];
+      EXPECT_THAT(o.err, HasSubstr(what)) << line[0] << " " << file;
+    }
+    EXPECT_THAT(firn::testing::ErrorOf([&, name = file] { io::Load(TempPath(name)); }),
+                HasSubstr(what));
+  }
+}
+
+// What holds graphs is listed where a graph is to be written.
+TEST(ConvertTest, AGraphGoesToFilesOfGraphs) {
+  io::SaveGraph(TempPath("relu.firn"), Freeze([](const Tensor& x) { return Relu(x); }, Zeros({2})));
+  const auto error = [](const char* to) {
+    const Outcome o = Firn({"convert", TempPath("relu.firn"), TempPath(to), "--force"});
+    EXPECT_EQ(o.status, 1);
+    return o.err;
+  };
+  const char* const want = "(want .firn, .nnb, .nnp, .nntxt";
+  EXPECT_THAT(error("m.tflite"), HasSubstr("m.tflite' is of the format TensorFlow Lite, which is "
+                                           "not written (want .firn, .nnb, .nnp, .nntxt"));
+  EXPECT_THAT(error("m.xyz"), HasSubstr(want));
+  EXPECT_THAT(error("m.pt"), HasSubstr("--weights takes its weights alone"));
+}
+
+// A program's own kind of file is written as those of Firn are.
+TEST(ConvertTest, AProgramHasItsOwnFilesOfGraphs) {
+  io::SaveGraph(TempPath("own.firn"), Freeze([](const Tensor& x) { return Relu(x); }, Zeros({2})));
+  const std::string to = TempPath("own.opcount");
+  const io::GraphWriter list = {
+      .name = "count of operations",
+      .suffixes = {".opcount"},
+      .write = [](const std::string& path, const io::GraphFile& file, bool) {
+        WriteFile(path, std::to_string(file.graph.instrs.size()));
+        return std::vector<std::string>{"it has no parameters"};
+      }};
+  io::RegisterGraphWriter(list);
+  const Outcome o = Firn({"convert", TempPath("own.firn"), to, "--force"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("warning: it has no parameters"));
+  EXPECT_EQ(io::ReadFile(to), "1");
+  EXPECT_EQ(io::GraphWriterOfName("x.OPCOUNT")->name, list.name);
+
+  const auto error = [](io::GraphWriter writer) {
+    return firn::testing::ErrorOf([&] { io::RegisterGraphWriter(std::move(writer)); });
+  };
+  io::GraphWriter other = list;
+  EXPECT_THAT(error(other), HasSubstr("want a name that no writer has"));
+  other.name = "mine";
+  EXPECT_THAT(error(other), HasSubstr("the suffix .opcount is that of count of operations"));
+  other.suffixes = {"mine"};
+  EXPECT_THAT(error(other), HasSubstr("want a dot and small letters behind it"));
+  other.suffixes = {};
+  EXPECT_THAT(error(other), HasSubstr("expected a suffix, got none"));
+  other.write = nullptr;
+  EXPECT_THAT(error(other), HasSubstr("expected a function that writes, got none"));
 }
 
 TEST(ConvertTest, GraphsBecomeEachOther) {

@@ -43,6 +43,7 @@ bool Fits(const std::vector<NetworkDim>& dims, const Shape& sample) {
 }
 
 Network Read(const std::string& path, const std::string& part) {
+  io::RefuseForeign(path, "model");
   const io::Format* const format = io::FormatOfFile(path);
   const auto refuse = [&](const auto&... what) {
     RaiseStatus(InvalidArgument(path, ": ", what...), "model");
