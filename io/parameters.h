@@ -15,8 +15,9 @@ namespace firn::io {
 
 // Writes the tensors to a file whose format the end of its name tells: .safetensors or none at all
 // (io/safetensors/safetensors.h), .pt and .pth, which PyTorch reads (io/torch/torch.h), .h5 and
-// .hdf5 (io/hdf5/hdf5.h), .npz and, for one tensor, .npy (io/npy/npy.h), and those of formats that
-// the program registers (io/formats/formats.h). Throws firn::Error, which lists them; what was at
+// .hdf5 (io/hdf5/hdf5.h), .npz and, for one tensor, .npy (io/npy/npy.h), those of formats that the
+// program registers (io/formats/formats.h), and with //:firn, or //io/formats:networks, an .nnp of
+// parameters alone. Throws firn::Error, which lists them; what was at
 // `path` before is then unharmed.
 void Save(const std::string& path, const StateDict& state);
 

@@ -61,9 +61,16 @@ void WarnOfInfo(const GraphInfo& info, std::vector<std::string>* warnings) {
 FIRN_FILE_FORMAT(nnabla_model) {
   return {.name = "NNabla model",
           .holds = FileHolds::kGraph,
-          .read_suffixes = {".nnp", ".nntxt", ".prototxt"},
+          .suffixes = {".nnp"},
+          .read_suffixes = {".nntxt", ".prototxt"},
           .recognises = IsModel,
           .read_tensors = Parameters,
+          .write_tensors =
+              [](const std::string& path, const StateDict& state) {
+                nnabla::Model model;  // parameters alone, which NNabla loads
+                model.parameters = state;
+                SaveNnabla(path, model);
+              },
           .read_network = NetworkOf};
 }
 

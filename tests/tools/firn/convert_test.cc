@@ -34,7 +34,7 @@ TEST(ConvertTest, EachFormatOfWeightsBecomesEachOther) {
   state.Insert("steps", Full({}, 7).To(DType::kI64));
   for (const char* from : {"a.h5", "a.safetensors", "a.pt", "a.npz"}) {
     io::Save(TempPath(from), state);
-    for (const char* to : {"b.h5", "b.safetensors", "b.pt", "b.npz", "b"}) {
+    for (const char* to : {"b.h5", "b.safetensors", "b.pt", "b.npz", "b.nnp", "b"}) {
       const Outcome o = Firn({"convert", TempPath(from), TempPath(to), "--force"});
       EXPECT_EQ(o.status, 0) << from << " to " << to << ": " << o.err;
       EXPECT_THAT(o.out, HasSubstr("3 tensors of "));
