@@ -53,8 +53,9 @@ absl::Status WriteAll(const Graph& graph, const std::string& where,
     const auto norm = norms.find(i);
     write(graph.instrs[i], norm == norms.end() ? nullptr : &norm->second);
   }
-  FIRN_RETURN_IF(!refused.empty(), Unimplemented(refused.size(), " operations have no form in ",
-                                                 where, ": ", absl::StrJoin(refused, "; ")));
+  const std::string all = absl::StrJoin(refused, "; ");
+  FIRN_RETURN_IF(!refused.empty(),
+                 Unimplemented(refused.size(), " operations have no form in ", where, ": ", all));
   return absl::OkStatus();
 }
 
