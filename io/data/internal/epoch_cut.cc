@@ -14,12 +14,6 @@ Wide Product(int64_t a, int64_t b) { return static_cast<Wide>(a) * static_cast<u
 
 }  // namespace
 
-Range PartOf(const Range& batch, const Shard& shard) {
-  const int64_t each = batch.size / shard.count, larger = batch.size % shard.count;
-  return {.begin = batch.begin + shard.rank * each + std::min(shard.rank, larger),
-          .size = each + (shard.rank < larger ? 1 : 0)};
-}
-
 int64_t EpochCut::BatchesOf(int64_t epoch) const {
   const int64_t n = std::max<int64_t>(samples_ - Wrapped(epoch), 0);
   const bool partial = last_ != LastBatch::kDrop && n % batch_ != 0;
@@ -30,12 +24,6 @@ int64_t EpochCut::Wrapped(int64_t epoch) const {
   if (last_ != LastBatch::kWrap) return 0;
   const auto batch = static_cast<Wide>(batch_);
   return static_cast<int64_t>((batch - Product(epoch, samples_) % batch) % batch);
-}
-
-Range EpochCut::Batch(int64_t i) const {
-  if (last_ == LastBatch::kWrap) return {.begin = i * batch_, .size = batch_};
-  const int64_t begin = i * batch_;
-  return {.begin = begin, .size = std::min(batch_, samples_ - begin)};
 }
 
 Wide EpochCut::SampleAt(const DataLoader::Position& position) const {

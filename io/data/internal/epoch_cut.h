@@ -3,6 +3,7 @@
 
 // Where epochs are cut into batches, and batches into the parts of ranks.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "firn/io/data/data_loader.h"
@@ -15,7 +16,12 @@ struct Range {
 
 // What is the rank's of these samples: parts differ by one at most, and the first are the larger
 // ones. Where there are fewer samples than ranks the last parts are empty.
-Range PartOf(const Range& batch, const Shard& shard);
+inline Range PartOf(const Range& batch, const Shard& shard) {
+  if (shard.count == 1) return batch;
+  const int64_t each = batch.size / shard.count, larger = batch.size % shard.count;
+  return {.begin = batch.begin + shard.rank * each + std::min(shard.rank, larger),
+          .size = each + (shard.rank < larger ? 1 : 0)};
+}
 
 // Epochs of so many samples, which lie one behind the other, cut into batches of all ranks. A plain
 // value. Requires: samples >= 0, batch >= 1.
@@ -30,7 +36,11 @@ class EpochCut {
   // batch: where they are more than the epoch has, it has no batch.
   int64_t Wrapped(int64_t epoch) const;
   // Batch `i` among the samples of an epoch's batches. Requires: it has so many.
-  Range Batch(int64_t i) const;
+  Range Batch(int64_t i) const {
+    const int64_t begin = i * batch_;
+    const bool whole = last_ == LastBatch::kWrap;
+    return {.begin = begin, .size = whole ? batch_ : std::min(batch_, samples_ - begin)};
+  }
 
   // The number of a position's first sample, through all epochs, and the position where it is:
   // what cuts of other batches agree on. Epochs beyond 2^63 come out negative.

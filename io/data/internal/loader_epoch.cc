@@ -29,29 +29,6 @@ uint64_t LoaderEpoch::KeyOf(uint64_t stream) const {
   return options.seed ^ stream ^ (number << 32 | number >> 32);
 }
 
-Sample LoaderEpoch::Make(int64_t batch) const {
-  Range whole = cut.Batch(batch);
-  if (batch == first.batch) {
-    whole.begin += first.begin;
-    whole.size -= first.begin;
-  }
-  const Range part = PartOf(whole, options.shard);
-  if (part.size > 0) return MakeOf(part, batch);
-  // A sample of another rank's tells what shapes there are; only functions of the dataset and the
-  // options know.
-  return WithoutRows(MakeOf({.begin = whole.begin, .size = 1}, batch));
-}
-
-Sample LoaderEpoch::MakeOf(const Range& samples, int64_t batch) const {
-  Sample made = Gather(absl::MakeConstSpan(order).subspan(static_cast<size_t>(samples.begin),
-                                                          static_cast<size_t>(samples.size)));
-  if (!options.map) return made;
-  const int64_t part = batch * options.shard.count + options.shard.rank;
-  RandomGenerator random;
-  random.SetPosition({KeyOf(kMapKey), static_cast<uint64_t>(part) << 40});
-  return options.map(std::move(made), random);
-}
-
 Sample LoaderEpoch::Gather(absl::Span<const int64_t> indices) const {
   if (!options.transform && !options.collate) return dataset->GetBatch(indices);
   RandomGenerator random;
@@ -70,6 +47,32 @@ Sample LoaderEpoch::Gather(absl::Span<const int64_t> indices) const {
   }
   if (options.collate) return options.collate(samples);
   return StackOf(*dataset, indices, samples);
+}
+
+Sample LoaderEpoch::MakeOf(const Range& samples, int64_t batch) const {
+  Sample made = Gather(absl::MakeConstSpan(order).subspan(static_cast<size_t>(samples.begin),
+                                                          static_cast<size_t>(samples.size)));
+  if (!options.map) return made;
+  const int64_t part = batch * options.shard.count + options.shard.rank;
+  RandomGenerator random;
+  random.SetPosition({KeyOf(kMapKey), static_cast<uint64_t>(part) << 40});
+  return options.map(std::move(made), random);
+}
+
+Sample LoaderEpoch::Make(int64_t batch) const {
+  Range whole = cut.Batch(batch);
+  if (batch == first.batch) {
+    whole.begin += first.begin;
+    whole.size -= first.begin;
+  }
+  const Range part = PartOf(whole, options.shard);
+  const bool none = part.size == 0;
+  // A sample of another rank's tells what shapes there are; only functions of the dataset and the
+  // options know.
+  Sample made = MakeOf(none ? Range{.begin = whole.begin, .size = 1} : part, batch);
+  if (none) [[unlikely]]
+    made = WithoutRows(made);
+  return made;
 }
 
 }  // namespace firn::io::internal
