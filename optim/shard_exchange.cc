@@ -16,6 +16,7 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"
+#include "firn/tensor/ops/collective/group_rules.h"
 #include "firn/tensor/storage.h"
 #include "firn/tensor/tensor_impl.h"
 
@@ -24,6 +25,7 @@ namespace {
 
 using comm::CollectiveKind;
 using comm::Element;
+using firn::inner::ElementOf;
 
 constexpr int64_t kUnit = 16;  // elements
 
@@ -31,13 +33,6 @@ char* DataOf(const Tensor& t) { return t.impl()->data; }
 
 bool CutEvenly(const Tensor& t, int ranks) {
   return ShardLength(t.num_elements(), ranks) * ranks == t.num_elements();
-}
-
-Element ElementOf(DType dtype) {
-  return dtype == DType::kF32   ? Element::kF32
-         : dtype == DType::kF64 ? Element::kF64
-         : dtype == DType::kF16 ? Element::kF16
-                                : Element::kBF16;
 }
 
 absl::StatusOr<Tensor> Room(DType dtype, int64_t elements) {

@@ -8,14 +8,13 @@
 #include <memory>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "firn/device/comm/thread_ranks.h"
 #include "firn/firn.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/device/comm/on_ranks.h"
 #include "tests/error_of.h"
 #include "tests/fit_training.h"
 
@@ -26,14 +25,7 @@ namespace fs = std::filesystem;
 using fit_testing::Digits;
 using fit_testing::Folder;
 using ::testing::HasSubstr;
-
-void OnRanks(int size, const std::function<void(comm::Communicator&)>& f) {
-  std::vector<std::thread> threads;
-  for (auto& owned : comm::ThreadRanks(size)) {
-    threads.emplace_back([&f, comm = std::move(owned)] { f(*comm); });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
+using testing::OnRanks;
 
 // What one rank trains; a whole run where there is no communicator. Every instance is alike.
 struct Rank {

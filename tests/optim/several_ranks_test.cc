@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,7 @@
 #include "firn/tensor/ops/reduce/sum.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/device/comm/on_ranks.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {
@@ -35,11 +35,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Calls f(rank, global) on a thread for each rank.
 void OnRanks(int size, const std::function<void(int, const GlobalNumber&)>& f) {
-  std::vector<std::thread> threads;
-  for (auto& owned : comm::ThreadRanks(size)) {
-    threads.emplace_back([&f, comm = std::move(owned)] { f(comm->rank(), OfAllRanks(*comm)); });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::OnRanks(size, [&f](comm::Communicator& comm) { f(comm.rank(), OfAllRanks(comm)); });
 }
 
 Tensor WithGrad(const std::vector<float>& grad) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -18,14 +19,13 @@
 
 namespace firn::testing {
 
-// Calls `body` with each rank on a thread of its own. What it throws is a failure, and ends the
-// calls of the other ranks.
+// Calls `body` with each rank on a thread of its own, which is gone for the others when that ends.
+// What it throws is a failure, and ends the calls of the other ranks.
 inline void OnRanks(int size, const std::function<void(comm::Communicator&)>& body,
                     absl::Duration timeout = absl::Seconds(60)) {
-  const auto ranks = comm::ThreadRanks(size, {.timeout = timeout});
   std::vector<std::thread> threads;
-  for (const auto& rank : ranks) {
-    threads.emplace_back([&body, &rank] {
+  for (auto& owned : comm::ThreadRanks(size, {.timeout = timeout})) {
+    threads.emplace_back([&body, rank = std::move(owned)] {
       const comm::WorldScope world(*rank);
       try {
         body(*rank);

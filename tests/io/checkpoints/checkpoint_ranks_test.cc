@@ -8,12 +8,10 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "firn/device/comm/thread_ranks.h"
 #include "firn/io/checkpoints/checkpoint_manager.h"
 #include "firn/io/data/data_loader.h"
 #include "firn/tensor/error.h"
@@ -21,6 +19,7 @@
 #include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/device/comm/on_ranks.h"
 #include "tests/error_of.h"
 #include "tests/io/data/numbers.h"
 #include "tests/io/test_files.h"
@@ -32,6 +31,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
 using ::testing::HasSubstr;
+using testing::OnRanks;
 
 class CheckpointRanksTest : public ::testing::Test {
  protected:
@@ -41,13 +41,6 @@ class CheckpointRanksTest : public ::testing::Test {
                      ".run")) {
     fs::remove_all(folder_);
     fs::create_directories(fs::path(folder_).parent_path());
-  }
-  static void OnRanks(int size, const std::function<void(comm::Communicator&)>& f) {
-    std::vector<std::thread> threads;
-    for (auto& owned : comm::ThreadRanks(size)) {
-      threads.emplace_back([&f, comm = std::move(owned)] { f(*comm); });
-    }
-    for (std::thread& thread : threads) thread.join();
   }
 
   const std::string folder_;

@@ -7,11 +7,9 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "firn/device/comm/thread_ranks.h"
 #include "firn/io/metrics/accuracy.h"
 #include "firn/io/metrics/auc.h"
 #include "firn/io/metrics/confusion.h"
@@ -22,6 +20,7 @@
 #include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/device/comm/on_ranks.h"
 #include "tests/error_of.h"
 
 namespace firn::io {
@@ -29,16 +28,9 @@ namespace {
 
 using testing::ErrorOf;
 using ::testing::HasSubstr;
+using testing::OnRanks;
 
 constexpr int64_t kSamples = 10;
-
-void OnRanks(int size, const std::function<void(comm::Communicator&)>& f) {
-  std::vector<std::thread> threads;
-  for (auto& owned : comm::ThreadRanks(size)) {
-    threads.emplace_back([&f, comm = std::move(owned)] { f(*comm); });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
 
 // Samples are numbered; the last of four ranks has none, the others different amounts.
 struct Samples {
