@@ -51,8 +51,8 @@ struct EvaluateOptions {
   // batch.
   ForwardFunction forward = {};
   // Several processes that each go through a part of the samples (io::DataLoaderOptions::shard):
-  // all call Evaluate, and get what is said of all samples. Lives as long as the call. Null: this
-  // one alone.
+  // all call Evaluate, and get what is said of all samples. What throws on one alone is as in
+  // FitOptions::ranks. Lives as long as the call. Null: this one alone.
   comm::Communicator* ranks = nullptr;
 };
 

@@ -28,7 +28,9 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
   if (options.plateau) parts.emplace_back("plateau", plateau.emplace(optimizer, *options.plateau));
   if (options.average) parts.emplace_back("average", *options.average);
   std::optional<optim::LossScaler> scaler;
-  if (options.autocast == DType::kF16) parts.emplace_back("scaler", scaler.emplace());
+  if (options.autocast == DType::kF16) {
+    parts.emplace_back("scaler", scaler.emplace(inner::internal::ScalerOptions(options)));
+  }
   parts.insert(parts.end(), options.parts.begin(), options.parts.end());
 
   // Where it begins or goes on, and what it writes from there.

@@ -22,6 +22,7 @@
 #include "firn/io/data/data_loader.h"
 #include "firn/io/progress/progress.h"
 #include "firn/nn/module.h"
+#include "firn/optim/loss_scaler.h"
 #include "firn/optim/optimizer.h"
 #include "firn/optim/schedule.h"
 #include "firn/optim/scheduler.h"
@@ -116,8 +117,12 @@ struct FitOptions {
   // metrics are of all samples, so that all stop at the same time; rank 0 alone prints and writes.
   // That gradients are those of all ranks is the affair of who made the network and the optimizer
   // so. Where the last batch has fewer samples than there are ranks, a rank trains with a batch
-  // without rows, which batch norms refuse: LastBatch::kDrop and kWrap have none. Lives as long as
-  // the call. Null: this one alone.
+  // without rows, which batch norms refuse: LastBatch::kDrop and kWrap have none, but for the first
+  // one of a run that goes on with another number of ranks in the middle of a batch. `clip_norm` is
+  // of the gradients that the rank has, so of all ranks' where these are averaged before the step.
+  // What throws on one rank alone is thrown there: the others' calls end when its handler aborts the
+  // communicator, at the latest with that one's timeout. Lives as long as the call. Null: this one
+  // alone.
   comm::Communicator* ranks = nullptr;
   // Called before a batch is trained with: for one, to say how many samples the rank's gradients
   // are a mean of.
@@ -158,6 +163,8 @@ namespace inner::internal {
 FitOptions CheckedOptions(FitOptions options, nn::Module& net, const io::DataLoader& train);
 // Whether this process prints and writes.
 bool IsFirst(const FitOptions& options);
+// Of a scaler that agrees with those of other ranks.
+optim::LossScalerOptions ScalerOptions(const FitOptions& options);
 // Takes the mean loss of so many samples into that of the epoch, unless it is no number: then it
 // trains nothing, or ends the run. Returns it. With `ranks` it is made that of all their samples.
 double AddLoss(const Tensor& loss, int64_t samples, FitEpoch& epoch, comm::Communicator* ranks);

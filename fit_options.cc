@@ -13,6 +13,7 @@
 #include "firn/io/metrics/merge_ranks.h"
 #include "firn/io/metrics/running_mean.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/global_number.h"
 #include "firn/tensor/state_dict.h"
 
 namespace firn {
@@ -98,6 +99,12 @@ FitOptions CheckedOptions(FitOptions o, nn::Module& net, const io::DataLoader& t
     };
   }
   return o;
+}
+
+optim::LossScalerOptions ScalerOptions(const FitOptions& options) {
+  optim::LossScalerOptions scale;  // captured steps, whose gradients agree already, cannot ask
+  if (options.ranks != nullptr && !options.frozen) scale.global = OfAllRanks(*options.ranks);
+  return scale;
 }
 
 bool IsFirst(const FitOptions& options) {

@@ -24,6 +24,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
+#include "absl/status/status.h"
 #include "benchmarks/trainer.h"
 #include "firn/device/parallel.h"
 #include "firn/tensor/error.h"
@@ -66,6 +67,9 @@ double Median(std::vector<double> times) {
 }
 
 void Run(int argc, char** argv) {
+  if (absl::GetFlag(FLAGS_rounds) < 1) {
+    RaiseStatus(absl::InvalidArgumentError("--rounds must be 1 or more"), "data_parallel");
+  }
   const auto world = Init(argc, argv);
   SetNumThreads(absl::GetFlag(FLAGS_threads));
   const std::unique_ptr<Trainer> alone = MakeTrainer(), together = MakeTrainer();

@@ -29,7 +29,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float FloatOfHalfBits(uint16_t bits) {
   const float v = static_cast<float>(std::bit_cast<_Float16>(bits));
   // Seeing where the number comes from g++ compares two of them, and widens them to double, as
   // halves: by calls of its library where the processor has no arithmetic of halves.
-#if __has_builtin(__builtin_assoc_barrier)
+#if !defined(__CUDACC__) && __has_builtin(__builtin_assoc_barrier)
   return __builtin_assoc_barrier(v);
 #else
   return v;

@@ -57,6 +57,11 @@ StateDict ShardedOptimizer::state_dict() const {
   StateDict whole;
   std::vector<Tensor> cut;  // entries of whole, to be gathered all at once
   const SlotsByName slots = ByName();
+  for (const auto& [slot_name, slot] : slots) {  // whose whole shape is not known yet
+    if (slot->step.defined() && IsPending(slot->param)) {
+      RaiseStatus(PendingError(slot->param), name());
+    }
+  }
   OrAbort(comm_, [&] {
     for (const auto& [entry, value] : state) {
       const Slot* const slot = SlotOf(slots, entry);

@@ -180,12 +180,12 @@ struct OpDef {
   GradFn grad = nullptr;  // null: not differentiable, and `doc` says so
   std::vector<Saved> saves = {};
   std::vector<Reuse> may_reuse = {};
-  bool is_view = false;     // output 0 shares input 0's storage; no kernels
-  bool random : 1 = false;  // draws numbers: never folded or merged
+  bool is_view = false;  // output 0 shares input 0's storage; no kernels
+  bool random = false;   // draws numbers: never folded or merged
   // Ranks (device/comm) call it together, each as often and in the same order as the others, or all
   // of them wait for ever. So no pass leaves such a call out, adds one, or moves two past each
   // other, and it runs even if it has no elements. Its kernels may wait for other ranks.
-  bool collective : 1 = false;
+  bool collective = false;
   // Allowed values of integer input i, or nullopt-like {INT64_MIN, INT64_MAX} when anything goes.
   // Null: no input holds indices.
   absl::StatusOr<IndexBounds> (*index_bounds)(const KernelQuery&, int i) = nullptr;

@@ -42,6 +42,10 @@ absl::StatusOr<Graph> ToEvaluation(const Graph& graph) {
     FIRN_RETURN_IF(instr.phase == Phase::kBackward,
                    FailedPrecondition("a result of the graph needs ", Describe(instr),
                                       "; extract the forward pass first"));
+    FIRN_RETURN_IF(instr.op->collective,
+                   FailedPrecondition("a result of the graph needs ", Describe(instr),
+                                      ", of a batch norm over ranks for one, whose evaluation mode "
+                                      "a graph does not know; capture in evaluation mode"));
   }
   for (size_t at = next.instrs.size(); at-- > 0;) {  // what stands before keeps its place
     FIRN_RETURN_IF_ERROR(Replace(next, at));

@@ -62,7 +62,12 @@ class CheckpointManager::State {
 
   void Save(const CheckpointParts& parts, const SaveCheckpointOptions& options) {
     if (ranks_ == nullptr) return folder_->Save(parts, options);
-    Wait();  // before parts are asked, which may be done together, too
+    Together([&] {  // before parts are asked, which may be done together, too
+      RaiseIfError(folder_ ? folder_->Wait() : absl::OkStatus(), kWho);
+      if (options.step < 0) {
+        RaiseStatus(InvalidArgument("step is ", options.step, " (want >= 0)"), kWho);
+      }
+    });
     Together([&] {
       if (folder_) return folder_->Save(parts, options);
       static_cast<void>(internal::CollectParts(parts, options));

@@ -58,8 +58,9 @@ struct DataLoaderOptions {
   // ranks make equally many, and every sample occurs once whatever their number. A smaller last
   // batch is cut as evenly as can be, the first ranks' parts being larger by one; where it has
   // fewer samples than there are ranks, the last ones' batches have no rows (shapes and dtypes are
-  // the others'). kDrop and kWrap spare a network that cannot take this. All ranks have the same
-  // options but for the rank.
+  // the others'). kDrop and kWrap spare a network that cannot take this, but for the first batch of
+  // a run that goes on inside of one (Position::begin). All ranks have the same options but for the
+  // rank.
   Shard shard = {};
   // Worker threads, which make batches ahead; 0 makes each when it is asked for (see `device`).
   // Data in memory (Mnist, Digits) is gathered in microseconds and gains nothing from threads;

@@ -116,7 +116,9 @@ void DataLoader::LoadStateDict(const StateDict& state) {
     }
     const internal::EpochCut saved(samples_, batch, options_.last);
     CheckPosition(position, saved, true);
-    position = Cut().PositionOf(saved.SampleAt(position));
+    // At the beginning of an epoch only batches that wrap go on from samples.
+    const bool inside = position.batch != 0 || options_.last == LastBatch::kWrap;
+    if (inside && samples_ != 0) position = Cut().PositionOf(saved.SampleAt(position));
   }
   SetPosition(position);
 }

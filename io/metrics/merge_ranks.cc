@@ -33,6 +33,12 @@ double NumberReader::Next() {
   return numbers_[at_++];
 }
 
+double NumberReader::NextCount() {
+  const double count = Next();
+  if (!(count >= 0 && count <= 0x1p53)) RefuseNumbers(numbers_.size());
+  return count;
+}
+
 size_t NumberReader::NextSize() {
   const double size = Next();
   if (!(size >= 0 && size <= static_cast<double>(numbers_.size()))) RefuseNumbers(numbers_.size());

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,11 @@ class NumberReader {
   explicit NumberReader(const std::vector<double>& numbers) : numbers_(numbers) {}
   template <class T>
   void operator()(T& x) {
-    x = static_cast<T>(Next());
+    if constexpr (std::is_integral_v<T>) {
+      x = static_cast<T>(NextCount());
+    } else {
+      x = static_cast<T>(Next());
+    }
   }
   template <class T, class F>
   void List(std::vector<T>& all, F each) {
@@ -49,6 +54,7 @@ class NumberReader {
 
  private:
   double Next();
+  double NextCount();  // a number from 0 to 2^53
   size_t NextSize();
   const std::vector<double>& numbers_;
   size_t at_ = 0;

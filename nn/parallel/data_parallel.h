@@ -64,8 +64,9 @@ class NoSyncScope {
 // All ranks run the same passes, but may take different ways through the network: where a rank does
 // not reach a parameter that others reach its gradient counts as zero, and where none does grad()
 // stays as it is. A rank that reaches no parameter, or runs no pass, is an error on the others once
-// the communicator's timeout is over. A pass that fails on one rank after it has found a gradient
-// makes those of all ranks fail, which name the rank: the communicator is aborted.
+// the communicator's timeout is over, and so is one whose pass fails before its first gradient was
+// taken; a pass that fails on one rank after that makes those of all ranks fail, which name the
+// rank: the communicator is aborted. Of a captured step all ranks run the graph, or none does.
 //
 // A network that has collectives of its own, such as a norm over all ranks, goes the same way on
 // all of them, or has another communicator for them (Split): buckets start when gradients are

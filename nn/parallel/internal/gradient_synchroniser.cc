@@ -192,7 +192,7 @@ void GradientSynchroniser::ReadFlags() {
             used_.begin());
   for (size_t leaf = 0; leaf < used_.size(); ++leaf) {
     if (used_[leaf] == 0 || flags[used_.size() + leaf] == 0) continue;
-    Reset();  // on all ranks: nobody needs to be told
+    Reset();  // on all ranks that do not run a graph
     RaiseStatus(FailedPrecondition("some ranks reach parameter ", trained_[leaf].name,
                                    " and others captured a step that does not: captured steps "
                                    "reach the same on all ranks"),

@@ -92,8 +92,15 @@ void Start(const Tensor& x, StartCollectiveAttrs attrs) {
   const OpDef& op = TheOp<"start_collective">();
   CheckDefined(x, op.name);
   attrs.ranks = RanksOf(attrs.group, op.name);
-  Apply(op, {x}, attrs);
-  comm::KeepUntilDone(x.impl()->data, std::make_shared<IntrusivePtr<Storage>>(x.impl()->storage));
+  const std::shared_ptr<const void> memory =
+      std::make_shared<IntrusivePtr<Storage>>(x.impl()->storage);
+  try {
+    Apply(op, {x}, attrs);
+  } catch (...) {  // perhaps an observer's error, after the start
+    comm::KeepUntilDone(x.impl()->data, memory);
+    throw;
+  }
+  comm::KeepUntilDone(x.impl()->data, memory);
 }
 
 }  // namespace

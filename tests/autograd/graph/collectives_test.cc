@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/evaluation.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/comm/started.h"
 #include "firn/device/inner.h"
@@ -180,6 +181,31 @@ TEST(CollectivesTest, AStartWithoutItsWaitIsOverWhenTheRunIs) {
     step(Ones({2}));
     EXPECT_TRUE(sum.Equals(Full({8}, 4)));
     EXPECT_NE(ErrorOf([&] { WaitCollective(sum); }), "");
+  });
+}
+
+// Temporaries that come later do not get the memory of one that is on its way.
+TEST(CollectivesTest, WhatIsOnItsWayUntilTheEndKeepsItsMemory) {
+  const auto rest = [](const Tensor& x) { return Softmax(Cumsum(Softmax(x, 1), 0), 1); };
+  OnRanks(2, [&](comm::Communicator& ranks) {
+    const auto code = [&](const Tensor& x) {
+      const Tensor sum = x * 2;
+      StartAllReduce(sum, comm::Reduction::kSum);
+      return rest(x);
+    };
+    StaticGraph step = Freeze(code, InputOf(ranks.rank(), 0));
+    for (int i = 1; i < 9; ++i) {
+      const Tensor x = InputOf(ranks.rank(), i);
+      EXPECT_TRUE(step(x).Equals(rest(x))) << i;
+    }
+  });
+}
+
+TEST(CollectivesTest, EvaluationRefusesWhatCallsOtherRanks) {
+  OnRanks(2, [](comm::Communicator& ranks) {
+    StaticGraph step = Freeze(Overlapped, InputOf(ranks.rank(), 0));
+    EXPECT_THAT(std::string(ToEvaluation(step.captured()).status().message()),
+                ::testing::HasSubstr("capture in evaluation mode"));
   });
 }
 
