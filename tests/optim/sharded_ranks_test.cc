@@ -152,6 +152,26 @@ TEST(ShardedOptimizerTest, ParametersMayBePending) {
   }));
 }
 
+// Its whole shape is not known: a state of no elements would be all that is left of it.
+TEST(ShardedOptimizerTest, StatesOfPendingParametersAreNotWritten) {
+  ExpectNoErrors(OnRanks(2, [](comm::Communicator& c) {
+    StateDict saved;
+    {
+      nn::Linear linear({.in = 5, .out = 30});
+      Sharded<Adam> adam(linear.named_parameters(), {.lr = 0.5}, c);
+      Sum(linear(Ones({2, 5}))).Backward();
+      adam.Step();
+      saved = adam.state_dict();
+    }
+    nn::Linear linear({.out = 30});
+    Sharded<Adam> adam(linear.named_parameters(), {.lr = 0.5}, c);
+    adam.LoadStateDict(saved);
+    EXPECT_THAT(ErrorOf([&] { adam.state_dict(); }), HasSubstr("weight"));
+    linear(Ones({2, 5}));
+    EXPECT_EQ(adam.state_dict().Find("state.weight.exp_avg")->shape(), Shape({30, 5}));
+  }));
+}
+
 TEST(ShardedOptimizerTest, AParameterThatOneRankAloneKnowsIsNamed) {
   for (const std::string& error : OnRanks(2, [](comm::Communicator& c) {
          nn::Linear linear({.out = 30});

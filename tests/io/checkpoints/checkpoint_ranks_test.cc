@@ -161,6 +161,12 @@ TEST_F(CheckpointRanksTest, APartThatFailsOnOneRankIsAnErrorOfAll) {
                   manager.Save({{"part", part}}, {.step = -1});
                 }),
                 HasSubstr("checkpoint manager: rank 0: step is -1"));
+    RandomGenerator random(7);  // a part that all ranks give together
+    EXPECT_THAT(ErrorOf([&] {
+                  manager.Save({{"random", random, &comm}}, {.step = -1});
+                }),
+                HasSubstr("step is -1"));
+    manager.Save({{"random", random, &comm}}, {.step = 2});
   });
   OnRanks(2, [&](comm::Communicator& comm) {
     EXPECT_THAT(ErrorOf([&] { CheckpointManager(folder_, {.keep_last = 0, .ranks = &comm}); }),

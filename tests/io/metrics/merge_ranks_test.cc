@@ -124,6 +124,19 @@ TEST(MergeRanksTest, RefusesWhatDoesNotFit) {
     } else {
       EXPECT_THAT(ErrorOf(mixed), HasSubstr("another rank's has 2 numbers"));
     }
+    // As many numbers as Accuracy has, of which one is no count.
+    const auto counts = [&] {
+      if (comm.rank() == 0) {
+        MergeRanks(mean, comm);
+      } else {
+        MergeRanks(Accuracy(), comm);
+      }
+    };
+    if (comm.rank() == 0) {
+      counts();
+    } else {
+      EXPECT_THAT(ErrorOf(counts), HasSubstr("want metrics of the same kind"));
+    }
     EXPECT_THAT(ErrorOf([&] { Metric(OneOfMyOwn()).MergeRanks(comm); }),
                 HasSubstr("want Merge and VisitNumbers"));
   });
