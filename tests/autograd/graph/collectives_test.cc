@@ -5,13 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/anomaly.h"
 #include "firn/autograd/graph/evaluation.h"
+#include "firn/autograd/graph/graph.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/comm/started.h"
 #include "firn/device/inner.h"
@@ -198,6 +200,19 @@ TEST(CollectivesTest, WhatIsOnItsWayUntilTheEndKeepsItsMemory) {
       const Tensor x = InputOf(ranks.rank(), i);
       EXPECT_TRUE(step(x).Equals(rest(x))) << i;
     }
+  });
+}
+
+// The rank that comes last has all elements in its memory when the start returns.
+TEST(CollectivesTest, AnomaliesOfOtherRanksAreFoundBehindTheWait) {
+  OnRanks(2, [](comm::Communicator& ranks) {
+    const AnomalyScope anomaly;
+    const Tensor x = Full({8}, ranks.rank() == 1 ? NAN : 1);
+    EXPECT_THAT(ErrorOf([&] {
+                  StartAllReduce(x, comm::Reduction::kSum);
+                  WaitCollective(x);
+                }),
+                ::testing::HasSubstr("wait_collective made 8 NaN"));
   });
 }
 
