@@ -19,8 +19,10 @@ void CompositeGradient(GradContext& g, CompositeFn composite) {
   for (int i = 0; i < g.num_inputs(); ++i) {
     inputs.push_back(g.input(i));
     if (!g.needs(i)) continue;
-    inputs.back() = View(inputs.back(), inputs.back().shape());
-    wanted.push_back(inputs.back());
+    Tensor& x = inputs.back();
+    if (!x.requires_grad()) x = x.Detach().SetRequiresGrad();  // it did when it was recorded
+    x = View(x, x.shape());
+    wanted.push_back(x);
     places.push_back(i);
   }
   if (wanted.empty()) return;

@@ -61,12 +61,16 @@ void Follow(const Tensor& x, const QatPlace& place, const RangeRecorder& r, cons
   Accumulate(s.batches, OnesLike(s.batches));
 }
 
+Device DeviceAt(const Graph& graph, const QatPlace& p) {
+  const Instr& instr = graph.instrs[p.at];
+  return graph.value(p.input ? instr.in[*p.input] : instr.out[0]).spec.device;
+}
+
 absl::StatusOr<StateDict> Record(Graph& graph, const QatOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const std::vector<QatPlace> places, QatPlacesOf(graph, options));
   StateDict state;
   for (const QatPlace& p : places) {
-    const Instr& instr = graph.instrs[p.at];
-    const Device device = graph.value(p.input ? instr.in[*p.input] : instr.out[0]).spec.device;
+    const Device device = DeviceAt(graph, p);
     const Shape shape = p.channels == 0 ? Shape({}) : Shape({p.channels});
     state.Insert(p.name + ".low", Zeros(shape, DType::kF32, device));
     state.Insert(p.name + ".high", Zeros(shape, DType::kF32, device));
@@ -113,8 +117,8 @@ absl::StatusOr<const Tensor*> RangeOf(const StateDict& ranges, const QatPlace& p
 }
 
 // Scales and zero points of a place into `state`.
-absl::Status AddGrid(const QatPlace& p, const StateDict& ranges, const QatOptions& o,
-                     StateDict& state) {
+absl::Status AddGrid(const Graph& graph, const QatPlace& p, const StateDict& ranges,
+                     const QatOptions& o, StateDict& state) {
   FIRN_ASSIGN_OR_RETURN(const Tensor* low, RangeOf(ranges, p, "low"));
   FIRN_ASSIGN_OR_RETURN(const Tensor* high, RangeOf(ranges, p, "high"));
   FIRN_ASSIGN_OR_RETURN(const Tensor* batches, RangeOf(ranges, p, "batches"));
@@ -140,15 +144,15 @@ absl::Status AddGrid(const QatPlace& p, const StateDict& ranges, const QatOption
         sign ? 0 : static_cast<int32_t>(std::min<double>(zero, static_cast<double>(levels.most))));
   }
   const Shape shape = p.channels == 0 ? Shape({}) : Shape({p.channels});
-  state.Insert(p.name + ".scale", FromVector(scales, shape).To(low->device()));
-  state.Insert(p.name + ".zero_point", FromVector(zeros, shape).To(low->device()));
+  state.Insert(p.name + ".scale", FromVector(scales, shape).To(DeviceAt(graph, p)));
+  state.Insert(p.name + ".zero_point", FromVector(zeros, shape).To(DeviceAt(graph, p)));
   return absl::OkStatus();
 }
 
 absl::StatusOr<StateDict> Round(Graph& graph, const StateDict& ranges, const QatOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const std::vector<QatPlace> places, QatPlacesOf(graph, options));
   StateDict state;
-  for (const QatPlace& p : places) FIRN_RETURN_IF_ERROR(AddGrid(p, ranges, options, state));
+  for (const QatPlace& p : places) FIRN_RETURN_IF_ERROR(AddGrid(graph, p, ranges, options, state));
   FIRN_RETURN_IF_ERROR(ChangeAtPlaces(graph, places, [&](const QatPlace& p, const Tensor& x) {
     const Levels levels = LevelsOf(p, options);
     const Tensor &scale = state[p.name + ".scale"], &zero = state[p.name + ".zero_point"];

@@ -35,13 +35,14 @@ struct RangeRecorder {
   double decay = 0;  // in [0, 1)
 };
 
-// To what a scale is rounded by its logarithm: a power of two, which shifts multiply by.
+// To what a scale is rounded by its logarithm: a power of two, which shifts multiply by. Of inputs,
+// when Quantize follows: it rounds weights again to 8 bits, by the largest of each channel.
 enum class PowerOfTwoScale : uint8_t { kNo, kUp, kNearest, kDown };
 
 struct QatOptions {
   RangeRecorder inputs = {.extremes = Extremes::kMinMax, .decay = 0.99};
   RangeRecorder weights = {.extremes = Extremes::kMagnitude};
-  int64_t bits = 8;           // in [2, 8]
+  int64_t bits = 8;           // in [2, 8]; of weights, Quantize gives them 8 again
   bool symmetric = false;     // inputs: the zero point is 0 of signed numbers; weights always
   bool narrow_range = false;  // without the lowest number; weights always
   bool per_channel = true;    // each output channel of weights has a scale

@@ -55,6 +55,8 @@ void CheckSuffixes(const Format& format, const Registry& registry) {
                     "register_format");
       }
       for (const auto& [key, other] : registry.formats) {
+        // What is only told gives way to who reads it.
+        if (!other->instead.empty() || !format.instead.empty()) continue;
         for (const auto* taken : {&other->suffixes, &other->read_suffixes}) {
           if (std::count(taken->begin(), taken->end(), suffix) == 0) continue;
           RaiseStatus(InvalidArgument(format.name, ": the suffix ", suffix, " is that of ",
@@ -125,7 +127,7 @@ const Format* FormatOfName(std::string_view path) {
   size_t longest = 0;
   for (const Format* format : Formats()) {
     const size_t length = SuffixOf(name, *format);
-    if (length > longest) {
+    if (length > longest || (length > 0 && length == longest && !best->instead.empty())) {
       best = format;
       longest = length;
     }
@@ -137,13 +139,13 @@ const Format* FormatOfFile(const std::string& path) {
   const Format* const by_name = FormatOfName(path);
   const auto file = RandomAccess::Open(path);
   if (!file.ok()) return nullptr;
-  if (by_name != nullptr && !by_name->recognises) return by_name;
+  if (by_name != nullptr && !by_name->recognises && by_name->instead.empty()) return by_name;
   const FileHead head = HeadOf(path, **file);
   const Format* first = nullptr;
   for (const Format* format : Formats()) {
     if (!format->recognises || !format->recognises(head)) continue;
     if (format == by_name) return format;
-    if (first == nullptr) first = format;
+    if (first == nullptr || (!first->instead.empty() && format->instead.empty())) first = format;
   }
   return first != nullptr ? first : by_name;
 }

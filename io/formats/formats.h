@@ -105,7 +105,8 @@ struct Format {
 };
 
 // Thread-safe. Throws firn::Error, InvalidArgument, for a format without a name, and one whose name
-// or one of whose suffixes another has, or whose suffix does not begin with a dot.
+// or one of whose suffixes another has (but for one with `instead`, whose suffixes it takes), or
+// whose suffix does not begin with a dot.
 void RegisterFormat(Format format);
 
 // All formats, by their names. They stay where they are.

@@ -236,6 +236,8 @@ absl::StatusOr<uint32_t> Writer::Parameter(const nnabla::Variable& variable,
                                  absl::StrJoin(shape, ", "), "], got ", got.ToString()));
   const auto weight = weights_.find(variable.name);
   const NnbWeight kind = weight == weights_.end() ? NnbWeight::kNone : weight->second;
+  FIRN_RETURN_IF(kind != NnbWeight::kNone && elements.num_elements() == 0,
+                 InvalidArgument("parameter ", JsonString(name), ": expected elements, got none"));
   if (kind == NnbWeight::kTransposed) {
     elements = Reshape(elements, {shape.empty() ? 1 : shape[0], -1}).T();
   }

@@ -215,7 +215,9 @@ void WriteGroup(const StateDict& optimizer, size_t group, int64_t first, int64_t
 double MomentumProduct(double beta1, double decay, double steps) {
   double product = 1;
   for (double i = 1; i <= steps && product > 0; ++i) {
-    product *= beta1 * (1 - 0.5 * std::pow(0.96, i * decay));
+    const double power = std::pow(0.96, i * decay);
+    if (power < 1e-17) return product * std::pow(beta1, steps - i + 1);  // all others are beta1
+    product *= beta1 * (1 - 0.5 * power);
   }
   return product;
 }

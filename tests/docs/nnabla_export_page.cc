@@ -22,7 +22,9 @@ constexpr char kHead[] =
     "a size such as twice the batch is refused where the batch may be any. In NNabla 1.39 Max "
     "begins "
     "at -1e8 and Min at\n"
-    "1e8, which nothing beyond shows in, and Sort has equal numbers in any order.\n\n";
+    "1e8, which nothing beyond shows in, and Sort has equal numbers in any order. linear_scan "
+    "multiplies factors before\n"
+    "they meet terms: where a product of neighbours leaves f32's range there may be NaN.\n\n";
 
 }  // namespace
 }  // namespace firn::io::internal

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "firn/autograd/anomaly.h"
 #include "firn/autograd/backward.h"
 #include "firn/autograd/graph/capture.h"
 #include "firn/autograd/graph/static_graph.h"
@@ -33,7 +34,7 @@ void ExpectSame(const Tensor& got, const Tensor& want) {
   ASSERT_EQ(got.shape(), want.shape());
   const std::vector<double> a = got.ToVector<double>(), b = want.ToVector<double>();
   for (size_t i = 0; i < a.size(); ++i) {
-    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     EXPECT_NEAR(a[i], b[i], 1e-12 * (1 + std::abs(b[i]))) << "element " << i;
   }
 }
@@ -107,7 +108,8 @@ TEST(CompositeGradientTest, LeadsToInputsWhoseOwnGradientNobodyAskedFor) {
 // Where functions have kinks, on elements and at edges, and beyond all numbers.
 TEST(CompositeGradientTest, OfPlacesOnKinksIsThatOfTheKernel) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  const std::vector<double> numbers = {-1, 1, 0, -0.5, 0.5, 3, -3, 1e30, -kInf, kInf, std::nan("")};
+  const std::vector<double> numbers = {-1, 1,       0,     -0.5, 0.5,         3,
+                                       -3, 0x1p100, -kInf, kInf, std::nan("")};
   std::vector<double> places;
   for (double a : numbers) places.insert(places.end(), {a, 0.1, -0.2, a});
   const Tensor x = Doubles({1, 2, 3, 4}).SetRequiresGrad();
@@ -130,6 +132,37 @@ TEST(CompositeGradientTest, OfPlacesOnKinksIsThatOfTheKernel) {
       }
     }
   }
+}
+
+// What is outside counts for nothing, also where it would meet what is no finite number.
+TEST(CompositeGradientTest, PlacesOutsideTakeNothingFromInfinities) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Tensor grid =
+      FromVector(std::vector<double>{0.1, 0.2, 9, 0.1, 9, 9, -0.3, 0.4}, {1, 2, 2, 2})
+          .SetRequiresGrad();
+  Tensor x = Add(Doubles({1, 1, 3, 4}), 5).Detach().SetRequiresGrad();
+  const auto roots = [&](bool recorded) {  // whose gradient is infinite at 0
+    return Grad(Sum(Sqrt(GridSample(x, grid))), x, {.create_graph = recorded});
+  };
+  ExpectSame(roots(true), roots(false));
+  EXPECT_TRUE(std::isfinite(Sum(roots(true)).Item<double>()));
+  Tensor with = x.Detach();
+  with = Where(Eq(Arange(0., 4., 1.), 0), kInf, with).Detach().SetRequiresGrad();
+  const auto of_grid = [&](bool recorded) {
+    return Grad(Sum(GridSample(with, grid)), grid, {.create_graph = recorded});
+  };
+  ExpectSame(of_grid(true), of_grid(false));
+}
+
+// A loss that a path leads to makes no NaN on the way.
+TEST(CompositeGradientTest, OfFiniteLossesIsNoAnomaly) {
+  const AnomalyScope anomaly;
+  const Tensor log_probs = LogSoftmax(Doubles({5, 2, 4}), 2).Detach().SetRequiresGrad();
+  const Tensor loss =
+      CtcLoss(log_probs, FromVector(std::vector<int64_t>{1, 2, 3, 1}, {2, 2}),
+              FromVector(std::vector<int64_t>{5, 4}), FromVector(std::vector<int64_t>{2, 1}));
+  const Tensor gradient = Grad(loss, log_probs, {.create_graph = true});
+  EXPECT_TRUE(std::isfinite(Sum(Square(gradient)).Item<double>()));
 }
 
 // A penalty on a gradient, as a step of a graph that runs on other numbers than it was captured on.

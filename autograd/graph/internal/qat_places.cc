@@ -92,7 +92,8 @@ class Places {
     const auto& map = TraitsOf(*instr.op).channel_map;
     const std::string prefix(instr.path == nullptr ? instr.op->name : instr.module_path());
     for (size_t i = 0; i < instr.in.size(); ++i) {
-      if (instr.in[i] == kNoValue || instr.op->writes(i) || (map && i == map->bias)) continue;
+      if (instr.in[i] == kNoValue || instr.op->writes(i)) continue;
+      if ((map && i == map->bias) || instr.op->input(i).name == "bias") continue;
       const Value& value = graph_.value(instr.in[i]);
       const bool weight = value.bound.defined() && !uses_.changed(value.buffer);
       const bool channels = weight && options_.per_channel && map && i == map->weight;

@@ -107,8 +107,8 @@ FIRN_NNABLA_EXPORT(multilabel_margin_loss) {
       n.Reduce("Sum", n.Where(hot, n.Broadcast(scores, hot.sizes), n.Number(0)), {2}, true);
   const V hinge = scores - right + 1;
   const V others = n.Binary("Equal", n.Reduce("Max", hot, {1}, true), 0);
-  const V meets =
-      n.Binary("LogicalAnd", n.Binary("LogicalAnd", others, listed), n.Binary("Greater", hinge, 0));
+  const V counts = n.Node("LogicalNot", {n.Binary("LessEqual", hinge, 0)});  // NaN too
+  const V meets = n.Binary("LogicalAnd", n.Binary("LogicalAnd", others, listed), counts);
   n.Out(0, n.Reduce("Sum", n.Where(meets, hinge, n.Number(0)), {1, 2}, false) /
                static_cast<double>(classes));
 }

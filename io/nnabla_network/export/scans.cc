@@ -54,6 +54,8 @@ std::vector<V> Scanned(NnablaExportCall& n, const Line& line, std::vector<V> all
 }
 
 // s_i = b_i + a_i s_(i - 1): two steps in a row are one with a = a_2 a_1 and b = b_2 + a_2 b_1.
+// So factors are multiplied before they meet terms: a product beyond f32's range gives NaN where
+// the numbers one after the other do not.
 FIRN_NNABLA_EXPORT(linear_scan) {
   if (n.rank(0) == 0) return n.Out(0, n.in(1));
   const Line line = LineOf(n);

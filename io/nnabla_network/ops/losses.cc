@@ -67,10 +67,8 @@ const NnablaOps kBinaryError("BinaryError", 2, 2, [](const Args&, In in) -> Tens
   return {NumbersOf(BinaryError(in[0], NumbersOf(in[1])))};
 });
 const NnablaOps kConfusion("ConfusionMatrix", 2, 2, [](const Args& a, In in) -> TensorList {
-  const int64_t axis = AxisOf(in[0], a.Int("axis")), n = in[0].size(axis);
-  const Tensor labels = LabelsOf(in[1], axis);
-  const Tensor cells = Add(Mul(labels, FullLike(labels, n)), Argmax(in[0], axis));
-  return {Reshape(Sum(OneHot(Flatten(cells), n * n, DType::kF32), 0), {n, n})};
+  const int64_t axis = AxisOf(in[0], a.Int("axis"));
+  return {Cast(ConfusionMatrix(in[0], LabelsOf(in[1], axis), axis), DType::kF32)};
 });
 
 // --- Quantization -------------------------------------------------------------------------------

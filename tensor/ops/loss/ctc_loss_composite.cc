@@ -1,14 +1,15 @@
 // ctc_loss written with operations, for gradients of its gradient: the forward pass over states of
 // ctc_loss_body.h, a step of all samples at a time. Samples have as many states as the longest of
-// them, and keep what they have when their time is over. In double, as the kernel.
+// them (in a capture with labels behind one another, as all together), and keep what they have when
+// their time is over. In double, as the kernel.
 //
 // What no path leads to has a finite number where the kernel has minus infinity: sums of nothing
 // else would have gradients of NaN.
 
 #include <algorithm>
-#include <limits>
 
 #include "firn/device/inner.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -16,8 +17,10 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/index/gather.h"
 #include "firn/tensor/ops/loss/ctc_loss.h"
+#include "firn/tensor/ops/reduce/extreme.h"
 #include "firn/tensor/ops/reduce/logsumexp.h"
 #include "firn/tensor/ops/scan/cumulative.h"
 #include "firn/tensor/ops/shape/convert.h"
@@ -35,15 +38,20 @@ constexpr double kNever = -1e100;
 // A row for each sample, [n, longest], whose unused places are blanks. `lengths`: [n]
 Tensor Labels(const Tensor& targets, const Tensor& lengths, int64_t blank) {
   const int64_t n = lengths.size(0);
-  const int64_t longest = targets.size(-1);
+  const int64_t total = targets.size(-1);
+  int64_t longest = total;
+  // Behind one another these are all samples' labels. A capture may not look how many one has.
+  if (targets.rank() == 1 && n > 0 && inner::ThisThread().capture == nullptr) {
+    longest = Amax(lengths).Item<int64_t>();
+  }
   const Tensor places = Unsqueeze(
       Arange(int64_t{0}, longest, int64_t{1}, {.dtype = DType::kI64, .device = targets.device()}),
       0);
   Tensor labels = Cast(targets, DType::kI64);
   if (targets.rank() == 1) {  // behind one another
     const Tensor first = Sub(Cumsum(lengths, 0), lengths);
-    const Tensor at = Minimum(Add(Unsqueeze(first, 1), places), std::max<int64_t>(longest - 1, 0));
-    labels = Gather(Expand(Unsqueeze(labels, 0), Shape({n, longest}).span()), 1, at);
+    const Tensor at = Minimum(Add(Unsqueeze(first, 1), places), std::max<int64_t>(total - 1, 0));
+    labels = Gather(Expand(Unsqueeze(labels, 0), Shape({n, total}).span()), 1, at);
   }
   return Where(Lt(places, Unsqueeze(lengths, 1)), labels, blank);
 }
@@ -76,7 +84,6 @@ Tensor inner::CtcLossByOperations(const Tensor& log_probs, const Tensor& targets
   const Tensor lengths = Cast(target_lengths, DType::kI64);
   const States states = StatesOf(Labels(targets, lengths, attrs.blank), attrs.blank);
   const int64_t count = states.classes.size(1);
-  const Shape all({n, count});
 
   const Tensor x = Maximum(Cast(log_probs, DType::kF64), kNever);
   // Before time 0 a path stands at the first blank, to which nothing leads: it may stay there.
@@ -92,10 +99,11 @@ Tensor inner::CtcLossByOperations(const Tensor& log_probs, const Tensor& targets
   const Tensor label = Where(Gt(last, 0), Gather(alpha, 1, Maximum(Sub(last, 1), 0)), kNever);
   const Tensor log_share = Logsumexp(Concat({Gather(alpha, 1, last), label}, 1), 1);
   const Tensor never = Lt(log_share, kNever / 2);
-  // The gradient of an infinite loss is NaN, unless it is left out.
-  const double scale = attrs.zero_infinity ? 0 : std::numeric_limits<double>::quiet_NaN();
-  return Cast(Mul(log_share, Where(never, Full({1}, scale, DType::kF64, device), -1)),
-              log_probs.dtype());
+  const Tensor loss = Neg(log_share);
+  if (attrs.zero_infinity) return Cast(Where(never, 0.0, loss), log_probs.dtype());
+  // The gradient of an infinite loss is NaN: 0 / 0 there, and no NaN where there is none.
+  const Tensor reached = Cast(LogicalNot(never), DType::kF64);
+  return Cast(Mul(loss, Div(reached, reached)), log_probs.dtype());
 }
 
 }  // namespace firn

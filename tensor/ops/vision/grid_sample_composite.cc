@@ -3,7 +3,8 @@
 // a place is made of is a step function of the grid, whose derivative is 0; floor and comparisons
 // have that already.
 //
-// It says what grid_sample_body.h says, and their derivatives agree where functions have kinks.
+// It says what grid_sample_body.h says, also of derivatives at kinks; but the kernel may round once
+// where this rounds twice, and then a place on a kink lies on the other side of it.
 
 #include <utility>
 #include <vector>
@@ -29,9 +30,9 @@ namespace firn {
 namespace {
 
 // What places are made of along one dimension, or in all: elements, counted from 0 (i64), and their
-// weights, 0 for those outside. [n, places] each.
+// weights, 0 for those outside, which count for nothing whatever they are. [n, places] each.
 struct Tap {
-  Tensor at, weight;
+  Tensor at, weight, inside;
 };
 
 // Along a dimension of `size` elements.
@@ -80,7 +81,7 @@ class Axis {
     const Tensor inside = LogicalAnd(Ge(place, 0), Le(place, last_));
     // From 2^24 elements on, a float may be the last element's number rounded up.
     const Tensor at = Minimum(Cast(Where(inside, place, 0), DType::kI64), size_ - 1);
-    return {at, Where(inside, weight, 0)};
+    return {at, Where(inside, weight, 0), inside};
   }
 
   std::vector<Tap> Cubic(const Tensor& place) const {
@@ -96,9 +97,8 @@ class Axis {
         return Mul(Sub(Add(Sub(Mul(d2, d), Mul(d2, 5)), Mul(d, 8)), 4), kA);
       };
       // Infinities and NaN that are outside, where nothing is left of them, give no NaN either.
-      const Tap inside = Inside(Round(Padded(Add(low, i))), OnesLike(part));
-      const Tensor kept = Gt(inside.weight, 0);
-      taps.push_back({inside.at, Mul(weight_of(Where(kept, part, 0)), inside.weight)});
+      const Tap tap = Inside(Round(Padded(Add(low, i))), OnesLike(part));
+      taps.push_back({tap.at, Mul(weight_of(Where(tap.inside, part, 0)), tap.weight), tap.inside});
     }
     return taps;
   }
@@ -133,8 +133,8 @@ Tensor inner::SampledByOperations(const Tensor& x, const Tensor& grid,
     std::vector<Tap> products;
     for (const Tap& outer : taps) {
       for (const Tap& tap : own) {
-        products.push_back(
-            {Add(Mul(outer.at, x.size(x.rank() - 1 - i)), tap.at), Mul(outer.weight, tap.weight)});
+        products.push_back({Add(Mul(outer.at, x.size(x.rank() - 1 - i)), tap.at),
+                            Mul(outer.weight, tap.weight), LogicalAnd(outer.inside, tap.inside)});
       }
     }
     taps = std::move(products);
@@ -142,8 +142,10 @@ Tensor inner::SampledByOperations(const Tensor& x, const Tensor& grid,
   const Tensor planes = Reshape(x, {x.size(0), x.size(1), plane});
   Tensor y;
   for (const Tap& tap : taps) {
-    const Tensor elements = Gather(planes, 2, Expand(Unsqueeze(tap.at, 1), gathered.span()));
-    const Tensor part = Mul(elements, Unsqueeze(tap.weight, 1));
+    const Tensor inside = Unsqueeze(tap.inside, 1);
+    const Tensor elements =
+        Where(inside, Gather(planes, 2, Expand(Unsqueeze(tap.at, 1), gathered.span())), 0);
+    const Tensor part = Where(inside, Mul(elements, Unsqueeze(tap.weight, 1)), 0);
     y = y.defined() ? Add(y, part) : part;
   }
   return Reshape(y, Shape(sizes.span()));

@@ -2,6 +2,7 @@
 #include "firn/io/formats/formats.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/data/csv_rows.h"
@@ -156,6 +157,22 @@ TEST(FormatsTest, WhatFirnDoesNotReadIsNamed) {
               HasSubstr("m.dat: is of the format TensorFlow Lite, which is not read: python"));
   WriteFile(path, "TFL3");
   RefuseForeign(path, "mine");
+}
+
+// A program that reads such files registers them, and what files hold comes before what only a name
+// says of them.
+TEST(FormatsTest, WhatFirnDoesNotReadGivesWay) {
+  const std::string path = TempPath("w.pb");
+  Save(TempPath("w.safetensors"), {{"w", Ones({5})}});
+  std::filesystem::copy_file(TempPath("w.safetensors"), path,
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_TRUE(Load(path)["w"].Equals(Ones({5})));
+  RegisterFormat(
+      {.name = "graph text", .suffixes = {".pbtxt"}, .read_tensors = Raw().read_tensors});
+  const std::string text = TempPath("g.pbtxt");
+  WriteFile(text, "node {}");
+  EXPECT_EQ(NameOf(FormatOfFile(text)), "graph text");
+  RefuseForeign(text, "mine");
 }
 
 TEST(FormatsTest, WritersOfGraphsAreListed) {
