@@ -101,7 +101,10 @@ void Terminal::Print(const std::string& text, const nlohmann::json& value) {
   if (!out) throw std::runtime_error("the results could not be written");
 }
 
-void Terminal::Warn(const std::string& line) { err << Printable(line) << "\n" << std::flush; }
+void Terminal::Warn(const std::string& line) {
+  // In one write: several processes may have one terminal.
+  err << Printable(line) + "\n" << std::flush;
+}
 
 int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
                    std::ostream& err) {

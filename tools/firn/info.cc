@@ -1,5 +1,6 @@
 // firn version, firn info: what this program is and what it runs on.
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <sstream>
@@ -7,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/check.h"
+#include "firn/device/comm/mpi_library.h"
 #include "firn/device/cpu.h"
 #include "firn/device/cuda.h"
+#include "firn/device/environment.h"
 #include "firn/device/inner.h"
 #include "firn/device/parallel.h"
 #include "firn/tensor/op.h"
@@ -36,6 +39,36 @@ std::string ProcessorText() {
   return absl::StrCat(text, "; kernels for ", LevelName(KernelLevel()));
 }
 
+// What several processes would train with.
+struct Processes {
+  absl::StatusOr<std::string> mpi = comm::DescribeMpi();
+  env::Launched launched = env::LaunchedAs();
+  bool has_nccl = dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL) != nullptr;
+
+  nlohmann::json Json() const {
+    nlohmann::json json = {{"mpi", nullptr},
+                           {"mpi_unavailable_because", mpi.status().message()},
+                           {"nccl_found", has_nccl},
+                           {"process", nullptr},
+                           {"processes", nullptr}};
+    if (mpi.ok()) json["mpi"] = *mpi;
+    if (launched.size > 0) {
+      json["process"] = launched.rank;
+      json["processes"] = launched.size;
+    }
+    return json;
+  }
+  std::string Text() const {
+    return absl::StrCat("MPI         ",
+                        mpi.ok() ? *mpi : absl::StrCat("none: ", mpi.status().message()),
+                        launched.size == 0 ? "; no launcher has started this"
+                                           : absl::StrCat("; a launcher started this as process ",
+                                                          launched.rank, " of ", launched.size),
+                        "\nNCCL        libnccl.so.2 is ", has_nccl ? "there" : "not there",
+                        "; ranks do not use it yet\n");
+  }
+};
+
 }  // namespace
 
 FIRN_COMMAND(version, "Prints the version") {
@@ -60,18 +93,21 @@ FIRN_COMMAND(info, "Tells build, processor, devices and what is linked in") {
       linked.push_back(absl::StrCat(name, " ", version));
     }
     const size_t operations = AllOps().size();
+    const Processes processes;
     const nlohmann::json value = {
         {"version", FIRN_VERSION},   {"compiler", __VERSION__},
         {"assertions", kAssertions}, {"processor", Processor()},
         {"threads", NumThreads()},   {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
         {"cuda_devices", devices},   {"cuda_unavailable_because", CudaUnavailableReason()},
-        {"libraries", libraries},    {"operations", operations}};
+        {"libraries", libraries},    {"operations", operations},
+        {"ranks", processes.Json()}};
     std::ostringstream text;
     text << "version     " << FIRN_VERSION << "\ncompiler    " << __VERSION__
          << (kAssertions ? ", with assertions" : "") << "\nprocessor   " << ProcessorText()
          << "\nthreads     " << NumThreads() << " of " << sysconf(_SC_NPROCESSORS_ONLN)
-         << " processors\nCUDA        " << cuda << "\nlibraries   " << absl::StrJoin(linked, ", ")
-         << "\noperations  " << operations << "\n";
+         << " processors\nCUDA        " << cuda << "\n"
+         << processes.Text() << "libraries   " << absl::StrJoin(linked, ", ") << "\noperations  "
+         << operations << "\n";
     terminal.Print(text.str(), value);
     return 0;
   };

@@ -1,5 +1,6 @@
 // firn train: a training run that a JSON file describes. tools/firn/train/ does it.
 
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -7,10 +8,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
+#include "firn/nn/parallel/world.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/command.h"
+#include "tools/firn/train/ranks.h"
 #include "tools/firn/train/run.h"
 
 namespace firn::cli {
@@ -19,6 +24,7 @@ namespace {
 struct Options {
   std::string config, output;
   bool check = false, quiet = false;
+  double timeout = 60;
 };
 
 // What may change when a run goes on.
@@ -73,6 +79,30 @@ std::string TextOf(const nlohmann::json& value) {
   return text;
 }
 
+// What one rank does; rank 0 prints and writes.
+void Train(const Options& o, Ranks& ranks, Terminal& terminal) {
+  const Config config = Config::Load(o.config);
+  TrainConfig c = ParseTrainConfig(config);
+  if (!o.output.empty()) c.output = o.output;
+  // All find this by themselves, with nobody to wait for.
+  ranks.PartOf(c.batch);
+  if (!c.graph.empty() && ranks.several()) {
+    RaiseStatus(Unimplemented("a saved graph is a whole step of one process, not of several"),
+                "train");
+  }
+  ranks.Agree(absl::StrSplit(config.value().dump(2), '\n'));
+  if (o.check) {
+    if (!ranks.first()) return;
+    terminal.Print(o.config + ": all keys are known and make sense\n", {{"output", c.output}});
+    return;
+  }
+  if (ranks.first()) Claim(c.output, config);
+  const Telling telling{terminal, o.quiet || !ranks.first()};
+  const nlohmann::json value =
+      c.graph.empty() ? TrainNetwork(c, telling, ranks) : TrainGraph(c, telling);
+  if (ranks.first()) terminal.Print(TextOf(value), value);
+}
+
 }  // namespace
 
 FIRN_COMMAND(train, "Trains a network as a JSON file describes it, or goes on with that") {
@@ -83,6 +113,9 @@ FIRN_COMMAND(train, "Trains a network as a JSON file describes it, or goes on wi
   app.add_flag("--check", o->check, "only look at the file");
   app.add_flag("--quiet", o->quiet,
                "no progress on stderr; with --json it is a line for each epoch");
+  app.add_option("--timeout", o->timeout,
+                 "of several processes that mpirun starts: seconds that they wait for one another")
+      ->check(AtLeast(1));
   app.footer(
       "Example: firn train digits.json, where digits.json is\n"
       "  {\"data\": {\"kind\": \"digits\"}, \"model\": {\"name\": \"lenet\"},\n"
@@ -90,20 +123,16 @@ FIRN_COMMAND(train, "Trains a network as a JSON file describes it, or goes on wi
       "\"run\"}\n"
       "Data may be digits, mnist, cifar10, cifar100, csv, images, hdf5, npy, or a dataset:\n"
       "whatever firn dataset create and convert write. Typed again after an interruption,\n"
-      "it goes on from the last checkpoint.");
+      "it goes on from the last checkpoint.\n"
+      "mpirun -n 2 firn train digits.json trains the same with two processes.");
   return [o](Terminal& terminal) {
-    const Config config = Config::Load(o->config);
-    TrainConfig c = ParseTrainConfig(config);
-    if (!o->output.empty()) c.output = o->output;
-    if (o->check) {
-      terminal.Print(o->config + ": all keys are known and make sense\n", {{"output", c.output}});
-      return 0;
+    Ranks ranks(Init({.timeout = absl::Seconds(o->timeout)}));
+    try {
+      Train(*o, ranks, terminal);
+    } catch (const std::exception& e) {
+      ranks.Abort(e.what());  // which costs the others no timeout
+      throw;
     }
-    Claim(c.output, config);
-    const Telling telling{terminal, o->quiet};
-    const nlohmann::json value =
-        c.graph.empty() ? TrainNetwork(c, telling) : TrainGraph(c, telling);
-    terminal.Print(TextOf(value), value);
     return 0;
   };
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -103,6 +104,29 @@ TEST(CommandsTest, VersionAndInfo) {
     EXPECT_THAT(version.get<std::string>(), ::testing::MatchesRegex("(interface )?[0-9][0-9.]*"));
     EXPECT_THAT(Firn({"info"}).out, HasSubstr(name + " " + version.get<std::string>()));
   }
+}
+
+TEST(CommandsTest, InfoNamesMpiAndTheProcessesOfALauncher) {
+  const nlohmann::json alone = Json({"info"})["ranks"];
+  if (alone["mpi"].is_null()) {
+    EXPECT_THAT(alone["mpi_unavailable_because"].get<std::string>(),
+                HasSubstr("no MPI library: looked for libmpi.so.40, "));
+  } else {
+    EXPECT_THAT(alone["mpi"].get<std::string>(),
+                ::testing::MatchesRegex("[A-Z].* v?[0-9][^ ]* \\(lib.*\\.so\\.[0-9]+\\)"));
+    EXPECT_THAT(Firn({"info"}).out, HasSubstr("MPI         " + alone["mpi"].get<std::string>()));
+  }
+  EXPECT_TRUE(alone["processes"].is_null());
+  EXPECT_TRUE(alone["nccl_found"].is_boolean());
+  EXPECT_THAT(Firn({"info"}).out, HasSubstr("; no launcher has started this\nNCCL "));
+  setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "3", 1);
+  const nlohmann::json second = Json({"info"})["ranks"];
+  EXPECT_EQ(second["process"], 1);
+  EXPECT_EQ(second["processes"], 3);
+  EXPECT_THAT(Firn({"info"}).out, HasSubstr("; a launcher started this as process 1 of 3\n"));
+  unsetenv("OMPI_COMM_WORLD_RANK");
+  unsetenv("OMPI_COMM_WORLD_SIZE");
 }
 
 TEST(CommandsTest, InspectsTensors) {

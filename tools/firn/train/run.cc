@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
 #include "firn/device/atomic_file.h"
@@ -188,12 +189,59 @@ void WriteModel(nn::Layer& net, const Tensor& sample, const io::GraphInfo& info,
   io::SaveGraph(path, graph, {.names = net.state_dict(), .info = info});
 }
 
+// What a run leaves beside what Fit writes.
+void WriteOutput(nn::Layer& net, const Tensor& sample, const TrainingData& data,
+                 const std::string& folder) {
+  io::Save(folder + "/parameters.h5", net.state_dict());
+  WriteModel(net, sample, InfoOf(data), folder + "/model.firn");
+  if (!data.names.empty()) WriteNames(folder + "/classes.txt", data.names);
+}
+
+struct Loaders {
+  io::DataLoader train;
+  std::optional<io::DataLoader> validation;
+};
+
+// A rank's, of its part of the batches.
+Loaders MakeLoaders(const TrainConfig& config, const Data& data, Device device,
+                    const Ranks& ranks) {
+  const int64_t batch = ranks.PartOf(config.batch);
+  const std::vector<int64_t>& files = data.train.file_rows;
+  Loaders loaders = {io::DataLoader(data.train.samples,
+                                    {.batch = batch,
+                                     .shuffle = files.empty(),
+                                     .seed = config.seed,
+                                     .order = files.empty() ? io::EpochOrder()
+                                                            : io::ShuffleBlocks(files, config.seed),
+                                     .shard = ranks.shard(),
+                                     .prefetch = config.threads,
+                                     .device = device}),
+                     std::nullopt};
+  if (data.validation != nullptr) {
+    loaders.validation.emplace(
+        data.validation,
+        io::DataLoaderOptions{
+            .batch = batch, .shard = ranks.shard(), .prefetch = config.threads, .device = device});
+  }
+  return loaders;
+}
+
+// Where ranks read other data, as of folders of their own.
+void AgreeOnData(const Data& data, const Ranks& ranks) {
+  ranks.Agree(
+      {absl::StrCat(data.train.samples->size(), " samples"),
+       absl::StrCat(data.validation ? data.validation->size() : 0, " samples of the validation"),
+       absl::StrCat(data.train.outputs, " outputs")});
+}
+
 }  // namespace
 
-json TrainNetwork(const TrainConfig& config, const Telling& telling) {
+json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& ranks) {
   absl::StatusOr<Device> device = UsableDevice(config.device);
   RaiseIfError(device.status(), "train");
   const Data data = ReadData(config);
+  AgreeOnData(data, ranks);
+  if (config.frozen) ranks.CheckFrozen(data.train.samples->size(), config.batch);
   const Tensor sample = OneSample(data.train.samples);
   std::vector<int64_t> sizes(sample.shape().begin() + 1, sample.shape().end());
 
@@ -206,26 +254,15 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   }
   net->To(*device);
   if (config.bf16) ComputeInBf16(*net);
+  ranks.Share(*net, config.seed);
   const auto optimizer = config.optimizer(net->named_parameters());
   std::optional<optim::WeightAverage> average;
   if (config.ema > 0) {
     average.emplace(net->named_parameters(), optim::WeightAverageOptions{.decay = config.ema});
   }
-  const std::vector<int64_t>& files = data.train.file_rows;
-  io::DataLoader train(
-      data.train.samples,
-      {.batch = config.batch,
-       .shuffle = files.empty(),
-       .seed = config.seed,
-       .order = files.empty() ? io::EpochOrder() : io::ShuffleBlocks(files, config.seed),
-       .prefetch = config.threads,
-       .device = *device});
-  std::optional<io::DataLoader> validation;
-  if (data.validation != nullptr) {
-    validation.emplace(data.validation,
-                       io::DataLoaderOptions{
-                           .batch = config.batch, .prefetch = config.threads, .device = *device});
-  }
+  Loaders loaders = MakeLoaders(config, data, *device, ranks);
+  io::DataLoader& train = loaders.train;
+  std::optional<io::DataLoader>& validation = loaders.validation;
   const int64_t steps = (train.size() + config.accumulate - 1) / config.accumulate;
   FitOptions options = {.epochs = config.epochs,
                         .loss = LossOf(config.loss, data.train.classes),
@@ -240,12 +277,18 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
                         .folder = config.output,
                         .checkpoint_every = config.checkpoint_every,
                         .parts = {},
+                        .ranks = ranks.communicator(),
+                        .on_batch = {},
                         .progress = telling.Progress(),
                         .on_epoch = {}};
+  if (ranks.several() && !config.frozen) {
+    options.on_batch = [&](const io::Sample& batch) { ranks.Weigh(batch); };
+  }
   if (telling.terminal.json) options.on_epoch = telling;
   const FitResult result = InWordsOfTheFile([&] { return Fit(*net, *optimizer, train, options); });
   for (const auto& damaged : result.skipped) {
-    telling.terminal.Warn("firn: passed over a damaged checkpoint: " + damaged.reason);
+    if (ranks.first())
+      telling.terminal.Warn("firn: passed over a damaged checkpoint: " + damaged.reason);
   }
 
   if (config.keep_best && !result.best_checkpoint.empty()) {
@@ -257,16 +300,17 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   json value = result.epochs.empty() ? json::object() : JsonOf(result.epochs.back());
   if (validation && (config.keep_best || result.epochs.empty())) {  // what comes out counts
     const FitEpoch out = {
-        .validation = Evaluate(*net, *validation, {.loss = options.loss, .metric = {}}),
+        .validation = Evaluate(
+            *net, *validation,
+            {.loss = options.loss, .metric = {}, .forward = {}, .ranks = ranks.communicator()}),
         .averaged = average.has_value()};
     for (const char* key : {"validation_loss", "metric", "validation_of"}) {
       value[key] = JsonOf(out)[key];
     }
   }
   net->To(Device::Cpu());
-  io::Save(config.output + "/parameters.h5", net->state_dict());
-  WriteModel(*net, sample, InfoOf(data.train), config.output + "/model.firn");
-  if (!data.train.names.empty()) WriteNames(config.output + "/classes.txt", data.train.names);
+  if (ranks.first()) WriteOutput(*net, sample, data.train, config.output);
+  ranks.Wait();  // where that fails, all do
 
   value["output"] = config.output;
   value["resumed_at"] = result.resumed_at;

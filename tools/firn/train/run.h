@@ -5,6 +5,7 @@
 
 #include "firn/fit.h"
 #include "tools/firn/command.h"
+#include "tools/firn/train/ranks.h"
 #include "tools/firn/train/train_config.h"
 
 namespace firn::cli {
@@ -21,11 +22,11 @@ struct Telling {
 
 // Trains the network of a configuration, or goes on with it, and writes "parameters.h5" and
 // "model.firn", the network for one sample, into its output beside what Fit writes there. Returns
-// what came out.
-nlohmann::json TrainNetwork(const TrainConfig& config, const Telling& telling);
+// what came out. All ranks call it; rank 0 writes.
+nlohmann::json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& ranks);
 
 // The same for a saved graph of a whole step: inputs a batch and its targets, result the loss.
-// Writes the graph with its states as "graph.firn".
+// Writes the graph with its states as "graph.firn". For one process.
 nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling);
 
 // An epoch as JSON: what is NaN is null.

@@ -1,0 +1,54 @@
+// The batch of a configuration is that of all ranks together, so that a run is the same whatever
+// their number: rates, steps of schedules and statistics of batch norms stay what they are, and a
+// run goes on with another number of ranks.
+#include "tools/firn/train/ranks.h"
+
+#include "firn/device/comm/agreement.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/rng.h"
+
+namespace firn::cli {
+
+void Ranks::Agree(const std::vector<std::string>& lines) const {
+  RaiseIfError(comm::CheckAgreement(*world_, lines), "train");
+}
+
+int64_t Ranks::PartOf(int64_t batch) const {
+  const int64_t ranks = world_->size();
+  if (batch % ranks != 0) {
+    RaiseStatus(InvalidArgument("\"batch\" is ", batch, " for ", ranks,
+                                " ranks together (want a multiple of ", ranks, ", such as ",
+                                (batch / ranks + 1) * ranks, ")"),
+                "train");
+  }
+  return batch / ranks;
+}
+
+void Ranks::CheckFrozen(int64_t samples, int64_t batch) const {
+  const int64_t last = samples % batch, ranks = world_->size();
+  if (last % ranks == 0) return;
+  RaiseStatus(
+      Unimplemented("\"frozen\" with ", ranks, " ranks: the last batch of an epoch has ", last,
+                    " samples, which they cannot share evenly (want a multiple, or no \"frozen\")"),
+      "train");
+}
+
+void Ranks::Share(nn::Module& net, uint64_t seed) {
+  if (!several()) return;
+  nn::ConvertSyncBatchNorm(net);
+  parallel_.emplace(net, world_);
+  if (first()) return;
+  // An odd factor: seeds of other ranks are other ones.
+  const uint64_t own = seed ^ (static_cast<uint64_t>(world_->rank()) * 0x9e3779b97f4a7c15);
+  ManualSeed(static_cast<int64_t>(own));
+}
+
+void Ranks::Weigh(const io::Sample& batch) {
+  if (parallel_) parallel_->SetWeight(batch.input.size(0));
+}
+
+void Ranks::Wait() const { RaiseIfError(world_->Barrier(), "train"); }
+
+}  // namespace firn::cli
