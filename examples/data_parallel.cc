@@ -31,13 +31,14 @@ int main(int argc, char** argv) {
   optim::Adam adam(net.named_parameters(), {.lr = 3e-3});
   using Part = io::DigitsOptions::Part;
   io::DataLoader train(io::Digits({.part = Part::kTrain}),
-                       {.batch = 64, .shuffle = true, .seed = 1});
+                       {.batch = 60 / world->size(),  // of each
+                        .shuffle = true,
+                        .seed = 1,
+                        .shard = {world->rank(), world->size()}});  // several
   io::DataLoader test(io::Digits({.part = Part::kTest}), {.batch = 500});
   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
     for (auto [images, labels] : train) {
-      const Range mine(world->rank(), images.size(0), world->size());  // several
-      images = images[mine], labels = labels[mine];                    // several
-      parallel.SetWeight(images.size(0));                              // several
+      parallel.SetWeight(images.size(0));  // several
       adam.ZeroGrad();
       CrossEntropy(net(images), labels).Backward();
       adam.Step();

@@ -36,7 +36,7 @@ TEST(DataParallelExampleTest, LearnsAlone) {
   EXPECT_GT(NumberAfter(run.output, "test accuracy "), 0.87);
 }
 
-// Ranks agree to the bit. Gradients are added up in another order than by one rank, which Adam's 46
+// Ranks agree to the bit. Gradients are added up in another order than by one rank, which Adam's 50
 // steps of up to 3e-3 make more of: the sums of all parameters differed by 1e-6 of themselves.
 TEST(DataParallelExampleTest, LearnsTheSameOnSeveralRanks) {
   if (!std::filesystem::exists(kLauncher)) {
