@@ -85,11 +85,11 @@ void Train(const Options& o, Ranks& ranks, Terminal& terminal) {
   TrainConfig c = ParseTrainConfig(config);
   if (!o.output.empty()) c.output = o.output;
   // All find this by themselves, with nobody to wait for.
-  ranks.PartOf(c.batch);
   if (!c.graph.empty() && ranks.several()) {
     RaiseStatus(Unimplemented("a saved graph is a whole step of one process, not of several"),
                 "train");
   }
+  ranks.PartOf(c.batch);
   ranks.Agree(absl::StrSplit(config.value().dump(2), '\n'));
   if (o.check) {
     if (!ranks.first()) return;

@@ -41,7 +41,9 @@ class TrainRanksTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(dir="/tmp")  # sockets want short names
         self.addCleanup(scratch.cleanup)
         self.folder = scratch.name
+        # Open MPI leaves memory behind, which no sanitizer is to count.
         self.env = dict(os.environ, TMPDIR=self.folder, FIRN_NUM_THREADS="1",
+                        ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",
                         OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
     def path(self, name):
@@ -97,10 +99,10 @@ class TrainRanksTest(unittest.TestCase):
             two = self.trained(2, self.write(f"two{frozen}", frozen=frozen))
             self.assertEqual(self.read(f"two{frozen}"), self.read(f"alone{frozen}"))
             self.assertEqual(two["step"], alone["step"])
-            # Means of f32 numbers of about 2^10, over all samples: 4 roundings of 2^-14 each.
-            # Either rank's half has other targets.
+            # Means of up to 8 f32 numbers below 2^10, either of them within 8 * 2^-14 of the right
+            # one. Those of either rank's half, of which targets are others, are farther away.
             for key in ("loss", "validation_loss"):
-                self.assertAlmostEqual(two[key], alone[key], delta=4 * 2**-14, msg=key)
+                self.assertAlmostEqual(two[key], alone[key], delta=16 * 2**-14, msg=key)
 
     def test_an_uneven_last_batch_is_weighted(self):
         # 28 samples leave 21 to train with: batches of 8, 8 and 5, of which ranks have 3 and 2.
