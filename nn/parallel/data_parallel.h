@@ -105,11 +105,11 @@ class DataParallel {
   // mean of the sums, of parameters too that this pass does not reach. (ZeroGrad in between does
   // not touch them.)
   //
-  //   for (size_t i = 0; i < parts.size(); ++i) {
-  //     std::optional<nn::parallel::NoSyncScope> wait;
-  //     if (i + 1 < parts.size()) wait.emplace(parallel.NoSync());
-  //     (loss(parts[i]) / parts.size()).Backward();
+  //   {
+  //     const auto wait = parallel.NoSync();
+  //     for (size_t i = 0; i + 1 < parts.size(); ++i) (loss(parts[i]) / parts.size()).Backward();
   //   }
+  //   (loss(parts.back()) / parts.size()).Backward();
   [[nodiscard]] NoSyncScope NoSync() { return NoSyncScope(synchroniser_); }
   // Forgets the gradients of passes without synchronisation.
   void DropLocalGradients();
