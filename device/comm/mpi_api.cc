@@ -87,6 +87,7 @@ absl::StatusOr<MpiApi<Abi>> FindMpi(const MpiLibrary& library) {
   MpiApi<Abi> api = {};
   Finder find = {library.handle, ""};
   find("MPI_Init_thread", &api.init_thread);
+  find("MPI_Query_thread", &api.query_thread);
   find("MPI_Initialized", &api.initialized);
   find("MPI_Finalized", &api.finalized);
   find("MPI_Finalize", &api.finalize);

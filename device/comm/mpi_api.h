@@ -25,6 +25,7 @@ struct MpiApi {
   using Handle = typename Abi::Handle;
 
   int (*init_thread)(int*, char***, int required, int* provided);
+  int (*query_thread)(int* provided);
   int (*initialized)(int*);
   int (*finalized)(int*);
   int (*finalize)();

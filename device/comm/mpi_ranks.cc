@@ -45,6 +45,7 @@ class MpiPending : public Pending {
   absl::Status Post(Handle comm) {
     at_ = call_;
     if (call_.reduces() && IsHalf(call_.element)) WidenInput();
+    FIRN_RETURN_IF_ERROR(session_->CheckProcess());
     const absl::MutexLock lock(&session_->mutex());
     FIRN_RETURN_IF_ERROR(session_->failed());
     const int64_t size = BytesOf(at_.element);
@@ -64,11 +65,16 @@ class MpiPending : public Pending {
   absl::Status Wait() override {
     if (result_) return *result_;
     result_ = session_->Wait(absl::MakeSpan(requests_), call_.ToString());
-    if (std::exchange(is_noted_, false)) {
+    if (std::exchange(is_noted_, false) && session_->CheckProcess().ok()) {
       const absl::MutexLock lock(&session_->mutex());
       session_->NoteDone();
     }
-    if (result_->ok()) Finish();
+    if (result_->ok()) {
+      Finish();
+    } else if (!wide_.empty()) {
+      KeepForever(std::make_shared<std::vector<float>>(std::move(wide_)));
+      KeepForever(std::make_shared<std::vector<float>>(std::move(wide_part_)));
+    }
     return *result_;
   }
 
@@ -230,7 +236,9 @@ class MpiRank : public Communicator {
   }
 
   absl::StatusOr<std::unique_ptr<Communicator>> Split(int color, int key) override {
-    FIRN_RETURN_IF_ERROR(Barrier());  // with a timeout, which MPI's own has not
+    // With a timeout, which MPI's own has not. Who gave up in the first, for which its message may
+    // still come, does not come to the second.
+    for (int i = 0; i < 2; ++i) FIRN_RETURN_IF_ERROR(Barrier());
     constexpr int kUndefined = -32766;
     Handle part{};
     const absl::MutexLock lock(&session_->mutex());

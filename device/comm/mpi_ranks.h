@@ -10,7 +10,7 @@
 namespace firn::comm {
 
 struct WorldRanksOptions {
-  // How long Wait waits for ranks that do not come.
+  // How long Wait waits for ranks that do not come, and the end of MPI for those that still work.
   absl::Duration timeout = absl::Seconds(60);
 };
 
@@ -19,7 +19,13 @@ struct WorldRanksOptions {
 // launcher's environment is there and no library, which says so instead of training the same
 // several times. Elements are reduced in the order in which the library does, half types in f32;
 // whether the smallest and the largest keep a NaN is the library's affair. What Split gives is kept
-// until MPI ends. Once in a process where this begins MPI, from the thread that will use it.
+// until MPI ends. Once in a process where this begins MPI, from the thread that will use it; after
+// an error of MPI's or a rank's never again, FailedPrecondition.
+//
+// A program that calls MPI itself does not do so while calls are on their way: a thread of this
+// one's may be calling it. After an error MPI may still write into the memory of calls that were on
+// their way when the program calls it. A child of fork() may destroy ranks and calls, and nothing
+// else.
 absl::StatusOr<std::unique_ptr<Communicator>> WorldRanks(const WorldRanksOptions& options = {});
 
 }  // namespace firn::comm

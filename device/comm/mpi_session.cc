@@ -4,13 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::comm {
@@ -23,12 +25,57 @@ constexpr absl::Duration kListenEvery = absl::Milliseconds(5);
 constexpr absl::Duration kMoveEvery = absl::Microseconds(100);
 // How long others have to say that they wait, too: they started to about when this rank did.
 constexpr absl::Duration kGrace = absl::Seconds(2);
+// A call of MPI's that takes longer has moved data: one that finds nothing takes a microsecond.
+constexpr absl::Duration kMovesData = absl::Microseconds(20);
+// While nothing moves, calls are this part of the time apart, and no further than that.
+constexpr int kPartOfTheWait = 50;
+constexpr absl::Duration kLongestPause = absl::Milliseconds(2);
+constexpr absl::Duration kLeastPause = absl::Microseconds(20);
+
+// MPI keeps what is on its way when something fails, and cannot be begun again.
+std::atomic<bool> has_failed = false;
+
+// What outlives all sessions, since it is needed while the process ends.
+struct Process {
+  const pid_t id = getpid();
+  std::mutex mutex;
+  std::vector<std::shared_ptr<void>> kept;
+  std::vector<std::pair<void*, void (*)(void*)>> movers;  // sessions, and what stops them
+};
+Process& TheProcess() {
+  static auto* const process = new Process;
+  return *process;
+}
+
+// A thread in a library whose destructors run would find what is no longer there.
+void StopMovers() {
+  Process& p = TheProcess();
+  if (p.id != getpid()) return;  // a child of fork() has none of them, and maybe no lock
+  const std::lock_guard lock(p.mutex);
+  for (const auto& [session, stop] : p.movers) stop(session);
+}
+
+template <class Abi>
+void StopMoverOf(void* session) {
+  static_cast<MpiSession<Abi>*>(session)->StopMoving();
+}
 
 }  // namespace
 
+void KeepForever(std::shared_ptr<void> memory) {
+  Process& p = TheProcess();
+  if (p.id != getpid()) return;  // a child's copy, which nobody writes
+  const std::lock_guard lock(p.mutex);
+  p.kept.push_back(std::move(memory));
+}
+
 template <class Abi>
 MpiSession<Abi>::MpiSession(const MpiApi<Abi>& api, absl::Duration timeout)
-    : api_(api), timeout_(timeout), exceptions_(std::uncaught_exceptions()), notes_(api.world) {}
+    : api_(api),
+      timeout_(timeout),
+      exceptions_(std::uncaught_exceptions()),
+      process_(getpid()),
+      notes_(api.world) {}
 
 template <class Abi>
 absl::StatusOr<std::shared_ptr<MpiSession<Abi>>> MpiSession<Abi>::Begin(const MpiLibrary& library,
@@ -44,14 +91,18 @@ absl::Status MpiSession<Abi>::Open() {
   int is_there = 0, is_over = 0, provided = 0;
   FIRN_RETURN_IF_ERROR(StatusOf(api_.finalized(&is_over), "MPI_Finalized"));
   if (is_over != 0) {
-    Fail(FailedPrecondition("MPI has ended in this process, for good"));
-    return failed_;
+    return FailedPrecondition("MPI has ended in this process, for good");
   }
+  FIRN_RETURN_IF(
+      has_failed,
+      FailedPrecondition("calls of MPI have failed in this process before; start it again"));
   FIRN_RETURN_IF_ERROR(StatusOf(api_.initialized(&is_there), "MPI_Initialized"));
   if (is_there == 0) {
     FIRN_RETURN_IF_ERROR(StatusOf(api_.init_thread(nullptr, nullptr, kThreadSerialized, &provided),
                                   "MPI_Init_thread"));
     ends_mpi_ = true;
+  } else {
+    FIRN_RETURN_IF_ERROR(StatusOf(api_.query_thread(&provided), "MPI_Query_thread"));
   }
   FIRN_RETURN_IF_ERROR(StatusOf(api_.comm_dup(api_.world, &notes_), "MPI_Comm_dup"));
   for (const Handle comm : {api_.world, notes_}) {
@@ -60,6 +111,13 @@ absl::Status MpiSession<Abi>::Open() {
   }
   FIRN_RETURN_IF_ERROR(StatusOf(api_.comm_rank(notes_, &rank_), "MPI_Comm_rank"));
   FIRN_RETURN_IF_ERROR(StatusOf(api_.comm_size(notes_, &size_), "MPI_Comm_size"));
+  FIRN_RETURN_IF_ERROR(ListenToAll());
+  if (size_ > 1 && provided >= kThreadSerialized) StartMoving();
+  return absl::OkStatus();
+}
+
+template <class Abi>
+absl::Status MpiSession<Abi>::ListenToAll() {
   waiting_.assign(static_cast<size_t>(size_), false);
   heard_.resize(static_cast<size_t>(size_) - 1);
   for (int r = 0; r < size_; ++r) {
@@ -70,29 +128,61 @@ absl::Status MpiSession<Abi>::Open() {
         api_.irecv(&note, sizeof(Note), api_.u8, r, kNoteTag, notes_, &request), "MPI_Irecv"));
     listening_.emplace_back(r, request);
   }
-  if (size_ > 1 && provided >= kThreadSerialized) {
-    try {
-      mover_ = std::thread([this] { MoveData(); });
-    } catch (const std::system_error&) {  // there are enough: data moves while ranks wait
-    }
-  }
   return absl::OkStatus();
 }
 
 template <class Abi>
-void MpiSession<Abi>::MoveData() {
-  const auto has_work = [this] { return over_ || (on_their_way_ > 0 && failed_.ok()); };
-  const absl::MutexLock lock(&mutex_);
-  while (true) {
-    mutex_.Await(absl::Condition(&has_work));
-    if (over_) return;
-    Listen();  // any call of MPI moves what there is
-    mutex_.AwaitWithTimeout(absl::Condition(&over_), kMoveEvery);
+void MpiSession<Abi>::StartMoving() {
+  Process& p = TheProcess();
+  const std::lock_guard lock(p.mutex);
+  // Later than what the library's own have registered, and so called before those.
+  static const bool is_registered = std::atexit(StopMovers) == 0;
+  if (!is_registered) return;
+  p.movers.emplace_back(this, StopMoverOf<Abi>);
+  try {
+    mover_ = std::thread([this] { MoveData(); });
+  } catch (const std::system_error&) {  // there are enough: data moves while ranks wait
   }
 }
 
 template <class Abi>
+void MpiSession<Abi>::MoveData() {
+  const auto has_work = [this] {
+    return over_ || (on_their_way_ > 0 && waits_ == 0 && failed_.ok());
+  };
+  const absl::MutexLock lock(&mutex_);
+  for (size_t next = 0;; ++next) {
+    mutex_.Await(absl::Condition(&has_work));
+    if (over_) return;
+    ListenTo(next % listening_.size());  // any call of MPI moves what there is
+    mutex_.AwaitWithTimeout(absl::Condition(&over_), Pause(kMoveEvery));
+  }
+}
+
+template <class Abi>
+void MpiSession<Abi>::StopMoving() {
+  // Who has the mutex for longer is in a call of MPI's that does not return; the thread waits.
+  for (int tries = 0; !mutex_.TryLock(); ++tries) {
+    if (tries == 1000) return;
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  over_ = true;
+  mutex_.Unlock();
+  if (mover_.joinable()) mover_.join();
+}
+
+template <class Abi>
 MpiSession<Abi>::~MpiSession() {
+  if (getpid() != process_) {
+    // The thread is the parent's alone, and so are the ranks.
+    if (mover_.joinable()) new std::thread(std::move(mover_));
+    return;
+  }
+  {
+    Process& p = TheProcess();
+    const std::lock_guard lock(p.mutex);
+    std::erase_if(p.movers, [this](const auto& m) { return m.first == this; });
+  }
   {
     const absl::MutexLock lock(&mutex_);
     over_ = true;
@@ -100,12 +190,53 @@ MpiSession<Abi>::~MpiSession() {
   if (mover_.joinable()) mover_.join();
   if (std::uncaught_exceptions() > exceptions_ && failed_.ok()) GiveUp("it ends by an exception");
   // What others still wait for cannot be finished.
-  if (!ends_mpi_ || !failed_.ok()) return;
+  const bool ends = ends_mpi_ && failed_.ok() && EndsTogether();
+  if (!StopListening()) KeepForever(std::make_shared<std::vector<Note>>(std::move(heard_)));
+  if (!said_.empty()) KeepForever(std::make_shared<decltype(said_)>(std::move(said_)));
+  if (ends) api_.finalize();
+}
+
+template <class Abi>
+bool MpiSession<Abi>::EndsTogether() {
+  // MPI_Finalize waits for all ranks, however long one lives that has failed.
+  Handle request{};
+  return StatusOf(api_.ibarrier(notes_, &request), "MPI_Ibarrier").ok() &&
+         Wait(absl::MakeSpan(&request, 1), "the end of MPI").ok();
+}
+
+template <class Abi>
+bool MpiSession<Abi>::StopListening() {
+  int is_over = 0;  // where the program itself has ended MPI
+  if (!failed_.ok() || api_.finalized(&is_over) != 0 || is_over != 0) return false;
   for (auto& [rank, request] : listening_) {
-    api_.cancel(&request);
-    api_.request_free(&request);
+    int done = 0;
+    if (api_.cancel(&request) != 0) return false;
+    const absl::Time until = absl::Now() + absl::Seconds(1);  // a receive is cancelled at once
+    while (api_.test(&request, &done, api_.no_status) == 0 && done == 0 && absl::Now() < until) {
+    }
+    if (done == 0) return false;
   }
-  api_.finalize();
+  return true;
+}
+
+template <class Abi>
+void MpiSession<Abi>::Fail(const absl::Status& why) {
+  if (!failed_.ok()) return;
+  failed_ = why;
+  has_failed = true;
+}
+
+template <class Abi>
+absl::Status MpiSession<Abi>::CheckProcess() const {
+  FIRN_RETURN_IF(getpid() != process_,
+                 FailedPrecondition("the ranks are those of process ", process_,
+                                    ", of which this one is a child (fork)"));
+  return absl::OkStatus();
+}
+
+template <class Abi>
+absl::Duration MpiSession<Abi>::Pause(absl::Duration least) const {
+  return std::clamp((absl::Now() - moved_) / kPartOfTheWait, least, kLongestPause);
 }
 
 template <class Abi>
@@ -122,7 +253,10 @@ template <class Abi>
 bool MpiSession<Abi>::Done(absl::Span<Handle> requests) {
   for (Handle& request : requests) {
     int done = 0;
+    const absl::Time begin = absl::Now();
     if (!StatusOf(api_.test(&request, &done, api_.no_status), "MPI_Test").ok()) return true;
+    const absl::Time end = absl::Now();
+    if (done != 0 || end - begin > kMovesData) moved_ = end;
     if (done == 0) return false;
   }
   return true;
@@ -130,16 +264,27 @@ bool MpiSession<Abi>::Done(absl::Span<Handle> requests) {
 
 template <class Abi>
 absl::Status MpiSession<Abi>::Wait(absl::Span<Handle> requests, const std::string& call) {
+  FIRN_RETURN_IF_ERROR(CheckProcess());
   const absl::MutexLock lock(&mutex_);
   FIRN_RETURN_IF_ERROR(failed_);
   if (Done(requests)) return failed_;
+  ++waits_;  // the thread need not call
+  const absl::Status status = WaitLocked(requests, call);
+  --waits_;
+  return status;
+}
+
+template <class Abi>
+absl::Status MpiSession<Abi>::WaitLocked(absl::Span<Handle> requests, const std::string& call) {
   const absl::Time start = absl::Now();
+  moved_ = start;
   absl::Time listen = start + kListenEvery;
   for (int turns = 0; !Done(requests); ++turns) {
     // Ranks that compute side by side on one core each come within microseconds.
     if (turns > 100) {
+      const absl::Duration pause = Pause(kLeastPause);
       mutex_.Unlock();
-      turns < 1000 ? static_cast<void>(sched_yield()) : static_cast<void>(usleep(20));
+      turns < 1000 ? static_cast<void>(sched_yield()) : absl::SleepFor(pause);
       mutex_.Lock();
     }
     const absl::Time now = absl::Now();
@@ -170,13 +315,20 @@ void MpiSession<Abi>::Say(Kind kind, const std::string& text) {
 
 template <class Abi>
 void MpiSession<Abi>::Listen() {
-  for (size_t i = 0; i < listening_.size(); ++i) {
-    auto& [rank, request] = listening_[i];
-    int came = 0;
-    if (api_.test(&request, &came, api_.no_status) != 0 || came == 0) continue;
-    Heard(heard_[i]);
-    api_.irecv(&heard_[i], sizeof(Note), api_.u8, rank, kNoteTag, notes_, &request);
-  }
+  for (size_t i = 0; i < listening_.size(); ++i) ListenTo(i);
+}
+
+template <class Abi>
+void MpiSession<Abi>::ListenTo(size_t i) {
+  auto& [rank, request] = listening_[i];
+  int came = 0;
+  const absl::Time begin = absl::Now();
+  const int code = api_.test(&request, &came, api_.no_status);
+  const absl::Time end = absl::Now();
+  if (end - begin > kMovesData) moved_ = end;
+  if (code != 0 || came == 0) return;
+  Heard(heard_[i]);
+  api_.irecv(&heard_[i], sizeof(Note), api_.u8, rank, kNoteTag, notes_, &request);
 }
 
 template <class Abi>
@@ -206,11 +358,14 @@ absl::Status MpiSession<Abi>::TimedOut(const std::string& call) {
       absl::StrCat(call, " on rank ", rank_, " waited ", absl::FormatDuration(timeout_),
                    missing.empty() ? std::string(" while all others waited for something else")
                                    : absl::StrCat(" for rank ", absl::StrJoin(missing, ", ")))));
+  // Those that come later must not wait for this one.
+  Say(Kind::kGaveUp, std::string(failed_.message()));
   return failed_;
 }
 
 template <class Abi>
 void MpiSession<Abi>::GiveUp(const std::string& why) {
+  if (getpid() != process_) return;
   const absl::MutexLock lock(&mutex_);
   if (!failed_.ok()) return;
   Say(Kind::kGaveUp, why);

@@ -4,6 +4,8 @@
 // What all communicators of a process share: MPI itself, the first error, and what ranks say to one
 // another about errors, which goes over a communicator of its own.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,14 +16,20 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "firn/device/comm/mpi_api.h"
 
 namespace firn::comm {
 
+// Memory that MPI may still write after something failed, which it does whoever calls it: never
+// freed.
+void KeepForever(std::shared_ptr<void> memory);
+
 // Libraries move data while they are called, so while the program computes a thread of this one's
-// calls MPI now and then. All calls are made by one thread at a time, that which holds mutex().
+// calls MPI now and then. All calls are made by one thread at a time, that which holds mutex(). A
+// child that was forked has no such thread, and no ranks: it may end a session, and nothing else.
 template <class Abi>
 class MpiSession {
  public:
@@ -29,8 +37,8 @@ class MpiSession {
 
   static absl::StatusOr<std::shared_ptr<MpiSession>> Begin(const MpiLibrary& library,
                                                            absl::Duration timeout);
-  // Ends MPI, unless something failed or an exception is on its way: then the other ranks are told,
-  // and the launcher ends those that are left.
+  // Ends MPI together with the other ranks, unless something failed, an exception is on its way or
+  // one does not come in time: then the others are told, and the launcher ends those that are left.
   ~MpiSession();
 
   absl::Mutex& mutex() { return mutex_; }
@@ -39,6 +47,9 @@ class MpiSession {
   int size() const { return size_; }
   const absl::Status& failed() const { return failed_; }  // requires: mutex() is held
 
+  // FailedPrecondition in a child of the process that began this, where a lock may be held for
+  // ever.
+  absl::Status CheckProcess() const;
   // An error of MPI's, as the first one. Requires: mutex() is held.
   absl::Status StatusOf(int code, const char* function);
   // Waits for all requests; `call` says what they are of.
@@ -46,8 +57,13 @@ class MpiSession {
   // Tells all ranks that this one gives up.
   void GiveUp(const std::string& why);
   // A call that takes a while begins, or is over. Requires: mutex() is held.
-  void NoteBegun() { ++on_their_way_; }
+  void NoteBegun() {
+    ++on_their_way_;
+    moved_ = absl::Now();
+  }
   void NoteDone() { --on_their_way_; }
+  // Has the thread end, as the process does.
+  void StopMoving();
 
  private:
   enum class Kind : int32_t { kGaveUp, kWaiting };
@@ -59,21 +75,30 @@ class MpiSession {
 
   MpiSession(const MpiApi<Abi>& api, absl::Duration timeout);
   absl::Status Open();
+  absl::Status ListenToAll();
+  void StartMoving();
   // What the thread does.
   void MoveData();
   bool Done(absl::Span<Handle> requests);
+  absl::Status WaitLocked(absl::Span<Handle> requests, const std::string& call);
   void Say(Kind kind, const std::string& text);
-  // Takes the notes that have come.
+  // Takes the notes that have come, of all others or of one in their order.
   void Listen();
+  void ListenTo(size_t i);
   void Heard(const Note& note);
   absl::Status TimedOut(const std::string& call);
-  void Fail(const absl::Status& why) {
-    if (failed_.ok()) failed_ = why;
-  }
+  // How long to stay away from MPI, which moves nothing where others are late.
+  absl::Duration Pause(absl::Duration least) const;
+  // Whether all ranks have come to the end.
+  bool EndsTogether();
+  // Whether no receive writes into heard_ any longer.
+  bool StopListening();
+  void Fail(const absl::Status& why);
 
   const MpiApi<Abi> api_;
   const absl::Duration timeout_;
   const int exceptions_;  // on their way when this was made
+  const pid_t process_;
   int rank_ = 0, size_ = 1;
   bool ends_mpi_ = false;
   absl::Status failed_;
@@ -84,7 +109,8 @@ class MpiSession {
   std::vector<std::unique_ptr<Note>> said_;        // on their way, for good
 
   absl::Mutex mutex_;
-  int on_their_way_ = 0;
+  int on_their_way_ = 0, waits_ = 0;  // calls that take a while; threads that wait
+  absl::Time moved_;                  // when a call of MPI had something to do
   bool over_ = false;
   std::thread mover_;
 };

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -151,7 +152,8 @@ class Group : public std::enable_shared_from_this<Group> {
 
 Lane& Group::LaneOf(const LaneKey& key) {
   Lane& lane = lanes_[key];
-  if (!lane.ranks.empty()) return lane;
+  if (!lane.next.empty()) return lane;
+  lane.ranks.clear();  // of a time when there was no memory for the rest
   if (key.first >= 0) {
     lane.ranks = {key.first, key.second};
   } else {
@@ -173,7 +175,8 @@ absl::StatusOr<uint64_t> Group::Come(const Collective& call, int rank) {
     FIRN_RETURN_IF_ERROR(failed_);
     Lane& lane = LaneOf(KeyOf(call, rank));
     const size_t member = MemberOf(lane, rank);
-    const uint64_t number = lane.next[member]++;
+    const uint64_t number = lane.next[member];
+    calls.reserve(lane.ranks.size());  // before anything has changed
     if (number == lane.first + lane.rounds.size()) {
       lane.rounds.push_back({.calls = std::vector<std::optional<Collective>>(lane.ranks.size())});
     }
@@ -186,11 +189,20 @@ absl::StatusOr<uint64_t> Group::Come(const Collective& call, int rank) {
       return failed_;
     }
     round.calls[member] = call;
+    ++lane.next[member];
     if (++round.came < lane.ranks.size()) return number;
     for (const auto& c : round.calls) calls.push_back(*c);
     ++working_;
   }
-  Work(calls);
+  try {
+    Work(calls);
+  } catch (const std::exception& e) {
+    const absl::MutexLock lock(&mutex_);
+    --working_;
+    FailLocked(absl::AbortedError(
+        absl::StrCat("rank ", rank, " gave up: ", call.ToString(), ": ", e.what())));
+    throw;
+  }
   const absl::MutexLock lock(&mutex_);
   --working_;
   Lane& lane = LaneOf(KeyOf(call, rank));
@@ -218,8 +230,8 @@ absl::Status Group::Wait(const Collective& call, int rank, uint64_t number) {
     return round.done || (working_ == 0 && !Lost(lane, round).ok());
   };
   const bool in_time = mutex_.AwaitWithTimeout(absl::Condition(&over), options_.timeout);
-  // All are here, and the last one moves this rank's memory.
-  if (!in_time && round.came == lane.ranks.size()) mutex_.Await(absl::Condition(&round.done));
+  // All are here, and the last one moves this rank's memory, or could not.
+  if (!in_time && round.came == lane.ranks.size()) mutex_.Await(absl::Condition(&over));
   if (!in_time && !round.done) {
     std::vector<int> missing;
     for (size_t i = 0; i < lane.ranks.size(); ++i) {

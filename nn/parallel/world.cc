@@ -2,6 +2,8 @@
 
 #include "firn/nn/parallel/world.h"
 
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -12,6 +14,23 @@
 #include "firn/tensor/error.h"
 
 namespace firn {
+namespace {
+
+// Of a program that has set another world since, that stays. A thread of its own is asked, for it
+// is in no WorldScope.
+void UnsetWorld(const comm::Communicator* world) {
+  const auto unset = [world] {
+    const auto present = comm::FindGroup(comm::kWorld);
+    if (present.ok() && *present == world) comm::SetWorld(nullptr);
+  };
+  try {
+    std::thread(unset).join();
+  } catch (const std::system_error&) {  // there are enough threads
+    unset();
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<comm::Communicator> Init(const comm::WorldRanksOptions& options) {
   ABSL_CONST_INIT static absl::Mutex mutex(absl::kConstInit);
@@ -22,7 +41,7 @@ std::shared_ptr<comm::Communicator> Init(const comm::WorldRanksOptions& options)
     auto made = comm::WorldRanks(options);
     RaiseIfError(made.status(), "init");
     world = {made->release(), [](comm::Communicator* c) {
-               comm::SetWorld(nullptr);
+               UnsetWorld(c);
                delete c;
              }};
     comm::SetWorld(world.get());

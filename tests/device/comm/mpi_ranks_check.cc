@@ -1,18 +1,22 @@
 // Started several times by a launcher of MPI: mpi_ranks_test.py.
 //
-//   mpi_ranks_check collectives|operations|split|exception|abort|late
+//   mpi_ranks_check collectives|operations|split|overlap|exception|abort|late|late_split|alone|fork
 //
 // Prints "rank R of N: ok", or the error that was expected.
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "firn/device/comm/groups.h"
 #include "firn/device/comm/mpi_ranks.h"
@@ -58,8 +62,86 @@ void Operations(Communicator& c) {
   SetWorld(nullptr);
 }
 
+// Data moves while a rank does something else: what is left to wait for is a small part of what
+// the call takes when it is waited for at once. Others' processes make some rounds long, not all.
+void Overlap(Communicator& c) {
+  std::vector<float> x(size_t{16} << 20, 1.0f);
+  const Collective call = {.kind = CollectiveKind::kAllReduce,
+                           .count = static_cast<int64_t>(x.size()),
+                           .in = x.data(),
+                           .out = x.data()};
+  absl::Duration at_once = absl::InfiniteDuration(), left = absl::InfiniteDuration();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(c.Barrier().ok());
+    const absl::Time begin = absl::Now();
+    ASSERT_TRUE(c.Run(call).ok());
+    at_once = std::min(at_once, absl::Now() - begin);
+  }
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(c.Barrier().ok());
+    auto started = c.Start(call);
+    ASSERT_TRUE(started.ok());
+    absl::SleepFor(absl::Milliseconds(500) + 10 * at_once);
+    const absl::Time begin = absl::Now();
+    ASSERT_TRUE((*started)->Wait().ok());
+    left = std::min(left, absl::Now() - begin);
+  }
+  EXPECT_LT(left, at_once / 5) << "of " << at_once;
+}
+
+// A child has neither the thread that moves data nor a rank, and ends; the parent goes on.
+void Fork(Communicator& c, std::unique_ptr<Communicator>& owner) {
+  std::vector<float> x(size_t{1} << 20, 1.0f);
+  auto started = c.Start({.kind = CollectiveKind::kAllReduce,
+                          .count = static_cast<int64_t>(x.size()),
+                          .in = x.data(),
+                          .out = x.data()});
+  ASSERT_TRUE(started.ok());
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    const bool refuses = c.Barrier().code() == absl::StatusCode::kFailedPrecondition;
+    started->reset();
+    owner.reset();
+    std::exit(refuses ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE((*started)->Wait().ok());
+  EXPECT_EQ(x.back(), static_cast<float>(c.size()));
+}
+
+// Rank 1 comes when the others have given up: it hears of that, and nobody waits for it.
+int Late(Communicator& c, std::string_view what, std::unique_ptr<Communicator>& owner) {
+  const int rank = c.rank();
+  if (rank == 1) usleep(6'000'000);
+  const absl::Status status = what == "late_split" ? c.Split(0, 0).status() : c.Barrier();
+  Say(c, std::string(status.message()));
+  if (rank != 1) {
+    owner.reset();
+    const absl::Status again = WorldRanks().status();
+    std::printf("rank %d again: %s\n", rank, std::string(again.message()).c_str());
+    std::fflush(stdout);
+  }
+  usleep(rank == 1 ? 1'000'000 : 9'000'000);  // the launcher ends all when one has ended
+  return 1;
+}
+
+// Rank 0 ends while the other lives on.
+int Alone(Communicator& c, std::unique_ptr<Communicator>& owner) {
+  if (c.rank() == 0) {
+    owner.reset();
+    std::printf("rank 0 has ended\n");
+    std::fflush(stdout);
+  }
+  usleep(8'000'000);
+  _exit(1);
+}
+
 int Run(std::string_view what) {
-  auto made = WorldRanks({.timeout = absl::Seconds(what == "late" ? 1 : 30)});
+  const bool is_late = what == "late" || what == "late_split";
+  auto made = WorldRanks({.timeout = absl::Seconds(is_late || what == "alone" ? 1 : 30)});
   if (!made.ok()) {
     std::printf("%s\n", std::string(made.status().message()).c_str());
     return 1;
@@ -68,18 +150,25 @@ int Run(std::string_view what) {
   void (*const check)(Communicator&) = what == "collectives"  ? Collectives
                                        : what == "operations" ? Operations
                                        : what == "split"      ? Split
+                                       : what == "overlap"    ? Overlap
                                                               : nullptr;
   if (check != nullptr) {
     check(c);
     Say(c, ::testing::Test::HasFailure() ? "failed" : "ok");
     return ::testing::Test::HasFailure() ? 1 : 0;
   }
+  if (is_late) return Late(c, what, *made);
+  if (what == "alone") return Alone(c, *made);
+  if (what == "fork") {
+    Fork(c, *made);
+    Say(c, ::testing::Test::HasFailure() ? "failed" : "ok");
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  }
   if (c.rank() == 1) {
     if (what == "exception") throw std::runtime_error("rank 1 has found no data");
     if (what == "abort") c.Abort("the disk is full");
-    if (what == "late") usleep(6'000'000);
   }
-  if (c.rank() != 1 || what == "late") Say(c, std::string(c.Barrier().message()));
+  if (c.rank() != 1) Say(c, std::string(c.Barrier().message()));
   usleep(3'000'000);  // the launcher ends all when one has ended
   return 1;
 }

@@ -70,7 +70,21 @@ class MpiRanksTest(unittest.TestCase):
         self.check(3, "abort", "rank 2 of 3: rank 1 gave up: the disk is full")
 
     def test_a_rank_that_does_not_come_is_named(self):
-        self.check(2, "late", "rank 0 of 2: barrier on rank 0 waited 1s for rank 1")
+        self.check(2, "late", "rank 0 of 2: barrier on rank 0 waited 1s for rank 1",
+                   "rank 0 again: calls of MPI have failed in this process before; start it again")
+
+    def test_a_rank_that_comes_late_to_a_split_hears_of_it(self):
+        self.check(2, "late_split", "rank 0 of 2: barrier on rank 0 waited 1s for rank 1",
+                   "rank 1 of 2: rank 0 gave up: barrier on rank 0 waited 1s for rank 1")
+
+    def test_a_rank_ends_though_another_does_not(self):
+        self.check(2, "alone", "rank 0 has ended")
+
+    def test_data_moves_while_ranks_do_something_else(self):
+        self.check(2, "overlap", "rank 0 of 2: ok", "rank 1 of 2: ok")
+
+    def test_a_child_of_fork_ends_and_its_parent_goes_on(self):
+        self.check(2, "fork", "rank 0 of 2: ok", "rank 1 of 2: ok")
 
 
 class WithoutMpiTest(unittest.TestCase):
