@@ -62,6 +62,12 @@ void SetWorld(Communicator* world) {
   t.world = world;
 }
 
+void UnsetWorld(const Communicator& world) {
+  Table& t = TheTable();
+  const absl::MutexLock lock(&t.mutex);
+  if (t.world == &world) t.world = nullptr;
+}
+
 WorldScope::WorldScope(Communicator& world) : outer_(world_here) { world_here = &world; }
 
 WorldScope::~WorldScope() { world_here = outer_; }

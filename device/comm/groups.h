@@ -33,6 +33,8 @@ class Group {
 // What group 0 is on every thread that is in no WorldScope; null: none. `world` must live until it
 // is replaced. Thread-safe.
 void SetWorld(Communicator* world);
+// None again, unless it is another one by now.
+void UnsetWorld(const Communicator& world);
 
 // What group 0 is on this thread while this lives; the innermost counts. `world` must live longer.
 class WorldScope {

@@ -2,8 +2,6 @@
 
 #include "firn/nn/parallel/world.h"
 
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -14,23 +12,6 @@
 #include "firn/tensor/error.h"
 
 namespace firn {
-namespace {
-
-// Of a program that has set another world since, that stays. A thread of its own is asked, for it
-// is in no WorldScope.
-void UnsetWorld(const comm::Communicator* world) {
-  const auto unset = [world] {
-    const auto present = comm::FindGroup(comm::kWorld);
-    if (present.ok() && *present == world) comm::SetWorld(nullptr);
-  };
-  try {
-    std::thread(unset).join();
-  } catch (const std::system_error&) {  // there are enough threads
-    unset();
-  }
-}
-
-}  // namespace
 
 std::shared_ptr<comm::Communicator> Init(const comm::WorldRanksOptions& options) {
   ABSL_CONST_INIT static absl::Mutex mutex(absl::kConstInit);
@@ -41,7 +22,7 @@ std::shared_ptr<comm::Communicator> Init(const comm::WorldRanksOptions& options)
     auto made = comm::WorldRanks(options);
     RaiseIfError(made.status(), "init");
     world = {made->release(), [](comm::Communicator* c) {
-               UnsetWorld(c);
+               comm::UnsetWorld(*c);
                delete c;
              }};
     comm::SetWorld(world.get());

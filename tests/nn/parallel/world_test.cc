@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "firn/device/comm/groups.h"
+#include "firn/device/comm/thread_ranks.h"
 #include "gtest/gtest.h"
 
 namespace firn {
@@ -19,6 +20,15 @@ TEST(WorldTest, IsOneForAllThatAskAndEndsWithTheLast) {
   world.reset();
   EXPECT_NE(*comm::FindGroup(comm::kWorld), nullptr);  // alone, as without Init
   EXPECT_EQ(Init()->size(), 1);
+}
+
+TEST(WorldTest, LeavesAWorldThatAnotherHasSet) {
+  std::shared_ptr<comm::Communicator> world = Init();
+  const auto ranks = comm::ThreadRanks(1);
+  comm::SetWorld(ranks[0].get());
+  world.reset();
+  EXPECT_EQ(*comm::FindGroup(comm::kWorld), ranks[0].get());
+  comm::SetWorld(nullptr);
 }
 
 }  // namespace
