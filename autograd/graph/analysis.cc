@@ -39,7 +39,7 @@ std::vector<Lifespan> LifespansOf(const Graph& graph) {
   // the run ends.
   for (size_t at = 0; at < graph.instrs.size(); ++at) {
     const Instr& instr = graph.instrs[at];
-    if (!instr.op->collective || !instr.op->any_inout || instr.in[0] == kNoValue) continue;
+    if (instr.op->name != "start_collective") continue;
     Lifespan& span = spans[static_cast<size_t>(graph.value(instr.in[0]).buffer)];
     if (span.last == at) span.last = graph.instrs.size();
   }

@@ -23,7 +23,9 @@ ProgramResult OnRanks(int count, const std::string& epochs) {
   setenv("TMPDIR", "/tmp", 1);
   setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
   setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-  setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // Open MPI leaves memory behind
+  const char* const asan = std::getenv("ASAN_OPTIONS");
+  const std::string given = asan == nullptr ? "" : std::string(asan) + ":";
+  setenv("ASAN_OPTIONS", (given + "detect_leaks=0").c_str(), 1);  // Open MPI leaves memory behind
   const std::string program = std::filesystem::exists(kProgram)
                                   ? std::string("./") + kProgram
                                   : std::string("bazel-bin/") + kProgram;

@@ -90,7 +90,10 @@ void Train(const Options& o, Ranks& ranks, Terminal& terminal) {
                 "train");
   }
   ranks.PartOf(c.batch);
-  ranks.Agree(absl::StrSplit(config.value().dump(2), '\n'));
+  std::vector<std::string> said = absl::StrSplit(config.value().dump(2), '\n');
+  said.push_back(absl::StrCat("output ", c.output));
+  said.push_back(o.check ? "--check" : "no --check");
+  ranks.Agree(said);
   if (o.check) {
     if (!ranks.first()) return;
     terminal.Print(o.config + ": all keys are known and make sense\n", {{"output", c.output}});

@@ -107,13 +107,14 @@ TEST(CommandsTest, VersionAndInfo) {
 }
 
 TEST(CommandsTest, InfoNamesMpiAndTheProcessesOfALauncher) {
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) unsetenv(name);
   const nlohmann::json alone = Json({"info"})["ranks"];
   if (alone["mpi"].is_null()) {
     EXPECT_THAT(alone["mpi_unavailable_because"].get<std::string>(),
                 HasSubstr("no MPI library: looked for libmpi.so.40, "));
   } else {
     EXPECT_THAT(alone["mpi"].get<std::string>(),
-                ::testing::MatchesRegex("[A-Z].* v?[0-9][^ ]* \\(lib.*\\.so\\.[0-9]+\\)"));
+                ::testing::MatchesRegex("[A-Z].*[0-9].* \\(lib.*\\.so\\.[0-9]+\\)"));
     EXPECT_THAT(Firn({"info"}).out, HasSubstr("MPI         " + alone["mpi"].get<std::string>()));
   }
   EXPECT_TRUE(alone["processes"].is_null());
