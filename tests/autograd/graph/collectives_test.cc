@@ -206,8 +206,8 @@ TEST(CollectivesTest, WhatIsOnItsWayUntilTheEndKeepsItsMemory) {
 // The rank that comes last has all elements in its memory when the start returns.
 TEST(CollectivesTest, AnomaliesOfOtherRanksAreFoundBehindTheWait) {
   OnRanks(2, [](comm::Communicator& ranks) {
-    const AnomalyScope anomaly;
     const Tensor x = Full({8}, ranks.rank() == 1 ? NAN : 1);
+    const AnomalyScope anomaly;
     EXPECT_THAT(ErrorOf([&] {
                   StartAllReduce(x, comm::Reduction::kSum);
                   WaitCollective(x);
