@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 class CudaDataLoaderTest : public ::testing::Test {
  protected:
   FakeCuda cuda_;
-  internal::ScopedCudaApi scope_{cuda_};
+  inner::internal::ScopedCudaApi scope_{cuda_};
   const Device device_ = Device::Cuda(0);
   DeviceContext& context_ = **GetDeviceContext(device_);
 };
@@ -119,7 +119,7 @@ TEST_F(CudaDataLoaderTest, ADeviceThatIsFullIsAnErrorOfThatBatch) {
 
 TEST(DataLoaderDeviceTest, RefusesADeviceThatIsNotThere) {
   FakeCuda cuda(1);
-  const internal::ScopedCudaApi scope(cuda);
+  const inner::internal::ScopedCudaApi scope(cuda);
   EXPECT_THAT(testing::ErrorOf([] { DataLoader(Numbers(3), {.device = Device::Cuda(4)}); }),
               HasSubstr("data loader: device cuda:4 cannot be used"));
 }
