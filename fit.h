@@ -120,9 +120,9 @@ struct FitOptions {
   // without rows, which batch norms refuse: LastBatch::kDrop and kWrap have none, but for the first
   // one of a run that goes on with another number of ranks in the middle of a batch. `clip_norm` is
   // of the gradients that the rank has, so of all ranks' where these are averaged before the step.
-  // What throws on one rank alone is thrown there: the others' calls end when its handler aborts the
-  // communicator, at the latest with that one's timeout. Lives as long as the call. Null: this one
-  // alone.
+  // What throws on one rank alone is thrown there: the others' calls end when its handler aborts
+  // the communicator, at the latest with that one's timeout. Lives as long as the call. Null: this
+  // one alone.
   comm::Communicator* ranks = nullptr;
   // Called before a batch is trained with: for one, to say how many samples the rank's gradients
   // are a mean of.
