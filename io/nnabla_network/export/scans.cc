@@ -1,11 +1,11 @@
 // What the scans of tensor/ops/scan are in NNabla, which has running sums and products alone. The
-// others go by doubling: with results over the last k elements at each place, those over 2k are
-// made of two of them, so that lines of n elements take log2(n) rounds (W. Hillis and G. Steele,
-// "Data Parallel Algorithms", 1986).
+// others go by doubling (io/captured/captured_scan.h).
 #include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "firn/io/captured/captured_scan.h"
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 
 namespace firn::io::internal {
@@ -34,23 +34,10 @@ Line LineOf(NnablaExportCall& n) {
 V Turned(NnablaExportCall& n, const V& x, const Line& line) {
   return n.Flag("reverse") ? n.Node("Flip", {x}, {{"axes", Numbers{line.dim}}}) : x;
 }
-// Runs the rounds: what stands `by` apart becomes what `combine` makes of both. The first places
-// have nothing before them and stay.
 using Combine = std::function<std::vector<V>(const std::vector<V>& before, const std::vector<V>&)>;
 std::vector<V> Scanned(NnablaExportCall& n, const Line& line, std::vector<V> all,
                        const Combine& combine) {
-  for (int64_t by = 1; by < line.length; by *= 2) {
-    std::vector<V> before, now;
-    for (const V& x : all) {
-      before.push_back(n.Slice(x, line.dim, 0, line.length - by));
-      now.push_back(n.Slice(x, line.dim, by, line.length));
-    }
-    const std::vector<V> both = combine(before, now);
-    for (size_t i = 0; i < all.size(); ++i) {
-      all[i] = n.Concat({n.Slice(all[i], line.dim, 0, by), both[i]}, line.dim);
-    }
-  }
-  return all;
+  return ScannedByDoubling(n, line.dim, line.length, std::move(all), combine);
 }
 
 // s_i = b_i + a_i s_(i - 1): two steps in a row are one with a = a_2 a_1 and b = b_2 + a_2 b_1.

@@ -1,10 +1,10 @@
-// What the scans of tensor/ops/scan are in ONNX. Those that it has no operator for go by doubling:
-// with results over the last k elements at each place, those over 2k are made of two of them, so
-// that lines of n elements take log2(n) rounds (W. Hillis and G. Steele, "Data Parallel
-// Algorithms", 1986).
+// What the scans of tensor/ops/scan are in ONNX. Those that it has no operator for go by doubling
+// (io/captured/captured_scan.h).
 #include <cmath>
 #include <functional>
+#include <utility>
 
+#include "firn/io/captured/captured_scan.h"
 #include "firn/io/onnx/internal/onnx_compose.h"
 
 namespace firn::io::internal {
@@ -30,23 +30,10 @@ V Next(OnnxExportCall& n, const V& x, const Line& line, const V& fill) {
   pads[static_cast<size_t>(line.dim)] = 1;
   return n.Node("Pad", {n.Slice(x, line.dim, 0, line.length - 1), n.Ints(pads), fill});
 }
-// Runs the rounds: what stands `by` apart becomes what `combine` makes of both. The first places
-// have nothing before them and stay.
 using Combine = std::function<std::vector<V>(const std::vector<V>& before, const std::vector<V>&)>;
 std::vector<V> Scanned(OnnxExportCall& n, const Line& line, std::vector<V> all,
                        const Combine& combine) {
-  for (int64_t by = 1; by < line.length; by *= 2) {
-    std::vector<V> before, now;
-    for (const V& x : all) {
-      before.push_back(n.Slice(x, line.dim, 0, line.length - by));
-      now.push_back(n.Slice(x, line.dim, by, line.length));
-    }
-    const std::vector<V> both = combine(before, now);
-    for (size_t i = 0; i < all.size(); ++i) {
-      all[i] = n.Concat({n.Slice(all[i], line.dim, 0, by), both[i]}, line.dim);
-    }
-  }
-  return all;
+  return ScannedByDoubling(n, line.dim, line.length, std::move(all), combine);
 }
 
 FIRN_ONNX_EXPORT(cumsum) {

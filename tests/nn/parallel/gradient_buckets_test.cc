@@ -67,6 +67,28 @@ TEST(GradientBucketsTest, FillInTheOrderOfTheFirstPass) {
   });
 }
 
+// Gradients that lie column by column, of weights that do and of others.
+TEST(GradientBucketsTest, TakeGradientsOfAnyLayout) {
+  struct Turned : nn::Module {
+    Tensor& rows = AddParameter("rows", Ones({3, 4}));
+    Tensor& columns = AddParameter("columns", Ones({3, 4}).T());
+  };
+  auto nets = Networks<Turned>(2);
+  OnRanks(2, [&](const Rank& c) {
+    Turned& net = *nets[static_cast<size_t>(c->rank())];
+    ASSERT_FALSE(net.columns.is_contiguous());
+    // A bucket each.
+    const DataParallel parallel(net, c, {.bucket_bytes = 1, .first_bucket_bytes = 1});
+    const Tensor factor = Reshape(Arange(0.f, 12.f, 1.f), {4, 3});
+    for (int step = 1; step <= 3; ++step) {
+      const Tensor own = Mul(factor, c->rank() + 1);
+      Add(Sum(Mul(net.rows.T(), own)), Sum(Mul(net.columns, own))).Backward();
+      EXPECT_TRUE(net.rows.grad().Equals(Mul(factor, 1.5 * step).T())) << step;
+      EXPECT_TRUE(net.columns.grad().Equals(Mul(factor, 1.5 * step))) << step;
+    }
+  });
+}
+
 TEST(GradientBucketsTest, TravelWhileThePassGoesOn) {
   auto nets = Networks<Chain>(2);
   OnRanks(2, [&](const Rank& c) {
