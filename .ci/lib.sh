@@ -40,9 +40,13 @@ first_build() {
   return 0
 }
 
-# in_time NAME MINUTES: whether a stage that takes MINUTES on two such cores ends in time here.
+# in_time NAME MINUTES: whether a stage that takes MINUTES on two such cores ends in time here, and finds room.
 in_time() {
-  local takes=$(($2 * slowness / 100))
+  local takes=$(($2 * slowness / 100)) room=10
+  if (($(gigabytes_free) < room)); then
+    skip "$1" "it may need $room GB of the disk"
+    return 1
+  fi
   ((SECONDS / 60 + takes <= minutes)) && return
   skip "$1" "it would take $takes minutes here, and all of it more than $minutes"
   return 1
