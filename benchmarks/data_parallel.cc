@@ -25,6 +25,7 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_join.h"
 #include "benchmarks/trainer.h"
 #include "firn/device/parallel.h"
 #include "firn/tensor/error.h"
@@ -36,6 +37,7 @@ ABSL_FLAG(int, rounds, 11, "steps of each kind");
 ABSL_FLAG(int, threads, 1, "of each rank");
 ABSL_FLAG(int, bucket_mib, 25, "most of a bucket");
 ABSL_FLAG(bool, frozen, false, "steps are captured");
+ABSL_FLAG(bool, json, false, "print a JSON line with all times, for ranks_compare.py");
 
 namespace firn::benchmarks {
 namespace {
@@ -66,6 +68,27 @@ double Median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
+// Times in ms: of steps alone, steps together, and the reduction alone.
+using Times = std::vector<double>[3];
+
+void PrintJson(const Times& times) {
+  const auto list = [](const std::vector<double>& ms) { return absl::StrJoin(ms, ", "); };
+  std::printf("{\"alone_ms\": [%s], \"together_ms\": [%s], \"reduction_ms\": [%s]}\n",
+              list(times[0]).c_str(), list(times[1]).c_str(), list(times[2]).c_str());
+}
+
+void PrintText(const comm::Communicator& world, size_t elements, const Times& times,
+               const Times& processor) {
+  const double step = Median(times[0]), with = Median(times[1]), reduction = Median(times[2]);
+  std::printf(
+      "%d ranks, %.1f MB of gradients: step %.2f ms alone, %.2f ms together (%.3f of the "
+      "steps a second), reduction alone %.2f ms, hidden %.2f\n",
+      world.size(), static_cast<double>(elements) * 4e-6, step, with, step / with, reduction,
+      world.size() == 1 ? 1.0 : 1 - (with - step) / reduction);
+  std::printf("processor time of rank 0: %.2f, %.2f and %.2f ms\n", Median(processor[0]),
+              Median(processor[1]), Median(processor[2]));
+}
+
 void Run(int argc, char** argv) {
   if (absl::GetFlag(FLAGS_rounds) < 1) {
     RaiseStatus(absl::InvalidArgumentError("--rounds must be 1 or more"), "data_parallel");
@@ -81,7 +104,7 @@ void Run(int argc, char** argv) {
   const std::function<void()> kinds[] = {[&] { alone->Step().Item(); },
                                          [&] { together->Step().Item(); },
                                          [&] { ReduceAlone(*world, elements); }};
-  std::vector<double> times[3], processor[3];
+  Times times, processor;
   for (int round = -2; round < absl::GetFlag(FLAGS_rounds); ++round) {
     for (size_t kind = 0; kind < 3; ++kind) {
       RaiseIfError(world->Barrier(), "data_parallel");
@@ -99,14 +122,8 @@ void Run(int argc, char** argv) {
     }
   }
   if (world->rank() != 0) return;
-  const double step = Median(times[0]), with = Median(times[1]), reduction = Median(times[2]);
-  std::printf(
-      "%d ranks, %.1f MB of gradients: step %.2f ms alone, %.2f ms together (%.3f of the "
-      "steps a second), reduction alone %.2f ms, hidden %.2f\n",
-      world->size(), static_cast<double>(elements.size()) * 4e-6, step, with, step / with,
-      reduction, world->size() == 1 ? 1.0 : 1 - (with - step) / reduction);
-  std::printf("processor time of rank 0: %.2f, %.2f and %.2f ms\n", Median(processor[0]),
-              Median(processor[1]), Median(processor[2]));
+  if (absl::GetFlag(FLAGS_json)) return PrintJson(times);
+  PrintText(*world, elements.size(), times, processor);
 }
 
 }  // namespace

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Times training on several ranks in Firn and by PyTorch's DistributedDataParallel, side by side.
+
+Each round starts both, in random order, as processes of this machine: `mpirun` for Firn, gloo for
+PyTorch. Each of the two times steps of one rank alone and steps together, in turns. Examples:
+
+  bazel run //benchmarks:ranks_compare -- --python=/path/to/venv/bin/python
+  benchmarks/ranks_compare.py --python=/path/to/venv/bin/python --workloads=gpt:8 --rounds=9
+
+A workload is NAME:BATCH (benchmarks/workload.h), the batch that of each rank. "scaling" is how many
+steps a second ranks make together over those that they make alone, "ratio" Firn's time of a step
+together over PyTorch's: below 1, Firn is faster. Claim nothing when the interval contains 1, or when
+others keep the machine busy.
+
+The Python needs torch.
+"""
+
+import argparse
+import json
+import os
+import random
+import shlex
+import statistics
+import subprocess
+import sys
+
+import compare_machine
+from compare_stats import ratio_interval
+
+# Under `bazel run` the script is a link.
+HERE = os.path.dirname(os.path.realpath(__file__))
+SIDES = ("firn", "torch")
+
+
+class RunError(Exception):
+    """One side could not run, or printed no times."""
+
+
+def times_of(argv, threads):
+    """What a program prints in its JSON line."""
+    env = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads))
+    try:
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise RunError(f"cannot start {argv[0]}: {error.strerror}") from error
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode or not lines:
+        raise RunError(f"{shlex.join(argv)} ended with {done.returncode}: "
+                       f"{(done.stderr.strip() or done.stdout.strip())[-600:]}")
+    return json.loads(lines[-1])
+
+
+class Run:
+    """Measures all workloads in turns."""
+
+    def __init__(self, args):
+        self.args = args
+
+    def command(self, side, workload, batch):
+        options = [f"--workload={workload}", f"--batch={batch}", f"--rounds={self.args.steps}",
+                   f"--threads={self.args.threads}"]
+        if side == "torch":
+            return [self.args.python, self.args.peer, *options, f"--ranks={self.args.ranks}"]
+        return [*shlex.split(self.args.mpirun), "-n", str(self.args.ranks), self.args.firn,
+                *options, "--json", *(["--frozen"] if self.args.frozen else [])]
+
+    def row(self, workload, batch):
+        blocks = {side: [] for side in SIDES}
+        for _ in range(self.args.rounds):
+            for side in random.sample(SIDES, len(SIDES)):
+                compare_machine.wait_until_quiet(self.args.patience)
+                blocks[side].append(times_of(self.command(side, workload, batch),
+                                             self.args.threads))
+        return make_row(f"{workload}:{batch}", blocks)
+
+
+def make_row(name, blocks):
+    """Medians of the runs of both sides, a block of each a round."""
+    row = {"workload": name}
+    for side in SIDES:
+        alone, together = ([block[part] for block in blocks[side]]
+                           for part in ("alone_ms", "together_ms"))
+        scaling, low, high = ratio_interval(alone, together, resamples=500)
+        row[side] = {"together_ms": statistics.median(map(statistics.median, together)),
+                     "scaling": scaling, "low": low, "high": high}
+    ratio, low, high = ratio_interval(*([block["together_ms"] for block in blocks[side]]
+                                        for side in SIDES), resamples=500)
+    row["ratio"] = {"ratio": ratio, "low": low, "high": high}
+    return row
+
+
+def format_report(rows):
+    lines = [f"{'workload':16} {'Firn ms':>9}  {'scaling (95 %)':19} {'torch ms':>9}  "
+             f"{'scaling (95 %)':19}  ratio (95 %)"]
+    for row in rows:
+        line = f"{row['workload']:16}"
+        for side in SIDES:
+            of = row[side]
+            scaling = f"{of['scaling']:.2f} ({of['low']:.2f}..{of['high']:.2f})"
+            line += f" {of['together_ms']:9.1f}  {scaling:19}"
+        of = row["ratio"]
+        lines.append(f"{line}  {of['ratio']:.2f} ({of['low']:.2f}..{of['high']:.2f})")
+    return "\n".join(lines)
+
+
+def workload(text):
+    name, _, batch = text.partition(":")
+    if not name or not batch.isdecimal() or int(batch) < 1:
+        raise argparse.ArgumentTypeError(f"a workload is NAME:BATCH, as deep_cnn:64, got '{text}'")
+    return name, int(batch)
+
+
+def parse_args(argv):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workloads", type=lambda text: [workload(w) for w in text.split(",")],
+                        default="deep_cnn:64,resnet18:32,gpt:8", help="(%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each side (%(default)s)")
+    parser.add_argument("--steps", type=int, default=7, help="of each kind a run (%(default)s)")
+    parser.add_argument("--ranks", type=int, default=2, help="(%(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="of each rank (%(default)s)")
+    parser.add_argument("--frozen", action="store_true", help="Firn's steps are captured")
+    parser.add_argument("--patience", type=float, default=0.0, metavar="S",
+                        help="wait up to S seconds for a quiet machine before each run")
+    parser.add_argument("--mpirun", default="mpirun --oversubscribe", help="(%(default)s)")
+    parser.add_argument("--firn", metavar="PATH", default=os.path.join(
+        os.path.dirname(HERE), "bazel-bin", "benchmarks", "data_parallel"))
+    parser.add_argument("--python", default=sys.executable, help="one that has torch")
+    parser.add_argument("--peer", default=os.path.join(HERE, "peers", "torch_ranks.py"))
+    parser.add_argument("--json", metavar="FILE")
+    args = parser.parse_args(argv)
+    if min(args.rounds, args.steps, args.ranks, args.threads) < 1:
+        parser.error("--rounds, --steps, --ranks and --threads must be positive")
+    return args
+
+
+def main(argv):
+    if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
+        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
+    args = parse_args(argv)
+    about = compare_machine.describe()
+    run = Run(args)
+    try:
+        rows = [run.row(name, batch) for name, batch in args.workloads]
+    except RunError as error:
+        print(error)
+        return 1
+    about["load_at_end"] = os.getloadavg()[0]
+    print(format_report(rows))
+    print(f"{args.ranks} ranks of {args.threads} threads; load {about['load_at_start']:.1f} to "
+          f"{about['load_at_end']:.1f} on {about['cores']} cores, {about['cpu']}")
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as out:
+            json.dump({"machine": about, "rows": rows}, out, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
