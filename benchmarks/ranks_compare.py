@@ -21,33 +21,15 @@ import os
 import random
 import shlex
 import statistics
-import subprocess
 import sys
 
 import compare_machine
+from compare_programs import RunError, json_lines
 from compare_stats import ratio_interval
 
 # Under `bazel run` the script is a link.
 HERE = os.path.dirname(os.path.realpath(__file__))
 SIDES = ("firn", "torch")
-
-
-class RunError(Exception):
-    """One side could not run, or printed no times."""
-
-
-def times_of(argv, threads):
-    """What a program prints in its JSON line."""
-    env = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads))
-    try:
-        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise RunError(f"cannot start {argv[0]}: {error.strerror}") from error
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode or not lines:
-        raise RunError(f"{shlex.join(argv)} ended with {done.returncode}: "
-                       f"{(done.stderr.strip() or done.stdout.strip())[-600:]}")
-    return json.loads(lines[-1])
 
 
 class Run:
@@ -69,8 +51,7 @@ class Run:
         for _ in range(self.args.rounds):
             for side in random.sample(SIDES, len(SIDES)):
                 compare_machine.wait_until_quiet(self.args.patience)
-                blocks[side].append(times_of(self.command(side, workload, batch),
-                                             self.args.threads))
+                blocks[side] += json_lines(self.command(side, workload, batch), self.args.threads)
         return make_row(f"{workload}:{batch}", blocks)
 
 
