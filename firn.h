@@ -50,6 +50,7 @@
 #include "firn/io/metrics/auc.h"
 #include "firn/io/metrics/confusion.h"
 #include "firn/io/metrics/early_stopping.h"
+#include "firn/io/metrics/error_rates.h"
 #include "firn/io/metrics/metric.h"
 #include "firn/io/metrics/regression.h"
 #include "firn/io/metrics/running_mean.h"

@@ -13,6 +13,7 @@
 #include "firn/io/metrics/accuracy.h"
 #include "firn/io/metrics/auc.h"
 #include "firn/io/metrics/confusion.h"
+#include "firn/io/metrics/error_rates.h"
 #include "firn/io/metrics/metric.h"
 #include "firn/io/metrics/regression.h"
 #include "firn/io/metrics/running_mean.h"
@@ -82,6 +83,8 @@ void ExpectAsOne(const Metric& metric, const Make& make, const char* what) {
 TEST(MergeRanksTest, AllMetricsAreThatOfAllSamples) {
   ExpectAsOne(Accuracy(), Scores, "accuracy");
   ExpectAsOne(TopKAccuracy({.k = 2}), Scores, "top 2");
+  ExpectAsOne(TopNError({.n = 2}), Scores, "top 2 error");
+  ExpectAsOne(BinaryError(), Sides, "binary error");
   ExpectAsOne(MeanIou({.classes = 4}), Scores, "iou");
   ExpectAsOne({PrecisionRecall({.classes = 4}), [](const auto& m) { return m.Value().f1; }}, Scores,
               "f1");

@@ -8,6 +8,7 @@
 #include "firn/io/metrics/accuracy.h"
 #include "firn/io/metrics/auc.h"
 #include "firn/io/metrics/confusion.h"
+#include "firn/io/metrics/error_rates.h"
 #include "firn/io/metrics/regression.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
@@ -16,9 +17,15 @@ namespace firn::io {
 namespace {
 
 TEST(MetricTest, TakesEveryMetricOfTheFolder) {
-  const Metric all[] = {
-      Accuracy(),         TopKAccuracy({.k = 1}), Auc(), MeanIou({.classes = 2}), R2(),
-      MeanSquaredError(), MeanAbsoluteError()};
+  const Metric all[] = {Accuracy(),
+                        TopKAccuracy({.k = 1}),
+                        Auc(),
+                        MeanIou({.classes = 2}),
+                        R2(),
+                        MeanSquaredError(),
+                        MeanAbsoluteError(),
+                        TopNError({.n = 2}),
+                        BinaryError()};
   for (const Metric& m : all) {
     EXPECT_TRUE(m);
     EXPECT_TRUE(std::isnan(m.Value()));
