@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """docs/names.txt holds the names that firn.h brings into namespace firn: what a program cannot use
-for its own after `using namespace firn`.
+for its own after `using namespace firn`. Functions on tensors stand in docs/operations.md, which
+operations_test holds to the headers, and not here a second time.
 
 It reads the headers where they lie in the repository, which BUILD says by the tag "external".
 """

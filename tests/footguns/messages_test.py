@@ -13,7 +13,7 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
 sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
-from public_api import read, sources  # noqa: E402
+from public_api import names, read, sources  # noqa: E402
 
 # The functions of device/status_macros.h, and those of readers that put the file before the words.
 CODES = ["InvalidArgument", "FailedPrecondition", "OutOfRange", "ResourceExhausted", "DataLoss", "NotFound",
@@ -24,7 +24,7 @@ CALL = re.compile(r"\b(%s)\(" % "|".join(MAKERS))
 # What only who has seen the source knows.
 INTERNAL = re.compile(r"\b(slab|impl|nullptr|errno|enum|struct|assert\w*|unreachable|thunk|refcount|functor|"
                       r"should not happen|internal error|bad input|illegal)\b", re.IGNORECASE)
-PUBLIC = {line.split()[0] for line in read(ROOT, "docs/names.txt").splitlines()}
+PUBLIC = {name for name, _ in names(ROOT)}
 # Where a message is begun without the file, by how the path begins, and who puts it there.
 NAMED_BY_CALLER = {
     "io/csv": "the line", "io/data/csv_": "the line", "io/data/internal/csv_": "the line or the table",

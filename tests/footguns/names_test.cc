@@ -1,5 +1,5 @@
 // A program that writes `using namespace firn` may call its own things what it likes: only what
-// programs write stands in firn, and docs/names.txt lists it.
+// programs write stands in firn, and docs/names.txt and docs/operations.md list it.
 
 #include "absl/status/status.h"
 #include "firn/firn.h"

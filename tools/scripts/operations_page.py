@@ -16,7 +16,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from public_api import FAMILIES, OPS_H, declarations, includes, read  # noqa: E402
+from public_api import FAMILIES, OPS_H, declarations, includes, is_operation, read  # noqa: E402
 
 PAGE = "docs/operations.md"
 NAMES = "io/exchange/names"  # pages, one a family
@@ -99,11 +99,9 @@ def functions(root):
     for path in includes(root, OPS_H):
         lines = read(root, path).splitlines()
         for d in declarations("\n".join(lines), path):
-            scope, _, name = d.name.rpartition("::")
-            # WordsOf is for the words of enumerators, and no function on tensors.
-            if (d.kind != "function" or scope != "firn" or not name[0].isupper() or
-                    name == "WordsOf"):
+            if not is_operation(d):
                 continue
+            name = d.name.rpartition("::")[2]
             family = found.setdefault(path.split("/")[2], {})
             signatures, does = family.get(name, ([], ""))
             signatures.append(signature(declared_at(lines, d.line)))

@@ -3,7 +3,8 @@
 
     tools/scripts/public_api.py                 every declaration of the public headers, one a line
     tools/scripts/public_api.py --names         the names in namespace firn after #include "firn.h", as
-                                        docs/names.txt holds them
+                                        docs/names.txt holds them: all but the functions on
+                                        tensors, which docs/operations.md has
 
 Public headers are those that a program can include: all at the root and in the library's folders that
 are not below internal/, kernels/, passes/ or tape/ and hold no samples.
@@ -144,9 +145,22 @@ def names(root, start="firn.h"):
     return found
 
 
+def is_operation(declaration):
+    """Whether it is a function on tensors, which has a row of docs/operations.md."""
+    scope, _, name = declaration.name.rpartition("::")
+    # WordsOf is for the words of enumerators, and no function on tensors.
+    return (declaration.kind == "function" and scope == NAMESPACE and name[0].isupper() and
+            name != "WordsOf" and declaration.path.startswith(FAMILIES + "/"))
+
+
+def listed_names(root):
+    """What docs/names.txt lists of `names`: a function that has a row elsewhere needs no second."""
+    return {key: d for key, d in names(root).items() if not is_operation(d)}
+
+
 def names_changed(root, listed):
     """What must change in `listed`, the lines of docs/names.txt: a message, or "" if nothing."""
-    now = names(root)
+    now = listed_names(root)
     by = reached(root)
     listed = {tuple(line.split()) for line in listed if line.strip()}
     lines = []
@@ -164,7 +178,7 @@ def main():
                         default=os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")))
     args = parser.parse_args()
     if args.names:
-        for name, kind in sorted(names(args.root)):
+        for name, kind in sorted(listed_names(args.root)):
             print(name, kind)
         return
     for d in api(args.root, public_headers(args.root)):
