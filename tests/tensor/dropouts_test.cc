@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -94,10 +95,14 @@ TEST(DropoutsTest, GiveTheGradientToWhatTheyKept) {
     const Tensor y = f();
     EXPECT_EQ(Grad(Sum(y), x).ToVector<double>(), y.ToVector<double>());  // x is 1
   }
-  const Tensor y = AlphaDropout(x, 0.5, true, false, &generator);
-  const std::vector<double> values = y.ToVector<double>(), dx = Grad(Sum(y), x).ToVector<double>();
-  const double least = Amin(y).Item<double>();
-  for (size_t i = 0; i < dx.size(); ++i) EXPECT_EQ(dx[i] == 0, values[i] == least);
+  for (const bool per_channel : {false, true}) {
+    const Tensor y = AlphaDropout(x, 0.5, true, per_channel, &generator);
+    const std::vector<double> values = y.ToVector<double>(),
+                              dx = Grad(Sum(y), x).ToVector<double>();
+    const double least = Amin(y).Item<double>(), slope = *std::max_element(dx.begin(), dx.end());
+    EXPECT_NEAR(slope, 0.8864053, 1e-6);  // 1 / sqrt((1 - p) (1 + p Selu(-inf)^2))
+    for (size_t i = 0; i < dx.size(); ++i) EXPECT_EQ(dx[i], values[i] == least ? 0 : slope);
+  }
 }
 
 TEST(DropoutsTest, LeaveXWhereTheyDoNothing) {

@@ -8,11 +8,13 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/conv/channels.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/random/draws.h"
 #include "firn/tensor/ops/random/dropout.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
@@ -62,7 +64,17 @@ Tensor AlphaDropout(const Tensor& x, Real p, Flag training, Flag per_channel,
   const Shape groups = per_channel ? ShapeOfGroups(x, 2) : x.shape();
   const Tensor keeps = Ge(
       Rand(groups, 0, 1, DType::kF32, {.device = x.device(), .generator = generator}), double{p});
-  return Add(Mul(Where(keeps, x, kLeast), scale), -scale * p * kLeast);
+  const double shift = -scale * p * kLeast;
+  if (!per_channel) return Add(Mul(Where(keeps, x, kLeast), scale), shift);
+  // One pass each way: what is chosen is two numbers for each channel of each sample.
+  const DType numbers = x.dtype() == DType::kF64 ? DType::kF64 : DType::kF32;
+  const auto chosen = [&](double kept, double dropped) {
+    const auto of = [&](double v) { return Full({}, v, numbers, x.device()); };
+    return Flatten(Where(keeps, of(kept), of(dropped)));
+  };
+  const Tensor channels = Unsqueeze(Flatten(x, 0, 1), 0);
+  const Tensor y = ChannelAffine(channels, chosen(scale, 0), chosen(shift, kLeast * scale + shift));
+  return Reshape(y, x.shape());
 }
 
 Tensor StochasticDepth(const Tensor& x, Real p, Flag per_row, Flag training,
