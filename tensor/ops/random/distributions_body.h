@@ -6,6 +6,7 @@
 // neighbours nothing, and each element is what it is on every device. All in double.
 
 #include <limits>
+#include <type_traits>
 
 #include "firn/device/philox.h"
 #include "firn/tensor/kernels/for_each.h"
@@ -160,15 +161,18 @@ FIRN_HOST_DEVICE inline double LogNumber(const Attempts& draw, double a) {
 }
 
 // The slope of log x in a where P, the probability of a number below x, stays as it is: -dP/da over
-// x times the density. Each form is a sum of positive terms, so that nothing cancels.
+// x times the density. Each form is a sum of positive terms, so that nothing cancels. Both end
+// where a step changes less than about `digits` of the sum. What is left is at most some hundred
+// times that, since a is at most 1000.
 
 // P = x^a e^-x / gamma(a + 1) times 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ...
 // Requires: x <= a + 1.
-FIRN_HOST_DEVICE inline double SlopeBelow(double a, double x, double log_x) {
+FIRN_HOST_DEVICE inline double SlopeBelow(double a, double x, double log_x, double digits) {
   double sum = 1, term = 1, slopes = 0, harmonic = 0;
-  for (int n = 1; n < 2000 && term > 1e-17 * sum; ++n) {
-    term *= x / (a + n);
-    harmonic += 1 / (a + n);
+  for (int n = 1; n < 2000 && term > digits * sum; ++n) {
+    const double share = 1 / (a + n);
+    term *= x * share;
+    harmonic += share;
     sum += term;
     slopes += term * harmonic;
   }
@@ -178,7 +182,7 @@ FIRN_HOST_DEVICE inline double SlopeBelow(double a, double x, double log_x) {
 // 1 - P = x^a e^-x / gamma(a) times the continued fraction 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a
 // - 2 (2 - a) / ...)), whose numerators and denominators are taken with their slopes in a.
 // Requires: x >= a + 1.
-FIRN_HOST_DEVICE inline double SlopeAbove(double a, double x, double log_x) {
+FIRN_HOST_DEVICE inline double SlopeAbove(double a, double x, double log_x, double digits) {
   double p0 = 1, p1 = 0, q0 = 0, q1 = 1, dp0 = 0, dp1 = 0, dq0 = 0, dq1 = 0;
   double value = 0, slope = 0, b = x + 1 - a, over = 1, dover = 0;
   for (int j = 1; j < 2000; ++j) {
@@ -190,7 +194,7 @@ FIRN_HOST_DEVICE inline double SlopeAbove(double a, double x, double log_x) {
     p1 = p * unit, q1 = 1, dp1 = dp * unit, dq1 = dq * unit;
     const double was = slope;
     value = p1, slope = dp1 - value * dq1;
-    if (j > 3 && std::fabs(slope - was) <= 1e-16 * value) break;
+    if (j > 3 && std::fabs(slope - was) <= 10 * digits * value) break;
     b += 2;
     over = -j * (j - a), dover = j;
   }
@@ -220,9 +224,12 @@ FIRN_HOST_DEVICE inline double SlopeOfLarge(double a, double x, double log_x) {
   return slope / x;
 }
 
+// For numbers of T: what is rounded to f32 or less needs fewer steps.
+template <class T>
 FIRN_HOST_DEVICE inline double LogSlope(double a, double x, double log_x) {
+  constexpr double kDigits = std::is_same_v<T, double> ? 1e-17 : 1e-12;
   if (a > 1000) return SlopeOfLarge(a, x, log_x);
-  return x > a + 1 ? SlopeAbove(a, x, log_x) : SlopeBelow(a, x, log_x);
+  return x > a + 1 ? SlopeAbove(a, x, log_x, kDigits) : SlopeBelow(a, x, log_x, kDigits);
 }
 
 // The smallest normal and the lowest finite number of a dtype.
@@ -287,8 +294,8 @@ struct RandGammaGradBody {
   }
   FIRN_HOST_DEVICE double Slope(int64_t e) const {
     const double a = static_cast<double>(shape[e]), v = static_cast<double>(y[e]);
-    if (log) return gamma::LogSlope(a, math::Exp(v), v);
-    return v == 0 ? 0 : v * gamma::LogSlope(a, v, math::Log(v));
+    if (log) return gamma::LogSlope<T>(a, math::Exp(v), v);
+    return v == 0 ? 0 : v * gamma::LogSlope<T>(a, v, math::Log(v));
   }
   int64_t cost() const { return 64; }
 };
