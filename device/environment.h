@@ -38,6 +38,10 @@ bool CudaReplay();
 // those whose dtype has engines for it into NHWC; 1 when unset.
 bool CudaNhwc();
 
+// FIRN_CHECK_COLLECTIVES: 1 has ranks compare their calls before data moves, so that those that do
+// not fit together are named (device/comm/checked_ranks.h); the same on all ranks. 0 when unset.
+bool CheckCollectives();
+
 // FIRN_CPU_LEVEL: "v2", "v3" or "v4", the kernels that a program with several (--config=portable)
 // takes; the highest that the processor has when unset. `own`: the level of the program itself.
 // `processor`: that of the processor, and what is returned where nothing lower is asked for.

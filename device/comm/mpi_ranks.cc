@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "firn/device/comm/checked_ranks.h"
 #include "firn/device/comm/combine.h"
 #include "firn/device/comm/mpi_session.h"
 #include "firn/device/comm/thread_ranks.h"
@@ -280,8 +281,10 @@ absl::StatusOr<std::unique_ptr<Communicator>> WorldRanks(const WorldRanksOptions
   FIRN_RETURN_IF(!library.ok(), FailedPrecondition("this is process ", launched.rank, " of ",
                                                    launched.size, " of a launcher, but there is ",
                                                    std::string(library.status().message())));
-  return library->is_open_mpi ? WorldOf<OpenMpi>(*library, options)
-                              : WorldOf<Mpich>(*library, options);
+  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> ranks,
+                        library->is_open_mpi ? WorldOf<OpenMpi>(*library, options)
+                                             : WorldOf<Mpich>(*library, options));
+  return CheckedIfAsked(std::move(ranks));
 }
 
 }  // namespace firn::comm

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
+#include "firn/device/comm/checked_ranks.h"
 #include "firn/device/comm/combine.h"
 #include "firn/device/status_macros.h"
 
@@ -318,7 +319,7 @@ std::vector<std::unique_ptr<Communicator>> ThreadRanks(int size,
                                                        const ThreadRanksOptions& options) {
   const auto group = std::make_shared<Group>(size, options);
   std::vector<std::unique_ptr<Communicator>> ranks;
-  for (int i = 0; i < size; ++i) ranks.push_back(group->Rank(i));
+  for (int i = 0; i < size; ++i) ranks.push_back(CheckedIfAsked(group->Rank(i)));
   return ranks;
 }
 

@@ -71,6 +71,12 @@ TEST(EnvironmentTest, ReadsWhatIsSwitchedOffOnCuda) {
   EXPECT_TRUE(SyncAfterLaunch());
 }
 
+TEST(EnvironmentTest, ReadsWhetherRanksCompareTheirCalls) {
+  EXPECT_FALSE(CheckCollectives());
+  const ScopedVariable check("FIRN_CHECK_COLLECTIVES", "1");
+  EXPECT_TRUE(CheckCollectives());
+}
+
 TEST(EnvironmentTest, ReadsSizesWithASuffix) {
   EXPECT_EQ(LimitFor("1000"), size_t{1000});
   EXPECT_EQ(LimitFor("3K"), size_t{3} << 10);

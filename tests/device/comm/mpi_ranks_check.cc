@@ -1,6 +1,8 @@
 // Started several times by a launcher of MPI: mpi_ranks_test.py.
 //
-//   mpi_ranks_check collectives|operations|split|overlap|exception|abort|late|late_split|alone|fork
+//   mpi_ranks_check
+//   collectives|operations|split|overlap|exception|abort|late|late_split|alone|fork|
+//                   differ|differ_in_part
 //
 // Prints "rank R of N: ok", or the error that was expected.
 
@@ -14,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -139,6 +142,25 @@ int Alone(Communicator& c, std::unique_ptr<Communicator>& owner) {
   _exit(1);
 }
 
+// Each rank calls another all_reduce than rank 0, of all or of a part.
+int Differ(Communicator& c, std::string_view what) {
+  std::vector<float> x(11, 1.0f);
+  std::unique_ptr<Communicator> part;
+  if (what == "differ_in_part") {
+    auto made = c.Split(c.rank() == 0 ? -1 : 1, 0);
+    EXPECT_TRUE(made.ok()) << made.status();
+    part = std::move(*made);
+  }
+  Communicator& ranks = part == nullptr ? c : *part;
+  const bool waits = what == "differ_in_part" && c.rank() == 0;
+  Say(c, std::string((waits ? c.Barrier()
+                            : ranks.AllReduce(x.data(), 10 + ranks.rank() % 2, Element::kF32,
+                                              Reduction::kSum))
+                         .message()));
+  usleep(3'000'000);  // the launcher ends all when one has ended
+  return x == std::vector<float>(11, 1.0f) ? 1 : 2;
+}
+
 int Run(std::string_view what) {
   const bool is_late = what == "late" || what == "late_split";
   auto made = WorldRanks({.timeout = absl::Seconds(is_late || what == "alone" ? 1 : 30)});
@@ -158,6 +180,7 @@ int Run(std::string_view what) {
     return ::testing::Test::HasFailure() ? 1 : 0;
   }
   if (is_late) return Late(c, what, *made);
+  if (what == "differ" || what == "differ_in_part") return Differ(c, what);
   if (what == "alone") return Alone(c, *made);
   if (what == "fork") {
     Fork(c, *made);

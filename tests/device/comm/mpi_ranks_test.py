@@ -31,11 +31,11 @@ def launchers():
     return found
 
 
-def run(launcher, count, what):
-    """What the processes print, a line each, sorted."""
+def run(launcher, count, what, **variables):
+    """What the processes print, a line each, sorted; environment variables reach all of them."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # sockets want short names
         env = dict(os.environ, TMPDIR=folder, OMPI_ALLOW_RUN_AS_ROOT="1",
-                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **variables)
         done = subprocess.run([*launcher, str(count), CHECK, what], env=env, capture_output=True,
                               text=True, timeout=240, check=False)
     said = [line for line in done.stdout.splitlines() if line.startswith(("rank ", "this is"))]
@@ -44,11 +44,11 @@ def run(launcher, count, what):
 
 class MpiRanksTest(unittest.TestCase):
 
-    def check(self, count, what, *want):
+    def check(self, count, what, *want, **variables):
         """Whether the processes say `want`, among other things, under each launcher."""
         for name, launcher in launchers().items():
             with self.subTest(launcher=name, count=count, what=what):
-                said, text = run(launcher, count, what)
+                said, text = run(launcher, count, what, **variables)
                 self.assertLessEqual(set(want), set(said), text)
 
     def test_collectives(self):
@@ -79,6 +79,27 @@ class MpiRanksTest(unittest.TestCase):
 
     def test_a_rank_ends_though_another_does_not(self):
         self.check(2, "alone", "rank 0 has ended")
+
+    def test_calls_that_differ_are_named_on_all_ranks(self):
+        differ = ("call 0: rank 0 called all_reduce of 10 f32 (sum), "
+                  "rank 1 all_reduce of 11 f32 (sum)")
+        for name, launcher in launchers().items():
+            with self.subTest(launcher=name):
+                said, text = run(launcher, 3, "differ", FIRN_CHECK_COLLECTIVES="1")
+                self.assertEqual([line.endswith(differ) for line in said], [True] * 3, text)
+
+    def test_calls_that_differ_in_a_part_are_named_on_all_ranks(self):
+        differ = ("call 0: rank 0 (1 before Split) called all_reduce of 10 f32 (sum), "
+                  "rank 1 (2 before Split) all_reduce of 11 f32 (sum)")
+        for name, launcher in launchers().items():
+            with self.subTest(launcher=name):
+                said, text = run(launcher, 4, "differ_in_part", FIRN_CHECK_COLLECTIVES="1")
+                self.assertEqual([differ in line for line in said], [True] * 4, text)
+
+    def test_checked_calls_do_the_same(self):
+        for what in ("collectives", "operations", "split"):
+            self.check(3, what, *(f"rank {r} of 3: ok" for r in range(3)),
+                       FIRN_CHECK_COLLECTIVES="1")
 
     def test_data_moves_while_ranks_do_something_else(self):
         self.check(2, "overlap", "rank 0 of 2: ok", "rank 1 of 2: ok")
