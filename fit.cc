@@ -9,7 +9,7 @@
 namespace firn {
 
 FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& train,
-              const FitOptions& given) {
+              const FitOptions& given) try {
   FitOptions options = inner::internal::CheckedOptions(given, net, train);
   FitResult result;
   FitEpoch now = {.watch = options.watch};  // the epoch in progress, as far as it is
@@ -127,6 +127,9 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
   if (checkpoints && checkpoints->best()) result.best_checkpoint = checkpoints->best()->path;
   result.stopped_early = stopping.should_stop();
   return result;
+} catch (...) {
+  inner::internal::TellRanks(given.ranks);
+  throw;
 }
 
 }  // namespace firn

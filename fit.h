@@ -120,9 +120,10 @@ struct FitOptions {
   // without rows, which batch norms refuse: LastBatch::kDrop and kWrap have none, but for the first
   // one of a run that goes on with another number of ranks in the middle of a batch. `clip_norm` is
   // of the gradients that the rank has, so of all ranks' where these are averaged before the step.
-  // What throws on one rank alone is thrown there: the others' calls end when its handler aborts
-  // the communicator, at the latest with that one's timeout. Lives as long as the call. Null: this
-  // one alone.
+  // Options that make no sense on one rank are an error on all, and so is a run that has diverged;
+  // the communicator can then be used again. What else throws on one rank is thrown there and
+  // aborts the communicator, so that the others end with an error that names the rank and says why.
+  // Lives as long as the call. Null: this one alone.
   comm::Communicator* ranks = nullptr;
   // Called before a batch is trained with: for one, to say how many samples the rank's gradients
   // are a mean of.
@@ -161,6 +162,8 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
 namespace inner::internal {
 // The options with what empty ones stand for. Throws as Fit.
 FitOptions CheckedOptions(FitOptions options, nn::Module& net, const io::DataLoader& train);
+// Has the others hear of the exception that is being handled, unless all ranks throw it.
+void TellRanks(comm::Communicator* ranks);
 // Whether this process prints and writes.
 bool IsFirst(const FitOptions& options);
 // Of a scaler that agrees with those of other ranks.

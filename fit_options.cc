@@ -1,6 +1,8 @@
 // What surrounds the loop of fit.cc: options that are checked and filled in, and a line of text.
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -8,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "firn/device/comm/communicator.h"
+#include "firn/device/comm/shared_status.h"
 #include "firn/fit.h"
 #include "firn/io/checkpoints/checkpoint.h"
 #include "firn/io/metrics/merge_ranks.h"
@@ -48,8 +51,23 @@ void FitEpoch::LoadStateDict(const StateDict& state) {
 }
 
 namespace inner::internal {
+namespace {
 
-FitOptions CheckedOptions(FitOptions o, nn::Module& net, const io::DataLoader& train) {
+// What all ranks throw.
+class ErrorOnAll : public Error {
+ public:
+  explicit ErrorOnAll(const Error& error) : Error(error) {}
+};
+
+[[noreturn]] void RaiseOnAll(const absl::Status& status) {
+  try {
+    RaiseStatus(status, "fit");
+  } catch (const Error& error) {
+    throw ErrorOnAll(error);
+  }
+}
+
+FitOptions Checked(FitOptions o, nn::Module& net, const io::DataLoader& train) {
   const auto want = [](bool ok, const auto&... what) {
     if (!ok) RaiseStatus(absl::InvalidArgumentError(absl::StrCat(what...)), "fit");
   };
@@ -101,6 +119,36 @@ FitOptions CheckedOptions(FitOptions o, nn::Module& net, const io::DataLoader& t
   return o;
 }
 
+}  // namespace
+
+FitOptions CheckedOptions(FitOptions options, nn::Module& net, const io::DataLoader& train) {
+  comm::Communicator* const ranks = options.ranks;
+  if (ranks == nullptr) return Checked(std::move(options), net, train);
+  FitOptions checked;
+  std::optional<Error> own;
+  try {
+    checked = Checked(std::move(options), net, train);
+  } catch (const Error& error) {
+    own = error;
+  }
+  const absl::Status of_all = comm::StatusOfAll(*ranks, own ? own->status() : absl::OkStatus());
+  if (own) throw ErrorOnAll(*own);
+  if (!of_all.ok()) RaiseOnAll(of_all);
+  return checked;
+}
+
+void TellRanks(comm::Communicator* ranks) {
+  if (ranks == nullptr) return;
+  try {
+    throw;
+  } catch (const ErrorOnAll&) {
+  } catch (const std::exception& e) {
+    ranks->Abort(e.what());
+  } catch (...) {
+    ranks->Abort("fit ends by an exception");
+  }
+}
+
 optim::LossScalerOptions ScalerOptions(const FitOptions& options) {
   optim::LossScalerOptions scale;  // captured steps, whose gradients agree already, cannot ask
   if (options.ranks != nullptr && !options.frozen) scale.global = OfAllRanks(*options.ranks);
@@ -133,15 +181,12 @@ int64_t CheckLoss(double loss, int64_t lost, const FitEpoch& epoch, const FitOpt
   constexpr int64_t kMostLeftOut = 20;
   if (std::isfinite(loss)) return 0;
   if (options.autocast == DType::kF16 && lost + 1 < kMostLeftOut) return lost + 1;
-  RaiseStatus(
-      absl::FailedPreconditionError(absl::StrCat(
-          "the run has diverged: the loss is ", std::isnan(loss) ? "NaN" : "infinite", " in epoch ",
-          epoch.epoch + 1, ", step ", epoch.step + 1, ", at a rate of ", epoch.lr,
-          ". Try a smaller rate or one that warms up (optim::WarmupLr), a clip_norm, and whether "
-          "the data hold NaN or infinity; AnomalyScope names the operation that made the first one",
-          options.folder.empty() ? ""
-                                 : ". Checkpoints of the steps before are in " + options.folder)),
-      "fit");
+  RaiseOnAll(absl::FailedPreconditionError(absl::StrCat(
+      "the run has diverged: the loss is ", std::isnan(loss) ? "NaN" : "infinite", " in epoch ",
+      epoch.epoch + 1, ", step ", epoch.step + 1, ", at a rate of ", epoch.lr,
+      ". Try a smaller rate or one that warms up (optim::WarmupLr), a clip_norm, and whether "
+      "the data hold NaN or infinity; AnomalyScope names the operation that made the first one",
+      options.folder.empty() ? "" : ". Checkpoints of the steps before are in " + options.folder)));
 }
 
 }  // namespace inner::internal

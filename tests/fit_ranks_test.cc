@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -134,6 +135,35 @@ TEST(FitRanksTest, ALossThatIsNoNumberOnOneRankEndsTheRunOnAll) {
     };
     EXPECT_THAT(testing::ErrorOf([&] { own.Run({.loss = loss, .progress = {.quiet = true}}); }),
                 HasSubstr("the run has diverged: the loss is NaN in epoch 1, step 1"));
+    EXPECT_TRUE(comm.Barrier().ok()) << "the ranks can go on";
+  });
+}
+
+TEST(FitRanksTest, WhatOneRankThrowsEndsTheCallOfAll) {
+  OnRanks(3, [&](comm::Communicator& comm) {
+    Rank own(&comm, 4);
+    int64_t losses = 0;
+    const LossFunction loss = [&](const Tensor& y, const Tensor& t) {
+      if (comm.rank() == 1 && ++losses == 3) throw std::runtime_error("the data are damaged");
+      return CrossEntropy(y, t);
+    };
+    const auto run = [&] { own.Run({.loss = loss, .progress = {.quiet = true}}); };
+    if (comm.rank() == 1) {
+      EXPECT_THROW(run(), std::runtime_error);
+    } else {
+      EXPECT_THAT(testing::ErrorOf(run), HasSubstr("rank 1 gave up: the data are damaged"));
+    }
+  });
+}
+
+TEST(FitRanksTest, OptionsThatOneRankCannotTakeAreRefusedByAll) {
+  OnRanks(2, [&](comm::Communicator& comm) {
+    Rank own(&comm, 8);
+    const FitOptions options = {.clip_norm = comm.rank() == 1 ? -1.0 : 1.0};
+    const std::string said = testing::ErrorOf([&] { own.Run(options); });
+    EXPECT_THAT(said, HasSubstr("clip_norm"));
+    EXPECT_EQ(said.find("rank 1: ") != std::string::npos, comm.rank() == 0) << said;
+    EXPECT_TRUE(comm.Barrier().ok()) << "the ranks can go on";
   });
 }
 
