@@ -27,9 +27,10 @@ absl::Status StatusOfAll(Communicator& comm, const absl::Status& own) {
 absl::Status BroadcastTexts(Communicator& comm, std::vector<std::string>& texts, int root) {
   auto count = static_cast<int64_t>(texts.size());
   FIRN_RETURN_IF_ERROR(comm.Broadcast(&count, 1, Element::kI64, root));
-  constexpr int64_t kMost = int64_t{1} << 31;  // of texts, and of bytes: what comes may be anything
-  FIRN_RETURN_IF(count < 0 || count > kMost,
-                 Internal("rank ", root, " tells of ", count, " texts (want 0 to 2^31)"));
+  // What comes may be anything, and is memory before it is compared with what follows.
+  constexpr int64_t kMostTexts = int64_t{1} << 20, kMost = int64_t{1} << 31;
+  FIRN_RETURN_IF(count < 0 || count > kMostTexts,
+                 Internal("rank ", root, " tells of ", count, " texts (want 0 to 2^20)"));
   texts.resize(static_cast<size_t>(count));
   std::vector<int64_t> sizes;
   for (const std::string& text : texts) sizes.push_back(static_cast<int64_t>(text.size()));

@@ -16,7 +16,8 @@ namespace firn::comm {
 // communicator's errors.
 absl::Status StatusOfAll(Communicator& comm, const absl::Status& own);
 
-// Gives all ranks what the root has, any bytes. All ranks call it.
+// Gives all ranks what the root has, any bytes. All ranks call it. Internal where the root says
+// that it has more than 2^20 texts or 2^31 bytes.
 absl::Status BroadcastTexts(Communicator& comm, std::vector<std::string>& texts, int root);
 
 }  // namespace firn::comm

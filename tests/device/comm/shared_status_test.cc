@@ -1,6 +1,8 @@
 // What one rank has to say comes to all of them, whole.
 #include "firn/device/comm/shared_status.h"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -35,6 +37,24 @@ TEST(SharedStatusTest, TheFirstErrorIsThatOfAllRanks) {
         EXPECT_EQ(StatusOfAll(comm, own), absl::DataLossError("rank " + digit + ": no " + digit));
       }
       EXPECT_EQ(StatusOfAll(comm, absl::InternalError("")), absl::InternalError("rank 0: "));
+    });
+  }
+}
+
+TEST(SharedStatusTest, TextsThatNoRankHasAreRefused) {
+  // Numbers of texts, and what is said of the bytes of the first.
+  const std::vector<std::vector<int64_t>> said = {
+      {-1}, {(int64_t{1} << 20) + 1}, {int64_t{1} << 30}, {1, -1}, {1, int64_t{1} << 62}};
+  for (const std::vector<int64_t>& numbers : said) {
+    OnRanks(2, [&](Communicator& comm) {
+      std::vector<std::string> texts;
+      if (comm.rank() == 1) {
+        EXPECT_EQ(BroadcastTexts(comm, texts, 0).code(), absl::StatusCode::kInternal) << numbers[0];
+        return;
+      }
+      for (int64_t number : numbers) {
+        EXPECT_TRUE(comm.Broadcast(&number, 1, Element::kI64, 0).ok());
+      }
     });
   }
 }
