@@ -45,6 +45,7 @@
 #include "firn/io/data/transforms/tone.h"
 #include "firn/io/data/transforms/transform.h"
 #include "firn/io/graph/graph_file.h"
+#include "firn/io/graph/save.h"
 #include "firn/io/image/image.h"
 #include "firn/io/metrics/accuracy.h"
 #include "firn/io/metrics/auc.h"

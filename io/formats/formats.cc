@@ -35,37 +35,63 @@ std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// How long the suffix of the format is that the name ends in; 0: none.
-size_t SuffixOf(const std::string& name, const Format& format) {
+using Suffixes = std::vector<std::string>;
+
+// How long the longest of them is that the name ends in; 0: none.
+size_t LongestEnd(const std::string& name, const Suffixes& suffixes) {
   size_t longest = 0;
-  for (const auto* list : {&format.suffixes, &format.read_suffixes}) {
-    for (const std::string& suffix : *list) {
-      if (absl::EndsWithIgnoreCase(name, suffix)) longest = std::max(longest, suffix.size());
-    }
+  for (const std::string& suffix : suffixes) {
+    if (absl::EndsWithIgnoreCase(name, suffix)) longest = std::max(longest, suffix.size());
   }
   return longest;
 }
+size_t SuffixOf(const std::string& name, const Format& format) {
+  return std::max(LongestEnd(name, format.suffixes), LongestEnd(name, format.read_suffixes));
+}
+
+template <class... What>
+[[noreturn]] void Refuse(const What&... what) {
+  RaiseStatus(InvalidArgument(what...), "register_format");
+}
+
+bool Has(const Suffixes& suffixes, const std::string& suffix) {
+  return std::count(suffixes.begin(), suffixes.end(), suffix) > 0;
+}
+
+// What is only told gives way to who reads it; graphs may be written where others write tensors.
+bool Clash(const Format& one, const Format& other, const std::string& suffix, bool of_graphs) {
+  if (of_graphs) return Has(other.graph_suffixes, suffix);
+  return other.instead.empty() && one.instead.empty() &&
+         (Has(other.suffixes, suffix) || Has(other.read_suffixes, suffix));
+}
 
 void CheckSuffixes(const Format& format, const Registry& registry) {
-  for (const auto* list : {&format.suffixes, &format.read_suffixes}) {
+  if (format.graph_suffixes.empty() != !format.write_graph) {
+    Refuse(format.name, ": expected write_graph and graph_suffixes, got ",
+           format.write_graph ? "no suffix" : "no function that writes");
+  }
+  for (const auto* list : {&format.suffixes, &format.read_suffixes, &format.graph_suffixes}) {
     for (const std::string& suffix : *list) {
       if (suffix.size() < 2 || suffix[0] != '.' || absl::AsciiStrToLower(suffix) != suffix) {
-        RaiseStatus(InvalidArgument(format.name, ": the suffix '", suffix,
-                                    "' (want a dot and small letters behind it)"),
-                    "register_format");
+        Refuse(format.name, ": the suffix '", suffix, "' (want a dot and small letters behind it)");
       }
       for (const auto& [key, other] : registry.formats) {
-        // What is only told gives way to who reads it.
-        if (!other->instead.empty() || !format.instead.empty()) continue;
-        for (const auto* taken : {&other->suffixes, &other->read_suffixes}) {
-          if (std::count(taken->begin(), taken->end(), suffix) == 0) continue;
-          RaiseStatus(InvalidArgument(format.name, ": the suffix ", suffix, " is that of ",
-                                      other->name, " (want one that no format has)"),
-                      "register_format");
-        }
+        if (!Clash(format, *other, suffix, list == &format.graph_suffixes)) continue;
+        Refuse(format.name, ": the suffix ", suffix, " is that of ", other->name,
+               " (want one that no format has)");
       }
     }
   }
+}
+
+// ".a, .b or .c".
+std::string Listed(Suffixes all) {
+  std::sort(all.begin(), all.end());
+  std::string text;
+  for (size_t i = 0; i < all.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : i + 1 == all.size() ? " or " : ", ", all[i]);
+  }
+  return text;
 }
 
 // What can be seen of a file without reading it. `file` must outlive the result.
@@ -98,9 +124,7 @@ void RegisterFormat(Format format) {
   const std::lock_guard<std::mutex> lock(registry.mutex);
   std::string key = absl::AsciiStrToLower(format.name);
   if (key.empty() || registry.formats.contains(key)) {
-    RaiseStatus(
-        InvalidArgument("a format called '", format.name, "' (want a name that no format has)"),
-        "register_format");
+    Refuse("a format called '", format.name, "' (want a name that no format has)");
   }
   CheckSuffixes(format, registry);
   registry.formats.emplace(std::move(key), std::make_unique<const Format>(std::move(format)));
@@ -131,6 +155,18 @@ const Format* FormatOfName(std::string_view path) {
       best = format;
       longest = length;
     }
+  }
+  return best;
+}
+
+const Format* GraphFormatOfName(std::string_view path) {
+  const std::string name = FileName(std::string(path));
+  const Format* best = nullptr;
+  size_t longest = 0;
+  for (const Format* format : Formats()) {
+    const size_t length = LongestEnd(name, format->graph_suffixes);
+    if (length > longest) best = format;
+    longest = std::max(longest, length);
   }
   return best;
 }
@@ -169,16 +205,19 @@ bool EndsAsWritten(std::string_view path, const Format& format) {
 }
 
 std::string SuffixesText(const std::function<bool(const Format& format)>& which) {
-  std::vector<std::string> all;
+  Suffixes all;
   for (const Format* format : Formats()) {
     if (which(*format)) all.insert(all.end(), format->suffixes.begin(), format->suffixes.end());
   }
-  std::sort(all.begin(), all.end());
-  std::string text;
-  for (size_t i = 0; i < all.size(); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : i + 1 == all.size() ? " or " : ", ", all[i]);
+  return Listed(std::move(all));
+}
+
+std::string GraphSuffixesText() {
+  Suffixes all;
+  for (const Format* format : Formats()) {
+    all.insert(all.end(), format->graph_suffixes.begin(), format->graph_suffixes.end());
   }
-  return text;
+  return Listed(std::move(all));
 }
 
 }  // namespace firn::io

@@ -2,8 +2,9 @@
 #define FIRN_IO_FORMATS_FORMATS_H_
 
 // The formats of files, each of which says what it is called, how a file of it is told and what
-// reads and writes it. io::Load and io::Save, cells of CSV data sets that name files, and the
-// commands of `firn` ask here. A program's own format is one of them once it is registered:
+// reads and writes it. io::Load and io::Save (of tensors and of graphs), cells of CSV data sets
+// that name files, and the commands of `firn` ask here. A program's own format is one of them once
+// it is registered:
 //
 //   io::RegisterFormat({.name = "RAW",
 //                       .suffixes = {".raw"},
@@ -38,6 +39,7 @@ namespace firn::io {
 
 struct DecodeImageOptions;  // image/image.h
 struct GraphInfo;           // graph/graph_info.h
+struct SaveOptions;         // graph/save.h
 
 enum class FileHolds { kTensors, kTable, kImage, kSound, kGraph, kEvents };
 
@@ -100,13 +102,24 @@ struct Format {
   std::function<GraphInfo(const std::string& path, const LoadLimits& limits,
                           const inner::Graph& graph)>
       read_info = {};
+  // How names end of the files that write_graph takes, as `suffixes`; they tell nothing of files
+  // that are there.
+  std::vector<std::string> graph_suffixes = {};
+  // Whether write_graph can leave dimension 0 of inputs open. Without it, it is not asked to.
+  bool any_batch = false;
+  // Replaces the file as a whole; gives what the file does not do as the graph does. Its errors
+  // name what the format cannot hold.
+  std::function<std::vector<std::string>(const std::string& path, const inner::Graph& graph,
+                                         const SaveOptions& options)>
+      write_graph = {};
   // Of files that are neither read nor written, which are told all the same: what to do instead.
   std::string instead = {};
 };
 
 // Thread-safe. Throws firn::Error, InvalidArgument, for a format without a name, and one whose name
 // or one of whose suffixes another has (but for one with `instead`, whose suffixes it takes), or
-// whose suffix does not begin with a dot.
+// whose suffix does not begin with a dot; and where only one of write_graph and graph_suffixes is
+// given, or another format writes graphs to files of such a suffix.
 void RegisterFormat(Format format);
 
 // All formats, by their names. They stay where they are.
@@ -116,6 +129,8 @@ const Format* FindFormat(std::string_view name);
 // The one whose suffix, the longest of all, ends the name of the file in any letters; null: none.
 // Nothing is opened.
 const Format* FormatOfName(std::string_view path);
+// The one that writes graphs to files of such names, by the longest of graph_suffixes; null: none.
+const Format* GraphFormatOfName(std::string_view path);
 // The one that recognises the file: by what it holds, of several the one whose suffix it has, and
 // if none does, by its name. Null: none of them, or it cannot be opened.
 const Format* FormatOfFile(const std::string& path);
@@ -126,6 +141,8 @@ void RefuseForeign(const std::string& path, std::string_view who);
 bool EndsAsWritten(std::string_view path, const Format& format);
 // ".h5, .hdf5, .npy or .npz": the suffixes of those formats that `which` says.
 std::string SuffixesText(const std::function<bool(const Format& format)>& which);
+// ".firn, .nnb or .onnx": all graph_suffixes.
+std::string GraphSuffixesText();
 
 namespace internal {
 

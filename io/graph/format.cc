@@ -1,8 +1,8 @@
 // Of a graph's file the states are tensors, in the order of the file.
 #include "firn/io/formats/formats.h"
-#include "firn/io/formats/graph_writers.h"
 #include "firn/io/graph/graph_file.h"
 #include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/save.h"
 
 namespace firn::io {
 
@@ -19,16 +19,13 @@ FIRN_FILE_FORMAT(graph) {
           .read_tensors =
               [](const std::string& path, const LoadOptions& options) {
                 return ReadGraph(path, {.limits = options.limits}).states;
+              },
+          .graph_suffixes = {".firn"},
+          .write_graph =
+              [](const std::string& path, const inner::Graph& graph, const SaveOptions& options) {
+                SaveGraph(path, graph, {.names = options.names, .info = options.info});
+                return std::vector<std::string>();
               }};
-}
-
-FIRN_GRAPH_WRITER(graph) {
-  return {.name = "Firn graph",
-          .suffixes = {".firn"},
-          .write = [](const std::string& path, const GraphFile& file, bool) {
-            SaveGraph(path, file.graph, {.names = file.states, .info = file.info});
-            return std::vector<std::string>();
-          }};
 }
 
 }  // namespace firn::io

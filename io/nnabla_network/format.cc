@@ -10,9 +10,8 @@
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
-#include "firn/io/formats/graph_writers.h"
-#include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/graph/graph_info_text.h"
+#include "firn/io/graph/save.h"
 #include "firn/io/nnabla_model/nnabla_file.h"
 #include "firn/io/nnabla_network/nnabla_export.h"
 #include "firn/io/nnabla_network/nnabla_network.h"
@@ -56,6 +55,18 @@ void WarnOfInfo(const GraphInfo& info, std::vector<std::string>* warnings) {
                                    absl::StrJoin(fields, ", "), " (an .onnx or a .firn keeps it)"));
 }
 
+std::vector<std::string> Write(const std::string& path, const inner::Graph& graph,
+                               const SaveOptions& options) {
+  std::vector<std::string> warnings =
+      ExportNnabla(path, graph, {.dynamic_batch = options.any_batch, .names = options.names})
+          .warnings;
+  WarnOfInfo(options.info, &warnings);
+  if (absl::EndsWithIgnoreCase(path, ".nntxt") && !options.names.empty()) {
+    warnings.push_back("an .nntxt has no parameters; an .nnp has");
+  }
+  return warnings;
+}
+
 }  // namespace
 
 FIRN_FILE_FORMAT(nnabla_model) {
@@ -71,38 +82,20 @@ FIRN_FILE_FORMAT(nnabla_model) {
                 model.parameters = state;
                 SaveNnabla(path, model);
               },
-          .read_network = NetworkOf};
+          .read_network = NetworkOf,
+          .graph_suffixes = {".nnp", ".nntxt"},
+          .any_batch = true,
+          .write_graph = Write};
 }
 
 FIRN_FILE_FORMAT(nnabla_parameters) {
   return {.name = "NNabla parameters", .read_suffixes = {".protobuf"}, .read_tensors = Parameters};
 }
 
-FIRN_GRAPH_WRITER(nnabla_model) {
-  return {.name = "NNabla model",
-          .suffixes = {".nnp", ".nntxt"},
-          .any_batch = true,
-          .write = [](const std::string& path, const GraphFile& file, bool any_batch) {
-            std::vector<std::string> warnings =
-                ExportNnabla(path, file.graph, {.dynamic_batch = any_batch, .names = file.states})
-                    .warnings;
-            WarnOfInfo(file.info, &warnings);
-            if (absl::EndsWithIgnoreCase(path, ".nntxt") && !file.states.empty()) {
-              warnings.push_back("an .nntxt has no parameters; an .nnp has");
-            }
-            return warnings;
-          }};
-}
-
-FIRN_GRAPH_WRITER(nnabla_c_runtime) {
-  return {.name = "NNabla's C runtime",
-          .suffixes = {".nnb"},
-          .write = [](const std::string& path, const GraphFile& file, bool) {
-            std::vector<std::string> warnings =
-                ExportNnabla(path, file.graph, {.names = file.states}).warnings;
-            WarnOfInfo(file.info, &warnings);
-            return warnings;
-          }};
+// The suffix is told, too: //io/formats:foreign says what to do with such a file.
+FIRN_FILE_FORMAT(nnb) {
+  return {
+      .name = "NNB", .holds = FileHolds::kGraph, .graph_suffixes = {".nnb"}, .write_graph = Write};
 }
 
 }  // namespace firn::io

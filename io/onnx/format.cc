@@ -1,13 +1,14 @@
 // Of an ONNX file the initializers are tensors, in the order of the file. Messages have no first
 // bytes that tell: the name does.
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
-#include "firn/io/formats/graph_writers.h"
-#include "firn/io/graph/graph_file_contents.h"
 #include "firn/io/graph/graph_info_text.h"
+#include "firn/io/graph/save.h"
 #include "firn/io/onnx/internal/onnx_check.h"
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
@@ -44,6 +45,15 @@ absl::StatusOr<GraphInfo> Info(const std::string& path, const LoadLimits& limits
   return GraphInfo();
 }
 
+std::vector<std::string> Write(const std::string& path, const inner::Graph& graph,
+                               const SaveOptions& options) {
+  OnnxExportOptions written = {.dynamic_batch = options.any_batch, .names = options.names};
+  if (options.info != GraphInfo()) {
+    written.metadata.Insert(kGraphInfoKey, GraphInfoText(options.info));
+  }
+  return ExportOnnx(path, graph, written).warnings;
+}
+
 }  // namespace
 
 FIRN_FILE_FORMAT(onnx) {
@@ -62,20 +72,10 @@ FIRN_FILE_FORMAT(onnx) {
           .read_info =
               [](const std::string& path, const LoadLimits& limits, const inner::Graph& graph) {
                 return ValueOrRaise(Info(path, limits, graph), "load");
-              }};
-}
-
-FIRN_GRAPH_WRITER(onnx) {
-  return {.name = "ONNX",
-          .suffixes = {".onnx"},
+              },
+          .graph_suffixes = {".onnx"},
           .any_batch = true,
-          .write = [](const std::string& path, const GraphFile& file, bool any_batch) {
-            OnnxExportOptions options = {.dynamic_batch = any_batch, .names = file.states};
-            if (file.info != GraphInfo()) {
-              options.metadata.Insert(kGraphInfoKey, GraphInfoText(file.info));
-            }
-            return ExportOnnx(path, file.graph, options).warnings;
-          }};
+          .write_graph = Write};
 }
 
 }  // namespace firn::io

@@ -11,8 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
-#include "firn/io/formats/graph_writers.h"
 #include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/save.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/command.h"
@@ -79,13 +79,13 @@ bool HoldsGraph(const std::string& path) {
 }
 
 // A network becomes a graph of one size of inputs, which may leave the batch open again.
-int ConvertGraph(Terminal& terminal, const Options& o, const io::GraphWriter& writer) {
-  if (o.any_batch && !writer.any_batch) {
-    throw UsageError(
-        absl::StrCat("--any-batch: a file of ", writer.name, " has one size of batches"));
+int ConvertGraph(Terminal& terminal, const Options& o, const io::Format& to) {
+  if (o.any_batch && !to.any_batch) {
+    throw UsageError(absl::StrCat("--any-batch: a file of ", to.name, " has one size of batches"));
   }
   const io::GraphFile file = ReadGraph(o.from);
-  const std::vector<std::string> warnings = writer.write(o.to, file, o.any_batch);
+  const std::vector<std::string> warnings = io::Save(
+      o.to, file.graph, {.names = file.states, .info = file.info, .any_batch = o.any_batch});
   const size_t operations = file.graph.instrs.size();
   std::string text =
       absl::StrCat(o.to, ": ", operations, " operations, ", file.states.size(), " parameters\n");
@@ -106,9 +106,9 @@ int Convert(Terminal& terminal, const Options& o) {
   if (!o.force && std::filesystem::exists(o.to, error)) {
     Refuse(FailedPrecondition(o.to, ": expected no file, got one (--force replaces it)"));
   }
-  const io::GraphWriter* const writer = io::GraphWriterOfName(o.to);
-  if (writer != nullptr && !o.weights && HoldsGraph(o.from.path)) {
-    return ConvertGraph(terminal, o, *writer);
+  const io::Format* const of_graphs = io::GraphFormatOfName(o.to);
+  if (of_graphs != nullptr && !o.weights && HoldsGraph(o.from.path)) {
+    return ConvertGraph(terminal, o, *of_graphs);
   }
   if (o.any_batch) throw UsageError("--any-batch is for graphs");
   const io::Format& from = FormatToRead(o);

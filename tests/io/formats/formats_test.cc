@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "firn/autograd/graph/graph.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/data/csv_rows.h"
-#include "firn/io/formats/graph_writers.h"
 #include "firn/io/graph/graph_file.h"
+#include "firn/io/graph/save.h"
 #include "firn/io/npy/npy.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/from.h"
@@ -175,14 +176,39 @@ TEST(FormatsTest, WhatFirnDoesNotReadGivesWay) {
   RefuseForeign(text, "mine");
 }
 
-TEST(FormatsTest, WritersOfGraphsAreListed) {
-  const std::vector<const GraphWriter*> all = GraphWriters();
-  ASSERT_FALSE(all.empty());
-  for (const GraphWriter* writer : all) {
-    EXPECT_EQ(GraphWriterOfName("x" + writer->suffixes[0]), writer);
-    EXPECT_THAT(GraphSuffixesText(), HasSubstr(writer->suffixes[0]));
-  }
-  EXPECT_EQ(GraphWriterOfName("x.pt"), nullptr);
+// One operation's worth of a text.
+Format Count() {
+  return {.name = "count of operations",
+          .holds = FileHolds::kGraph,
+          .graph_suffixes = {".opcount", ".h5"},
+          .write_graph = [](const std::string& path, const inner::Graph& graph,
+                            const SaveOptions& options) {
+            WriteFile(path, std::to_string(graph.instrs.size()));
+            return std::vector<std::string>(options.names.empty() ? 0 : 1, "no parameters");
+          }};
+}
+
+TEST(FormatsTest, SaveTakesGraphs) {
+  const StateDict state = {{"w", FromValues({1.f, 2.f})}};
+  const StaticGraph graph = Freeze([&](const Tensor& x) { return x * state["w"]; }, Zeros({1, 2}));
+  const std::string path = TempPath("saved.FIRN");
+  EXPECT_TRUE(Save(path, graph, {.names = state, .info = {.classes = {"a", "b"}}}).empty());
+  EXPECT_TRUE(Load(path)["w"].Equals(state["w"]));
+  EXPECT_TRUE(LoadGraph(path)(Ones({1, 2})).Equals(Reshape(state["w"], {1, 2})));
+  EXPECT_EQ(LoadGraphInfo(path).classes, (std::vector<std::string>{"a", "b"}));
+  EXPECT_THAT(testing::ErrorOf([&] { Save(path, graph, {.any_batch = true}); }),
+              HasSubstr("a file of Firn graph has one size of batches"));
+  EXPECT_TRUE(Load(path)["w"].Equals(state["w"]));
+  EXPECT_THAT(testing::ErrorOf([&] { Save(TempPath("graph.pt"), graph); }),
+              HasSubstr("ends in '.pt' (want .firn"));
+
+  RegisterFormat(Count());
+  EXPECT_EQ(NameOf(GraphFormatOfName("x.OPCOUNT")), "count of operations");
+  EXPECT_EQ(NameOf(FormatOfName("x.h5")), "HDF5");
+  EXPECT_THAT(GraphSuffixesText(), HasSubstr(".h5 or .opcount"));
+  const std::string count = TempPath("net.opcount");
+  EXPECT_THAT(Save(count, graph, {.names = state}), ::testing::ElementsAre("no parameters"));
+  EXPECT_EQ(ReadFile(count), "1");
 }
 
 TEST(FormatsTest, RefusesASecondOne) {
@@ -195,6 +221,14 @@ TEST(FormatsTest, RefusesASecondOne) {
               HasSubstr("mine: the suffix .pt is that of PyTorch"));
   EXPECT_THAT(error({.name = "mine", .read_suffixes = {"mine"}}),
               HasSubstr("the suffix 'mine' (want a dot and small letters behind it)"));
+  const auto written = [](const std::string&, const inner::Graph&, const SaveOptions&) {
+    return std::vector<std::string>();
+  };
+  EXPECT_THAT(error({.name = "mine", .graph_suffixes = {".firn"}, .write_graph = written}),
+              HasSubstr("mine: the suffix .firn is that of Firn graph"));
+  EXPECT_THAT(error({.name = "mine", .write_graph = written}),
+              HasSubstr("expected write_graph and graph_suffixes, got no suffix"));
+  EXPECT_THAT(error({.name = "mine", .graph_suffixes = {".mine"}}), HasSubstr("got no function"));
   EXPECT_EQ(FindFormat("mine"), nullptr);
 }
 

@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "firn/autograd/graph/graph.h"
 #include "firn/autograd/graph/static_graph.h"
-#include "firn/io/formats/graph_writers.h"
+#include "firn/io/formats/formats.h"
 #include "firn/io/graph/graph_file.h"
 #include "firn/io/graph/graph_file_contents.h"
+#include "firn/io/graph/save.h"
 #include "firn/io/onnx/onnx_export.h"
 #include "firn/io/parameters.h"
 #include "firn/tensor/from.h"
@@ -133,33 +135,18 @@ TEST(ConvertTest, AGraphGoesToFilesOfGraphs) {
 TEST(ConvertTest, AProgramHasItsOwnFilesOfGraphs) {
   io::SaveGraph(TempPath("own.firn"), Freeze([](const Tensor& x) { return Relu(x); }, Zeros({2})));
   const std::string to = TempPath("own.opcount");
-  const io::GraphWriter list = {
-      .name = "count of operations",
-      .suffixes = {".opcount"},
-      .write = [](const std::string& path, const io::GraphFile& file, bool) {
-        WriteFile(path, std::to_string(file.graph.instrs.size()));
-        return std::vector<std::string>{"it has no parameters"};
-      }};
-  io::RegisterGraphWriter(list);
+  io::RegisterFormat({.name = "count of operations",
+                      .holds = io::FileHolds::kGraph,
+                      .graph_suffixes = {".opcount"},
+                      .write_graph = [](const std::string& path, const inner::Graph& graph,
+                                        const io::SaveOptions&) {
+                        WriteFile(path, std::to_string(graph.instrs.size()));
+                        return std::vector<std::string>{"it has no parameters"};
+                      }});
   const Outcome o = Firn({"convert", TempPath("own.firn"), to, "--force"});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("warning: it has no parameters"));
   EXPECT_EQ(io::ReadFile(to), "1");
-  EXPECT_EQ(io::GraphWriterOfName("x.OPCOUNT")->name, list.name);
-
-  const auto error = [](io::GraphWriter writer) {
-    return firn::testing::ErrorOf([&] { io::RegisterGraphWriter(std::move(writer)); });
-  };
-  io::GraphWriter other = list;
-  EXPECT_THAT(error(other), HasSubstr("want a name that no writer has"));
-  other.name = "mine";
-  EXPECT_THAT(error(other), HasSubstr("the suffix .opcount is that of count of operations"));
-  other.suffixes = {"mine"};
-  EXPECT_THAT(error(other), HasSubstr("want a dot and small letters behind it"));
-  other.suffixes = {};
-  EXPECT_THAT(error(other), HasSubstr("expected a suffix, got none"));
-  other.write = nullptr;
-  EXPECT_THAT(error(other), HasSubstr("expected a function that writes, got none"));
 }
 
 TEST(ConvertTest, GraphsBecomeEachOther) {

@@ -1,0 +1,48 @@
+#ifndef FIRN_IO_GRAPH_SAVE_H_
+#define FIRN_IO_GRAPH_SAVE_H_
+
+// Saving captured runs in one line, to files of Firn and of others:
+//
+//   StaticGraph graph = Freeze([&](const Tensor& x) { return net(x); }, images);
+//   io::Save("net.firn", graph, {.names = net.state_dict()});
+//   io::Save("net.onnx", graph, {.names = net.state_dict(), .any_batch = true});
+
+#include <string>
+#include <vector>
+
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/graph/graph_info.h"
+#include "firn/tensor/state_dict.h"
+
+namespace firn::io {
+
+struct SaveOptions {
+  // Names for states: a module's state_dict(), an optimizer's. Tensors that are no states of the
+  // graph are passed over; those that are not named here get names of the format.
+  StateDict names = {};
+  // What its numbers mean (io/graph/graph_info.h). A warning lists what the format leaves out.
+  GraphInfo info = {};
+  // Whether dimension 0 of all inputs may be another in each run. Sizes equal to it that stand in
+  // the attributes of operations are then taken for the batch too, so capture with a batch size
+  // that no other dimension has.
+  bool any_batch = false;
+};
+
+// Writes the graph with the elements that its states have now, in the format that the end of the
+// name tells: .firn (io/graph/graph_file.h), with //:firn or //io/formats:networks also .onnx
+// (io/onnx/onnx_export.h), .nnp, .nntxt and .nnb (io/nnabla_network/nnabla_export.h), and what the
+// program registers (io/formats/formats.h). Options of one format alone are those of its own
+// function. Gives what the file does not do as the captured run did; nothing, as a rule.
+//
+// Throws firn::Error: InvalidArgument for other names, listing those that are written, and for
+// any_batch where the format has one size of batches; else those of the format's function. What
+// was at `path` before is then unharmed.
+std::vector<std::string> Save(const std::string& path, const StaticGraph& graph,
+                              const SaveOptions& options = {});
+// The same of a graph that is not compiled; Save(path, {}) has no options and is of tensors.
+std::vector<std::string> Save(const std::string& path, const inner::Graph& graph,
+                              const SaveOptions& options);
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_GRAPH_SAVE_H_
