@@ -17,7 +17,7 @@ namespace firn::io {
 // (io/safetensors/safetensors.h), .pt and .pth, which PyTorch reads (io/torch/torch.h), .h5 and
 // .hdf5 (io/hdf5/hdf5.h), .npz and, for one tensor, .npy (io/npy/npy.h), those of formats that the
 // program registers (io/formats/formats.h), and with //:firn, or //io/formats:networks, an .nnp of
-// parameters alone. Throws firn::Error, which lists them; what was at
+// parameters alone, or NNabla's .protobuf. Throws firn::Error, which lists them; what was at
 // `path` before is then unharmed.
 void Save(const std::string& path, const StateDict& state);
 

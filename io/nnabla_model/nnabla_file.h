@@ -27,11 +27,13 @@ namespace firn::io {
 nnabla::Model LoadNnabla(const std::string& path, const LoadOptions& options = {});
 
 // Writes an .nnp that NNabla 1.39 loads: network.nntxt, parameter.h5 and, for optimizers with
-// states, the files of those; or an .nntxt, the text alone, without parameters and states. Replaces
-// the file as a whole; equal models give equal files. Throws firn::Error: InvalidArgument for
-// arguments that a function's type does not have, names that are no UTF-8, parameters whose names
-// NNabla would not find, and more than 4 GB; those of the system for the path. The old file is then
-// as it was.
+// states, the files of those; or an .nntxt, the text alone, without parameters and states; or a
+// .protobuf, parameters alone, as nnabla.load_parameters reads them: all are f32 there (f16 and
+// bf16 become that), and networks have other numbers in each release of NNabla. Replaces the file
+// as a whole; equal models give equal files. Throws firn::Error: InvalidArgument for arguments that
+// a function's type does not have, names that are no UTF-8, parameters whose names NNabla would not
+// find, in a .protobuf parameters of other types and more than 2 GB, and in an .nnp more than 4 GB;
+// those of the system for the path. The old file is then as it was.
 void SaveNnabla(const std::string& path, const nnabla::Model& model);
 
 }  // namespace firn::io

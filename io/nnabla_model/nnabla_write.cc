@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -16,6 +18,7 @@
 #include "firn/io/nnabla_model/internal/nnabla_schema.h"
 #include "firn/io/nnabla_model/internal/proto_reading.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
+#include "firn/io/wire/internal/wire.h"
 #include "firn/io/zip/internal/zip.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
@@ -122,6 +125,39 @@ absl::Status AddText(const nnabla::Model& model, inner::internal::AtomicFile* ou
   return out->Write(text.data(), text.size());
 }
 
+// NNablaProtoBuf with parameters alone, the one part whose numbers all releases share.
+absl::StatusOr<std::string> ParameterBytes(const StateDict& parameters) {
+  enum { kParameter = 200, kName = 1, kShape = 20, kDim = 1, kData = 100, kNeedGrad = 101 };
+  internal::WireWriter out;
+  for (const auto& [name, tensor] : parameters) {
+    FIRN_RETURN_IF(tensor.dtype() != DType::kF32 && tensor.dtype() != DType::kF16 &&
+                       tensor.dtype() != DType::kBF16,
+                   InvalidArgument("parameter ", JsonString(name),
+                                   ": expected f32, or f16 or bf16, which become that, got ",
+                                   DTypeName(tensor.dtype())));
+    const std::string variable = internal::H5Path(parameters, name);
+    FIRN_RETURN_IF(!inner::internal::IsUtf8(variable),
+                   InvalidArgument("parameter ", JsonString(name), ": expected UTF-8"));
+    const std::vector<float> data = tensor.Detach().To(DType::kF32).ToVector<float>();
+    internal::WireWriter shape;
+    for (const int64_t size : tensor.shape()) shape.Integer(kDim, size);
+    const size_t begun = out.Begin(kParameter);
+    out.Bytes(kName, variable).Message(kShape, shape);
+    out.Bytes(kData, {reinterpret_cast<const char*>(data.data()), data.size() * sizeof(float)});
+    if (tensor.requires_grad()) out.Integer(kNeedGrad, 1);
+    out.End(begun);
+    FIRN_RETURN_IF(out.bytes().size() > std::numeric_limits<int32_t>::max(),
+                   InvalidArgument("expected less than 2 GiB, which is what readers of protocol "
+                                   "buffers take (an .h5 or an .nnp holds more)"));
+  }
+  return std::move(out).Take();
+}
+
+absl::Status AddParameters(const nnabla::Model& model, inner::internal::AtomicFile* out) {
+  FIRN_ASSIGN_OR_RETURN(const std::string bytes, ParameterBytes(model.parameters));
+  return out->Write(bytes.data(), bytes.size());
+}
+
 absl::Status AddAll(const nnabla::Model& model, inner::internal::AtomicFile* out) {
   internal::ZipWriter zip(out);
   FIRN_RETURN_IF_ERROR(CheckNames(model));
@@ -144,11 +180,15 @@ absl::Status AddAll(const nnabla::Model& model, inner::internal::AtomicFile* out
 }  // namespace
 
 absl::Status TrySaveNnabla(const std::string& path, const nnabla::Model& model) {
-  const bool text_alone = absl::EndsWithIgnoreCase(path, ".nntxt");
-  FIRN_RETURN_IF(!text_alone && !absl::EndsWithIgnoreCase(path, ".nnp"),
-                 InvalidArgument(path, ": expected .nnp or .nntxt at the end of the name"));
+  absl::Status (*add)(const nnabla::Model&, inner::internal::AtomicFile*) = nullptr;
+  if (absl::EndsWithIgnoreCase(path, ".nnp")) add = AddAll;
+  if (absl::EndsWithIgnoreCase(path, ".nntxt")) add = AddText;
+  if (absl::EndsWithIgnoreCase(path, ".protobuf")) add = AddParameters;
+  FIRN_RETURN_IF(
+      add == nullptr,
+      InvalidArgument(path, ": expected .nnp, .nntxt or .protobuf at the end of the name"));
   FIRN_ASSIGN_OR_RETURN(inner::internal::AtomicFile out, inner::internal::AtomicFile::Create(path));
-  const absl::Status added = text_alone ? AddText(model, &out) : AddAll(model, &out);
+  const absl::Status added = add(model, &out);
   if (!added.ok()) {
     return absl::Status(added.code(),
                         absl::StrCat("save ", path, ": ", std::string(added.message())));

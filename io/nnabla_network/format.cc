@@ -24,6 +24,13 @@ StateDict Parameters(const std::string& path, const LoadOptions& options) {
   return LoadNnabla(path, options).parameters;
 }
 
+// Without a network, which NNabla loads, too.
+void SaveParameters(const std::string& path, const StateDict& state) {
+  nnabla::Model model;
+  model.parameters = state;
+  SaveNnabla(path, model);
+}
+
 // Executors are what a file is to be used by; files without one have networks alone.
 Network NetworkOf(const std::string& path, const ReadNetworkOptions& options) {
   static_assert(kAnyBatch == nnabla::kOpenBatch);
@@ -76,12 +83,7 @@ FIRN_FILE_FORMAT(nnabla_model) {
           .read_suffixes = {".nntxt", ".prototxt"},
           .recognises = IsModel,
           .read_tensors = Parameters,
-          .write_tensors =
-              [](const std::string& path, const StateDict& state) {
-                nnabla::Model model;  // parameters alone, which NNabla loads
-                model.parameters = state;
-                SaveNnabla(path, model);
-              },
+          .write_tensors = SaveParameters,
           .read_network = NetworkOf,
           .graph_suffixes = {".nnp", ".nntxt"},
           .any_batch = true,
@@ -89,7 +91,11 @@ FIRN_FILE_FORMAT(nnabla_model) {
 }
 
 FIRN_FILE_FORMAT(nnabla_parameters) {
-  return {.name = "NNabla parameters", .read_suffixes = {".protobuf"}, .read_tensors = Parameters};
+  return {.name = "NNabla parameters",
+          .suffixes = {".protobuf"},
+          .read_tensors = Parameters,
+          .write_tensors = SaveParameters,
+          .widened = {DType::kF16, DType::kBF16}};
 }
 
 // The suffix is told, too: //io/formats:foreign says what to do with such a file.

@@ -10,6 +10,7 @@
 #include "firn/io/wire/internal/wire.h"
 #include "firn/io/zip/internal/zip.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/error_of.h"
@@ -109,6 +110,36 @@ TEST(NnablaFileTest, WritesTheTextAlone) {
   EXPECT_TRUE(text.optimizers[0].solver->states.empty());
 }
 
+TEST(NnablaFileTest, WritesParametersAlone) {
+  const std::string path = TempPath("copy.protobuf"), again = TempPath("again.protobuf");
+  const nnabla::Model model = LoadNnabla(Data("h5.nnp"));
+  SaveNnabla(path, model);
+  const nnabla::Model read = LoadNnabla(path);
+  EXPECT_TRUE(read.networks.empty());
+  ASSERT_EQ(read.parameters.size(), model.parameters.size());
+  for (const auto& [name, tensor] : model.parameters) {
+    EXPECT_TRUE(read.parameters[name].Equals(tensor)) << name;
+    EXPECT_EQ(read.parameters[name].requires_grad(), tensor.requires_grad()) << name;
+  }
+  SaveNnabla(again, read);
+  EXPECT_EQ(ReadFile(path), ReadFile(again));
+
+  const auto saved = [&](const StateDict& state) {
+    nnabla::Model of;
+    of.parameters = state;
+    return std::string(TrySaveNnabla(path, of).message());
+  };
+  EXPECT_EQ(saved({{"a.b", Full({}, 3).To(DType::kBF16)}, {"empty", Zeros({2, 0})}}), "");
+  EXPECT_TRUE(LoadNnabla(path).parameters["a.b"].Equals(Full({}, 3.f)));
+  EXPECT_EQ(LoadNnabla(path).parameters["empty"].shape(), Shape({2, 0}));
+  const std::string before = ReadFile(path);
+  EXPECT_THAT(
+      saved({{"t", Full({}, 7).To(DType::kI64)}}),
+      HasSubstr("parameter \"t\": expected f32, or f16 or bf16, which become that, got i64"));
+  EXPECT_THAT(saved({{"\xff", Zeros({1})}}), HasSubstr("expected UTF-8"));
+  EXPECT_EQ(ReadFile(path), before);
+}
+
 TEST(NnablaFileTest, RefusesToWriteWhatNnablaWouldNotRead) {
   const auto error = [](auto change) {
     nnabla::Model model = LoadNnabla(Data("h5.nnp"));
@@ -126,7 +157,7 @@ TEST(NnablaFileTest, RefusesToWriteWhatNnablaWouldNotRead) {
   EXPECT_THAT(error([](auto* m) { m->optimizers[0].solver->states[0].state[0].shape = {99}; }),
               HasSubstr("expected as many numbers as its shape says"));
   EXPECT_THAT(std::string(TrySaveNnabla(TempPath("x.txt"), {}).message()),
-              HasSubstr("expected .nnp or .nntxt at the end of the name"));
+              HasSubstr("expected .nnp, .nntxt or .protobuf at the end of the name"));
 }
 
 TEST(NnablaFileTest, RefusesArchivesOfOtherMembers) {

@@ -1,5 +1,5 @@
-// For each path on the standard input: reads the file and writes what it read to PATH.firn.nnp: a
-// line "OK PATH" or "ERROR PATH CODE MESSAGE".
+// For each path on the standard input: reads the file and writes what it read to PATH.firn.nnp, and
+// its parameters to PATH.firn.protobuf: a line "OK PATH" or "ERROR PATH CODE MESSAGE".
 #include <iostream>
 #include <string>
 
@@ -13,6 +13,7 @@ int main() {
     const auto model = firn::io::TryLoadNnabla(path);
     absl::Status status = model.status();
     if (model.ok()) status = firn::io::TrySaveNnabla(path + ".firn.nnp", *model);
+    if (status.ok()) status = firn::io::TrySaveNnabla(path + ".firn.protobuf", *model);
     if (status.ok()) {
       std::cout << "OK " << path << "\n";
     } else {

@@ -227,6 +227,17 @@ class NnablaPythonTest(unittest.TestCase):
                 line = subprocess.run([FILES], input=path + "\n", capture_output=True, check=True, text=True).stdout
                 self.assertTrue(line.startswith("OK"), line)
                 np.testing.assert_array_equal(outputs(path + ".firn.nnp"), outputs(path))
+                loaded = {}
+                for end in ("", ".firn.protobuf"):
+                    nn.clear_parameters()
+                    nn.load_parameters(path + end)
+                    loaded[end] = nn.get_parameters(grad_only=False)
+                self.assertGreater(len(loaded[""]), 4)
+                self.assertEqual(list(loaded[""]), list(loaded[".firn.protobuf"]))
+                for key, variable in loaded[""].items():
+                    written = loaded[".firn.protobuf"][key]
+                    np.testing.assert_array_equal(written.d, variable.d)
+                    self.assertEqual(written.need_grad, variable.need_grad, key)
                 nn.clear_parameters()
                 info = load([path + ".firn.nnp"], prepare_data_iterator=False)
                 self.assertEqual(info.optimizers["opt"].solver.name, "Adam")
