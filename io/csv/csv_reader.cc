@@ -9,6 +9,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/csv/internal/csv_line.h"
 #include "firn/io/csv/internal/csv_records.h"
+#include "firn/io/internal/byte_source.h"
 
 namespace firn::io {
 namespace {
@@ -69,6 +70,11 @@ class RowChecker {
 };
 
 }  // namespace
+
+CsvText::CsvText(std::string_view text, std::string name) : name_(std::move(name)), piece_(text) {}
+CsvText::CsvText(CsvText&&) noexcept = default;
+CsvText& CsvText::operator=(CsvText&&) noexcept = default;
+CsvText::~CsvText() = default;
 
 absl::StatusOr<CsvText> CsvText::Open(const std::string& path, int64_t max_bytes) {
   CsvText text({}, path);

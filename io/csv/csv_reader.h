@@ -6,16 +6,18 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "firn/io/csv/csv_field.h"
-#include "firn/io/internal/byte_source.h"
 
 namespace firn::io {
+
+namespace internal {
+class ByteSource;
+}
 
 // The text of a table: a file, unpacked where it is gzip, or memory. Thread-compatible.
 class CsvText {
@@ -23,7 +25,10 @@ class CsvText {
   // ResourceExhausted once there are more than `max_bytes` bytes, unpacked.
   static absl::StatusOr<CsvText> Open(const std::string& path, int64_t max_bytes);
   // `text` must outlive it; `name` stands for the path in messages.
-  CsvText(std::string_view text, std::string name) : name_(std::move(name)), piece_(text) {}
+  CsvText(std::string_view text, std::string name);
+  CsvText(CsvText&&) noexcept;
+  CsvText& operator=(CsvText&&) noexcept;
+  ~CsvText();
 
   const std::string& name() const { return name_; }
   // What comes next; it holds until the next call. Empty at the end.
@@ -32,7 +37,7 @@ class CsvText {
  private:
   std::string name_;
   std::string_view piece_;
-  std::unique_ptr<internal::ByteSource> source_ = nullptr;  // null: memory
+  std::unique_ptr<internal::ByteSource> source_;  // null: memory
   std::string buffer_ = {};
   int64_t max_bytes_ = 0;
 };

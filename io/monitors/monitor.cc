@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/monitors/internal/append_file.h"
+#include "firn/io/monitors/internal/open_records.h"
 #include "firn/io/monitors/line_file.h"
 #include "firn/io/number_text.h"
 #include "firn/tensor/error.h"
@@ -23,6 +24,7 @@ namespace firn::io {
 namespace {
 
 using internal::AppendFile;
+using internal::OpenRecords;
 
 constexpr char kWho[] = "monitor";
 

@@ -15,8 +15,6 @@
 namespace firn::io {
 namespace {
 
-using internal::AppendFile;
-
 absl::Status In(const std::string& name, int64_t record, const absl::Status& status) {
   const char* const option =
       absl::IsResourceExhausted(status) ? " (limits.max_metadata_bytes)" : "";

@@ -12,6 +12,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/io/csv/internal/csv_line.h"
 #include "firn/io/monitors/internal/append_file.h"
+#include "firn/io/monitors/internal/open_records.h"
 #include "firn/io/monitors/line_file.h"
 #include "firn/io/monitors/record_parsers.h"
 #include "firn/tensor/error.h"
@@ -22,6 +23,7 @@ namespace {
 using inner::internal::CsvField;
 using inner::internal::JsonString;
 using internal::AppendFile;
+using internal::OpenRecords;
 
 // Text that reads as something else in a CSV file needs quotes, "" for one that is empty.
 std::string CsvText(const std::string& text) {

@@ -23,8 +23,6 @@
 namespace firn::io {
 namespace {
 
-using internal::AppendFile;
-
 constexpr char kWho[] = "series";
 constexpr size_t kMostFields = 4;
 using Fields = std::array<double, kMostFields>;

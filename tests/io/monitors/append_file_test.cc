@@ -12,6 +12,7 @@
 #include <limits>
 #include <sstream>
 
+#include "firn/io/monitors/internal/open_records.h"
 #include "firn/io/monitors/line_file.h"
 #include "firn/io/number_text.h"
 #include "gmock/gmock.h"

@@ -58,6 +58,11 @@ TEST(ConvertTest, RefusesByNameWhatTheTargetCannotHold) {
   };
   EXPECT_THAT(error("half.pt", "half.npz"),
               HasSubstr("half.npz: w: expected a type that NPZ has, got bf16 (--widen"));
+  EXPECT_THAT(error("half.pt", "half.protobuf"),
+              HasSubstr("expected a type that NNabla parameters has, got bf16 (--widen"));
+  const std::string wide = TempPath("half.protobuf");
+  EXPECT_EQ(Firn({"convert", TempPath("half.pt"), wide, "--widen"}).status, 0);
+  EXPECT_TRUE(io::Load(wide)["w"].Equals(Ones({2})));
   EXPECT_EQ(Firn({"convert", TempPath("half.pt"), TempPath("half.npz"), "--widen"}).status, 0);
   EXPECT_EQ(io::Load(TempPath("half.npz"))["w"].dtype(), DType::kF32);
   EXPECT_THAT(error("half.pt", "half.npy"), HasSubstr("bf16"));
