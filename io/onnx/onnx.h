@@ -60,7 +60,9 @@ struct OnnxImport {
 // written out; in a graph, loops must be as long as constants and shapes say, and an `If` whose
 // condition is computed runs both branches and chooses from the results. Products of what
 // DequantizeLinear makes of bytes that were quantized, and of bytes in the file, are sums of bytes
-// in i32, as those of nn::quantized are.
+// in i32, as those of nn::quantized are; their scales are then one parameter, "scale_of_sums".
+// Other scales in the file are parameters under their own names: those of DequantizeLinear get
+// gradients, those of QuantizeLinear, which makes integers, none.
 //
 // Throws firn::Error: DataLoss, naming the file, the place and the field, what was expected and
 // what was found, for a damaged file or one that is no model; Unimplemented for what Firn does not

@@ -43,9 +43,11 @@ FIRN_NNABLA_EXPORT(grid_sample) {
 FIRN_NNABLA_EXPORT(adaptive_separable_conv2d) {
   n.Out(0, n.Node("AdaptiveSeparableConvolution", {n.in(0), n.in(1), n.in(2)}, {}, n.out_sizes(0)));
 }
-constexpr char kImages[] = "nobody has written it in NNabla's functions of images yet";
-FIRN_NNABLA_NO_EXPORT(roi_pool, kImages);
-FIRN_NNABLA_NO_EXPORT(nms_mask, kImages);
+FIRN_NNABLA_NO_EXPORT(roi_pool, "takes the largest elements of boxes; NNabla's RoiAlign averages");
+FIRN_NNABLA_NO_EXPORT(
+    nms_mask,
+    "NNabla's NmsDetection2d has boxes by their centres and sizes, whose overlaps "
+    "are rounded otherwise than those that are compared here");
 
 FIRN_NNABLA_EXPORT(fixed_point_quantize) {
   n.Out(0, n.Node("FixedPointQuantize", {n.in(0)},

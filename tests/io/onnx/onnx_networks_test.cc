@@ -26,7 +26,7 @@ TEST(OnnxNetworksTest, AllComeBackWithTheSameBits) {
   testing::ForEachNetwork([&](const Network& net) {
     SCOPED_TRACE(net.name);
     ++networks;
-    for (const int opset : {13, 18, 23}) {
+    for (const int opset : {13, 18, 23, 28}) {
       SCOPED_TRACE(opset);
       const OnnxExportReport report =
           ExportOnnx(path, net.graph, {.opset = opset, .names = net.names});

@@ -212,5 +212,39 @@ TEST(OnnxQdqReadTest, AttributesOfOtherTypesAreRefused) {
               ::testing::HasSubstr("attribute \"axis\" is expected to be an integer"));
 }
 
+// A scale in the file is a parameter: what DequantizeLinear makes is linear in it. Nothing flows
+// through QuantizeLinear, whose results are integers.
+TEST(OnnxQdqReadTest, ScalesOfTheFileAreParameters) {
+  using internal::Node;
+  const std::string path = TempPath("scales.onnx");
+  const internal::OnnxModel model = internal::Model(internal::Graph(
+      {
+          Node("QuantizeLinear", {"x", "s"}, {"q"}),
+          Node("DequantizeLinear", {"q", "t"}, {"y"}),
+      },
+      {"x"}, {"y"}, {{"s", Full({}, 0.5)}, {"t", Full({}, 0.25)}}));
+  ASSERT_TRUE(internal::WriteOnnxModel(path, model).ok());
+  const OnnxImport import = ImportOnnx(path);
+  Tensor s = import.state["s"], t = import.state["t"];
+  s.SetRequiresGrad();
+  t.SetRequiresGrad();
+  const Tensor y = import.network(FromValues({1.f, 2.f, 3.f}));
+  EXPECT_EQ(y.ToVector<float>(), (std::vector<float>{0.5f, 1, 1.5f}));
+  Sum(y).Backward();
+  EXPECT_EQ(t.grad().Item<float>(), 2 + 4 + 6);
+  EXPECT_FALSE(s.grad().defined());
+}
+
+// Of a product that is a sum of bytes the scales are one, which has the place of both.
+TEST(OnnxQdqReadTest, ScalesOfSumsAreOneParameter) {
+  const std::string path = TempPath("folded.onnx");
+  ASSERT_TRUE(internal::WriteOnnxModel(path, Model({})).ok());
+  const OnnxImport import = ImportOnnx(path);
+  Strings names;
+  for (const auto& [name, tensor] : import.state) names.push_back(name);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("s", "scale_of_sums"));
+  EXPECT_EQ(import.state["scale_of_sums"].ToVector<float>(), (std::vector<float>{0.125f, 0.25f}));
+}
+
 }  // namespace
 }  // namespace firn::io
