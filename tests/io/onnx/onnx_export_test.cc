@@ -161,6 +161,22 @@ TEST(OnnxExport, KeepsTogetherWhatTheOpsetHas) {
   EXPECT_GT(ExportOnnx(path, c.graph, {.opset = 19}).nodes, 3);
 }
 
+// What ONNX defines from opset 28 on as the logarithm of a sum of powers.
+TEST(OnnxExport, LargeNumbersAreTakenAwayBeforeTheirPowers) {
+  const Tensor x = FromVector<float>({1000, 1001, -INFINITY, -INFINITY, INFINITY, 1}, {3, 2});
+  const std::string path = testing::TempDir() + "/logsumexp.onnx";
+  for (const bool keep : {false, true}) {
+    const Captured c = CaptureOne(
+        [&](absl::Span<const Tensor> in) { return TensorList{Logsumexp(in[0], {1}, keep)}; }, x);
+    ExportOnnx(path, c.graph, {.opset = 27});
+    EXPECT_EQ(Operators(Read(path)), (std::vector<std::string>{"ReduceLogSumExp"}));
+    ExportOnnx(path, c.graph, {.opset = 28});
+    EXPECT_EQ(Operators(Read(path))[0], "ReduceMax");
+    const NoGradScope no_grad;
+    EXPECT_TRUE(Allclose(ImportOnnx(path).network(x), c.outputs[0], {.rtol = 1e-6}));
+  }
+}
+
 TEST(OnnxExport, TheBatchMayBeAnother) {
   const Captured c = CaptureOne(
       [](absl::Span<const Tensor> in) {
