@@ -53,8 +53,9 @@ struct AttentionOptions {
 // The result lies as [..., length, heads, value width] does, so that joining the heads costs
 // nothing.
 //
-// On CUDA a kernel of a thread for each query and 32 columns; on the CPU tiles, and threads over
-// batches, heads and queries (the gradient: batches and heads of k).
+// On both devices by tiles: on CUDA a block of threads for each tile of queries (the gradient: and
+// for each of keys), on the CPU threads over batches, heads and queries (the gradient: batches and
+// heads of k).
 //
 // Throws on sizes that do not fit and a dropout outside [0, 1].
 Tensor ScaledDotProductAttention(const Tensor& q, const Tensor& k, const Tensor& v,
