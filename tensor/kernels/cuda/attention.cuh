@@ -15,19 +15,21 @@ namespace firn::cuda {
 
 // Index: (batch, head, tile of queries from the last on, piece of the columns). The last are first
 // since under a causal mask they take longest.
-template <class Acc, int kSquares>
+template <class Tiles, int kSquares>
 struct AttentionForward {
-  static constexpr int kThreads = kTileThreads<Acc>, kRows = kTileRows<Acc>;
-  static constexpr int kResident = sizeof(Acc) == 4 ? 2 : 4;
+  static constexpr int kThreads = Tiles::kThreads, kRows = Tiles::kRows;
+  static constexpr int kResident = sizeof(typename Tiles::Acc) == 4 ? 2 : 4;
   static constexpr int kColumns = kSquares * kRows;
-  using Shared = TileShared<Acc>;
-  // The columns of `sums` are values', those of `scores` keys. `some`: what members of a row share.
+  using Acc = typename Tiles::Acc;
+  using Shared = typename Tiles::Shared;
+  // The columns of `sums` are values', those of `scores` keys. `total`: of a member's own scores.
   struct Own {
     FourByFour<Acc> scores, sums[kSquares];
     Four<Acc> top, total, some;
+    typename Tiles::Factors factors;
   };
 
-  TiledAttention<Acc> a;
+  TiledAttention<Tiles> a;
   void* y;
   Acc* logsumexp;
 
@@ -46,14 +48,19 @@ struct AttentionForward {
     block.Each([&](int, Own& own, Shared&) {
       for (auto& s : own.sums) s = {};
       own.total = {};
-      for (Acc& top : own.top.v) top = TiledAttention<Acc>::kNone;
+      for (Acc& top : own.top.v) top = TiledAttention<Tiles>::kNone;
     });
     const int64_t end = p.Seen(query + q.n - 1);
     for (int64_t key = 0; key < end; key += kRows) {
-      MultiplyRows<&Own::scores>(block, q, a.Keys(b, h, key), p.width);
+      MultiplyRows<Tiles, &Own::scores>(block, q, a.Keys(b, h, key), p.width);
       Weigh(block, b, h, query, key);
-      MultiplyWeights<&Own::sums, kSquares>(block, a.Values(b, h, key), column, p.value_width);
+      MultiplyWeights<Tiles, &Own::sums, kSquares>(block, a.Values(b, h, key), column,
+                                                   p.value_width);
     }
+    Tiles::template CombineRows<&Own::total>(block, [](Four<Acc> x, const Four<Acc>& other) {
+      for (int r = 0; r < kEach; ++r) x.v[r] += other.v[r];
+      return x;
+    });
     block.Each([&](int member, Own& own, Shared&) { Store(b, h, query, column, member, own); });
   }
 
@@ -63,8 +70,8 @@ struct AttentionForward {
   FIRN_HOST_DEVICE void Weigh(const Block& block, int64_t b, int64_t h, int64_t query,
                               int64_t key) const {
     block.Each([&](int member, Own& own, Shared&) {
-      const int64_t i = query + RowGroup<Acc>(member) * kEach;
-      const int64_t j = key + ColumnGroup<Acc>(member) * kEach;
+      const int64_t i = query + Tiles::RowGroup(member) * kEach;
+      const int64_t j = key + Tiles::ColumnGroup(member) * kEach;
 #pragma unroll
       for (int r = 0; r < kEach; ++r) {
         a.MakeScores(b, h, i + r, j, own.scores.row[r]);
@@ -72,46 +79,34 @@ struct AttentionForward {
         for (const Acc s : own.scores.row[r].v) own.some.v[r] = Larger(s, own.some.v[r]);
       }
     });
-    block.template Combine<kTileSide<Acc>, &Own::some>([](Four<Acc> x, const Four<Acc>& other) {
+    Tiles::template CombineRows<&Own::some>(block, [](Four<Acc> x, const Four<Acc>& other) {
       for (int r = 0; r < kEach; ++r) x.v[r] = Larger(x.v[r], other.v[r]);
       return x;
     });
-    block.Each([&](int, Own& own, Shared&) {
+    block.All([&](int member, Own& own, Shared& shared) {
+      const int64_t i = query + Tiles::RowGroup(member) * kEach;
+      const int64_t j = key + Tiles::ColumnGroup(member) * kEach;
 #pragma unroll
       for (int r = 0; r < kEach; ++r) {
         const Acc top = own.some.v[r];
-        const Acc shift =
-            top == TiledAttention<Acc>::kNone ? Acc{0} : top;  // no score at all: weights of 0
+        // No score at all: weights of 0.
+        const Acc shift = top == TiledAttention<Tiles>::kNone ? Acc{0} : top;
         const Acc before = math::Exp(own.top.v[r] - shift);
         own.top.v[r] = top;
         own.total.v[r] *= before;
-        own.some.v[r] = 0;
         for (auto& s : own.sums) {
           for (Acc& x : s.row[r].v) x *= before;
         }
-        for (Acc& x : own.scores.row[r].v) {
+        const Four<Acc> kept = a.Kept(b, h, i + r, j, 1);
+#pragma unroll
+        for (int c = 0; c < kEach; ++c) {
+          Acc& x = own.scores.row[r].v[c];
           x = math::Exp(x - shift);
-          own.some.v[r] += x;
+          own.total.v[r] += x;
+          x *= kept.v[c];
         }
       }
-    });
-    block.template Combine<kTileSide<Acc>, &Own::some>([](Four<Acc> x, const Four<Acc>& other) {
-      for (int r = 0; r < kEach; ++r) x.v[r] += other.v[r];
-      return x;
-    });
-    block.All([&](int member, Own& own, Shared& shared) {
-      const int row = RowGroup<Acc>(member), line = ColumnGroup<Acc>(member) * kEach;
-#pragma unroll
-      for (int r = 0; r < kEach; ++r) {
-        own.total.v[r] += own.some.v[r];
-        const Four<Acc> kept = a.Kept(b, h, query + row * kEach + r, key + line);
-        for (int c = 0; c < kEach; ++c) own.scores.row[r].v[c] *= kept.v[c];
-      }
-#pragma unroll
-      for (int c = 0; c < kEach; ++c) {
-        const auto& s = own.scores.row;
-        shared.weights.At(line + c, row) = {{s[0].v[c], s[1].v[c], s[2].v[c], s[3].v[c]}};
-      }
+      Tiles::SetWeights(member, own.scores, shared);
     });
   }
   FIRN_HOST_DEVICE void Store(int64_t b, int64_t h, int64_t query, int64_t column, int member,
@@ -120,17 +115,17 @@ struct AttentionForward {
     const AttentionStrides at = ByRows(p.heads, p.queries, p.value_width);
 #pragma unroll
     for (int r = 0; r < kEach; ++r) {
-      const int64_t i = query + RowGroup<Acc>(member) * kEach + r;
+      const int64_t i = query + Tiles::RowGroup(member) * kEach + r;
       if (i >= p.queries) continue;
-      const Acc of_sum = own.total.v[r] == 0 ? Acc{0} : 1 / own.total.v[r];
-      int64_t c = column + ColumnGroup<Acc>(member) * kEach;
+      const Acc of_sum = own.total.v[r] == 0 ? Acc{0} : a.kept / own.total.v[r];
+      int64_t c = column + Tiles::ColumnGroup(member) * kEach;
 #pragma unroll
       for (int square = 0; square < kSquares; ++square, c += kRows) {
         Four<Acc> x = own.sums[square].row[r];
         for (Acc& v : x.v) v *= of_sum;
         if (c < p.value_width) StoreFour(a.dtype, y, at.At(b, h, i) + c, p.value_width - c, x);
       }
-      if (column == 0 && ColumnGroup<Acc>(member) == 0) {
+      if (column == 0 && Tiles::ColumnGroup(member) == 0) {
         logsumexp[(b * p.heads + h) * p.queries + i] = own.top.v[r] + math::Log(own.total.v[r]);
       }
     }

@@ -17,9 +17,11 @@
 
 namespace firn::cuda {
 
-template <class Acc>
+template <class Tiles>
 struct TiledSlopes {
-  TiledAttention<Acc> a;
+  using Acc = typename Tiles::Acc;
+
+  TiledAttention<Tiles> a;
   const void *dy, *y;
   const Acc* logsumexp;
   AttentionStrides dy_at, y_at, logsumexp_at;
@@ -43,10 +45,10 @@ struct TiledSlopes {
   FIRN_HOST_DEVICE void Weigh(int64_t b, int64_t h, int64_t i, int64_t j, Acc log, Acc dot,
                               Four<Acc>& weights, Four<Acc>& slopes) const {
     a.MakeScores(b, h, i, j, weights);
-    const Four<Acc> kept = a.Kept(b, h, i, j);
+    const Four<Acc> kept = a.Kept(b, h, i, j, a.kept);
 #pragma unroll
     for (int l = 0; l < kEach; ++l) {
-      const bool none = weights.v[l] == TiledAttention<Acc>::kNone;
+      const bool none = weights.v[l] == TiledAttention<Tiles>::kNone;
       const Acc weight = none ? Acc{0} : math::Exp(LogWeight(weights.v[l], log));
       slopes.v[l] = none ? Acc{0} : weight * (slopes.v[l] * kept.v[l] - dot);
       weights.v[l] = weight * kept.v[l];
@@ -69,18 +71,20 @@ FIRN_HOST_DEVICE void StoreSquare(DType dtype, void* to, int64_t at, int64_t ste
 }
 
 // Index: (batch, head, tile of queries from the last on, piece of the columns).
-template <class Acc, int kSquares>
+template <class Tiles, int kSquares>
 struct AttentionQueryGrad {
-  static constexpr int kThreads = kTileThreads<Acc>, kRows = kTileRows<Acc>;
-  static constexpr int kResident = sizeof(Acc) == 4 ? 2 : 4;
+  static constexpr int kThreads = Tiles::kThreads, kRows = Tiles::kRows;
+  static constexpr int kResident = sizeof(typename Tiles::Acc) == 4 ? 2 : 4;
   static constexpr int kColumns = kSquares * kRows;
-  using Shared = TileShared<Acc>;
+  using Acc = typename Tiles::Acc;
+  using Shared = typename Tiles::Shared;
   struct Own {
     FourByFour<Acc> scores, slopes, sums[kSquares];
     Four<Acc> logs, dots;
+    typename Tiles::Factors factors;
   };
 
-  TiledSlopes<Acc> s;
+  TiledSlopes<Tiles> s;
   void* dq;
 
   int64_t count() const {
@@ -102,27 +106,24 @@ struct AttentionQueryGrad {
     const int64_t end = p.Seen(query + q.n - 1);
     for (int64_t key = 0; key < end; key += kRows) {
       const TileRows<Acc> k = s.a.Keys(b, h, key);
-      MultiplyRows<&Own::scores>(block, q, k, p.width);
-      MultiplyRows<&Own::slopes>(block, dy, s.a.Values(b, h, key), p.value_width);
+      MultiplyRows<Tiles, &Own::scores>(block, q, k, p.width);
+      MultiplyRows<Tiles, &Own::slopes>(block, dy, s.a.Values(b, h, key), p.value_width);
       block.All([&](int member, Own& own, Shared& shared) {
-        const int row = RowGroup<Acc>(member), line = ColumnGroup<Acc>(member) * kEach;
+        const int row = Tiles::RowGroup(member), line = Tiles::ColumnGroup(member) * kEach;
         auto& d = own.slopes.row;
 #pragma unroll
         for (int r = 0; r < kEach; ++r) {
           s.Weigh(b, h, query + row * kEach + r, key + line, own.logs.v[r], own.dots.v[r],
                   own.scores.row[r], d[r]);
         }
-#pragma unroll
-        for (int c = 0; c < kEach; ++c) {
-          shared.weights.At(line + c, row) = {{d[0].v[c], d[1].v[c], d[2].v[c], d[3].v[c]}};
-        }
+        Tiles::SetWeights(member, own.slopes, shared);
       });
-      MultiplyWeights<&Own::sums, kSquares>(block, k, column, p.width);
+      MultiplyWeights<Tiles, &Own::sums, kSquares>(block, k, column, p.width);
     }
     block.Each([&](int member, Own& own, Shared&) {
       const AttentionStrides at = ByRows(p.heads, p.queries, p.width);
-      const int64_t i = query + RowGroup<Acc>(member) * kEach;
-      int64_t c = column + ColumnGroup<Acc>(member) * kEach;
+      const int64_t i = query + Tiles::RowGroup(member) * kEach;
+      int64_t c = column + Tiles::ColumnGroup(member) * kEach;
 #pragma unroll
       for (int square = 0; square < kSquares; ++square, c += kRows) {
         StoreSquare(s.a.dtype, dq, at.At(b, h, i) + c, at.row, p.queries - i, p.width - c,
@@ -142,25 +143,25 @@ struct AttentionQueryGrad {
       for (auto& sum : own.sums) sum = {};
 #pragma unroll
       for (int r = 0; r < kEach; ++r) {
-        const int row = RowGroup<Acc>(member) * kEach + r;
+        const int row = Tiles::RowGroup(member) * kEach + r;
         own.logs.v[r] = s.Logsumexp(b, h, query + row);
         own.dots.v[r] = 0;
-        for (int64_t c = ColumnGroup<Acc>(member) * kEach; c < width; c += kRows) {
+        for (int64_t c = Tiles::ColumnGroup(member) * kEach; c < width; c += kRows) {
           const Four<Acc> left = dy.Load(row, c, width), right = y.Load(row, c, width);
           for (int l = 0; l < kEach; ++l) own.dots.v[r] += left.v[l] * right.v[l];
         }
       }
     });
-    block.template Combine<kTileSide<Acc>, &Own::dots>([](Four<Acc> x, const Four<Acc>& other) {
+    Tiles::template CombineRows<&Own::dots>(block, [](Four<Acc> x, const Four<Acc>& other) {
       for (int r = 0; r < kEach; ++r) x.v[r] += other.v[r];
       return x;
     });
     if (!write) return;
     block.Each([&](int member, Own& own, Shared&) {
-      if (ColumnGroup<Acc>(member) != 0) return;
+      if (Tiles::ColumnGroup(member) != 0) return;
 #pragma unroll
       for (int r = 0; r < kEach; ++r) {
-        const int64_t i = query + RowGroup<Acc>(member) * kEach + r;
+        const int64_t i = query + Tiles::RowGroup(member) * kEach + r;
         if (i < s.a.p.queries) s.dots[s.Query(b, h, i)] = own.dots.v[r];
       }
     });
@@ -169,18 +170,20 @@ struct AttentionQueryGrad {
 
 // Index: (batch, head of keys, tile of keys, piece of the columns of both). Rows of the squares are
 // keys, and columns of scores queries.
-template <class Acc, int kSquares>
+template <class Tiles, int kSquares>
 struct AttentionKeyGrad {
-  static constexpr int kThreads = kTileThreads<Acc>, kRows = kTileRows<Acc>;
+  static constexpr int kThreads = Tiles::kThreads, kRows = Tiles::kRows;
   // Two would have to keep sums of two squares elsewhere.
-  static constexpr int kResident = sizeof(Acc) == 8 ? 4 : kSquares == 1 ? 2 : 1;
+  static constexpr int kResident = sizeof(typename Tiles::Acc) == 8 ? 4 : kSquares == 1 ? 2 : 1;
   static constexpr int kColumns = kSquares * kRows;
-  using Shared = TileShared<Acc>;
+  using Acc = typename Tiles::Acc;
+  using Shared = typename Tiles::Shared;
   struct Own {
     FourByFour<Acc> scores, slopes, keys[kSquares], values[kSquares];
+    typename Tiles::Factors factors;
   };
 
-  TiledSlopes<Acc> s;
+  TiledSlopes<Tiles> s;
   void *dk, *dv;
 
   int64_t count() const {
@@ -210,8 +213,8 @@ struct AttentionKeyGrad {
     block.Each([&](int member, Own& own, Shared&) {
       const AttentionStrides k_at = ByRows(p.kv_heads, p.keys, p.width);
       const AttentionStrides v_at = ByRows(p.kv_heads, p.keys, p.value_width);
-      const int64_t j = key + RowGroup<Acc>(member) * kEach;
-      int64_t c = column + ColumnGroup<Acc>(member) * kEach;
+      const int64_t j = key + Tiles::RowGroup(member) * kEach;
+      int64_t c = column + Tiles::ColumnGroup(member) * kEach;
 #pragma unroll
       for (int square = 0; square < kSquares; ++square, c += kRows) {
         StoreSquare(s.a.dtype, dk, k_at.At(b, kv_head, j) + c, k_at.row, p.keys - j, p.width - c,
@@ -228,10 +231,10 @@ struct AttentionKeyGrad {
                                    int64_t key, int64_t column) const {
     const AttentionProblem& p = s.a.p;
     const TileRows<Acc> q = s.a.Queries(b, h, query), dy = s.Slopes(b, h, query);
-    MultiplyRows<&Own::scores>(block, s.a.Keys(b, h, key), q, p.width);
-    MultiplyRows<&Own::slopes>(block, s.a.Values(b, h, key), dy, p.value_width);
+    MultiplyRows<Tiles, &Own::scores>(block, s.a.Keys(b, h, key), q, p.width);
+    MultiplyRows<Tiles, &Own::slopes>(block, s.a.Values(b, h, key), dy, p.value_width);
     block.All([&](int member, Own& own, Shared& shared) {
-      const int row = RowGroup<Acc>(member), line = ColumnGroup<Acc>(member) * kEach;
+      const int row = Tiles::RowGroup(member), line = Tiles::ColumnGroup(member) * kEach;
 #pragma unroll
       for (int c = 0; c < kEach; ++c) {
         auto &x = own.scores.row, &d = own.slopes.row;
@@ -240,20 +243,19 @@ struct AttentionKeyGrad {
         const int64_t i = query + line + c;
         const Acc dot = i < p.queries ? s.dots[s.Query(b, h, i)] : Acc{0};
         s.Weigh(b, h, i, key + row * kEach, s.Logsumexp(b, h, i), dot, weights, slopes);
-        for (int r = 0; r < kEach; ++r) d[r].v[c] = slopes.v[r];
-        shared.weights.At(line + c, row) = weights;
-      }
-    });
-    MultiplyWeights<&Own::values, kSquares>(block, dy, column, p.value_width);
-    block.All([&](int member, Own& own, Shared& shared) {
-      const int row = RowGroup<Acc>(member), line = ColumnGroup<Acc>(member) * kEach;
-      const auto& d = own.slopes.row;
 #pragma unroll
-      for (int c = 0; c < kEach; ++c) {
-        shared.weights.At(line + c, row) = {{d[0].v[c], d[1].v[c], d[2].v[c], d[3].v[c]}};
+        for (int r = 0; r < kEach; ++r) {
+          x[r].v[c] = weights.v[r];
+          d[r].v[c] = slopes.v[r];
+        }
       }
+      Tiles::SetWeights(member, own.scores, shared);
     });
-    MultiplyWeights<&Own::keys, kSquares>(block, q, column, p.width);
+    MultiplyWeights<Tiles, &Own::values, kSquares>(block, dy, column, p.value_width);
+    block.All([&](int member, Own& own, Shared& shared) {
+      Tiles::SetWeights(member, own.slopes, shared);
+    });
+    MultiplyWeights<Tiles, &Own::keys, kSquares>(block, q, column, p.width);
   }
 };
 

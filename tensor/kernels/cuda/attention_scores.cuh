@@ -12,10 +12,11 @@
 namespace firn::cuda {
 
 // What kernels of both directions read.
-template <class Acc>
+template <class Tiles>
 struct TiledAttention {
+  using Acc = typename Tiles::Acc;
   static constexpr Acc kNone = -std::numeric_limits<Acc>::infinity();
-  static constexpr int kRows = kTileRows<Acc>;
+  static constexpr int kRows = Tiles::kRows;
 
   AttentionProblem p;
   DType dtype;
@@ -55,8 +56,9 @@ struct TiledAttention {
       x.v[l] = hidden ? kNone : x.v[l] * static_cast<Acc>(p.scale) + add.v[l];
     }
   }
-  // What dropping makes of the weights of query i from key j on: factors.
-  FIRN_HOST_DEVICE Four<Acc> Kept(int64_t b, int64_t h, int64_t i, int64_t j) const {
+  // What dropping makes of the weights of query i from key j on: factors of 0, or `scale` where
+  // they remain; 1 without a dropout.
+  FIRN_HOST_DEVICE Four<Acc> Kept(int64_t b, int64_t h, int64_t i, int64_t j, Acc scale) const {
     Four<Acc> factors = {{1, 1, 1, 1}};
     if (position == nullptr) return factors;
     if (p.dropout >= 1) return {};
@@ -67,7 +69,7 @@ struct TiledAttention {
 #pragma unroll
     for (int l = 0; l < kEach; ++l) {
       if (l > 0 && (e + l) % 4 == 0) words = PhiloxAt(from, static_cast<uint64_t>((e + l) / 4));
-      factors.v[l] = words.v[(e + l) % 4] >= first_kept ? kept : Acc{0};
+      factors.v[l] = words.v[(e + l) % 4] >= first_kept ? scale : Acc{0};
     }
     return factors;
   }

@@ -13,6 +13,7 @@
 //   block.All(f)                 f(member, own, shared) by every member; what it wrote into Shared
 //                                is there for the next phase
 //   block.Each(f)                the same of phases that write into Own alone
+//   block.Sync()                 ends a phase that was made of several
 //   block.Combine<kGroup, &Own::x>(op)   own.x becomes op over those of the kGroup neighbours, a
 //                                power of two up to a warp; op is commutative
 //
@@ -43,6 +44,7 @@ struct DeviceBlock {
     Each(f);
     __syncthreads();
   }
+  __device__ void Sync() const { __syncthreads(); }
   template <int kGroup, auto kValue, class Op>
   __device__ void Combine(const Op& op) const {
     static_assert(kGroup <= static_cast<int>(kWarp) && (kGroup & (kGroup - 1)) == 0);
@@ -70,6 +72,7 @@ struct HostBlock {
   FIRN_HOST_DEVICE void All(const F& f) const {
     Each(f);
   }
+  FIRN_HOST_DEVICE void Sync() const {}
   template <int kGroup, auto kValue, class Op>
   FIRN_HOST_DEVICE void Combine(const Op& op) const {
     for (int d = 1; d < kGroup; d *= 2) {

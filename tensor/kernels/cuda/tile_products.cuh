@@ -2,8 +2,9 @@
 #define FIRN_TENSOR_KERNELS_CUDA_TILE_PRODUCTS_CUH_
 
 // Products of tiles for kernels by phases. A block has squares of sums, of which each member has
-// four by four in registers. Both factors come by way of shared memory in lines: line l has what
-// one step of the sums needs, element l of each row.
+// four by four in registers: rows and columns that are neighbours. Both factors come by way of
+// shared memory. How they lie there, who has which four, and who multiplies is a kind of tiles:
+// PlainTiles, or HalfTiles (half_tiles.cuh), which are for tensor cores.
 
 #include <cstdint>
 #include <type_traits>
@@ -14,40 +15,13 @@
 
 namespace firn::cuda {
 
-inline constexpr int kEach = 4;        // rows and columns of a member
-inline constexpr int kTileDepth = 32;  // lines of a factor at a time
-
-// Members along each side of a block's square. Of doubles a quarter, so that there is room.
-template <class Acc>
-inline constexpr int kTileSide = sizeof(Acc) == 4 ? 16 : 8;
-template <class Acc>
-inline constexpr int kTileRows = kEach* kTileSide<Acc>;
-template <class Acc>
-inline constexpr int kTileThreads = kTileSide<Acc>* kTileSide<Acc>;
+inline constexpr int kEach = 4;  // rows and columns of a member
 
 template <class Acc>
 using Four = Elements<Acc, kEach>;
 template <class Acc>
 struct FourByFour {
   Four<Acc> row[kEach];
-};
-
-template <class Acc>
-FIRN_HOST_DEVICE int RowGroup(int member) {
-  return member / kTileSide<Acc>;
-}
-template <class Acc>
-FIRN_HOST_DEVICE int ColumnGroup(int member) {
-  return member % kTileSide<Acc>;
-}
-
-// Lines in shared memory, where fours change places from line to line so that neither those who
-// write along a line nor those who write across lines meet in a bank.
-template <class Acc, int kLines>
-struct SharedLines {
-  Four<Acc> v[kLines][kTileSide<Acc>];
-
-  FIRN_HOST_DEVICE Four<Acc>& At(int line, int group) { return v[line][group ^ (line / 4 % 8)]; }
 };
 
 // Rows of a tensor, of a dtype that only the call knows, as `Acc`. From `offset` on there are `n`.
@@ -68,8 +42,12 @@ struct TileRows {
       return LoadAs<float>(r, first, width);
     }
   }
+  // The same of a half type, as its words.
+  FIRN_HOST_DEVICE Four<uint16_t> LoadWords(int64_t r, int64_t first, int64_t width) const {
+    return TileRows<uint16_t>{data, dtype, row, column, offset, n}.template LoadAs<uint16_t>(
+        r, first, width);
+  }
 
- private:
   template <class T>
   FIRN_HOST_DEVICE Four<Acc> LoadAs(int64_t r, int64_t first, int64_t width) const {
     Four<Acc> x = {};
@@ -117,93 +95,137 @@ FIRN_HOST_DEVICE void StoreFour(DType dtype, void* to, int64_t at, int64_t n, co
   }
 }
 
-// Lines are columns of `rows` from `first` on.
-template <class Acc>
-FIRN_HOST_DEVICE void LoadAcross(const TileRows<Acc>& rows, int64_t first, int64_t width,
-                                 int member, SharedLines<Acc, kTileDepth>& to) {
-  constexpr int kFours = kTileDepth / kEach;
-  for (int i = member; i < kTileRows<Acc> * kFours; i += kTileThreads<Acc>) {
-    const int row = i / kFours, line = i % kFours * kEach;
-    if (first + line >= width) continue;
-    const Four<Acc> x = rows.Load(row, first + line, width);
-#pragma unroll
-    for (int j = 0; j < kEach; ++j) to.At(line + j, row / kEach).v[row % kEach] = x.v[j];
-  }
-}
-// Lines are rows from `line` on, columns from `first` on.
-template <class Acc>
-FIRN_HOST_DEVICE void LoadAlong(const TileRows<Acc>& rows, int line, int64_t first, int64_t width,
-                                int member, SharedLines<Acc, kTileDepth>& to) {
-  constexpr int kSide = kTileSide<Acc>;
-  for (int i = member; i < kTileDepth * kSide; i += kTileThreads<Acc>) {
-    to.At(i / kSide, i % kSide) = rows.Load(line + i / kSide, first + i % kSide * kEach, width);
-  }
-}
+// --- Tiles that are multiplied by every thread for itself
+// -----------------------------------------
 
-// sums += the products of `lines` lines, rounded up to whole fours, which are 0 beyond the last.
-template <class Acc, int kLeft>
-FIRN_HOST_DEVICE void AddProducts(SharedLines<Acc, kLeft>& left, int first,
-                                  SharedLines<Acc, kTileDepth>& right, int64_t lines, int member,
-                                  FourByFour<Acc>& sums) {
-  const int row = RowGroup<Acc>(member), column = ColumnGroup<Acc>(member);
-  for (int line = 0; line < lines; line += kEach) {
+// Lines in shared memory: line l has element l of each row of a factor, in fours that change places
+// from line to line so that neither those who write along a line nor those who write across lines
+// meet in a bank.
+template <class T, int kLines, int kFours>
+struct SharedLines {
+  Four<T> v[kLines][kFours];
+
+  FIRN_HOST_DEVICE Four<T>& At(int line, int group) { return v[line][group ^ (line / 4 % 8)]; }
+};
+
+// Of float or double. Of doubles a quarter, so that there is room.
+template <class T>
+struct PlainTiles {
+  using Acc = T;
+  static constexpr int kSide = sizeof(T) == 4 ? 16 : 8;  // members along each side of a square
+  static constexpr int kRows = kEach * kSide, kThreads = kSide * kSide;
+  static constexpr int kDepth = 32;  // lines of a factor at a time
+  using Lines = SharedLines<T, kDepth, kSide>;
+  struct Shared {
+    Lines left, right;
+    SharedLines<T, kRows, kSide> weights;
+  };
+  struct Factors {};
+
+  FIRN_HOST_DEVICE static int RowGroup(int member) { return member / kSide; }
+  FIRN_HOST_DEVICE static int ColumnGroup(int member) { return member % kSide; }
+
+  // Rows of a factor, of which lines are columns from `first` on.
+  FIRN_HOST_DEVICE static void LoadRows(const TileRows<T>& rows, int64_t first, int64_t width,
+                                        int member, Lines& to) {
+    constexpr int kFours = kDepth / kEach;
+    for (int i = member; i < kRows * kFours; i += kThreads) {
+      const int row = i / kFours, line = i % kFours * kEach;
+      if (first + line >= width) continue;
+      const Four<T> x = rows.Load(row, first + line, width);
 #pragma unroll
-    for (int l = 0; l < kEach; ++l) {
-      const Four<Acc> a = left.At(first + line + l, row), b = right.At(line + l, column);
-#pragma unroll
-      for (int i = 0; i < kEach; ++i) {
-#pragma unroll
-        for (int j = 0; j < kEach; ++j) sums.row[i].v[j] += a.v[i] * b.v[j];
-      }
+      for (int j = 0; j < kEach; ++j) to.At(line + j, row / kEach).v[row % kEach] = x.v[j];
     }
   }
-}
+  // Columns from `first` on, of which lines are rows from `line` on.
+  FIRN_HOST_DEVICE static void LoadColumns(const TileRows<T>& rows, int line, int64_t first,
+                                           int64_t width, int member, Lines& to) {
+    for (int i = member; i < kDepth * kSide; i += kThreads) {
+      to.At(i / kSide, i % kSide) = rows.Load(line + i / kSide, first + i % kSide * kEach, width);
+    }
+  }
+  // A member's weights: each of its columns becomes a line.
+  FIRN_HOST_DEVICE static void SetWeights(int member, const FourByFour<T>& x, Shared& shared) {
+#pragma unroll
+    for (int c = 0; c < kEach; ++c) {
+      shared.weights.At(ColumnGroup(member) * kEach + c, RowGroup(member)) = {
+          {x.row[0].v[c], x.row[1].v[c], x.row[2].v[c], x.row[3].v[c]}};
+    }
+  }
+  // to(own) += the products of `lines` lines of shared.left, or from `first` on of shared.weights,
+  // and shared.right. Lines up to a whole four are there.
+  template <bool kWeights, class Block, class To>
+  FIRN_HOST_DEVICE static void AddProducts(const Block& block, int first, int64_t lines,
+                                           const To& to) {
+    block.Each([&](int member, auto& own, auto& shared) {
+      const int row = RowGroup(member), column = ColumnGroup(member);
+      FourByFour<T>& sums = to(own);
+      for (int line = 0; line < lines; line += kEach) {
+#pragma unroll
+        for (int l = 0; l < kEach; ++l) {
+          Four<T> a;
+          if constexpr (kWeights) {
+            a = shared.weights.At(first + line + l, row);
+          } else {
+            a = shared.left.At(line + l, row);
+          }
+          const Four<T> b = shared.right.At(line + l, column);
+#pragma unroll
+          for (int i = 0; i < kEach; ++i) {
+#pragma unroll
+            for (int j = 0; j < kEach; ++j) sums.row[i].v[j] += a.v[i] * b.v[j];
+          }
+        }
+      }
+    });
+  }
+  // own.*kValue becomes op over those of all that share its rows.
+  template <auto kValue, class Block, class Op>
+  FIRN_HOST_DEVICE static void CombineRows(const Block& block, const Op& op) {
+    block.template Combine<kSide, kValue>(op);
+  }
+};
+
+// --- Products for all kinds of tiles
+// --------------------------------------------------------------
 
 // own.*kTo = A B^T, of rows that are `width` wide.
-template <auto kTo, class Acc, class Block>
-FIRN_HOST_DEVICE void MultiplyRows(const Block& block, const TileRows<Acc>& a,
-                                   const TileRows<Acc>& b, int64_t width) {
+template <class Tiles, auto kTo, class Block>
+FIRN_HOST_DEVICE void MultiplyRows(const Block& block, const TileRows<typename Tiles::Acc>& a,
+                                   const TileRows<typename Tiles::Acc>& b, int64_t width) {
   block.Each([](int, auto& own, auto&) { own.*kTo = {}; });
-  for (int64_t first = 0; first < width; first += kTileDepth) {
+  for (int64_t first = 0; first < width; first += Tiles::kDepth) {
     block.All([&](int member, auto&, auto& shared) {
-      LoadAcross(a, first, width, member, shared.left);
-      LoadAcross(b, first, width, member, shared.right);
+      Tiles::LoadRows(a, first, width, member, shared.left);
+      Tiles::LoadRows(b, first, width, member, shared.right);
     });
-    block.All([&](int member, auto& own, auto& shared) {
-      if (RowGroup<Acc>(member) * kEach >= a.n || ColumnGroup<Acc>(member) * kEach >= b.n) return;
-      const int64_t lines = width - first < kTileDepth ? width - first : kTileDepth;
-      AddProducts(shared.left, 0, shared.right, lines, member, own.*kTo);
-    });
+    const int64_t lines = width - first < Tiles::kDepth ? width - first : Tiles::kDepth;
+    Tiles::template AddProducts<false>(
+        block, 0, lines, [](auto& own) -> auto& { return own.*kTo; });
+    block.Sync();
   }
 }
 
-// own.*kTo += W B, of the weights in shared memory, of which each line is for a row of B, and B's
-// columns from `first` on: as many squares as there are sums.
-template <auto kTo, int kSquares, class Acc, class Block>
-FIRN_HOST_DEVICE void MultiplyWeights(const Block& block, const TileRows<Acc>& b, int64_t first,
-                                      int64_t width) {
+// (own.*kTo)[square] += W B, of the weights in shared memory, of which each line is for a row of B,
+// and B's columns from `first` on.
+template <class Tiles, auto kTo, int kSquares, class Block>
+FIRN_HOST_DEVICE void MultiplyWeights(const Block& block, const TileRows<typename Tiles::Acc>& b,
+                                      int64_t first, int64_t width) {
 #pragma unroll
   for (int square = 0; square < kSquares; ++square) {
-    const int64_t column = first + square * kTileRows<Acc>;
+    const int64_t column = first + square * Tiles::kRows;
     if (column >= width) continue;
-    for (int line = 0; line < kTileRows<Acc> && line < b.n; line += kTileDepth) {
+    for (int line = 0; line < Tiles::kRows && line < b.n; line += Tiles::kDepth) {
       block.All([&](int member, auto&, auto& shared) {
-        LoadAlong(b, line, column, width, member, shared.right);
+        Tiles::LoadColumns(b, line, column, width, member, shared.right);
       });
-      block.All([&](int member, auto& own, auto& shared) {
-        if (column + ColumnGroup<Acc>(member) * kEach >= width) return;
-        const int64_t lines = b.n - line < kTileDepth ? b.n - line : kTileDepth;
-        AddProducts(shared.weights, line, shared.right, lines, member, (own.*kTo)[square]);
-      });
+      const int64_t lines = b.n - line < Tiles::kDepth ? b.n - line : Tiles::kDepth;
+      Tiles::template AddProducts<true>(
+          block, line, lines, [&](auto& own) -> auto& { return (own.*kTo)[square]; });
+      block.Sync();
     }
   }
 }
-
-template <class Acc>
-struct TileShared {
-  SharedLines<Acc, kTileDepth> left, right;
-  SharedLines<Acc, kTileRows<Acc>> weights;
-};
 
 }  // namespace firn::cuda
 

@@ -6,6 +6,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/kernels/cuda/attention.cuh"
 #include "firn/tensor/kernels/cuda/attention_grad.cuh"
+#include "firn/tensor/kernels/cuda/half_tiles.cuh"
 #include "firn/tensor/kernels/cuda/portable.cuh"
 #include "firn/tensor/ops/attention/attention_body.h"
 
@@ -16,21 +17,29 @@ namespace {
 using In = AttentionIn;
 using GradIn = AttentionGradIn;
 
-// f(TypeTag<Acc>, squares): with the type that is computed in, and as many squares of sums as a
-// block of rows so wide needs, one or two.
-template <class F>
+// f(TypeTag<Tiles>, squares): with the tiles of a dtype, and as many squares of sums as a block of
+// rows so wide needs, one or two. Gradients of scores may be larger than f16's largest number where
+// all that is read and written is not, so those of f16 are multiplied as floats.
+template <bool kGrad, class F>
 absl::Status VisitTiles(DType dtype, int64_t columns, const F& f) {
-  const auto with = [&]<class Acc>(TypeTag<Acc> tag) -> absl::Status {
-    if (columns <= cuda::kTileRows<Acc>) return f(tag, std::integral_constant<int, 1>());
+  const auto with = [&]<class Tiles>(TypeTag<Tiles> tag) -> absl::Status {
+    if (columns <= Tiles::kRows) return f(tag, std::integral_constant<int, 1>());
     return f(tag, std::integral_constant<int, 2>());
   };
-  return dtype == DType::kF64 ? with(TypeTag<double>()) : with(TypeTag<float>());
+  if (dtype == DType::kF64) return with(TypeTag<cuda::PlainTiles<double>>());
+  if (dtype == DType::kF32) return with(TypeTag<cuda::PlainTiles<float>>());
+  if (dtype == DType::kBF16) return with(TypeTag<cuda::HalfTiles<BFloat16>>());
+  if constexpr (kGrad) {
+    return with(TypeTag<cuda::PlainTiles<float>>());
+  } else {
+    return with(TypeTag<cuda::HalfTiles<Half>>());
+  }
 }
 
-template <class Acc>
-cuda::TiledAttention<Acc> TiledOf(const KernelContext& k) {
-  cuda::TiledAttention<Acc> a{AttentionOf(k), k.in_spec(In::kQ).dtype, k.in<void>(In::kQ),
-                              k.in<void>(In::kK), k.in<void>(In::kV)};
+template <class Tiles>
+cuda::TiledAttention<Tiles> TiledOf(const KernelContext& k) {
+  cuda::TiledAttention<Tiles> a{AttentionOf(k), k.in_spec(In::kQ).dtype, k.in<void>(In::kQ),
+                                k.in<void>(In::kK), k.in<void>(In::kV)};
   if (k.has(In::kMask)) {
     if (k.in_spec(In::kMask).dtype == DType::kBool) {
       a.seen = k.in<bool>(In::kMask);
@@ -44,16 +53,18 @@ cuda::TiledAttention<Acc> TiledOf(const KernelContext& k) {
   }
   if (a.p.dropout < 1) {
     a.first_kept = static_cast<uint32_t>(a.p.dropout * 0x1p32);
-    a.kept = static_cast<Acc>(1 / (1 - a.p.dropout));
+    a.kept = static_cast<typename Tiles::Acc>(1 / (1 - a.p.dropout));
   }
   return a;
 }
 
 absl::Status Run(KernelContext& k) {
   const TensorSpec& y = k.out_spec(0);
-  return VisitTiles(
-      y.dtype, y.shape[3], [&]<class Acc, int kN>(TypeTag<Acc>, std::integral_constant<int, kN>) {
-        const cuda::AttentionForward<Acc, kN> body{TiledOf<Acc>(k), k.out<void>(0), k.out<Acc>(1)};
+  return VisitTiles<false>(
+      y.dtype, y.shape[3],
+      [&]<class Tiles, int kN>(TypeTag<Tiles>, std::integral_constant<int, kN>) {
+        const cuda::AttentionForward<Tiles, kN> body{TiledOf<Tiles>(k), k.out<void>(0),
+                                                     k.out<typename Tiles::Acc>(1)};
         return cuda::ForEachBlock(k, body.count(), body);
       });
 }
@@ -65,21 +76,22 @@ size_t GradWorkspace(const KernelQuery& q) {
 
 absl::Status RunGrad(KernelContext& k) {
   const int64_t columns = std::max(k.in_spec(In::kQ).shape[3], k.in_spec(In::kV).shape[3]);
-  return VisitTiles(
+  return VisitTiles<true>(
       k.in_spec(In::kQ).dtype, columns,
-      [&]<class Acc, int kN>(TypeTag<Acc>, std::integral_constant<int, kN>) -> absl::Status {
+      [&]<class Tiles, int kN>(TypeTag<Tiles>, std::integral_constant<int, kN>) -> absl::Status {
+        using Acc = typename Tiles::Acc;
         const Dims logs = StridesOf(k.in_spec(GradIn::kLogsumexp));
-        const cuda::TiledSlopes<Acc> s{TiledOf<Acc>(k),
-                                       k.in<void>(GradIn::kDy),
-                                       k.in<void>(GradIn::kY),
-                                       k.in<Acc>(GradIn::kLogsumexp),
-                                       StridesByRows(k.in_spec(GradIn::kDy)),
-                                       StridesByRows(k.in_spec(GradIn::kY)),
-                                       {logs[0], logs[1], logs[2], 0},
-                                       k.workspace<Acc>()};
-        const cuda::AttentionQueryGrad<Acc, kN> of_queries{s, k.out<void>(0)};
+        const cuda::TiledSlopes<Tiles> s{TiledOf<Tiles>(k),
+                                         k.in<void>(GradIn::kDy),
+                                         k.in<void>(GradIn::kY),
+                                         k.in<Acc>(GradIn::kLogsumexp),
+                                         StridesByRows(k.in_spec(GradIn::kDy)),
+                                         StridesByRows(k.in_spec(GradIn::kY)),
+                                         {logs[0], logs[1], logs[2], 0},
+                                         k.workspace<Acc>()};
+        const cuda::AttentionQueryGrad<Tiles, kN> of_queries{s, k.out<void>(0)};
         FIRN_RETURN_IF_ERROR(cuda::ForEachBlock(k, of_queries.count(), of_queries));
-        const cuda::AttentionKeyGrad<Acc, kN> of_keys{s, k.out<void>(1), k.out<void>(2)};
+        const cuda::AttentionKeyGrad<Tiles, kN> of_keys{s, k.out<void>(1), k.out<void>(2)};
         return cuda::ForEachBlock(k, of_keys.count(), of_keys);
       });
 }

@@ -54,8 +54,8 @@ struct AttentionOptions {
 // nothing.
 //
 // On both devices by tiles: on CUDA a block of threads for each tile of queries (the gradient: and
-// for each of keys), on the CPU threads over batches, heads and queries (the gradient: batches and
-// heads of k).
+// for each of keys), half types on tensor cores but for gradients of f16, on the CPU threads over
+// batches, heads and queries (the gradient: batches and heads of k).
 //
 // Throws on sizes that do not fit and a dropout outside [0, 1].
 Tensor ScaledDotProductAttention(const Tensor& q, const Tensor& k, const Tensor& v,
