@@ -28,9 +28,9 @@ constexpr auto WordsOf(Element) {
 }
 int64_t BytesOf(Element element);
 
-// A plain value. Memory is the host's, and belongs to the call until it is done. `in` and `out` do
-// not overlap; of a broadcast, reduce and all_reduce they may be the same, and of an all_gather
-// `in` may be the rank's place in `out`.
+// A plain value. Memory is that of the communicator's device, and belongs to the call until it is
+// done. `in` and `out` do not overlap; of a broadcast, reduce and all_reduce they may be the same,
+// and of an all_gather `in` may be the rank's place in `out`.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
   Element element = Element::kF32;

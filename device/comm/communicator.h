@@ -7,7 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "firn/device/comm/collective.h"
+#include "firn/device/device.h"
 
 namespace firn::comm {
 
@@ -37,6 +39,14 @@ class Communicator {
   int size() const { return size_; }
   // The rank's number among those of the same machine.
   int local_rank() const { return local_rank_; }
+  // Where the memory of its calls lies.
+  virtual Device device() const { return Device::Cpu(); }
+  // How long calls wait for other ranks.
+  virtual absl::Duration timeout() const { return absl::Seconds(60); }
+
+  // What moves memory of a device among the same ranks, once DeviceRanks (device_ranks.h) has made
+  // it; null before.
+  std::unique_ptr<Communicator>& on_device() { return on_device_; }
 
   // Starts a call; several may be on their way, in the same order on all ranks. InvalidArgument for
   // one that makes no sense here (Check in collective.h), which the other ranks do not hear of.
@@ -74,6 +84,7 @@ class Communicator {
   virtual absl::StatusOr<std::unique_ptr<Pending>> StartChecked(const Collective& call) = 0;
 
   const int rank_, size_, local_rank_;
+  std::unique_ptr<Communicator> on_device_;
 };
 
 }  // namespace firn::comm

@@ -250,6 +250,8 @@ class MpiRank : public Communicator {
     return Make(session_, part);
   }
 
+  absl::Duration timeout() const override { return session_->timeout(); }
+
   void Abort(std::string_view why) override { session_->GiveUp(std::string(why)); }
 
  private:

@@ -42,6 +42,7 @@ class MpiSession {
   ~MpiSession();
 
   absl::Mutex& mutex() { return mutex_; }
+  absl::Duration timeout() const { return timeout_; }
   const MpiApi<Abi>& api() const { return api_; }
   int rank() const { return rank_; }
   int size() const { return size_; }

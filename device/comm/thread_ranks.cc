@@ -124,6 +124,7 @@ class Group : public std::enable_shared_from_this<Group> {
     return part;
   }
   int size() const { return size_; }
+  absl::Duration timeout() const { return options_.timeout; }
 
  private:
   using LaneKey = std::pair<int, int>;  // sender and receiver; -1 for what all do
@@ -277,6 +278,7 @@ class ThreadRank : public Communicator {
   ThreadRank(std::shared_ptr<Group> group, int rank)
       : Communicator(rank, group->size(), rank), group_(std::move(group)) {}
   ~ThreadRank() override { group_->Leave(rank()); }
+  absl::Duration timeout() const override { return group_->timeout(); }
 
   absl::StatusOr<std::unique_ptr<Communicator>> Split(int color, int key) override {
     const int64_t mine[2] = {color, key};

@@ -209,6 +209,8 @@ absl::StatusOr<std::unique_ptr<Recording>> CudaDeviceContext::Record(
   const absl::Cleanup resume = [&] { replay.Resume(); };
   FIRN_RETURN_IF_ERROR(
       CudaStatus(api_, api_.BeginRecording(index_, stream_->handle()), "cudaStreamBeginCapture"));
+  recording_ = true;
+  const absl::Cleanup ended = [&] { recording_ = false; };
   const absl::Status queued = queue();
   void* graph = nullptr;
   const int code = api_.EndRecording(index_, stream_->handle(), &graph);

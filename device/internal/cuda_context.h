@@ -46,6 +46,13 @@ class CudaDeviceContext final : public DeviceContext {
   // held back (see CudaReplay).
   absl::StatusOr<void*> Handle();
 
+  // Whether what is queued on stream() now is recorded.
+  bool recording() const { return recording_; }
+
+  // The next wait for the device gives this: work queued before has not done what it should. From
+  // any thread.
+  void Fail(const absl::Status& why) { faults_->Fail(why); }
+
   // Where kernels note an index outside its bounds. Whatever waits for the device next (a copy to
   // the host, Synchronize of the context, a stream or an event) returns it as an error.
   CudaIndexFault* index_fault() const { return faults_->record(); }
@@ -67,6 +74,7 @@ class CudaDeviceContext final : public DeviceContext {
   CudaCachingAllocator allocator_;
   CudaStaging staging_;
   std::unique_ptr<CudaFaults> faults_;  // where streams and events find it
+  bool recording_ = false;
   CudaStaging side_staging_;  // of other streams, so that nobody waits for their large copies
 };
 

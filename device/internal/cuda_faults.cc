@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <new>
+#include <utility>
 
 #include "firn/device/internal/cuda_status.h"
 #include "firn/device/status_macros.h"
@@ -23,7 +24,21 @@ absl::Status CudaFaults::Allocate() {
   return absl::OkStatus();
 }
 
+void CudaFaults::Fail(const absl::Status& why) {
+  const absl::MutexLock lock(&mutex_);
+  failure_.Update(why);
+  has_failed_.store(true, std::memory_order_release);
+}
+
+absl::Status CudaFaults::TakeFailure() {
+  const absl::MutexLock lock(&mutex_);
+  has_failed_.store(false, std::memory_order_release);
+  return std::exchange(failure_, absl::OkStatus());
+}
+
 absl::Status CudaFaults::Take(Device device) {
+  if (has_failed_.load(std::memory_order_acquire)) [[unlikely]]
+    return TakeFailure();
   const std::atomic_ref<uint32_t> written(record_->written);
   if (written.load(std::memory_order_acquire) == 0) [[likely]]
     return absl::OkStatus();

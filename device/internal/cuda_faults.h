@@ -1,9 +1,12 @@
 #ifndef FIRN_DEVICE_INTERNAL_CUDA_FAULTS_H_
 #define FIRN_DEVICE_INTERNAL_CUDA_FAULTS_H_
 
+#include <atomic>
 #include <cstdint>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 #include "firn/device/device.h"
 #include "firn/device/internal/cuda_api.h"
 
@@ -45,9 +48,17 @@ class CudaFaults {
   // InvalidArgument for a matrix; else OK.
   absl::Status Take(Device device);
 
+  // What the next Take gives: work queued before has not done what it should.
+  void Fail(const absl::Status& why);
+
  private:
+  absl::Status TakeFailure();
+
   CudaApi& api_;
   CudaIndexFault* record_ = nullptr;
+  std::atomic<bool> has_failed_ = false;
+  absl::Mutex mutex_;
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace firn::inner::internal

@@ -92,13 +92,20 @@ int FakeCuda::pending() const {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   int count = 0;
   for (const auto& stream : streams_) {
-    for (const Work& work : stream->queue) count += work.run != nullptr ? 1 : 0;
+    for (const Work& work : stream->queue) {
+      count += work.run != nullptr || work.meet != nullptr ? 1 : 0;
+    }
   }
   return count;
 }
 
 bool FakeCuda::OnDevice(int device, const void* data, size_t bytes) const {
   return Inside(memory_[static_cast<size_t>(device)], data, bytes);
+}
+
+bool FakeCuda::Owns(int device, const void* data, size_t bytes) const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return OnDevice(device, data, bytes);
 }
 
 bool FakeCuda::Pinned(const void* data, size_t bytes) const { return Inside(pinned_, data, bytes); }
@@ -125,7 +132,8 @@ int FakeCuda::Malloc(int device, size_t bytes, void** data) {
 
 int FakeCuda::Free(int device, void* data) {
   FIRN_FAKE_CALL_();
-  SynchronizeDevice(device);  // as cudaFree does
+  static_cast<void>(Called("SynchronizeDevice"));  // as cudaFree does
+  DrainAll(device);
   if (memory_[static_cast<size_t>(device)].erase(static_cast<char*>(data)) == 0) {
     return kInvalidValue;
   }
@@ -183,6 +191,13 @@ int FakeCuda::Launch(int device, const inner::internal::CudaLaunch& launch, void
     run = reinterpret_cast<HostKernel>(reinterpret_cast<uintptr_t>(launch.kernel));
   }
   Enqueue(stream, {[copy = std::move(copy), run] { run(copy.data()); }, nullptr, nullptr});
+  return 0;
+}
+
+int FakeCuda::EnqueueMeeting(int device, void* stream, std::function<bool()> meet) {
+  FIRN_FAKE_CALL_();
+  if (static_cast<Stream*>(stream)->device != device) return kInvalidValue;
+  Enqueue(stream, {nullptr, nullptr, nullptr, std::move(meet)});
   return 0;
 }
 

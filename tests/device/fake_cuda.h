@@ -57,6 +57,14 @@ class FakeCuda final : public inner::internal::CudaApi {
   using HostKernel = void (*)(const void* argument);
   void SetCompiler(std::function<HostKernel(const inner::internal::CudaSource&)> compiler);
 
+  // Queues work that ends when other devices have come to theirs: once the stream has come to it
+  // `meet` is called until it gives true. Who waits for it waits for other threads, too, and what
+  // other devices have queued goes on meanwhile. In a recording it is copied for each launch.
+  int EnqueueMeeting(int device, void* stream, std::function<bool()> meet);
+  // Whether it is memory of the device.
+  bool Owns(int device, const void* data, size_t bytes) const;
+  int DeviceOf(void* stream) const;
+
   int CountDevices(int* count) override;
   int DescribeDevice(int device, std::string* description) override;
   int Malloc(int device, size_t bytes, void** data) override;
@@ -105,9 +113,10 @@ class FakeCuda final : public inner::internal::CudaApi {
     std::shared_ptr<Point> point;
   };
   struct Work {
-    std::function<void()> run;       // null: none
-    std::shared_ptr<Point> after;    // not before this is reached
-    std::shared_ptr<Point> reaches;  // is reached then
+    std::function<void()> run;             // null: none
+    std::shared_ptr<Point> after;          // not before this is reached
+    std::shared_ptr<Point> reaches;        // is reached then
+    std::function<bool()> meet = nullptr;  // not before this gives true
   };
   using Lanes = std::vector<std::vector<Work>>;  // by stream
   struct Recorded {
@@ -133,7 +142,9 @@ class FakeCuda final : public inner::internal::CudaApi {
   void Enqueue(void* stream, Work work);
   void RunUntil(const std::shared_ptr<Point>& point);
   void Drain(Stream& stream);
-  void Step(Stream& stream);
+  bool Step(Stream& stream);
+  void WaitForOthers(int device);
+  void DrainAll(int device);
   void RunOthers();
   static bool Joined(const Lanes& lanes);
 

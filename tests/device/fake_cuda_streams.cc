@@ -1,5 +1,7 @@
 // Streams are queues of closures. Waiting for a point runs its stream up to it; a wait inside the
 // queue runs the other stream first. A launched graph is a queue for each stream that was recorded.
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -33,6 +35,11 @@ int FakeCuda::CreateStream(int device, void** stream) {
   return 0;
 }
 
+int FakeCuda::DeviceOf(void* stream) const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return static_cast<Stream*>(stream)->device;
+}
+
 int FakeCuda::DestroyStream(int, void* stream) {
   FIRN_FAKE_CALL_();
   Drain(*static_cast<Stream*>(stream));
@@ -48,10 +55,14 @@ int FakeCuda::SynchronizeStream(int, void* stream) {
 
 int FakeCuda::SynchronizeDevice(int device) {
   FIRN_FAKE_CALL_();
+  DrainAll(device);
+  return 0;
+}
+
+void FakeCuda::DrainAll(int device) {
   for (const auto& stream : streams_) {
     if (stream->device == device) Drain(*stream);
   }
-  return 0;
 }
 
 int FakeCuda::CreateEvent(int device, void** event) {
@@ -161,7 +172,7 @@ bool FakeCuda::Joined(const Lanes& lanes) {
   }
   for (size_t lane = 0; lane < lanes.size(); ++lane) {
     for (size_t at = covered[lane]; at < lanes[lane].size(); ++at) {
-      if (lanes[lane][at].run != nullptr) return false;
+      if (lanes[lane][at].run != nullptr || lanes[lane][at].meet != nullptr) return false;
     }
   }
   return true;
@@ -170,7 +181,10 @@ bool FakeCuda::Joined(const Lanes& lanes) {
 int FakeCuda::LaunchGraph(int device, void* graph, void* stream) {
   FIRN_FAKE_CALL_();
   if (static_cast<Stream*>(stream)->recording != nullptr) return kInvalidValue;
-  std::erase_if(streams_, [](const auto& s) { return s->of_launch && s->queue.empty(); });
+  // Not those of another device, for which its thread may be waiting.
+  std::erase_if(streams_, [&](const auto& s) {
+    return s->of_launch && s->device == device && s->queue.empty();
+  });
   const Lanes& lanes = static_cast<Graph*>(graph)->lanes;
   std::vector<Stream*> streams = {static_cast<Stream*>(stream)};
   while (streams.size() < lanes.size()) {
@@ -186,7 +200,8 @@ int FakeCuda::LaunchGraph(int device, void* graph, void* stream) {
   };
   for (size_t lane = 0; lane < lanes.size(); ++lane) {
     for (const Work& work : lanes[lane]) {
-      streams[lane]->queue.push_back({work.run, point_of(work.after), point_of(work.reaches)});
+      streams[lane]->queue.push_back(
+          {work.run, point_of(work.after), point_of(work.reaches), work.meet});
     }
   }
   RunOthers();
@@ -208,12 +223,32 @@ void FakeCuda::Enqueue(void* stream, Work work) {
   }
 }
 
-// Runs the first piece of work, which must not have to wait.
-void FakeCuda::Step(Stream& stream) {
+// Runs the first piece of work, which must not have to wait for an event; false where it waits for
+// other devices.
+bool FakeCuda::Step(Stream& stream) {
+  if (stream.queue.front().meet != nullptr && !stream.queue.front().meet()) return false;
   const Work work = std::move(stream.queue.front());
   stream.queue.pop_front();
   if (work.run != nullptr) work.run();
   if (work.reaches != nullptr) work.reaches->reached = true;
+  return true;
+}
+
+// Requires: this thread has locked once.
+void FakeCuda::WaitForOthers(int device) {
+  bool moved = false;
+  for (bool more = true; more; moved |= more) {
+    more = false;
+    for (const auto& stream : streams_) {
+      if (stream->device == device || stream->queue.empty()) continue;
+      const std::shared_ptr<Point>& after = stream->queue.front().after;
+      if (after == nullptr || after->reached) more |= Step(*stream);
+    }
+  }
+  if (moved) return;
+  mutex_.unlock();
+  usleep(100);
+  mutex_.lock();
 }
 
 void FakeCuda::RunOthers() {
@@ -223,8 +258,7 @@ void FakeCuda::RunOthers() {
       if (stream->first || stream->queue.empty()) continue;
       const std::shared_ptr<Point>& after = stream->queue.front().after;
       if (after != nullptr && !after->reached) continue;
-      Step(*stream);
-      more = true;
+      more |= Step(*stream);
     }
   }
 }
@@ -241,9 +275,10 @@ void FakeCuda::RunUntil(const std::shared_ptr<Point>& point) {
     const std::shared_ptr<Point> first = goal->stream->queue.front().after;
     if (first != nullptr && !first->reached) {
       goals.push_back(first);
-    } else {
-      Step(*goal->stream);
+    } else if (Step(*goal->stream)) {
       RunOthers();
+    } else {
+      WaitForOthers(goal->stream->device);
     }
   }
 }
@@ -255,8 +290,11 @@ void FakeCuda::Drain(Stream& stream) {
       RunUntil(after);
       continue;
     }
-    Step(stream);
-    RunOthers();
+    if (Step(stream)) {
+      RunOthers();
+    } else {
+      WaitForOthers(stream.device);
+    }
   }
 }
 

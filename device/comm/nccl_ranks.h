@@ -1,0 +1,32 @@
+#ifndef FIRN_DEVICE_COMM_NCCL_RANKS_H_
+#define FIRN_DEVICE_COMM_NCCL_RANKS_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "firn/device/comm/communicator.h"
+#include "firn/device/device.h"
+
+namespace firn::comm {
+
+// The ranks of `host`, for memory of CUDA devices: calls go through NCCL 2.14 or later
+// (libnccl.so.2, found when this is called). All ranks call it, each with a device of its own, and
+// all get the same error where one of them has no such device or no NCCL. `host` must live longer.
+//
+// Calls are queued behind the work on the device's stream, on a stream of their own, and move data
+// while the device computes. Wait makes the device's stream wait for the call, not the thread: what
+// is queued later sees what it wrote. A Barrier is the host's. A send or receive begins when one of
+// those that were started is waited for, or another call is made, with all others: of two ranks
+// that send each other something both start both before they wait.
+//
+// Elements are reduced in the order, and half types with the roundings, that NCCL has; the same on
+// all ranks. Whether the smallest and the largest keep a NaN is the library's affair.
+//
+// A call that a device has come to and that is not done host.timeout() later ends the communicator,
+// as do errors that NCCL finds: the next that waits for the device, and all later calls, have an
+// error with the call's name. Calls that are recorded into a graph are not timed.
+absl::StatusOr<std::unique_ptr<Communicator>> NcclRanks(Communicator& host, Device device);
+
+}  // namespace firn::comm
+
+#endif  // FIRN_DEVICE_COMM_NCCL_RANKS_H_

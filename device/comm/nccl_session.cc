@@ -1,0 +1,222 @@
+// Calls of NCCL do not block here: one that has not ended is asked for until it has, or until the
+// time is over. On the device they are kernels, which wait for those of other ranks for ever. So a
+// thread looks at the first one that is not done, and where that has not ended in time aborts the
+// communicator, which ends its kernels, and leaves the error with the device for whoever reads what
+// they should have written. The time of a call begins when the device has come to it, not when it
+// was queued.
+
+#include "firn/device/comm/nccl_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "firn/device/status_macros.h"
+
+namespace firn::comm {
+namespace {
+
+constexpr absl::Duration kPause = absl::Microseconds(50);  // of a thread that asks whether it ended
+constexpr absl::Duration kLongestPauseOfTheWatch = absl::Milliseconds(100);
+// How long a communicator that ends in good order waits for what others still read.
+constexpr absl::Duration kLongestEnd = absl::Seconds(5);
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<NcclSession>> NcclSession::Begin(
+    const NcclApi& api, inner::internal::CudaDeviceContext& device, int rank, int size,
+    const NcclId& id, absl::Duration timeout) {
+  // This also makes the device the thread's own, which is the one that NCCL takes.
+  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, device.NewStream());
+  std::shared_ptr<NcclSession> session(
+      new NcclSession(api, device, std::move(stream), rank, timeout));
+  {
+    const absl::MutexLock lock(&session->mutex_);
+    NcclConfig config;
+    const int code = api.comm_init_rank_config(&session->comm_, size, id, rank, &config);
+    FIRN_RETURN_IF_ERROR(session->Settle(code, "ncclCommInitRankConfig"));
+  }
+  session->watch_ = std::thread([s = session.get()] { s->Watch(); });
+  return session;
+}
+
+NcclSession::~NcclSession() {
+  if (watch_.joinable()) {
+    static_cast<void>(stream_->Synchronize());  // the watch ends what does not end
+    {
+      const absl::MutexLock lock(&mutex_);
+      closing_ = true;
+    }
+    watch_.join();
+  }
+  const absl::MutexLock lock(&mutex_);
+  if (comm_ == nullptr) return;
+  int code = api_.comm_finalize(comm_);
+  for (const absl::Time until = absl::Now() + std::min(timeout_, kLongestEnd);
+       code == kNcclInProgress && absl::Now() < until; absl::SleepFor(kPause)) {
+    if (api_.comm_get_async_error(comm_, &code) != kNcclSuccess) code = kNcclInternalError;
+  }
+  static_cast<void>(code == kNcclSuccess ? api_.comm_destroy(comm_) : api_.comm_abort(comm_));
+}
+
+absl::Status NcclSession::failed() {
+  const absl::MutexLock lock(&mutex_);
+  return failed_;
+}
+
+void NcclSession::Fail(const absl::Status& why) {
+  const absl::MutexLock lock(&mutex_);
+  FailLocked(why);
+}
+
+void NcclSession::FailLocked(const absl::Status& why) {
+  if (!failed_.ok()) return;
+  failed_ = why;
+  device_.Fail(why);  // before anybody who waits for these calls goes on
+  if (comm_ != nullptr) static_cast<void>(api_.comm_abort(std::exchange(comm_, nullptr)));
+  in_flight_.clear();
+}
+
+absl::Status NcclSession::ErrorOf(int code, const std::string& name) {
+  const char* const what = api_.get_error_string(code);
+  const char* const more = comm_ == nullptr ? nullptr : api_.get_last_error(comm_);
+  const bool says_more = more != nullptr && *more != '\0';
+  FailLocked(Internal(name, " on rank ", rank_, " (", device_.device().ToString(), "): ",
+                      what == nullptr ? "" : what, says_more ? ": " : "", says_more ? more : ""));
+  return failed_;
+}
+
+absl::Status NcclSession::Settle(int code, const std::string& name) {
+  const absl::Time start = absl::Now();
+  while (code == kNcclInProgress) {
+    if (absl::Now() - start > timeout_) {
+      FailLocked(absl::DeadlineExceededError(
+          absl::StrCat(name, " on rank ", rank_, " (", device_.device().ToString(), ") waited ",
+                       absl::FormatDuration(timeout_), " for other ranks")));
+      return failed_;
+    }
+    absl::SleepFor(kPause);
+    int state = kNcclSuccess;
+    code = api_.comm_get_async_error(comm_, &state);
+    if (code == kNcclSuccess) code = state;
+  }
+  return code == kNcclSuccess ? absl::OkStatus() : ErrorOf(code, name);
+}
+
+absl::StatusOr<std::shared_ptr<Event>> NcclSession::QueueNamed(
+    const std::string& name, absl::FunctionRef<int(NcclComm, void*)> queue) {
+  FIRN_ASSIGN_OR_RETURN(std::shared_ptr<Event> ready, device_.NewEvent());
+  FIRN_ASSIGN_OR_RETURN(std::shared_ptr<Event> done, device_.NewEvent());
+  FIRN_RETURN_IF_ERROR(ready->Record(device_.stream()));
+  FIRN_RETURN_IF_ERROR(stream_->Wait(*ready));
+  const absl::MutexLock lock(&mutex_);
+  FIRN_RETURN_IF_ERROR(failed_);
+  FIRN_RETURN_IF_ERROR(Settle(queue(comm_, stream_->handle()), name));
+  FIRN_RETURN_IF_ERROR(done->Record(*stream_));
+  // Nothing can be asked of an event that is recorded into a graph.
+  if (!device_.recording()) in_flight_.push_back({name, std::move(ready), done});
+  return done;
+}
+
+absl::StatusOr<std::shared_ptr<Event>> NcclSession::Queue(const Collective& call) {
+  FIRN_ASSIGN_OR_RETURN(const int type, NcclTypeOf(call.element));
+  FIRN_ASSIGN_OR_RETURN(const int op, NcclOpOf(call.reduction));
+  FIRN_RETURN_IF_ERROR(Flush());
+  const auto count = static_cast<size_t>(call.count);
+  return QueueNamed(call.ToString(), [&](NcclComm comm, void* stream) {
+    switch (call.kind) {
+      case CollectiveKind::kBroadcast:
+        return api_.broadcast(call.in, call.out, count, type, call.root, comm, stream);
+      case CollectiveKind::kReduce:
+        return api_.reduce(call.in, call.out, count, type, op, call.root, comm, stream);
+      case CollectiveKind::kAllReduce:
+        return api_.all_reduce(call.in, call.out, count, type, op, comm, stream);
+      case CollectiveKind::kAllGather:
+        return api_.all_gather(call.in, call.out, count, type, comm, stream);
+      case CollectiveKind::kReduceScatter:
+        return api_.reduce_scatter(call.in, call.out, count, type, op, comm, stream);
+      case CollectiveKind::kBarrier:
+      case CollectiveKind::kSend:
+      case CollectiveKind::kRecv:
+        break;
+    }
+    return kNcclInvalidArgument;
+  });
+}
+
+absl::StatusOr<std::shared_ptr<NcclSession::Message>> NcclSession::Hold(const Collective& call) {
+  FIRN_RETURN_IF_ERROR(NcclTypeOf(call.element).status());
+  FIRN_RETURN_IF_ERROR(failed());
+  held_.push_back(std::make_shared<Message>(Message{call, nullptr}));
+  return held_.back();
+}
+
+absl::Status NcclSession::Flush() {
+  if (held_.empty()) return absl::OkStatus();
+  const std::vector<std::shared_ptr<Message>> messages = std::exchange(held_, {});
+  std::string name = messages[0]->call.ToString();
+  if (messages.size() > 1) absl::StrAppend(&name, " and ", messages.size() - 1, " more");
+  const auto queue = [&](NcclComm comm, void* stream) {
+    int code = api_.group_start();
+    for (const auto& m : messages) {
+      const Collective& c = m->call;
+      const int type = NcclTypeOf(c.element).value_or(0);
+      const auto count = static_cast<size_t>(c.count);
+      if (code != kNcclSuccess && code != kNcclInProgress) return code;
+      code = c.kind == CollectiveKind::kSend ? api_.send(c.in, count, type, c.root, comm, stream)
+                                             : api_.recv(c.out, count, type, c.root, comm, stream);
+    }
+    const int end = api_.group_end();
+    return code != kNcclSuccess && code != kNcclInProgress ? code : end;
+  };
+  FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<Event> done, QueueNamed(name, queue));
+  for (const auto& m : messages) m->done = done;
+  return absl::OkStatus();
+}
+
+absl::Status NcclSession::Wait(const Event& done) {
+  FIRN_RETURN_IF_ERROR(device_.stream().Wait(done));
+  return failed();
+}
+
+absl::StatusOr<bool> NcclSession::IsOver(InFlight& first) {
+  FIRN_ASSIGN_OR_RETURN(const bool done, first.done->Done());
+  if (done) return true;
+  FIRN_ASSIGN_OR_RETURN(const bool ready, first.ready->Done());
+  if (ready && !first.since) first.since = absl::Now();
+  return false;
+}
+
+absl::Status NcclSession::Look() {
+  if (comm_ == nullptr) return absl::OkStatus();
+  int state = kNcclSuccess;
+  const int code = api_.comm_get_async_error(comm_, &state);
+  if (code != kNcclSuccess) state = code;
+  while (!in_flight_.empty()) {
+    InFlight& first = in_flight_.front();
+    FIRN_ASSIGN_OR_RETURN(const bool over, IsOver(first));
+    if (over) {
+      in_flight_.pop_front();
+      continue;
+    }
+    if (first.since && absl::Now() - *first.since > timeout_) {
+      return absl::DeadlineExceededError(
+          absl::StrCat(first.call, " on rank ", rank_, " (", device_.device().ToString(),
+                       ") waited ", absl::FormatDuration(timeout_), " for other ranks"));
+    }
+    break;
+  }
+  if (state == kNcclSuccess || state == kNcclInProgress) return absl::OkStatus();
+  return ErrorOf(state, in_flight_.empty() ? "NCCL" : in_flight_.front().call);
+}
+
+void NcclSession::Watch() {
+  const absl::MutexLock lock(&mutex_);
+  const absl::Duration pause = std::min(timeout_ / 10, kLongestPauseOfTheWatch);
+  while (!mutex_.AwaitWithTimeout(absl::Condition(&closing_), pause)) {
+    if (const absl::Status status = Look(); !status.ok()) FailLocked(status);
+  }
+}
+
+}  // namespace firn::comm

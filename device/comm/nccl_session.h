@@ -1,0 +1,101 @@
+#ifndef FIRN_DEVICE_COMM_NCCL_SESSION_H_
+#define FIRN_DEVICE_COMM_NCCL_SESSION_H_
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "firn/device/comm/collective.h"
+#include "firn/device/comm/nccl_api.h"
+#include "firn/device/context.h"
+#include "firn/device/internal/cuda_context.h"
+
+namespace firn::comm {
+
+// NCCL's communicator of one rank, with the stream that its calls are queued on and a thread that
+// looks after them: NCCL itself waits for other ranks for ever. For one thread, but Fail.
+class NcclSession {
+ public:
+  // A send or receive, which is queued together with those that are started before one is waited
+  // for: of calls that need each other NCCL wants to know at once.
+  struct Message {
+    Collective call;
+    std::shared_ptr<Event> done;  // null until it is queued
+  };
+
+  // Blocks until all ranks have called it; DeadlineExceeded after `timeout`. Requires: a context of
+  // a CUDA device, which lives on.
+  static absl::StatusOr<std::shared_ptr<NcclSession>> Begin(
+      const NcclApi& api, inner::internal::CudaDeviceContext& device, int rank, int size,
+      const NcclId& id, absl::Duration timeout);
+  ~NcclSession();
+  NcclSession(const NcclSession&) = delete;
+  NcclSession& operator=(const NcclSession&) = delete;
+
+  inner::internal::CudaDeviceContext& device() { return device_; }
+  absl::Duration timeout() const { return timeout_; }
+
+  // Queues a call that is neither a message nor a barrier, behind all on the device's stream. The
+  // event comes when it is done.
+  absl::StatusOr<std::shared_ptr<Event>> Queue(const Collective& call);
+  absl::StatusOr<std::shared_ptr<Message>> Hold(const Collective& call);
+  // Queues messages that are held.
+  absl::Status Flush();
+  // Has the device's stream wait.
+  absl::Status Wait(const Event& done);
+
+  // What ended the communicator; OK while it works.
+  absl::Status failed() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Ends it: calls on their way stop, and whatever waits for the device next has the error.
+  void Fail(const absl::Status& why) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct InFlight {
+    std::string call;
+    std::shared_ptr<Event> ready, done;
+    std::optional<absl::Time> since = {};  // when the device was first seen to have come to it
+  };
+
+  NcclSession(const NcclApi& api, inner::internal::CudaDeviceContext& device,
+              std::unique_ptr<Stream> stream, int rank, absl::Duration timeout)
+      : api_(api), device_(device), stream_(std::move(stream)), rank_(rank), timeout_(timeout) {}
+
+  absl::StatusOr<std::shared_ptr<Event>> QueueNamed(
+      const std::string& name, absl::FunctionRef<int(NcclComm, void* stream)> queue)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // The error of a code of NCCL's; waits while it is that something is in progress.
+  absl::Status Settle(int code, const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status ErrorOf(int code, const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FailLocked(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Watch() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Look() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<bool> IsOver(InFlight& first);
+
+  const NcclApi& api_;
+  inner::internal::CudaDeviceContext& device_;
+  const std::unique_ptr<Stream> stream_;
+  const int rank_;
+  const absl::Duration timeout_;
+  std::vector<std::shared_ptr<Message>> held_;
+
+  absl::Mutex mutex_;
+  NcclComm comm_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  absl::Status failed_ ABSL_GUARDED_BY(mutex_);
+  std::deque<InFlight> in_flight_ ABSL_GUARDED_BY(mutex_);
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread watch_;
+};
+
+}  // namespace firn::comm
+
+#endif  // FIRN_DEVICE_COMM_NCCL_SESSION_H_

@@ -1,0 +1,376 @@
+// Ranks meet in lanes, one for what all do and one for each pair and direction. What a rank gives
+// is copied when its stream comes to the call, what it gets is written when all have come.
+#include "tests/device/comm/fake_nccl.h"
+
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "firn/device/comm/combine.h"
+
+namespace firn::comm {
+namespace {
+
+struct Arrival {
+  Collective call;
+  std::vector<char> gives;
+};
+struct Lane {
+  std::vector<std::vector<std::optional<Arrival>>> rounds;  // by member
+  std::map<size_t, size_t> next;                            // each member's next round
+};
+struct World {
+  int size = 0, came = 0;
+  std::map<std::pair<int, int>, Lane> lanes;
+};
+struct Comm {
+  std::shared_ptr<World> world;
+  int rank = 0;
+  int device = -1;  // that of its first stream
+  bool in_progress = true, over = false;
+};
+struct State {
+  FakeCuda* cuda = nullptr;
+  std::map<int64_t, std::shared_ptr<World>> worlds;  // by the number in their ids
+  std::map<void*, std::shared_ptr<Comm>> comms;
+  std::map<int, int> errors;  // by rank
+  int64_t ids = 0;
+  int made = 0, aborted = 0, destroyed = 0, queued = 0;
+};
+
+std::mutex mutex;  // taken within that of the device, never around it
+State the;
+
+Comm* Find(void* handle) {
+  const auto at = the.comms.find(handle);
+  return at == the.comms.end() || at->second->over ? nullptr : at->second.get();
+}
+
+bool IsMessage(const Collective& c) {
+  return c.kind == CollectiveKind::kSend || c.kind == CollectiveKind::kRecv;
+}
+
+// What a rank reads or writes, in elements.
+int64_t Given(const Collective& c, int size) {
+  return c.kind == CollectiveKind::kReduceScatter ? c.count * size : c.count;
+}
+int64_t Taken(const Collective& c, int size) {
+  return c.kind == CollectiveKind::kAllGather ? c.count * size : c.count;
+}
+
+struct Meeting {
+  std::shared_ptr<Comm> comm;
+  std::vector<Collective> calls;
+  std::vector<size_t> rounds = {};  // empty until the stream has come here
+
+  std::pair<int, int> KeyOf(const Collective& c) const {
+    if (c.kind == CollectiveKind::kSend) return {comm->rank, c.root};
+    if (c.kind == CollectiveKind::kRecv) return {c.root, comm->rank};
+    return {-1, -1};
+  }
+  size_t MemberOf(const Collective& c) const {
+    if (IsMessage(c)) return c.kind == CollectiveKind::kSend ? 0 : 1;
+    return static_cast<size_t>(comm->rank);
+  }
+
+  void Arrive(const Collective& c) {
+    Lane& lane = comm->world->lanes[KeyOf(c)];
+    const size_t round = lane.next[MemberOf(c)]++;
+    const auto members = static_cast<size_t>(IsMessage(c) ? 2 : comm->world->size);
+    if (round == lane.rounds.size()) lane.rounds.emplace_back(members);
+    Arrival arrival{c, {}};
+    const bool gives = c.kind != CollectiveKind::kRecv &&
+                       (c.kind != CollectiveKind::kBroadcast || c.root == comm->rank);
+    if (gives) {
+      const auto* const from = static_cast<const char*>(c.in);
+      arrival.gives.assign(from, from + Given(c, comm->world->size) * BytesOf(c.element));
+    }
+    lane.rounds[round][MemberOf(c)] = std::move(arrival);
+    rounds.push_back(round);
+  }
+
+  const std::vector<std::optional<Arrival>>& RoundOf(size_t i) const {
+    return comm->world->lanes[KeyOf(calls[i])].rounds[rounds[i]];
+  }
+
+  bool Met(size_t i) const {
+    for (const auto& arrival : RoundOf(i)) {
+      if (!arrival) return false;
+      const bool self = IsMessage(calls[i]) && arrival->call.kind == calls[i].kind;
+      if (!self && !Fit(arrival->call, calls[i])) return false;
+    }
+    return true;
+  }
+
+  void Deliver(size_t i) const {
+    const Collective& c = calls[i];
+    const auto& round = RoundOf(i);
+    const int64_t bytes = c.count * BytesOf(c.element);
+    auto* const out = static_cast<char*>(c.out);
+    if (c.reduces()) {
+      if (c.kind == CollectiveKind::kReduce && c.root != comm->rank) return;
+      const int64_t begin = c.kind == CollectiveKind::kReduceScatter ? comm->rank * bytes : 0;
+      std::vector<const void*> parts;
+      for (const auto& arrival : round) parts.push_back(arrival->gives.data() + begin);
+      Combine(c.element, c.reduction, parts, c.count, out);
+    } else if (c.kind == CollectiveKind::kAllGather) {
+      for (size_t r = 0; r < round.size(); ++r) {
+        std::memcpy(out + static_cast<int64_t>(r) * bytes, round[r]->gives.data(),
+                    static_cast<size_t>(bytes));
+      }
+    } else if (c.kind == CollectiveKind::kBroadcast) {
+      std::memcpy(out, round[static_cast<size_t>(c.root)]->gives.data(),
+                  static_cast<size_t>(bytes));
+    } else if (c.kind == CollectiveKind::kRecv) {
+      std::memcpy(out, round[0]->gives.data(), static_cast<size_t>(bytes));
+    }
+  }
+
+  bool operator()() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (comm->over) return true;
+    if (rounds.empty()) {
+      for (const Collective& c : calls) Arrive(c);
+    }
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (!Met(i)) return false;
+    }
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (calls[i].count != 0) Deliver(i);
+    }
+    return true;
+  }
+};
+
+struct Group {
+  int depth = 0;
+  std::vector<Collective> calls = {};
+  void *comm = nullptr, *stream = nullptr;
+};
+thread_local Group group;
+
+std::optional<Element> ElementOf(int type) {
+  for (const Element e : {Element::kF32, Element::kF64, Element::kF16, Element::kBF16, Element::kI8,
+                          Element::kI32, Element::kI64, Element::kU8}) {
+    if (*NcclTypeOf(e) == type) return e;
+  }
+  return std::nullopt;
+}
+
+bool OwnsMemory(const Comm& comm, const Collective& c) {
+  const auto owns = [&](const void* data, int64_t count) {
+    const auto bytes = static_cast<size_t>(count * BytesOf(c.element));
+    return bytes == 0 || the.cuda->Owns(comm.device, data, bytes);
+  };
+  const bool is_root = c.root == comm.rank;
+  const bool reads =
+      c.kind == CollectiveKind::kBroadcast ? is_root : c.kind != CollectiveKind::kRecv;
+  const bool writes = c.kind == CollectiveKind::kReduce ? is_root : c.kind != CollectiveKind::kSend;
+  return (!reads || owns(c.in, Given(c, comm.world->size))) &&
+         (!writes || owns(c.out, Taken(c, comm.world->size)));
+}
+
+int QueueAll(std::vector<Collective> calls, void* handle, void* stream) {
+  std::shared_ptr<Comm> comm;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (Find(handle) == nullptr || Find(handle)->in_progress) return kNcclInvalidUsage;
+    comm = the.comms[handle];
+    ++the.queued;
+  }
+  if (comm->device < 0) comm->device = the.cuda->DeviceOf(stream);
+  for (const Collective& c : calls) {
+    if (!OwnsMemory(*comm, c)) return kNcclInvalidArgument;
+  }
+  comm->in_progress = true;
+  const int code = the.cuda->EnqueueMeeting(comm->device, stream, Meeting{comm, std::move(calls)});
+  return code == 0 ? kNcclInProgress : kNcclInvalidArgument;
+}
+
+int Queue(const Collective& call, int type, void* handle, void* stream) {
+  const std::optional<Element> element = ElementOf(type);
+  if (!element) return kNcclInvalidArgument;
+  Collective c = call;
+  c.element = *element;
+  if (group.depth == 0) return QueueAll({c}, handle, stream);
+  group.calls.push_back(c);
+  group.comm = handle;
+  group.stream = stream;
+  return kNcclSuccess;
+}
+
+std::optional<Reduction> ReductionOf(int op) {
+  for (const Reduction r :
+       {Reduction::kSum, Reduction::kMean, Reduction::kProd, Reduction::kMin, Reduction::kMax}) {
+    if (*NcclOpOf(r) == op) return r;
+  }
+  return std::nullopt;
+}
+
+int QueueReducing(Collective call, int type, int op, void* handle, void* stream) {
+  const std::optional<Reduction> reduction = ReductionOf(op);
+  if (!reduction) return kNcclInvalidArgument;
+  call.reduction = *reduction;
+  return Queue(call, type, handle, stream);
+}
+
+int InitRank(NcclComm* comm, int ranks, NcclId id, int rank, NcclConfig* config) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (config->size != sizeof(NcclConfig) || config->magic != NcclConfig{}.magic ||
+      config->blocking != 0) {
+    return kNcclInvalidArgument;
+  }
+  int64_t number = 0;
+  std::memcpy(&number, id.bytes, sizeof(number));
+  std::shared_ptr<World>& world = the.worlds[number];
+  if (number < 1 || number > the.ids) return kNcclInvalidArgument;
+  if (world == nullptr) world = std::make_shared<World>(World{ranks, 0, {}});
+  if (world->size != ranks || rank < 0 || rank >= ranks) return kNcclInvalidArgument;
+  const auto made = std::make_shared<Comm>(Comm{world, rank});
+  the.comms[made.get()] = made;
+  *comm = made.get();
+  ++world->came;
+  ++the.made;
+  return kNcclInProgress;
+}
+
+int GetAsyncError(NcclComm handle, int* error) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  Comm* const comm = Find(handle);
+  if (comm == nullptr) return kNcclInvalidArgument;
+  const auto injected = the.errors.find(comm->rank);
+  if (injected != the.errors.end()) {
+    *error = injected->second;
+  } else if (comm->world->came < comm->world->size) {
+    *error = kNcclInProgress;
+  } else {
+    comm->in_progress = false;
+    *error = kNcclSuccess;
+  }
+  return kNcclSuccess;
+}
+
+int End(NcclComm handle, int State::*count) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  Comm* const comm = Find(handle);
+  if (comm == nullptr) return kNcclInvalidArgument;
+  comm->over = true;
+  ++(the.*count);
+  return kNcclSuccess;
+}
+
+constexpr NcclApi kApi = {
+    .get_version = [](int* version) { return *version = kOldestNccl, kNcclSuccess; },
+    .get_unique_id =
+        [](NcclId* id) {
+          const std::lock_guard<std::mutex> lock(mutex);
+          const int64_t number = ++the.ids;
+          std::memcpy(id->bytes, &number, sizeof(number));
+          return kNcclSuccess;
+        },
+    .comm_init_rank_config = InitRank,
+    .comm_finalize =
+        [](NcclComm comm) {
+          const std::lock_guard<std::mutex> lock(mutex);
+          return Find(comm) == nullptr ? kNcclInvalidArgument : kNcclInProgress;
+        },
+    .comm_destroy = [](NcclComm comm) { return End(comm, &State::destroyed); },
+    .comm_abort = [](NcclComm comm) { return End(comm, &State::aborted); },
+    .comm_get_async_error = GetAsyncError,
+    .get_error_string = [](int code) { return code == kNcclRemoteError ? "remote" : "wrong"; },
+    .get_last_error = [](NcclComm) { return "a stand-in's"; },
+    .reduce =
+        [](const void* in, void* out, size_t n, int type, int op, int root, NcclComm c, void* s) {
+          return QueueReducing({.kind = CollectiveKind::kReduce,
+                                .root = root,
+                                .count = static_cast<int64_t>(n),
+                                .in = in,
+                                .out = out},
+                               type, op, c, s);
+        },
+    .broadcast =
+        [](const void* in, void* out, size_t n, int type, int root, NcclComm c, void* s) {
+          return Queue({.kind = CollectiveKind::kBroadcast,
+                        .root = root,
+                        .count = static_cast<int64_t>(n),
+                        .in = in,
+                        .out = out},
+                       type, c, s);
+        },
+    .all_reduce =
+        [](const void* in, void* out, size_t n, int type, int op, NcclComm c, void* s) {
+          return QueueReducing({.kind = CollectiveKind::kAllReduce,
+                                .count = static_cast<int64_t>(n),
+                                .in = in,
+                                .out = out},
+                               type, op, c, s);
+        },
+    .reduce_scatter =
+        [](const void* in, void* out, size_t n, int type, int op, NcclComm c, void* s) {
+          return QueueReducing({.kind = CollectiveKind::kReduceScatter,
+                                .count = static_cast<int64_t>(n),
+                                .in = in,
+                                .out = out},
+                               type, op, c, s);
+        },
+    .all_gather =
+        [](const void* in, void* out, size_t n, int type, NcclComm c, void* s) {
+          return Queue({.kind = CollectiveKind::kAllGather,
+                        .count = static_cast<int64_t>(n),
+                        .in = in,
+                        .out = out},
+                       type, c, s);
+        },
+    .send =
+        [](const void* in, size_t n, int type, int to, NcclComm c, void* s) {
+          return Queue({.kind = CollectiveKind::kSend,
+                        .root = to,
+                        .count = static_cast<int64_t>(n),
+                        .in = in},
+                       type, c, s);
+        },
+    .recv =
+        [](void* out, size_t n, int type, int from, NcclComm c, void* s) {
+          return Queue({.kind = CollectiveKind::kRecv,
+                        .root = from,
+                        .count = static_cast<int64_t>(n),
+                        .out = out},
+                       type, c, s);
+        },
+    .group_start = [] { return ++group.depth, kNcclSuccess; },
+    .group_end =
+        [] {
+          if (--group.depth > 0) return kNcclSuccess;
+          return QueueAll(std::exchange(group.calls, {}), group.comm, group.stream);
+        },
+};
+
+int Count(int State::*count) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  return the.*count;
+}
+
+}  // namespace
+
+FakeNccl::FakeNccl(FakeCuda& cuda) {
+  the = {};
+  the.cuda = &cuda;
+  SetNcclStandIn(&kApi);
+}
+FakeNccl::~FakeNccl() { SetNcclStandIn(nullptr); }
+
+void FakeNccl::FailAsync(int rank, int code) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  the.errors[rank] = code;
+}
+int FakeNccl::made() const { return Count(&State::made); }
+int FakeNccl::aborted() const { return Count(&State::aborted); }
+int FakeNccl::destroyed() const { return Count(&State::destroyed); }
+int FakeNccl::queued() const { return Count(&State::queued); }
+
+}  // namespace firn::comm
