@@ -121,11 +121,13 @@ std::optional<Device> Executor::CudaDevice() const {
   return device;
 }
 
-// Kernels that cannot be recorded may do more than to queue work where they are told.
+// Kernels that cannot be recorded may do more than to queue work where they are told; those of
+// collective operations are ordered with the device's own stream.
 std::unique_ptr<SideStream> Executor::MakeSideStream(Device device) const {
   std::vector<bool> may_go_aside;
   for (const Instr& instr : graph_.instrs) {
-    may_go_aside.push_back(instr.kernel != nullptr && instr.kernel->graph_capturable);
+    may_go_aside.push_back(instr.kernel != nullptr && instr.kernel->graph_capturable &&
+                           !instr.op->collective);
   }
   return SideStream::Make(device, PlanStreams(graph_, may_go_aside));
 }

@@ -21,12 +21,12 @@ class Queued : public Pending {
 
 class AloneOnDevice : public Communicator {
  public:
-  explicit AloneOnDevice(DeviceContext& context) : Communicator(0, 1, 0), context_(context) {}
+  explicit AloneOnDevice(Device device) : Communicator(0, 1, 0), device_(device) {}
 
-  Device device() const override { return context_.device(); }
+  Device device() const override { return device_; }
   absl::StatusOr<std::unique_ptr<Communicator>> Split(int color, int) override {
     if (color < 0) return nullptr;
-    return std::make_unique<AloneOnDevice>(context_);
+    return std::make_unique<AloneOnDevice>(device_);
   }
   void Abort(std::string_view why) override {
     failed_.Update(absl::AbortedError(absl::StrCat("rank 0 gave up: ", std::string(why))));
@@ -37,12 +37,13 @@ class AloneOnDevice : public Communicator {
     FIRN_RETURN_IF_ERROR(failed_);
     if (call.in != call.out && call.count != 0) {
       const auto bytes = static_cast<size_t>(call.count * BytesOf(call.element));
-      FIRN_RETURN_IF_ERROR(context_.CopyFromDevice(call.out, context_, call.in, bytes));
+      FIRN_ASSIGN_OR_RETURN(DeviceContext* const context, GetDeviceContext(device_));
+      FIRN_RETURN_IF_ERROR(context->CopyFromDevice(call.out, *context, call.in, bytes));
     }
     return std::make_unique<Queued>();
   }
 
-  DeviceContext& context_;
+  const Device device_;
   absl::Status failed_;
 };
 
@@ -53,8 +54,7 @@ absl::StatusOr<Communicator*> DeviceRanks(Communicator& host, Device device) {
   std::unique_ptr<Communicator>& there = host.on_device();
   if (there != nullptr && there->device() == device) return there.get();
   if (host.size() == 1) {
-    FIRN_ASSIGN_OR_RETURN(DeviceContext* const context, GetDeviceContext(device));
-    there = std::make_unique<AloneOnDevice>(*context);
+    there = std::make_unique<AloneOnDevice>(device);
     return there.get();
   }
   FIRN_RETURN_IF(there != nullptr,

@@ -65,6 +65,7 @@ class CudaApi {
   // Queued on the stream. Host memory must be pinned and stay as it is until the copy is done.
   virtual int Copy(int device, void* to, const void* from, size_t bytes, CudaCopy kind,
                    void* stream) = 0;
+  virtual int SetZero(int device, void* data, size_t bytes, void* stream) = 0;
   virtual int CopyPeer(int to_device, void* to, int from_device, const void* from, size_t bytes,
                        void* stream) = 0;
   virtual int Launch(int device, const CudaLaunch& launch, void* stream) = 0;

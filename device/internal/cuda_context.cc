@@ -263,6 +263,12 @@ absl::Status CudaDeviceContext::CopyFromDevice(void* to, DeviceContext& source, 
   return source.stream().Wait(*read);
 }
 
+absl::Status CudaDeviceContext::SetZero(void* data, size_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  FIRN_ASSIGN_OR_RETURN(void* const queue, Handle());
+  return CudaStatus(api_, api_.SetZero(index_, data, bytes, queue), "cudaMemsetAsync");
+}
+
 absl::Status CudaDeviceContext::Launch(const CudaLaunch& launch, Stream& stream) {
   NoteLaunch(launch.name);
   FIRN_RETURN_IF_ERROR(AsCuda(stream).replay().Queue(launch));

@@ -46,6 +46,9 @@ class CudaDeviceContext final : public DeviceContext {
   // held back (see CudaReplay).
   absl::StatusOr<void*> Handle();
 
+  // Zeros, behind what is queued on stream().
+  absl::Status SetZero(void* data, size_t bytes);
+
   // Whether what is queued on stream() now is recorded.
   bool recording() const { return recording_; }
 

@@ -86,6 +86,9 @@ class Runtime final : public CudaApi {
                                                                  : cudaMemcpyDeviceToDevice;
     return On(device, [&] { return cudaMemcpyAsync(to, from, bytes, direction, Stream(stream)); });
   }
+  int SetZero(int device, void* data, size_t bytes, void* stream) override {
+    return On(device, [&] { return cudaMemsetAsync(data, 0, bytes, Stream(stream)); });
+  }
   int CopyPeer(int to_device, void* to, int from_device, const void* from, size_t bytes,
                void* stream) override {
     return On(to_device, [&] {

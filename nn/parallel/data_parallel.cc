@@ -1,5 +1,6 @@
 #include "firn/nn/parallel/data_parallel.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,10 +19,16 @@ namespace {
 
 constexpr const char* kWho = "data_parallel";
 
+// Without the device's number, which each rank has its own of.
+std::string Describe(TensorSpec spec) {
+  spec.device.index = 0;
+  return spec.ToString();
+}
+
 std::string Describe(const std::string& kind, const NamedTensor& t) {
   return absl::StrCat(
       kind, " ", t.name, " ",
-      IsPending(t.tensor) ? inner::DescribePending(t.tensor) : t.tensor.spec().ToString(),
+      IsPending(t.tensor) ? inner::DescribePending(t.tensor) : Describe(t.tensor.spec()),
       kind == "parameter" && !t.tensor.requires_grad() ? ", frozen" : "");
 }
 
@@ -53,13 +60,14 @@ absl::Status CheckOptions(const DataParallelOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status CheckTensors(const std::vector<NamedTensor>& tensors) {
+absl::Status CheckTensors(const std::vector<NamedTensor>& tensors, std::optional<Device>& device) {
   for (const NamedTensor& t : tensors) {
     FIRN_RETURN_IF(IsPending(t.tensor), FailedPrecondition(inner::DescribePending(t.tensor),
                                                            ": call the network once before"));
-    FIRN_RETURN_IF(!t.tensor.device().is_cpu(),
-                   Unimplemented(t.name, " is ", t.tensor.spec().ToString(),
-                                 ": ranks exchange what is on the CPU"));
+    if (!device) device = t.tensor.device();
+    FIRN_RETURN_IF(t.tensor.device() != *device,
+                   Unimplemented(t.name, " is ", t.tensor.spec().ToString(), ", others are on ",
+                                 device->ToString(), ": ranks exchange what is on one device"));
   }
   return absl::OkStatus();
 }
@@ -93,8 +101,9 @@ DataParallel::DataParallel(Module& net, std::shared_ptr<comm::Communicator> comm
   RaiseIfError(comm::CheckAgreement(*comm_, Describe(parameters, buffers_, options)), kWho);
   // All ranks have the same, so what is wrong is wrong on all.
   RaiseIfError(CheckOptions(options), kWho);
-  RaiseIfError(CheckTensors(parameters), kWho);
-  RaiseIfError(CheckTensors(buffers_), kWho);
+  std::optional<Device> device;
+  RaiseIfError(CheckTensors(parameters, device), kWho);
+  RaiseIfError(CheckTensors(buffers_, device), kWho);
   BroadcastFromFirst(parameters, *comm_, group_.number());
   BroadcastFromFirst(buffers_, *comm_, group_.number());
   std::vector<NamedTensor> trained, frozen;

@@ -80,8 +80,11 @@ class NoSyncScope {
 // steps reach the same parameters on all ranks (a pass where they do not throws
 // FailedPrecondition), and know neither NoSync nor SetWeight. Run one pass before: a step that is
 // captured first has its buckets in the order in which parameters are defined, backwards, which is
-// often that order. Unimplemented are gradients of gradients (create_graph), and devices other than
-// the CPU.
+// often that order. Unimplemented are gradients of gradients (create_graph).
+//
+// A network on a CUDA device exchanges what it has through NCCL (device/comm/nccl_ranks.h), each
+// rank with a device of its own: net.To(Device::Cuda(world->local_rank())) before this is made. A
+// pass that no graph runs waits for the device once, at its end.
 //
 // Thread-compatible. Holds the parameters, and with several ranks as much memory again as the
 // gradients take that travel with others.
@@ -91,7 +94,8 @@ class DataParallel {
   // ranks, after which all are as they were: FailedPrecondition where ranks differ in names,
   // shapes, dtypes, devices, frozenness, options or Firn's version, which names both sides, or
   // where a parameter waits for its first input; InvalidArgument for options that make no sense;
-  // Unimplemented where a parameter is not on the CPU.
+  // Unimplemented where not all lie on one device; where one of several ranks has no NCCL for a
+  // CUDA device, NotFound on all.
   DataParallel(Module& net, std::shared_ptr<comm::Communicator> comm,
                const DataParallelOptions& options = {});
   ~DataParallel();

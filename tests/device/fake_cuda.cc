@@ -166,6 +166,13 @@ int FakeCuda::Copy(int device, void* to, const void* from, size_t bytes,
   return 0;
 }
 
+int FakeCuda::SetZero(int device, void* data, size_t bytes, void* stream) {
+  FIRN_FAKE_CALL_();
+  if (!OnDevice(device, data, bytes)) return kInvalidValue;
+  Enqueue(stream, {[=] { std::memset(data, 0, bytes); }, nullptr, nullptr});
+  return 0;
+}
+
 int FakeCuda::CopyPeer(int to_device, void* to, int from_device, const void* from, size_t bytes,
                        void* stream) {
   FIRN_FAKE_CALL_();

@@ -84,6 +84,7 @@ class FakeCuda final : public inner::internal::CudaApi {
   int WaitEvent(int device, void* stream, void* event) override;
   int Copy(int device, void* to, const void* from, size_t bytes, inner::internal::CudaCopy kind,
            void* stream) override;
+  int SetZero(int device, void* data, size_t bytes, void* stream) override;
   int CopyPeer(int to_device, void* to, int from_device, const void* from, size_t bytes,
                void* stream) override;
   int Launch(int device, const inner::internal::CudaLaunch& launch, void* stream) override;

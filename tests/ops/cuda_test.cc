@@ -139,14 +139,11 @@ bool CheckCall(const OpDef& op, const OpDef& on_cuda, const Samples& samples, co
 }
 
 void ExpectRefused(const OpDef& op, const Samples& samples) {
-  EXPECT_TRUE(op.collective || kRefused.contains(op.name))
-      << "no CUDA kernel, and not among those that need none";
+  EXPECT_TRUE(kRefused.contains(op.name)) << "no CUDA kernel, and not among those that need none";
   for (const Sample& sample : samples.samples) {
     const Outcome got = Run(op, There(Call{sample.name, sample.inputs, sample.attrs}));
     if (got.status.ok()) continue;  // nothing to do
-    const char* const why = op.collective
-                                ? "collectives of device memory are not there yet"
-                                : "no kernel for cuda:0 takes this call (none is registered)";
+    const char* const why = "no kernel for cuda:0 takes this call (none is registered)";
     EXPECT_NE(got.error.find(why), std::string::npos) << got.error;
   }
 }
@@ -252,7 +249,7 @@ class CudaTest : public ::testing::Test {
   CudaTest(const NamedCheck& check, const OpDef& op) : check_(check), op_(op) {}
 
   void TestBody() override {
-    const bool refused = kRefused.contains(op_.name) || (op_.collective && !HasCudaKernel(op_));
+    const bool refused = kRefused.contains(op_.name);
     if (check_.on_device && refused) return;  // "forward" sees what it says
     const auto samples = SamplesOf(op_.name);
     ASSERT_NE(samples, nullptr);

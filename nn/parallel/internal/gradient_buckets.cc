@@ -58,7 +58,7 @@ GradientBuckets::GradientBuckets(const std::vector<Tensor>& leaves,
   const NoGradScope no_grad;
   for (const Plan& plan : PlanOf(leaves, order, options)) {
     const bool alone = plan.leaves.size() == 1 && leaves[plan.leaves[0]].dtype() == plan.dtype;
-    const Tensor flat = alone ? Tensor() : Zeros({plan.elements}, plan.dtype);
+    const Tensor flat = alone ? Tensor() : Zeros({plan.elements}, plan.dtype, leaves[0].device());
     int64_t begin = 0;
     for (const size_t leaf : plan.leaves) {
       const int64_t elements = leaves[leaf].num_elements();
@@ -78,7 +78,7 @@ GradientBuckets::GradientBuckets(const std::vector<Tensor>& leaves,
 void GradientBuckets::Put(size_t leaf, const Tensor& value) {
   Place& place = places_[leaf];
   if (place.alone) {
-    place.view = value.defined() ? value : Zeros(leaves_[leaf].shape(), leaves_[leaf].dtype());
+    place.view = value.defined() ? value : ZerosLike(leaves_[leaf].Detach());
   } else {
     inner::Assign(place.view, value.defined() ? value : Tensor(0));
   }

@@ -47,7 +47,8 @@ GradientSynchroniser::GradientSynchroniser(std::vector<NamedTensor> trained,
       local_(trained_.size()),
       here_(trained_.size(), 0),
       used_(trained_.size(), 0),
-      flags_(Zeros({2 * static_cast<int64_t>(trained_.size())}, DType::kU8)),
+      flags_(Zeros({2 * static_cast<int64_t>(trained_.size())}, DType::kU8,
+                   trained_.empty() ? Device::Cpu() : trained_[0].tensor.device())),
       flags_reduction_(comm::Reduction::kMax, group),
       weights_(comm_) {
   for (const NamedTensor& t : trained_) {
@@ -179,7 +180,7 @@ void GradientSynchroniser::SetFlags() {
   Tensor mine;
   {
     const NoCaptureScope no_capture;
-    mine = FromVector(std::move(flags));
+    mine = FromVector(std::move(flags)).To(flags_.device());
   }
   inner::Assign(flags_, mine);
 }
@@ -187,7 +188,8 @@ void GradientSynchroniser::SetFlags() {
 // A captured pass adds nothing to what it does not reach.
 void GradientSynchroniser::ReadFlags() {
   const NoCaptureScope no_capture;
-  const auto flags = flags_.host_view<uint8_t>();
+  const Tensor here = flags_.To(Device::Cpu());
+  const auto flags = here.host_view<uint8_t>();
   std::copy(flags.begin(), flags.begin() + static_cast<std::ptrdiff_t>(used_.size()),
             used_.begin());
   for (size_t leaf = 0; leaf < used_.size(); ++leaf) {

@@ -20,7 +20,7 @@ class Reduction {
   Reduction(comm::Reduction how, int64_t group) : how_(how), group_(group) {}
 
   // The elements are the call's until Wait. All ranks start the same in the same order. Requires: a
-  // row-major tensor on the CPU.
+  // row-major tensor.
   void Start(const Tensor& tensor);
   // Requires: started.
   void Wait();

@@ -31,7 +31,6 @@ int OpOf(Reduction reduction) {
 template <int kOp>
 absl::Status Infer(InferContext& c) {
   const Reduction reduction = c.attrs<AllReduceOptions>().reduction;
-  FIRN_RETURN_IF_ERROR(CheckOnHost(c));
   FIRN_RETURN_IF_ERROR(CheckReduction(c, reduction));
   FIRN_RETURN_IF(OpOf(reduction) != kOp,
                  InvalidArgument("a ", WordFor(reduction), " is ", kOps[OpOf(reduction)]));
@@ -41,7 +40,7 @@ absl::Status Infer(InferContext& c) {
 
 absl::Status Run(KernelContext& k) {
   const auto& a = k.attrs<AllReduceOptions>();
-  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(a.group));
+  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(k, a.group));
   return ranks->Run({.kind = comm::CollectiveKind::kAllReduce,
                      .element = ElementOf(k.in_spec(0).dtype),
                      .reduction = a.reduction,
@@ -62,7 +61,7 @@ OpDef AllReduceOp(std::string_view doc, GradFn grad, std::vector<Saved> saves) {
       .saves = std::move(saves),
       .may_reuse = {{0, 0}},
       .collective = true,
-      .kernels = {{.name = "host", .run = Run}},
+      .kernels = OnEveryDevice({.name = "ranks", .run = Run}),
   };
 }
 

@@ -11,9 +11,11 @@ namespace firn {
 // Operations that several ranks (processes or threads, device/comm/communicator.h) call together,
 // each as often and in the same order as the others. `group` is a number: 0 the world that the
 // program has set (comm::SetWorld, comm::WorldScope), others of a comm::Group; a program that has
-// set no world is the only rank. All work on host memory and throw kUnimplemented for that of a
-// device; they throw kNotFound for a number that no group has, and with the communicator's error
-// where ranks differ in what they call or one of them does not come.
+// set no world is the only rank. Memory of a CUDA device goes through NCCL, behind what is queued
+// on the device (device/comm/nccl_ranks.h): all ranks have x on such a device, each on one of its
+// own. They throw kNotFound for a number that no group has, or where there is no NCCL, and with the
+// communicator's error where ranks differ in what they call or one of them does not come; on a
+// device who reads the result may have it first.
 struct AllReduceOptions {
   comm::Reduction reduction = comm::Reduction::kSum;
   int64_t group = 0;
@@ -26,7 +28,8 @@ struct AllReduceOptions {
 
 // Element by element the sum (or mean, product, smallest, largest) of what all ranks have in x,
 // the same bits on all of them (PyTorch's torch.distributed.nn.functional.all_reduce). Half types
-// are summed in f32 and rounded once. x: numbers of any dtype, for a mean floating ones.
+// are summed in f32 and rounded once, on CUDA devices as NCCL does. x: numbers of any dtype, for a
+// mean floating ones.
 //
 // Gradients, where L is the sum of the ranks' losses: of a sum and a mean the same reduction of the
 // gradient; of the smallest and the largest the sum of the gradients, which the ranks that tie

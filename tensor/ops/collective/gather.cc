@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "firn/device/internal/cuda_context.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
@@ -32,7 +33,6 @@ absl::StatusOr<Shape> WithRows(const Shape& x, int64_t rows) {
 
 absl::Status InferAllGather(InferContext& c) {
   const int64_t ranks = c.attrs<AllGatherAttrs>().ranks;
-  FIRN_RETURN_IF_ERROR(CheckOnHost(c));
   FIRN_RETURN_IF_ERROR(CheckRanks(ranks));
   int64_t rows = 0;
   FIRN_RETURN_IF(__builtin_mul_overflow(c.shape(0)[0], ranks, &rows),
@@ -45,7 +45,7 @@ absl::Status InferAllGather(InferContext& c) {
 
 absl::Status RunAllGather(KernelContext& k) {
   const auto& a = k.attrs<AllGatherAttrs>();
-  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(a.group, a.ranks));
+  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(k, a.group, a.ranks));
   return ranks->Run({.kind = CollectiveKind::kAllGather,
                      .element = ElementOf(k.in_spec(0).dtype),
                      .count = k.in_spec(0).num_elements(),
@@ -66,13 +66,12 @@ FIRN_REGISTER_OP(all_gather) {
       .infer = InferAllGather,
       .grad = GradAllGather,
       .collective = true,
-      .kernels = {{.name = "host", .run = RunAllGather}},
+      .kernels = OnEveryDevice({.name = "ranks", .run = RunAllGather}),
   };
 }
 
 absl::Status InferReduceScatter(InferContext& c) {
   const auto& a = c.attrs<ReduceScatterAttrs>();
-  FIRN_RETURN_IF_ERROR(CheckOnHost(c));
   FIRN_RETURN_IF_ERROR(CheckRanks(a.ranks));
   FIRN_RETURN_IF_ERROR(CheckReduction(c, a.reduction));
   FIRN_RETURN_IF(c.shape(0)[0] % a.ranks != 0,
@@ -85,7 +84,7 @@ absl::Status InferReduceScatter(InferContext& c) {
 
 absl::Status RunReduceScatter(KernelContext& k) {
   const auto& a = k.attrs<ReduceScatterAttrs>();
-  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(a.group, a.ranks));
+  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(k, a.group, a.ranks));
   return ranks->Run({.kind = CollectiveKind::kReduceScatter,
                      .element = ElementOf(k.in_spec(0).dtype),
                      .reduction = a.reduction,
@@ -121,24 +120,34 @@ FIRN_REGISTER_OP(reduce_scatter) {
       .infer = InferReduceScatter,
       .grad = GradReduceScatter,
       .collective = true,
-      .kernels = {{.name = "host", .run = RunReduceScatter}},
+      .kernels = OnEveryDevice({.name = "ranks", .run = RunReduceScatter}),
   };
 }
 
 absl::Status InferLikeX(InferContext& c) {
-  FIRN_RETURN_IF_ERROR(CheckOnHost(c));
   c.set_out_like(0, 0);
+  return absl::OkStatus();
+}
+
+// All of the result.
+absl::Status SetZero(KernelContext& k) {
+  const size_t bytes = k.out_spec().bytes();
+  if (k.out_spec().device.is_cuda()) {
+    FIRN_ASSIGN_OR_RETURN(internal::CudaDeviceContext* const context,
+                          internal::CudaDeviceOf(k.out_spec().device));
+    return context->SetZero(k.out<void>(), bytes);
+  }
+  if (bytes != 0) std::memset(k.out<void>(), 0, bytes);
   return absl::OkStatus();
 }
 
 // With one root, whatever the kind.
 absl::Status RunRooted(KernelContext& k, CollectiveKind kind) {
   const auto& a = k.attrs<BroadcastOptions>();
-  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(a.group));
+  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(k, a.group));
   FIRN_RETURN_IF_ERROR(CheckRoot(a.root, ranks->size()));
   if (kind == CollectiveKind::kReduce && ranks->rank() != a.root) {
-    const size_t bytes = k.out_spec().bytes();
-    if (bytes != 0) std::memset(k.out<void>(), 0, bytes);
+    FIRN_RETURN_IF_ERROR(SetZero(k));
   }
   return ranks->Run({.kind = kind,
                      .element = ElementOf(k.in_spec(0).dtype),
@@ -166,7 +175,7 @@ FIRN_REGISTER_OP(broadcast) {
       .infer = InferLikeX,
       .grad = GradBroadcast,
       .collective = true,
-      .kernels = {{.name = "host", .run = RunBroadcast}},
+      .kernels = OnEveryDevice({.name = "ranks", .run = RunBroadcast}),
   };
 }
 
@@ -183,7 +192,7 @@ FIRN_REGISTER_OP(reduce_to_root) {
       .infer = InferLikeX,
       .grad = GradReduce,
       .collective = true,
-      .kernels = {{.name = "host", .run = RunReduce}},
+      .kernels = OnEveryDevice({.name = "ranks", .run = RunReduce}),
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include "firn/tensor/ops/collective/group_rules.h"
 
+#include "firn/device/comm/device_ranks.h"
 #include "firn/device/comm/groups.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
@@ -24,13 +25,6 @@ int64_t RanksOf(int64_t group, std::string_view op) {
   return (*ranks)->size();
 }
 
-absl::Status CheckOnHost(InferContext& c) {
-  FIRN_RETURN_IF(!c.in(0).device.is_cpu(),
-                 Unimplemented("collectives of device memory are not there yet, got ",
-                               c.in(0).ToString(), "; bring it to the host by To(Device::Cpu())"));
-  return absl::OkStatus();
-}
-
 absl::Status CheckReduction(const InferContext& c, comm::Reduction reduction) {
   FIRN_RETURN_IF(reduction == comm::Reduction::kMean && !IsFloating(c.dtype(0)),
                  InvalidArgument("a mean over ranks needs floating numbers, x is ",
@@ -44,13 +38,14 @@ absl::Status CheckRoot(int64_t root, int64_t ranks) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<comm::Communicator*> FindRanks(int64_t group, int64_t ranks) {
+absl::StatusOr<comm::Communicator*> FindRanks(const KernelContext& k, int64_t group,
+                                              int64_t ranks) {
   FIRN_ASSIGN_OR_RETURN(comm::Communicator* const found, comm::FindGroup(group));
   FIRN_RETURN_IF(
       ranks != 0 && found->size() != ranks,
       FailedPrecondition("group ", group, " had ", ranks, " ranks when this was captured and has ",
                          found->size(), " now; capture again"));
-  return found;
+  return comm::DeviceRanks(*found, k.in_spec(0).device);
 }
 
 }  // namespace firn::inner

@@ -20,16 +20,15 @@ comm::Element ElementOf(DType dtype);
 // comm::FindGroup refuses, in the name of `op`.
 int64_t RanksOf(int64_t group, std::string_view op);
 
-// Unimplemented for device memory.
-absl::Status CheckOnHost(InferContext& c);
 // InvalidArgument for a mean of integers.
 absl::Status CheckReduction(const InferContext& c, comm::Reduction reduction);
 // InvalidArgument for a root outside of the `ranks`.
 absl::Status CheckRoot(int64_t root, int64_t ranks);
 
-// The group's communicator. FailedPrecondition unless it has as many ranks as when the operation
-// was called or captured; 0: any number will do.
-absl::StatusOr<comm::Communicator*> FindRanks(int64_t group, int64_t ranks = 0);
+// The group's communicator for the memory of the call. FailedPrecondition unless it has as many
+// ranks as when the operation was called or captured; 0: any number will do.
+absl::StatusOr<comm::Communicator*> FindRanks(const KernelContext& k, int64_t group,
+                                              int64_t ranks = 0);
 
 }  // namespace firn::inner
 

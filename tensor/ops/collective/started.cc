@@ -20,7 +20,6 @@ using comm::CollectiveKind;
 
 absl::Status InferStart(InferContext& c) {
   const auto& a = c.attrs<StartCollectiveAttrs>();
-  FIRN_RETURN_IF_ERROR(CheckOnHost(c));
   FIRN_RETURN_IF(a.ranks < 1, InvalidArgument("a group has 1 rank or more, got ", a.ranks));
   switch (a.kind) {
     case CollectiveKind::kAllReduce:
@@ -40,9 +39,11 @@ absl::Status InferStart(InferContext& c) {
   }
 }
 
+absl::Status InferWait(InferContext&) { return absl::OkStatus(); }
+
 absl::Status RunStart(KernelContext& k) {
   const auto& a = k.attrs<StartCollectiveAttrs>();
-  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(a.group, a.ranks));
+  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(k, a.group, a.ranks));
   if (a.ranks == 1) return absl::OkStatus();
   comm::Collective call{.kind = a.kind,
                         .element = ElementOf(k.in_spec(0).dtype),
@@ -60,7 +61,7 @@ absl::Status RunStart(KernelContext& k) {
 
 absl::Status RunWait(KernelContext& k) {
   const auto& a = k.attrs<WaitCollectiveAttrs>();
-  FIRN_RETURN_IF_ERROR(FindRanks(a.group, a.ranks).status());
+  FIRN_RETURN_IF_ERROR(FindRanks(k, a.group, a.ranks).status());
   return a.ranks == 1 ? absl::OkStatus() : comm::WaitInto(k.inout<void>(0));
 }
 
@@ -73,7 +74,7 @@ FIRN_REGISTER_OP(start_collective) {
       .attrs = AttrsOf<StartCollectiveAttrs>(),
       .infer = InferStart,
       .collective = true,
-      .kernels = {{.name = "host", .run = RunStart}},
+      .kernels = OnEveryDevice({.name = "ranks", .run = RunStart}),
   };
 }
 
@@ -82,9 +83,9 @@ FIRN_REGISTER_OP(wait_collective) {
       .doc = "Waits for what start_collective has started on x. Not differentiable.",
       .inputs = {{.name = "x", .inout = true}},
       .attrs = AttrsOf<WaitCollectiveAttrs>(),
-      .infer = CheckOnHost,
+      .infer = InferWait,
       .collective = true,
-      .kernels = {{.name = "host", .run = RunWait}},
+      .kernels = OnEveryDevice({.name = "ranks", .run = RunWait}),
   };
 }
 

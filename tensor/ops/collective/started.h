@@ -13,7 +13,7 @@
 // into it. A start whose wait lies outside of the captured run is waited for at the end of each
 // run; a run that fails waits for what it has started, too.
 //
-// x: contiguous, in host memory, the same handle (or another on the same elements) for both, on
+// x: contiguous, the same handle (or another on the same elements) for both, on
 // the same thread. Throws for others, for what is on its way already, and what the communicator
 // refuses; WaitCollective where nothing was started into x, and with the error that ended the call.
 // In a group of one rank both do nothing.
