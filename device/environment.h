@@ -42,6 +42,10 @@ bool CudaNhwc();
 // not fit together are named (device/comm/checked_ranks.h); the same on all ranks. 0 when unset.
 bool CheckCollectives();
 
+// FIRN_SHARED_RANKS: 0 has ranks of one machine exchange all through MPI, where otherwise they use
+// memory that all of them see; 1 when unset.
+bool SharedRanks();
+
 // FIRN_CPU_LEVEL: "v2", "v3" or "v4", the kernels that a program with several (--config=portable)
 // takes; the highest that the processor has when unset. `own`: the level of the program itself.
 // `processor`: that of the processor, and what is returned where nothing lower is asked for.

@@ -14,6 +14,8 @@
 #include "firn/device/comm/checked_ranks.h"
 #include "firn/device/comm/combine.h"
 #include "firn/device/comm/mpi_session.h"
+#include "firn/device/comm/shared_calls.h"
+#include "firn/device/comm/shared_memory.h"
 #include "firn/device/comm/thread_ranks.h"
 #include "firn/device/environment.h"
 #include "firn/device/status_macros.h"
@@ -211,20 +213,86 @@ class MpiPending : public Pending {
   std::optional<absl::Status> result_;
 };
 
+// The calls through shared memory of one communicator; they outlive it where one is on its way.
+template <class Abi>
+class OwnedCalls {
+ public:
+  OwnedCalls(std::shared_ptr<MpiSession<Abi>> session, std::unique_ptr<SharedMemory> memory,
+             int rank, int size)
+      : session_(std::move(session)), calls_(std::move(memory), rank, size) {
+    const absl::MutexLock lock(&session_->mutex());
+    session_->Add(&calls_);
+  }
+  ~OwnedCalls() {
+    if (!session_->CheckProcess().ok()) return;
+    const absl::MutexLock lock(&session_->mutex());
+    session_->Remove(&calls_);
+  }
+  MpiSession<Abi>& session() { return *session_; }
+  SharedCalls& calls() { return calls_; }  // for who holds the session's mutex
+
+ private:
+  const std::shared_ptr<MpiSession<Abi>> session_;
+  SharedCalls calls_;
+};
+
+template <class Abi>
+class SharedPending : public Pending {
+ public:
+  SharedPending(std::shared_ptr<OwnedCalls<Abi>> owner, const Collective& call)
+      : owner_(std::move(owner)), call_(call) {}
+  ~SharedPending() override { Wait().IgnoreError(); }
+
+  absl::Status Post() {
+    MpiSession<Abi>& session = owner_->session();
+    FIRN_RETURN_IF_ERROR(session.CheckProcess());
+    const absl::MutexLock lock(&session.mutex());
+    FIRN_RETURN_IF_ERROR(session.failed());
+    number_ = owner_->calls().Start(call_);
+    is_noted_ = call_.count * BytesOf(call_.element) >= kTakesAWhile;
+    if (is_noted_) session.NoteBegun();
+    session.Advance(owner_->calls());
+    return session.failed();
+  }
+
+  absl::Status Wait() override {
+    if (result_) return *result_;
+    MpiSession<Abi>& session = owner_->session();
+    if (!number_) return *(result_ = session.CheckProcess());
+    result_ = session.Wait(owner_->calls(), *number_, call_.ToString());
+    if (std::exchange(is_noted_, false) && session.CheckProcess().ok()) {
+      const absl::MutexLock lock(&session.mutex());
+      session.NoteDone();
+    }
+    return *result_;
+  }
+
+ private:
+  const std::shared_ptr<OwnedCalls<Abi>> owner_;
+  const Collective call_;
+  std::optional<uint64_t> number_;  // once it has begun
+  bool is_noted_ = false;           // as on its way
+  std::optional<absl::Status> result_;
+};
+
 template <class Abi>
 class MpiRank : public Communicator {
  public:
   using Handle = typename Abi::Handle;
 
-  MpiRank(std::shared_ptr<MpiSession<Abi>> session, Handle comm, int rank, int size, int local_rank)
-      : Communicator(rank, size, local_rank), session_(std::move(session)), comm_(comm) {}
+  MpiRank(std::shared_ptr<MpiSession<Abi>> session, Handle comm, int rank, int size, int local_rank,
+          bool is_one_machine)
+      : Communicator(rank, size, local_rank),
+        session_(std::move(session)),
+        comm_(comm),
+        is_one_machine_(is_one_machine) {}
 
   // The number of the rank on its machine, and that of the communicator. Requires: the session's
   // mutex is held.
-  static absl::StatusOr<std::unique_ptr<Communicator>> Make(
+  static absl::StatusOr<std::unique_ptr<MpiRank>> Make(
       const std::shared_ptr<MpiSession<Abi>>& session, Handle comm) {
     const MpiApi<Abi>& api = session->api();
-    int rank = 0, size = 0, local = 0;
+    int rank = 0, size = 0, local = 0, local_size = 0;
     Handle node{};
     FIRN_RETURN_IF_ERROR(session->StatusOf(api.comm_rank(comm, &rank), "MPI_Comm_rank"));
     FIRN_RETURN_IF_ERROR(session->StatusOf(api.comm_size(comm, &size), "MPI_Comm_size"));
@@ -232,8 +300,20 @@ class MpiRank : public Communicator {
         session->StatusOf(api.comm_split_type(comm, api.shared_memory, rank, api.info_null, &node),
                           "MPI_Comm_split_type"));
     FIRN_RETURN_IF_ERROR(session->StatusOf(api.comm_rank(node, &local), "MPI_Comm_rank"));
+    FIRN_RETURN_IF_ERROR(session->StatusOf(api.comm_size(node, &local_size), "MPI_Comm_size"));
     FIRN_RETURN_IF_ERROR(session->StatusOf(api.comm_free(&node), "MPI_Comm_free"));
-    return std::make_unique<MpiRank>(session, comm, rank, size, local);
+    return std::make_unique<MpiRank>(session, comm, rank, size, local, local_size == size);
+  }
+
+  // Has further calls go through memory that all ranks see, where there is such. All ranks call it.
+  absl::Status Share() {
+    if (size() == 1) return absl::OkStatus();
+    FIRN_ASSIGN_OR_RETURN(std::unique_ptr<SharedMemory> memory,
+                          SharedMemory::Share(*this, SharedCalls::BytesFor(size()),
+                                              is_one_machine_ && env::SharedRanks()));
+    if (memory == nullptr) return absl::OkStatus();
+    shared_ = std::make_shared<OwnedCalls<Abi>>(session_, std::move(memory), rank(), size());
+    return absl::OkStatus();
   }
 
   absl::StatusOr<std::unique_ptr<Communicator>> Split(int color, int key) override {
@@ -242,12 +322,17 @@ class MpiRank : public Communicator {
     for (int i = 0; i < 2; ++i) FIRN_RETURN_IF_ERROR(Barrier());
     constexpr int kUndefined = -32766;
     Handle part{};
-    const absl::MutexLock lock(&session_->mutex());
-    FIRN_RETURN_IF_ERROR(session_->StatusOf(
-        session_->api().comm_split(comm_, color < 0 ? kUndefined : color, key, &part),
-        "MPI_Comm_split"));
-    if (color < 0) return std::unique_ptr<Communicator>();
-    return Make(session_, part);
+    std::unique_ptr<MpiRank> made;
+    {
+      const absl::MutexLock lock(&session_->mutex());
+      FIRN_RETURN_IF_ERROR(session_->StatusOf(
+          session_->api().comm_split(comm_, color < 0 ? kUndefined : color, key, &part),
+          "MPI_Comm_split"));
+      if (color < 0) return std::unique_ptr<Communicator>();
+      FIRN_ASSIGN_OR_RETURN(made, Make(session_, part));
+    }
+    FIRN_RETURN_IF_ERROR(made->Share());
+    return made;
   }
 
   absl::Duration timeout() const override { return session_->timeout(); }
@@ -256,6 +341,11 @@ class MpiRank : public Communicator {
 
  private:
   absl::StatusOr<std::unique_ptr<Pending>> StartChecked(const Collective& call) override {
+    if (shared_ != nullptr && SharedCalls::Takes(call)) {
+      auto pending = std::make_unique<SharedPending<Abi>>(shared_, call);
+      FIRN_RETURN_IF_ERROR(pending->Post());
+      return pending;
+    }
     auto pending = std::make_unique<MpiPending<Abi>>(session_, call, rank(), size());
     FIRN_RETURN_IF_ERROR(pending->Post(comm_));
     return pending;
@@ -263,6 +353,8 @@ class MpiRank : public Communicator {
 
   const std::shared_ptr<MpiSession<Abi>> session_;
   const Handle comm_;
+  const bool is_one_machine_;
+  std::shared_ptr<OwnedCalls<Abi>> shared_;  // null: all goes through MPI
 };
 
 template <class Abi>
@@ -270,8 +362,13 @@ absl::StatusOr<std::unique_ptr<Communicator>> WorldOf(const MpiLibrary& library,
                                                       const WorldRanksOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<MpiSession<Abi>> session,
                         MpiSession<Abi>::Begin(library, options.timeout));
-  const absl::MutexLock lock(&session->mutex());
-  return MpiRank<Abi>::Make(session, session->api().world);
+  std::unique_ptr<MpiRank<Abi>> world;
+  {
+    const absl::MutexLock lock(&session->mutex());
+    FIRN_ASSIGN_OR_RETURN(world, MpiRank<Abi>::Make(session, session->api().world));
+  }
+  FIRN_RETURN_IF_ERROR(world->Share());
+  return world;
 }
 
 }  // namespace

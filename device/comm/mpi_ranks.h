@@ -17,10 +17,16 @@ struct WorldRanksOptions {
 // All processes that a launcher of MPI (mpirun, mpiexec, srun) started with this one; a program
 // that none has started is the only rank. MPI is looked for then alone: FailedPrecondition where a
 // launcher's environment is there and no library, which says so instead of training the same
-// several times. Elements are reduced in the order in which the library does, half types in f32;
-// whether the smallest and the largest keep a NaN is the library's affair. What Split gives is kept
-// until MPI ends. Once in a process where this begins MPI, from the thread that will use it; after
-// an error of MPI's or a rank's never again, FailedPrecondition.
+// several times. What Split gives is kept until MPI ends. Once in a process where this begins MPI,
+// from the thread that will use it; after an error of MPI's or a rank's never again,
+// FailedPrecondition.
+//
+// Ranks of one machine exchange elements through memory that all of them see, 32 MiB or less for
+// each communicator (the more ranks the more from 64 on), as ThreadRanks do to the bit. Where that
+// cannot be had on one of them (ranks of different containers), with FIRN_SHARED_RANKS=0, for
+// messages and for communicators of several machines it is MPI: there elements are reduced in the
+// order in which the library does, half types in f32, and whether the smallest and the largest keep
+// a NaN is the library's affair.
 //
 // A program that calls MPI itself does not do so while calls are on their way: a thread of this
 // one's may be calling it. After an error MPI may still write into the memory of calls that were on

@@ -155,6 +155,7 @@ void MpiSession<Abi>::MoveData() {
     mutex_.Await(absl::Condition(&has_work));
     if (over_) return;
     ListenTo(next % listening_.size());  // any call of MPI moves what there is
+    for (SharedCalls* const calls : shared_) Advance(*calls);
     mutex_.AwaitWithTimeout(absl::Condition(&over_), Pause(kMoveEvery));
   }
 }
@@ -264,22 +265,51 @@ bool MpiSession<Abi>::Done(absl::Span<Handle> requests) {
 
 template <class Abi>
 absl::Status MpiSession<Abi>::Wait(absl::Span<Handle> requests, const std::string& call) {
+  return WaitUntil([&] { return Done(requests); }, call);
+}
+
+template <class Abi>
+absl::Status MpiSession<Abi>::Wait(SharedCalls& calls, uint64_t number, const std::string& call) {
+  const auto done = [&] {
+    Advance(calls);
+    return calls.IsDone(number) || !failed_.ok();
+  };
+  return WaitUntil(done, call);
+}
+
+template <class Abi>
+void MpiSession<Abi>::Advance(SharedCalls& calls) {
+  if (!failed_.ok()) return;
+  const absl::StatusOr<bool> moved = calls.Advance();
+  if (!moved.ok()) {
+    Say(Kind::kGaveUp, std::string(moved.status().message()));
+    Fail(moved.status());
+  } else if (*moved) {
+    ++advances_;
+    moved_ = absl::Now();
+  }
+}
+
+template <class Abi>
+absl::Status MpiSession<Abi>::WaitUntil(absl::FunctionRef<bool()> done, const std::string& call) {
   FIRN_RETURN_IF_ERROR(CheckProcess());
   const absl::MutexLock lock(&mutex_);
   FIRN_RETURN_IF_ERROR(failed_);
-  if (Done(requests)) return failed_;
+  if (done()) return failed_;
   ++waits_;  // the thread need not call
-  const absl::Status status = WaitLocked(requests, call);
+  const absl::Status status = WaitLocked(done, call);
   --waits_;
   return status;
 }
 
 template <class Abi>
-absl::Status MpiSession<Abi>::WaitLocked(absl::Span<Handle> requests, const std::string& call) {
+absl::Status MpiSession<Abi>::WaitLocked(absl::FunctionRef<bool()> done, const std::string& call) {
   const absl::Time start = absl::Now();
   moved_ = start;
   absl::Time listen = start + kListenEvery;
-  for (int turns = 0; !Done(requests); ++turns) {
+  uint64_t advances = advances_;
+  for (int turns = 0; !done(); ++turns) {
+    if (std::exchange(advances, advances_) != advances_) turns = 0;  // others are at it, too
     // Ranks that compute side by side on one core each come within microseconds.
     if (turns > 100) {
       const absl::Duration pause = Pause(kLeastPause);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -20,6 +21,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "firn/device/comm/mpi_api.h"
+#include "firn/device/comm/shared_calls.h"
 
 namespace firn::comm {
 
@@ -55,6 +57,13 @@ class MpiSession {
   absl::Status StatusOf(int code, const char* function);
   // Waits for all requests; `call` says what they are of.
   absl::Status Wait(absl::Span<Handle> requests, const std::string& call);
+  // The same for a call through shared memory.
+  absl::Status Wait(SharedCalls& calls, uint64_t number, const std::string& call);
+  // Does what these calls can, after which failed() may hold an error. The thread does so from Add
+  // to Remove. Requires: mutex() is held.
+  void Advance(SharedCalls& calls);
+  void Add(SharedCalls* calls) { shared_.push_back(calls); }
+  void Remove(SharedCalls* calls) { std::erase(shared_, calls); }
   // Tells all ranks that this one gives up.
   void GiveUp(const std::string& why);
   // A call that takes a while begins, or is over. Requires: mutex() is held.
@@ -81,7 +90,8 @@ class MpiSession {
   // What the thread does.
   void MoveData();
   bool Done(absl::Span<Handle> requests);
-  absl::Status WaitLocked(absl::Span<Handle> requests, const std::string& call);
+  absl::Status WaitUntil(absl::FunctionRef<bool()> done, const std::string& call);
+  absl::Status WaitLocked(absl::FunctionRef<bool()> done, const std::string& call);
   void Say(Kind kind, const std::string& text);
   // Takes the notes that have come, of all others or of one in their order.
   void Listen();
@@ -112,6 +122,8 @@ class MpiSession {
   absl::Mutex mutex_;
   int on_their_way_ = 0, waits_ = 0;  // calls that take a while; threads that wait
   absl::Time moved_;                  // when a call of MPI had something to do
+  std::vector<SharedCalls*> shared_;
+  uint64_t advances_ = 0;  // of shared calls
   bool over_ = false;
   std::thread mover_;
 };

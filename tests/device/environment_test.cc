@@ -60,6 +60,15 @@ TEST(EnvironmentTest, ReadsNumbers) {
   EXPECT_FALSE(HugePages());
 }
 
+TEST(EnvironmentTest, SharedRanks) {
+  {
+    const ScopedVariable unset("FIRN_SHARED_RANKS", nullptr);
+    EXPECT_TRUE(SharedRanks());
+  }
+  const ScopedVariable off("FIRN_SHARED_RANKS", "0");
+  EXPECT_FALSE(SharedRanks());
+}
+
 TEST(EnvironmentTest, ReadsWhatIsSwitchedOffOnCuda) {
   EXPECT_TRUE(CudaNhwc());
   EXPECT_TRUE(CudaReplay());

@@ -67,16 +67,16 @@ inline double Reduced(Reduction reduction, int size, int64_t i) {
   return reduction == Reduction::kMean ? value / size : value;
 }
 
-// Every collective on nothing, one element, a prime number of them, more than are combined at once.
-// Called by all ranks.
+// Every collective on so many elements: nothing, one, a prime number of them, more than are
+// combined at once. Called by all ranks.
 template <class TypeParam>
-void CheckCollectives(Communicator& c) {
+void CheckCollectives(Communicator& c, const std::vector<int64_t>& counts = {0, 1, 7, 2503}) {
   using T = typename TypeParam::Stored;
   constexpr Element kElement = TypeParam::kIs;
   constexpr bool kIsFloat = kElement == Element::kF32 || kElement == Element::kF64 ||
                             kElement == Element::kF16 || kElement == Element::kBF16;
   const int size = c.size();
-  for (const int64_t n : {int64_t{0}, int64_t{1}, int64_t{7}, int64_t{2503}}) {
+  for (const int64_t n : counts) {
     const auto mine = [&](int rank, int64_t count) {
       std::vector<T> x;
       for (int64_t i = 0; i < count; ++i) x.push_back(TypeParam::Of(Number(rank, i)));

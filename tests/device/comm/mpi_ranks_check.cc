@@ -1,8 +1,7 @@
 // Started several times by a launcher of MPI: mpi_ranks_test.py.
 //
-//   mpi_ranks_check
-//   collectives|operations|split|overlap|exception|abort|late|late_split|alone|fork|
-//                   differ|differ_in_part
+//   mpi_ranks_check collectives|operations|split|overlap|in_order|unlike|stopped|exception|abort|
+//                   late|late_split|alone|fork|differ|differ_in_part
 //
 // Prints "rank R of N: ok", or the error that was expected.
 
@@ -10,9 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -36,14 +37,16 @@ void Say(const Communicator& c, const std::string& text) {
 }
 
 void Collectives(Communicator& c) {
-  CheckCollectives<Type<float, Element::kF32>>(c);
-  CheckCollectives<Type<double, Element::kF64>>(c);
-  CheckCollectives<Type<uint16_t, Element::kF16>>(c);
-  CheckCollectives<Type<uint16_t, Element::kBF16>>(c);
-  CheckCollectives<Type<int8_t, Element::kI8>>(c);
-  CheckCollectives<Type<int32_t, Element::kI32>>(c);
-  CheckCollectives<Type<int64_t, Element::kI64>>(c);
-  CheckCollectives<Type<uint8_t, Element::kU8>>(c);
+  // The last one takes several rounds through shared memory.
+  const std::vector<int64_t> counts = {0, 1, 7, 2503, 70'001};
+  CheckCollectives<Type<float, Element::kF32>>(c, counts);
+  CheckCollectives<Type<double, Element::kF64>>(c, counts);
+  CheckCollectives<Type<uint16_t, Element::kF16>>(c, counts);
+  CheckCollectives<Type<uint16_t, Element::kBF16>>(c, counts);
+  CheckCollectives<Type<int8_t, Element::kI8>>(c, counts);
+  CheckCollectives<Type<int32_t, Element::kI32>>(c, counts);
+  CheckCollectives<Type<int64_t, Element::kI64>>(c, counts);
+  CheckCollectives<Type<uint8_t, Element::kU8>>(c, counts);
   EXPECT_EQ(c.local_rank(), c.rank());  // on one machine
 }
 
@@ -90,6 +93,73 @@ void Overlap(Communicator& c) {
     left = std::min(left, absl::Now() - begin);
   }
   EXPECT_LT(left, at_once / 5) << "of " << at_once;
+}
+
+// Calls of more elements than shared memory holds at once, several on their way: numbers are added
+// in the order of the ranks, and means divided once, to the bit.
+void InOrder(Communicator& c) {
+  constexpr int64_t kCount = (int64_t{3} << 20) + 5;
+  const auto of = [](int rank) {
+    std::minstd_rand random(static_cast<unsigned>(rank) + 1);
+    std::vector<float> x(kCount);
+    for (float& e : x) e = static_cast<float>(random()) / 1e9f - 1;
+    return x;
+  };
+  std::vector<float> want = of(0);
+  for (int r = 1; r < c.size(); ++r) {
+    const std::vector<float> x = of(r);
+    for (size_t i = 0; i < want.size(); ++i) want[i] += x[i];
+  }
+  for (float& e : want) e /= static_cast<float>(c.size());
+  const std::vector<float> mine = of(c.rank());
+  std::vector<std::vector<float>> outs(3, std::vector<float>(kCount));
+  std::vector<std::unique_ptr<Pending>> started;
+  for (std::vector<float>& out : outs) {
+    auto call = c.Start({.kind = CollectiveKind::kAllReduce,
+                         .reduction = Reduction::kMean,
+                         .count = kCount,
+                         .in = mine.data(),
+                         .out = out.data()});
+    ASSERT_TRUE(call.ok()) << call.status();
+    started.push_back(*std::move(call));
+  }
+  // Ranks wait in orders of their own.
+  if (c.rank() == 1) std::swap(started[0], started[2]);
+  for (const auto& call : started) EXPECT_TRUE(call->Wait().ok());
+  for (const std::vector<float>& out : outs) EXPECT_TRUE(out == want);
+}
+
+// Ranks that make calls of different lengths: each finds that out, or hears of it before.
+int Unlike(Communicator& c) {
+  std::vector<float> x(2000);
+  const absl::Status status =
+      c.AllReduce(x.data(), c.rank() == 1 ? 2000 : 1000, Element::kF32, Reduction::kSum);
+  const std::string text(status.message());
+  const bool names_both = text.find("called all_reduce of ") != std::string::npos &&
+                          text.find(" of 1000 f32 (sum)") != std::string::npos &&
+                          text.find(" of 2000 f32 (sum)") != std::string::npos;
+  Say(c, names_both ? "both calls are named" : text);
+  usleep(3'000'000);  // the launcher ends all when one has ended
+  return 1;
+}
+
+// Rank 1 stops in the middle of a call, as a dead one does whose launcher does not end the others.
+int Stopped(Communicator& c) {
+  const int64_t mine = getpid();
+  std::vector<int64_t> processes(static_cast<size_t>(c.size()));
+  if (!c.AllGather(&mine, processes.data(), 1, Element::kI64).ok()) return 1;
+  std::vector<float> x(size_t{16} << 20, 1.0f);
+  const auto started = c.Start({.kind = CollectiveKind::kAllReduce,
+                                .count = static_cast<int64_t>(x.size()),
+                                .in = x.data(),
+                                .out = x.data()});
+  if (!started.ok()) return 1;
+  if (c.rank() == 1) raise(SIGSTOP);
+  Say(c, std::string((*started)->Wait().message()));
+  if (c.rank() != 0) usleep(9'000'000);
+  usleep(1'000'000);
+  kill(static_cast<pid_t>(processes[1]), SIGKILL);
+  return 1;
 }
 
 // A child has neither the thread that moves data nor a rank, and ends; the parent goes on.
@@ -163,7 +233,8 @@ int Differ(Communicator& c, std::string_view what) {
 
 int Run(std::string_view what) {
   const bool is_late = what == "late" || what == "late_split";
-  auto made = WorldRanks({.timeout = absl::Seconds(is_late || what == "alone" ? 1 : 30)});
+  const bool is_brief = is_late || what == "alone" || what == "stopped";
+  auto made = WorldRanks({.timeout = absl::Seconds(is_brief ? 1 : 30)});
   if (!made.ok()) {
     std::printf("%s\n", std::string(made.status().message()).c_str());
     return 1;
@@ -173,6 +244,7 @@ int Run(std::string_view what) {
                                        : what == "operations" ? Operations
                                        : what == "split"      ? Split
                                        : what == "overlap"    ? Overlap
+                                       : what == "in_order"   ? InOrder
                                                               : nullptr;
   if (check != nullptr) {
     check(c);
@@ -182,11 +254,14 @@ int Run(std::string_view what) {
   if (is_late) return Late(c, what, *made);
   if (what == "differ" || what == "differ_in_part") return Differ(c, what);
   if (what == "alone") return Alone(c, *made);
+  if (what == "unlike") return Unlike(c);
+  if (what == "stopped") return Stopped(c);
   if (what == "fork") {
     Fork(c, *made);
     Say(c, ::testing::Test::HasFailure() ? "failed" : "ok");
     return ::testing::Test::HasFailure() ? 1 : 0;
   }
+  c.Barrier().IgnoreError();  // all have begun
   if (c.rank() == 1) {
     if (what == "exception") throw std::runtime_error("rank 1 has found no data");
     if (what == "abort") c.Abort("the disk is full");

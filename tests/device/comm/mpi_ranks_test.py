@@ -31,11 +31,12 @@ def launchers():
     return found
 
 
-def run(launcher, count, what, **variables):
+def run(launcher, count, what, shared, **variables):
     """What the processes print, a line each, sorted; environment variables reach all of them."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # sockets want short names
         env = dict(os.environ, TMPDIR=folder, OMPI_ALLOW_RUN_AS_ROOT="1",
-                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **variables)
+                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", FIRN_SHARED_RANKS=str(int(shared)),
+                   **variables)
         done = subprocess.run([*launcher, str(count), CHECK, what], env=env, capture_output=True,
                               text=True, timeout=240, check=False)
     said = [line for line in done.stdout.splitlines() if line.startswith(("rank ", "this is"))]
@@ -44,12 +45,16 @@ def run(launcher, count, what, **variables):
 
 class MpiRanksTest(unittest.TestCase):
 
-    def check(self, count, what, *want, **variables):
-        """Whether the processes say `want`, among other things, under each launcher."""
+    def check(self, count, what, *want, shared=(True, False), **variables):
+        """Whether the processes say `want`, among other things, under each launcher.
+
+        Once with memory that all of them see, and once through MPI alone.
+        """
         for name, launcher in launchers().items():
-            with self.subTest(launcher=name, count=count, what=what):
-                said, text = run(launcher, count, what, **variables)
-                self.assertLessEqual(set(want), set(said), text)
+            for way in shared:
+                with self.subTest(launcher=name, count=count, what=what, shared=way):
+                    said, text = run(launcher, count, what, way, **variables)
+                    self.assertLessEqual(set(want), set(said), text)
 
     def test_collectives(self):
         for count in (1, 2, 3, 4):
@@ -61,6 +66,19 @@ class MpiRanksTest(unittest.TestCase):
 
     def test_split(self):
         self.check(4, "split", *(f"rank {r} of 4: ok" for r in range(4)))
+
+    def test_ranks_are_added_in_their_order(self):
+        for count in (2, 3):
+            self.check(count, "in_order", *(f"rank {r} of {count}: ok" for r in range(count)),
+                       shared=[True])
+
+    def test_calls_that_do_not_fit_are_named(self):
+        self.check(2, "unlike", *(f"rank {r} of 2: both calls are named" for r in range(2)),
+                   shared=[True])
+
+    def test_a_rank_that_stops_in_a_call_is_named(self):
+        self.check(2, "stopped", "rank 0 of 2: all_reduce of 16777216 f32 (sum) on rank 0 "
+                   "waited 1s for rank 1")
 
     def test_a_rank_that_ends_by_an_exception_is_named(self):
         self.check(3, "exception", "rank 1 has found no data",

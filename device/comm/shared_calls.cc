@@ -1,0 +1,258 @@
+// A call is done in rounds, each of so many elements that they stay in a cache, and each element
+// has an owner among the ranks. In a round every rank
+//
+//   1. puts its elements of other owners where those find them,
+//   2. combines the elements that it owns, those of its own memory and those that others have put,
+//      in the order of the ranks, and shows the result,
+//   3. takes the results of the other owners.
+//
+// Counters say how many rounds of each a rank has behind it. Memory is there for so
+// many rounds, its depth: a rank puts when all have combined that many rounds ago, and combines
+// when all have taken then.
+// What one rank owns or shows is written by that rank alone.
+
+#include "firn/device/comm/shared_calls.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "firn/device/comm/combine.h"
+#include "firn/device/status_macros.h"
+
+namespace firn::comm {
+namespace {
+
+// Of a rank in one round, results not counted: copied and combined while it is in a second-level
+// cache.
+constexpr int64_t kBytesOfARound = int64_t{256} << 10;
+constexpr int64_t kLeastPart = int64_t{4} << 10;
+// As many rounds as fit, up to kMostDepth: with few of them ranks wait for one another often, and
+// a rank whose core others use waits long each time.
+constexpr int64_t kBytesOfAll = int64_t{32} << 20;
+constexpr int64_t kMostDepth = 32;
+constexpr int64_t kLine = 64;
+// Of Advance(), each of some 30 microseconds.
+constexpr int kMostSteps = 64;
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free);  // also between processes
+
+int64_t PartBytes(int size) { return std::max(kBytesOfARound / size / kLine * kLine, kLeastPart); }
+// The inputs and the result of all ranks.
+int64_t BytesOfRound(int size) { return int64_t{size} * (size + 1) * PartBytes(size); }
+int64_t Depth(int size) {
+  return std::clamp(kBytesOfAll / BytesOfRound(size), int64_t{2}, kMostDepth);
+}
+
+const std::byte* At(const void* data, int64_t bytes) {
+  return static_cast<const std::byte*>(data) + bytes;
+}
+std::byte* At(void* data, int64_t bytes) { return static_cast<std::byte*>(data) + bytes; }
+
+void Copy(const void* from, void* to, int64_t bytes) {
+  if (bytes != 0 && from != to) std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+bool IsWhole(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduce;
+}
+
+// What others need to know of a call.
+struct Told {
+  int64_t count;
+  int32_t root;
+  CollectiveKind kind;
+  Element element;
+  Reduction reduction;
+};
+
+}  // namespace
+
+// The first bytes are those of SharedMemory.
+struct alignas(2 * kLine) SharedCalls::RankState {
+  int64_t key;
+  std::atomic<uint64_t> put, combined, taken;  // rounds
+  // By the call's number: a rank that is one ahead has not been able to finish that one.
+  Told calls[2];
+};
+
+int64_t SharedCalls::BytesFor(int size) {
+  const int64_t states = int64_t{sizeof(RankState)} * size;
+  return states + Depth(size) * BytesOfRound(size);
+}
+
+bool SharedCalls::Takes(const Collective& call) {
+  return call.count > 0 && (call.reduces() || call.kind == CollectiveKind::kBroadcast ||
+                            call.kind == CollectiveKind::kAllGather);
+}
+
+SharedCalls::SharedCalls(std::unique_ptr<SharedMemory> memory, int rank, int size)
+    : memory_(std::move(memory)),
+      rank_(rank),
+      size_(size),
+      part_bytes_(PartBytes(size)),
+      depth_(static_cast<uint64_t>(Depth(size))),
+      parts_(static_cast<size_t>(size)) {}
+
+// Zeros are an object's beginning here.
+SharedCalls::RankState& SharedCalls::state(int rank) const {
+  return reinterpret_cast<RankState*>(memory_->data())[rank];
+}
+
+std::byte* SharedCalls::Input(int from, int to, uint64_t round) const {
+  const int64_t slot = static_cast<int64_t>(round % depth_) * size_ + from;
+  return At(&state(size_), (slot * (size_ + 1) + to) * part_bytes_);
+}
+
+std::byte* SharedCalls::Result(int of, uint64_t round) const { return Input(of, size_, round); }
+
+template <class Counter>
+uint64_t SharedCalls::Least(Counter RankState::*counter) const {
+  uint64_t least = (state(0).*counter).load(std::memory_order_acquire);
+  for (int r = 1; r < size_; ++r) {
+    least = std::min(least, (state(r).*counter).load(std::memory_order_acquire));
+  }
+  return least;
+}
+
+int64_t SharedCalls::MostOfARound() const {
+  const Collective& c = calls_.front();
+  return part_bytes_ / BytesOf(c.element) * (IsWhole(c.kind) ? size_ : 1);
+}
+
+SharedCalls::Range SharedCalls::Of(int owner, int64_t i) const {
+  const Collective& c = calls_.front();
+  const int64_t begin = i * MostOfARound(), count = std::min(MostOfARound(), c.count - begin);
+  if (!IsWhole(c.kind)) return {begin, count};
+  // Whole lines, so that owners write none together.
+  const int64_t line = kLine / BytesOf(c.element);
+  const int64_t part = ((count + size_ - 1) / size_ + line - 1) / line * line;
+  const int64_t from = std::min(owner * part, count);
+  return {begin + from, std::min(part, count - from)};
+}
+
+uint64_t SharedCalls::Start(const Collective& call) {
+  calls_.push_back(call);
+  if (calls_.size() == 1) Begin();
+  return first_ + calls_.size() - 1;
+}
+
+void SharedCalls::Begin() {
+  const Collective& c = calls_.front();
+  put_ = combined_ = taken_ = 0;
+  rounds_ = (c.count + MostOfARound() - 1) / MostOfARound();
+  state(rank_).calls[first_ % 2] = {c.count, c.root, c.kind, c.element, c.reduction};
+}
+
+void SharedCalls::Put(int64_t i) {
+  const Collective& c = calls_.front();
+  const int64_t size = BytesOf(c.element);
+  for (int owner = 0; c.reduces() && owner < size_; ++owner) {
+    if (owner == rank_) continue;
+    const Range range = Of(owner, i);
+    const int64_t skip = c.kind == CollectiveKind::kReduceScatter ? owner * c.count : 0;
+    Copy(At(c.in, (skip + range.begin) * size),
+         Input(rank_, owner, base_ + static_cast<uint64_t>(i)), range.count * size);
+  }
+}
+
+absl::Status SharedCalls::CheckFit() const {
+  const Collective& mine = calls_.front();
+  for (int r = 0; r < size_; ++r) {
+    const Told& told = state(r).calls[first_ % 2];
+    const Collective other = {.kind = told.kind,
+                              .element = told.element,
+                              .reduction = told.reduction,
+                              .root = told.root,
+                              .count = told.count};
+    FIRN_RETURN_IF(!Fit(mine, other),
+                   FailedPrecondition("rank ", rank_, " called ", mine.ToString(), ", rank ", r,
+                                      " ", other.ToString()));
+  }
+  return absl::OkStatus();
+}
+
+void SharedCalls::Combine(int64_t i) {
+  const Collective& c = calls_.front();
+  const uint64_t round = base_ + static_cast<uint64_t>(i);
+  const int64_t size = BytesOf(c.element);
+  const Range range = Of(rank_, i);
+  std::byte* const result = Result(rank_, round);
+  const int64_t skip = range.begin * size, bytes = range.count * size;
+  if (!c.reduces()) {
+    if (c.kind == CollectiveKind::kBroadcast && rank_ != c.root) return;
+    const int64_t place = c.kind == CollectiveKind::kAllGather ? rank_ * c.count * size : 0;
+    Copy(At(c.in, skip), result, bytes);
+    Copy(At(c.in, skip), At(c.out, place + skip), bytes);
+    return;
+  }
+  const bool scatters = c.kind == CollectiveKind::kReduceScatter;
+  for (int r = 0; r < size_; ++r) {
+    parts_[static_cast<size_t>(r)] = r == rank_
+                                         ? At(c.in, (scatters ? rank_ * c.count * size : 0) + skip)
+                                         : Input(r, rank_, round);
+  }
+  comm::Combine(c.element, c.reduction, parts_, range.count, scatters ? At(c.out, skip) : result);
+  if (c.kind == CollectiveKind::kAllReduce ||
+      (c.kind == CollectiveKind::kReduce && rank_ == c.root)) {
+    Copy(result, At(c.out, skip), bytes);
+  }
+}
+
+void SharedCalls::Take(int64_t i) {
+  const Collective& c = calls_.front();
+  const int64_t size = BytesOf(c.element);
+  if (c.kind == CollectiveKind::kReduceScatter) return;
+  if (c.kind == CollectiveKind::kReduce && rank_ != c.root) return;
+  for (int owner = 0; owner < size_; ++owner) {
+    if (owner == rank_ || (c.kind == CollectiveKind::kBroadcast && owner != c.root)) continue;
+    const Range range = Of(owner, i);
+    const int64_t skip = c.kind == CollectiveKind::kAllGather ? owner * c.count : 0;
+    Copy(Result(owner, base_ + static_cast<uint64_t>(i)), At(c.out, (skip + range.begin) * size),
+         range.count * size);
+  }
+}
+
+absl::StatusOr<bool> SharedCalls::Step() {
+  RankState& mine = state(rank_);
+  const auto round = [this](int64_t i) { return base_ + static_cast<uint64_t>(i); };
+  bool moved = false;
+  if (taken_ < combined_ && round(taken_) < Least(&RankState::combined)) {
+    Take(taken_++);
+    mine.taken.store(round(taken_), std::memory_order_release);
+    moved = true;
+  }
+  if (combined_ < put_ && round(combined_) < Least(&RankState::put) &&
+      round(combined_) < Least(&RankState::taken) + depth_) {
+    if (combined_ == 0) FIRN_RETURN_IF_ERROR(CheckFit());
+    Combine(combined_++);
+    mine.combined.store(round(combined_), std::memory_order_release);
+    moved = true;
+  }
+  if (put_ < rounds_ && round(put_) < Least(&RankState::combined) + depth_) {
+    Put(put_++);
+    mine.put.store(round(put_), std::memory_order_release);
+    moved = true;
+  }
+  return moved;
+}
+
+absl::StatusOr<bool> SharedCalls::Advance() {
+  bool moved = false;
+  for (int i = 0; i < kMostSteps && !calls_.empty(); ++i) {
+    FIRN_ASSIGN_OR_RETURN(const bool step, Step());
+    if (!step) break;
+    moved = true;
+    if (taken_ < rounds_) continue;
+    base_ += static_cast<uint64_t>(rounds_);
+    calls_.pop_front();
+    ++first_;
+    if (!calls_.empty()) Begin();
+  }
+  return moved;
+}
+
+}  // namespace firn::comm
