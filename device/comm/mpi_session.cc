@@ -264,20 +264,6 @@ bool MpiSession<Abi>::Done(absl::Span<Handle> requests) {
 }
 
 template <class Abi>
-absl::Status MpiSession<Abi>::Wait(absl::Span<Handle> requests, const std::string& call) {
-  return WaitUntil([&] { return Done(requests); }, call);
-}
-
-template <class Abi>
-absl::Status MpiSession<Abi>::Wait(SharedCalls& calls, uint64_t number, const std::string& call) {
-  const auto done = [&] {
-    Advance(calls);
-    return calls.IsDone(number) || !failed_.ok();
-  };
-  return WaitUntil(done, call);
-}
-
-template <class Abi>
 void MpiSession<Abi>::Advance(SharedCalls& calls) {
   if (!failed_.ok()) return;
   const absl::StatusOr<bool> moved = calls.Advance();

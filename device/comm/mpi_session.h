@@ -56,9 +56,17 @@ class MpiSession {
   // An error of MPI's, as the first one. Requires: mutex() is held.
   absl::Status StatusOf(int code, const char* function);
   // Waits for all requests; `call` says what they are of.
-  absl::Status Wait(absl::Span<Handle> requests, const std::string& call);
+  absl::Status Wait(absl::Span<Handle> requests, const std::string& call) {
+    return WaitUntil([&] { return Done(requests); }, call);
+  }
   // The same for a call through shared memory.
-  absl::Status Wait(SharedCalls& calls, uint64_t number, const std::string& call);
+  absl::Status Wait(SharedCalls& calls, uint64_t number, const std::string& call) {
+    const auto done = [&] {
+      Advance(calls);
+      return calls.IsDone(number) || !failed_.ok();
+    };
+    return WaitUntil(done, call);
+  }
   // Does what these calls can, after which failed() may hold an error. The thread does so from Add
   // to Remove. Requires: mutex() is held.
   void Advance(SharedCalls& calls);
