@@ -10,7 +10,12 @@ absl::StatusOr<std::unique_ptr<Pending>> Communicator::Start(const Collective& c
 }
 
 absl::Status Communicator::Run(const Collective& call) {
-  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Pending> pending, Start(call));
+  FIRN_RETURN_IF_ERROR(Check(call, rank_, size_));
+  return RunChecked(call);
+}
+
+absl::Status Communicator::RunChecked(const Collective& call) {
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Pending> pending, StartChecked(call));
   return pending->Wait();
 }
 

@@ -82,6 +82,8 @@ class Communicator {
  private:
   // A call that makes sense.
   virtual absl::StatusOr<std::unique_ptr<Pending>> StartChecked(const Collective& call) = 0;
+  // The same, and waits: nothing need go on in between.
+  virtual absl::Status RunChecked(const Collective& call);
 
   const int rank_, size_, local_rank_;
   std::unique_ptr<Communicator> on_device_;

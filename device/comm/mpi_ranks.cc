@@ -41,8 +41,14 @@ class MpiPending : public Pending {
  public:
   using Handle = typename Abi::Handle;
 
-  MpiPending(std::shared_ptr<MpiSession<Abi>> session, const Collective& call, int rank, int size)
-      : session_(std::move(session)), call_(call), rank_(rank), size_(size) {}
+  // moves_meanwhile: whether the caller does something else before it waits.
+  MpiPending(std::shared_ptr<MpiSession<Abi>> session, const Collective& call, int rank, int size,
+             bool moves_meanwhile)
+      : session_(std::move(session)),
+        call_(call),
+        rank_(rank),
+        size_(size),
+        moves_meanwhile_(moves_meanwhile) {}
   ~MpiPending() override { Wait().IgnoreError(); }
 
   absl::Status Post(Handle comm) {
@@ -52,7 +58,7 @@ class MpiPending : public Pending {
     const absl::MutexLock lock(&session_->mutex());
     FIRN_RETURN_IF_ERROR(session_->failed());
     const int64_t size = BytesOf(at_.element);
-    if (call_.count * size >= kTakesAWhile) {
+    if (moves_meanwhile_ && call_.count * size >= kTakesAWhile) {
       is_noted_ = true;
       session_->NoteBegun();
     }
@@ -67,7 +73,7 @@ class MpiPending : public Pending {
 
   absl::Status Wait() override {
     if (result_) return *result_;
-    result_ = session_->Wait(absl::MakeSpan(requests_), call_.ToString());
+    result_ = session_->Wait(absl::MakeSpan(requests_), [this] { return call_.ToString(); });
     if (std::exchange(is_noted_, false) && session_->CheckProcess().ok()) {
       const absl::MutexLock lock(&session_->mutex());
       session_->NoteDone();
@@ -206,6 +212,7 @@ class MpiPending : public Pending {
   const std::shared_ptr<MpiSession<Abi>> session_;
   const Collective call_;
   const int rank_, size_;
+  const bool moves_meanwhile_;
   Collective at_;                        // the call on the memory that MPI sees
   std::vector<float> wide_, wide_part_;  // half types in f32
   std::vector<Handle> requests_;
@@ -239,8 +246,9 @@ class OwnedCalls {
 template <class Abi>
 class SharedPending : public Pending {
  public:
-  SharedPending(std::shared_ptr<OwnedCalls<Abi>> owner, const Collective& call)
-      : owner_(std::move(owner)), call_(call) {}
+  SharedPending(std::shared_ptr<OwnedCalls<Abi>> owner, const Collective& call,
+                bool moves_meanwhile)
+      : owner_(std::move(owner)), call_(call), moves_meanwhile_(moves_meanwhile) {}
   ~SharedPending() override { Wait().IgnoreError(); }
 
   absl::Status Post() {
@@ -249,9 +257,9 @@ class SharedPending : public Pending {
     const absl::MutexLock lock(&session.mutex());
     FIRN_RETURN_IF_ERROR(session.failed());
     number_ = owner_->calls().Start(call_);
-    is_noted_ = call_.count * BytesOf(call_.element) >= kTakesAWhile;
+    is_noted_ = moves_meanwhile_ && call_.count * BytesOf(call_.element) >= kTakesAWhile;
     if (is_noted_) session.NoteBegun();
-    session.Advance(owner_->calls());
+    session.AdvanceShared();
     return session.failed();
   }
 
@@ -259,7 +267,7 @@ class SharedPending : public Pending {
     if (result_) return *result_;
     MpiSession<Abi>& session = owner_->session();
     if (!number_) return *(result_ = session.CheckProcess());
-    result_ = session.Wait(owner_->calls(), *number_, call_.ToString());
+    result_ = session.Wait(owner_->calls(), *number_, [this] { return call_.ToString(); });
     if (std::exchange(is_noted_, false) && session.CheckProcess().ok()) {
       const absl::MutexLock lock(&session.mutex());
       session.NoteDone();
@@ -270,6 +278,7 @@ class SharedPending : public Pending {
  private:
   const std::shared_ptr<OwnedCalls<Abi>> owner_;
   const Collective call_;
+  const bool moves_meanwhile_;
   std::optional<uint64_t> number_;  // once it has begun
   bool is_noted_ = false;           // as on its way
   std::optional<absl::Status> result_;
@@ -302,6 +311,7 @@ class MpiRank : public Communicator {
     FIRN_RETURN_IF_ERROR(session->StatusOf(api.comm_rank(node, &local), "MPI_Comm_rank"));
     FIRN_RETURN_IF_ERROR(session->StatusOf(api.comm_size(node, &local_size), "MPI_Comm_size"));
     FIRN_RETURN_IF_ERROR(session->StatusOf(api.comm_free(&node), "MPI_Comm_free"));
+    session->NoteLocalRanks(local_size);
     return std::make_unique<MpiRank>(session, comm, rank, size, local, local_size == size);
   }
 
@@ -341,12 +351,21 @@ class MpiRank : public Communicator {
 
  private:
   absl::StatusOr<std::unique_ptr<Pending>> StartChecked(const Collective& call) override {
+    return Post(call, true);
+  }
+  absl::Status RunChecked(const Collective& call) override {
+    FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Pending> pending, Post(call, false));
+    return pending->Wait();
+  }
+
+  absl::StatusOr<std::unique_ptr<Pending>> Post(const Collective& call, bool moves_meanwhile) {
     if (shared_ != nullptr && SharedCalls::Takes(call)) {
-      auto pending = std::make_unique<SharedPending<Abi>>(shared_, call);
+      auto pending = std::make_unique<SharedPending<Abi>>(shared_, call, moves_meanwhile);
       FIRN_RETURN_IF_ERROR(pending->Post());
       return pending;
     }
-    auto pending = std::make_unique<MpiPending<Abi>>(session_, call, rank(), size());
+    auto pending =
+        std::make_unique<MpiPending<Abi>>(session_, call, rank(), size(), moves_meanwhile);
     FIRN_RETURN_IF_ERROR(pending->Post(comm_));
     return pending;
   }

@@ -31,6 +31,11 @@ constexpr absl::Duration kMovesData = absl::Microseconds(20);
 constexpr int kPartOfTheWait = 50;
 constexpr absl::Duration kLongestPause = absl::Milliseconds(2);
 constexpr absl::Duration kLeastPause = absl::Microseconds(20);
+// How long a wait keeps its core busy before it hands it over, where every rank has one and where
+// it has not, and after how long it sleeps.
+constexpr absl::Duration kSpin = absl::Milliseconds(1);
+constexpr absl::Duration kSpinTogether = absl::Microseconds(5);
+constexpr absl::Duration kYield = absl::Milliseconds(5);
 
 // MPI keeps what is on its way when something fails, and cannot be begun again.
 std::atomic<bool> has_failed = false;
@@ -117,6 +122,17 @@ absl::Status MpiSession<Abi>::Open() {
 }
 
 template <class Abi>
+void MpiSession<Abi>::NoteLocalRanks(int ranks) {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  const auto cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  // Launchers that bind a process to some cores give others to the next.
+  const bool bound = sched_getaffinity(0, sizeof(mine), &mine) == 0 && CPU_COUNT(&mine) < cores;
+  local_size_ = std::max(local_size_, ranks);
+  has_core_ = bound || local_size_ <= cores;
+}
+
+template <class Abi>
 absl::Status MpiSession<Abi>::ListenToAll() {
   waiting_.assign(static_cast<size_t>(size_), false);
   heard_.resize(static_cast<size_t>(size_) - 1);
@@ -155,7 +171,7 @@ void MpiSession<Abi>::MoveData() {
     mutex_.Await(absl::Condition(&has_work));
     if (over_) return;
     ListenTo(next % listening_.size());  // any call of MPI moves what there is
-    for (SharedCalls* const calls : shared_) Advance(*calls);
+    AdvanceShared();
     mutex_.AwaitWithTimeout(absl::Condition(&over_), Pause(kMoveEvery));
   }
 }
@@ -202,7 +218,7 @@ bool MpiSession<Abi>::EndsTogether() {
   // MPI_Finalize waits for all ranks, however long one lives that has failed.
   Handle request{};
   return StatusOf(api_.ibarrier(notes_, &request), "MPI_Ibarrier").ok() &&
-         Wait(absl::MakeSpan(&request, 1), "the end of MPI").ok();
+         Wait(absl::MakeSpan(&request, 1), [] { return std::string("the end of MPI"); }).ok();
 }
 
 template <class Abi>
@@ -264,22 +280,23 @@ bool MpiSession<Abi>::Done(absl::Span<Handle> requests) {
 }
 
 template <class Abi>
-void MpiSession<Abi>::Advance(SharedCalls& calls) {
-  if (!failed_.ok()) return;
-  const absl::StatusOr<bool> moved = calls.Advance();
-  if (!moved.ok()) {
-    Say(Kind::kGaveUp, std::string(moved.status().message()));
-    Fail(moved.status());
-  } else if (*moved) {
-    ++advances_;
-    moved_ = absl::Now();
+void MpiSession<Abi>::AdvanceShared() {
+  for (SharedCalls* const calls : shared_) {
+    if (!failed_.ok()) return;  // the memory of calls that failed is the caller's again
+    const absl::StatusOr<bool> moved = calls->Advance();
+    if (!moved.ok()) {
+      Say(Kind::kGaveUp, std::string(moved.status().message()));
+      return Fail(moved.status());
+    }
+    if (*moved) moved_ = absl::Now();
   }
 }
 
 template <class Abi>
-absl::Status MpiSession<Abi>::WaitUntil(absl::FunctionRef<bool()> done, const std::string& call) {
+absl::Status MpiSession<Abi>::WaitUntil(absl::FunctionRef<bool()> done, Words call) {
   FIRN_RETURN_IF_ERROR(CheckProcess());
   const absl::MutexLock lock(&mutex_);
+  AdvanceShared();
   FIRN_RETURN_IF_ERROR(failed_);
   if (done()) return failed_;
   ++waits_;  // the thread need not call
@@ -289,28 +306,33 @@ absl::Status MpiSession<Abi>::WaitUntil(absl::FunctionRef<bool()> done, const st
 }
 
 template <class Abi>
-absl::Status MpiSession<Abi>::WaitLocked(absl::FunctionRef<bool()> done, const std::string& call) {
+absl::Status MpiSession<Abi>::WaitLocked(absl::FunctionRef<bool()> done, Words call) {
   const absl::Time start = absl::Now();
   moved_ = start;
   absl::Time listen = start + kListenEvery;
-  uint64_t advances = advances_;
-  for (int turns = 0; !done(); ++turns) {
-    if (std::exchange(advances, advances_) != advances_) turns = 0;  // others are at it, too
-    // Ranks that compute side by side on one core each come within microseconds.
-    if (turns > 100) {
-      const absl::Duration pause = Pause(kLeastPause);
-      mutex_.Unlock();
-      turns < 1000 ? static_cast<void>(sched_yield()) : absl::SleepFor(pause);
-      mutex_.Lock();
-    }
+  while (!done()) {
     const absl::Time now = absl::Now();
+    Rest(now - moved_);
+    AdvanceShared();
+    FIRN_RETURN_IF_ERROR(failed_);
     if (now < listen) continue;
     listen = now + kListenEvery;
     Listen();
     FIRN_RETURN_IF_ERROR(failed_);
-    if (now - start > timeout_) return TimedOut(call);
+    if (now - start > timeout_) return TimedOut(call());
   }
   return failed_;
+}
+
+template <class Abi>
+void MpiSession<Abi>::Rest(absl::Duration unmoved) {
+  // A core that is handed over comes back when another's time is over, which is milliseconds where
+  // there is other work.
+  if (unmoved < (has_core_ ? kSpin : kSpinTogether)) return;
+  const absl::Duration pause = Pause(kLeastPause);
+  mutex_.Unlock();
+  unmoved < kYield ? static_cast<void>(sched_yield()) : absl::SleepFor(pause);
+  mutex_.Lock();
 }
 
 template <class Abi>

@@ -46,6 +46,8 @@ class MpiSession {
   absl::Mutex& mutex() { return mutex_; }
   absl::Duration timeout() const { return timeout_; }
   const MpiApi<Abi>& api() const { return api_; }
+  // That there are at least so many ranks on this machine. Requires: mutex() is held.
+  void NoteLocalRanks(int ranks);
   int rank() const { return rank_; }
   int size() const { return size_; }
   const absl::Status& failed() const { return failed_; }  // requires: mutex() is held
@@ -55,21 +57,19 @@ class MpiSession {
   absl::Status CheckProcess() const;
   // An error of MPI's, as the first one. Requires: mutex() is held.
   absl::Status StatusOf(int code, const char* function);
+  using Words = absl::FunctionRef<std::string()>;
   // Waits for all requests; `call` says what they are of.
-  absl::Status Wait(absl::Span<Handle> requests, const std::string& call) {
+  absl::Status Wait(absl::Span<Handle> requests, Words call) {
     return WaitUntil([&] { return Done(requests); }, call);
   }
   // The same for a call through shared memory.
-  absl::Status Wait(SharedCalls& calls, uint64_t number, const std::string& call) {
-    const auto done = [&] {
-      Advance(calls);
-      return calls.IsDone(number) || !failed_.ok();
-    };
-    return WaitUntil(done, call);
+  absl::Status Wait(const SharedCalls& calls, uint64_t number, Words call) {
+    return WaitUntil([&] { return calls.IsDone(number); }, call);
   }
-  // Does what these calls can, after which failed() may hold an error. The thread does so from Add
-  // to Remove. Requires: mutex() is held.
-  void Advance(SharedCalls& calls);
+  // Does what all calls through shared memory can, after which failed() may hold an error. Whoever
+  // waits, for whatever, does so too, and the thread: another rank may wait for any of them. From
+  // Add to Remove. Requires: mutex() is held.
+  void AdvanceShared();
   void Add(SharedCalls* calls) { shared_.push_back(calls); }
   void Remove(SharedCalls* calls) { std::erase(shared_, calls); }
   // Tells all ranks that this one gives up.
@@ -98,8 +98,10 @@ class MpiSession {
   // What the thread does.
   void MoveData();
   bool Done(absl::Span<Handle> requests);
-  absl::Status WaitUntil(absl::FunctionRef<bool()> done, const std::string& call);
-  absl::Status WaitLocked(absl::FunctionRef<bool()> done, const std::string& call);
+  absl::Status WaitUntil(absl::FunctionRef<bool()> done, Words call);
+  absl::Status WaitLocked(absl::FunctionRef<bool()> done, Words call);
+  // Between two looks at whether something has moved, which it has not for so long.
+  void Rest(absl::Duration unmoved);
   void Say(Kind kind, const std::string& text);
   // Takes the notes that have come, of all others or of one in their order.
   void Listen();
@@ -120,6 +122,8 @@ class MpiSession {
   const pid_t process_;
   int rank_ = 0, size_ = 1;
   bool ends_mpi_ = false;
+  int local_size_ = 1;
+  bool has_core_ = true;  // of its own, as all ranks of the machine
   absl::Status failed_;
   Handle notes_;                                   // the communicator of notes
   std::vector<std::pair<int, Handle>> listening_;  // a receive from each other rank
@@ -131,7 +135,6 @@ class MpiSession {
   int on_their_way_ = 0, waits_ = 0;  // calls that take a while; threads that wait
   absl::Time moved_;                  // when a call of MPI had something to do
   std::vector<SharedCalls*> shared_;
-  uint64_t advances_ = 0;  // of shared calls
   bool over_ = false;
   std::thread mover_;
 };
