@@ -13,7 +13,9 @@
 
 #include "firn/device/comm/checked_ranks.h"
 #include "firn/device/comm/combine.h"
+#include "firn/device/comm/mpi_process.h"
 #include "firn/device/comm/mpi_session.h"
+#include "firn/device/comm/mpi_shared.h"
 #include "firn/device/comm/shared_calls.h"
 #include "firn/device/comm/shared_memory.h"
 #include "firn/device/comm/thread_ranks.h"
@@ -25,9 +27,6 @@ namespace {
 
 constexpr int64_t kMostOfACall = int64_t{1} << 30;
 constexpr int kDataTag = 2;
-// Bytes from which a call is worth a thread that moves them: less is there at once.
-constexpr int64_t kTakesAWhile = int64_t{32} << 10;
-
 bool IsHalf(Element element) { return element == Element::kF16 || element == Element::kBF16; }
 
 template <class T>
@@ -58,7 +57,7 @@ class MpiPending : public Pending {
     const absl::MutexLock lock(&session_->mutex());
     FIRN_RETURN_IF_ERROR(session_->failed());
     const int64_t size = BytesOf(at_.element);
-    if (moves_meanwhile_ && call_.count * size >= kTakesAWhile) {
+    if (moves_meanwhile_ && TakesAWhile(at_)) {
       is_noted_ = true;
       session_->NoteBegun();
     }
@@ -217,70 +216,6 @@ class MpiPending : public Pending {
   std::vector<float> wide_, wide_part_;  // half types in f32
   std::vector<Handle> requests_;
   bool is_noted_ = false;  // as on its way
-  std::optional<absl::Status> result_;
-};
-
-// The calls through shared memory of one communicator; they outlive it where one is on its way.
-template <class Abi>
-class OwnedCalls {
- public:
-  OwnedCalls(std::shared_ptr<MpiSession<Abi>> session, std::unique_ptr<SharedMemory> memory,
-             int rank, int size)
-      : session_(std::move(session)), calls_(std::move(memory), rank, size) {
-    const absl::MutexLock lock(&session_->mutex());
-    session_->Add(&calls_);
-  }
-  ~OwnedCalls() {
-    if (!session_->CheckProcess().ok()) return;
-    const absl::MutexLock lock(&session_->mutex());
-    session_->Remove(&calls_);
-  }
-  MpiSession<Abi>& session() { return *session_; }
-  SharedCalls& calls() { return calls_; }  // for who holds the session's mutex
-
- private:
-  const std::shared_ptr<MpiSession<Abi>> session_;
-  SharedCalls calls_;
-};
-
-template <class Abi>
-class SharedPending : public Pending {
- public:
-  SharedPending(std::shared_ptr<OwnedCalls<Abi>> owner, const Collective& call,
-                bool moves_meanwhile)
-      : owner_(std::move(owner)), call_(call), moves_meanwhile_(moves_meanwhile) {}
-  ~SharedPending() override { Wait().IgnoreError(); }
-
-  absl::Status Post() {
-    MpiSession<Abi>& session = owner_->session();
-    FIRN_RETURN_IF_ERROR(session.CheckProcess());
-    const absl::MutexLock lock(&session.mutex());
-    FIRN_RETURN_IF_ERROR(session.failed());
-    number_ = owner_->calls().Start(call_);
-    is_noted_ = moves_meanwhile_ && call_.count * BytesOf(call_.element) >= kTakesAWhile;
-    if (is_noted_) session.NoteBegun();
-    session.AdvanceShared();
-    return session.failed();
-  }
-
-  absl::Status Wait() override {
-    if (result_) return *result_;
-    MpiSession<Abi>& session = owner_->session();
-    if (!number_) return *(result_ = session.CheckProcess());
-    result_ = session.Wait(owner_->calls(), *number_, [this] { return call_.ToString(); });
-    if (std::exchange(is_noted_, false) && session.CheckProcess().ok()) {
-      const absl::MutexLock lock(&session.mutex());
-      session.NoteDone();
-    }
-    return *result_;
-  }
-
- private:
-  const std::shared_ptr<OwnedCalls<Abi>> owner_;
-  const Collective call_;
-  const bool moves_meanwhile_;
-  std::optional<uint64_t> number_;  // once it has begun
-  bool is_noted_ = false;           // as on its way
   std::optional<absl::Status> result_;
 };
 

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <mutex>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "firn/device/comm/mpi_process.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::comm {
@@ -40,39 +39,12 @@ constexpr absl::Duration kYield = absl::Milliseconds(5);
 // MPI keeps what is on its way when something fails, and cannot be begun again.
 std::atomic<bool> has_failed = false;
 
-// What outlives all sessions, since it is needed while the process ends.
-struct Process {
-  const pid_t id = getpid();
-  std::mutex mutex;
-  std::vector<std::shared_ptr<void>> kept;
-  std::vector<std::pair<void*, void (*)(void*)>> movers;  // sessions, and what stops them
-};
-Process& TheProcess() {
-  static auto* const process = new Process;
-  return *process;
-}
-
-// A thread in a library whose destructors run would find what is no longer there.
-void StopMovers() {
-  Process& p = TheProcess();
-  if (p.id != getpid()) return;  // a child of fork() has none of them, and maybe no lock
-  const std::lock_guard lock(p.mutex);
-  for (const auto& [session, stop] : p.movers) stop(session);
-}
-
 template <class Abi>
 void StopMoverOf(void* session) {
   static_cast<MpiSession<Abi>*>(session)->StopMoving();
 }
 
 }  // namespace
-
-void KeepForever(std::shared_ptr<void> memory) {
-  Process& p = TheProcess();
-  if (p.id != getpid()) return;  // a child's copy, which nobody writes
-  const std::lock_guard lock(p.mutex);
-  p.kept.push_back(std::move(memory));
-}
 
 template <class Abi>
 MpiSession<Abi>::MpiSession(const MpiApi<Abi>& api, absl::Duration timeout)
@@ -149,12 +121,7 @@ absl::Status MpiSession<Abi>::ListenToAll() {
 
 template <class Abi>
 void MpiSession<Abi>::StartMoving() {
-  Process& p = TheProcess();
-  const std::lock_guard lock(p.mutex);
-  // Later than what the library's own have registered, and so called before those.
-  static const bool is_registered = std::atexit(StopMovers) == 0;
-  if (!is_registered) return;
-  p.movers.emplace_back(this, StopMoverOf<Abi>);
+  if (!AtTheEnd(this, StopMoverOf<Abi>)) return;
   try {
     mover_ = std::thread([this] { MoveData(); });
   } catch (const std::system_error&) {  // there are enough: data moves while ranks wait
@@ -195,11 +162,7 @@ MpiSession<Abi>::~MpiSession() {
     if (mover_.joinable()) new std::thread(std::move(mover_));
     return;
   }
-  {
-    Process& p = TheProcess();
-    const std::lock_guard lock(p.mutex);
-    std::erase_if(p.movers, [this](const auto& m) { return m.first == this; });
-  }
+  ForgetTheEnd(this);
   {
     const absl::MutexLock lock(&mutex_);
     over_ = true;

@@ -25,10 +25,6 @@
 
 namespace firn::comm {
 
-// Memory that MPI may still write after something failed, which it does whoever calls it: never
-// freed.
-void KeepForever(std::shared_ptr<void> memory);
-
 // Libraries move data while they are called, so while the program computes a thread of this one's
 // calls MPI now and then. All calls are made by one thread at a time, that which holds mutex(). A
 // child that was forked has no such thread, and no ranks: it may end a session, and nothing else.
