@@ -59,7 +59,7 @@ class MpiPending : public Pending {
     const int64_t size = BytesOf(at_.element);
     if (moves_meanwhile_ && TakesAWhile(at_)) {
       is_noted_ = true;
-      session_->NoteBegun();
+      session_->NoteBegun(MpiSession<Abi>::Way::kMpi);
     }
     if (call_.kind == CollectiveKind::kBarrier) return Began(api().ibarrier(comm, Next()));
     const bool of_all =
@@ -75,7 +75,7 @@ class MpiPending : public Pending {
     result_ = session_->Wait(absl::MakeSpan(requests_), [this] { return call_.ToString(); });
     if (std::exchange(is_noted_, false) && session_->CheckProcess().ok()) {
       const absl::MutexLock lock(&session_->mutex());
-      session_->NoteDone();
+      session_->NoteDone(MpiSession<Abi>::Way::kMpi);
     }
     if (result_->ok()) {
       Finish();

@@ -22,6 +22,8 @@ constexpr int kNoteTag = 1;
 constexpr absl::Duration kListenEvery = absl::Milliseconds(5);
 // How often data is moved while the program computes: 16 MB in steps of 32 kB would take 50 ms.
 constexpr absl::Duration kMoveEvery = absl::Microseconds(100);
+// Shared memory takes megabytes at a time, and each look takes a core from what is computed there.
+constexpr absl::Duration kMoveSharedEvery = absl::Milliseconds(1);
 // How long others have to say that they wait, too: they started to about when this rank did.
 constexpr absl::Duration kGrace = absl::Seconds(2);
 // A call of MPI's that takes longer has moved data: one that finds nothing takes a microsecond.
@@ -139,7 +141,8 @@ void MpiSession<Abi>::MoveData() {
     if (over_) return;
     ListenTo(next % listening_.size());  // any call of MPI moves what there is
     AdvanceShared();
-    mutex_.AwaitWithTimeout(absl::Condition(&over_), Pause(kMoveEvery));
+    mutex_.AwaitWithTimeout(absl::Condition(&over_),
+                            Pause(through_mpi_ > 0 ? kMoveEvery : kMoveSharedEvery));
   }
 }
 

@@ -71,11 +71,16 @@ class MpiSession {
   // Tells all ranks that this one gives up.
   void GiveUp(const std::string& why);
   // A call that takes a while begins, or is over. Requires: mutex() is held.
-  void NoteBegun() {
+  enum class Way { kMpi, kSharedMemory };
+  void NoteBegun(Way way) {
     ++on_their_way_;
+    if (way == Way::kMpi) ++through_mpi_;
     moved_ = absl::Now();
   }
-  void NoteDone() { --on_their_way_; }
+  void NoteDone(Way way) {
+    --on_their_way_;
+    if (way == Way::kMpi) --through_mpi_;
+  }
   // Has the thread end, as the process does.
   void StopMoving();
 
@@ -128,8 +133,9 @@ class MpiSession {
   std::vector<std::unique_ptr<Note>> said_;        // on their way, for good
 
   absl::Mutex mutex_;
-  int on_their_way_ = 0, waits_ = 0;  // calls that take a while; threads that wait
-  absl::Time moved_;                  // when a call of MPI had something to do
+  int on_their_way_ = 0, through_mpi_ = 0;  // calls that take a while, and those of them
+  int waits_ = 0;                           // threads
+  absl::Time moved_;                        // when a call of MPI had something to do
   std::vector<SharedCalls*> shared_;
   bool over_ = false;
   std::thread mover_;

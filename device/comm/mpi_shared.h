@@ -61,7 +61,7 @@ class SharedPending : public Pending {
     FIRN_RETURN_IF_ERROR(session.failed());
     number_ = owner_->calls().Start(call_);
     is_noted_ = moves_meanwhile_ && TakesAWhile(call_);
-    if (is_noted_) session.NoteBegun();
+    if (is_noted_) session.NoteBegun(MpiSession<Abi>::Way::kSharedMemory);
     session.AdvanceShared();
     return session.failed();
   }
@@ -73,7 +73,7 @@ class SharedPending : public Pending {
     result_ = session.Wait(owner_->calls(), *number_, [this] { return call_.ToString(); });
     if (std::exchange(is_noted_, false) && session.CheckProcess().ok()) {
       const absl::MutexLock lock(&session.mutex());
-      session.NoteDone();
+      session.NoteDone(MpiSession<Abi>::Way::kSharedMemory);
     }
     return *result_;
   }
