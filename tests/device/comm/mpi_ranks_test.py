@@ -103,7 +103,7 @@ class MpiRanksTest(unittest.TestCase):
                   "rank 1 all_reduce of 11 f32 (sum)")
         for name, launcher in launchers().items():
             with self.subTest(launcher=name):
-                said, text = run(launcher, 3, "differ", FIRN_CHECK_COLLECTIVES="1")
+                said, text = run(launcher, 3, "differ", True, FIRN_CHECK_COLLECTIVES="1")
                 self.assertEqual([line.endswith(differ) for line in said], [True] * 3, text)
 
     def test_calls_that_differ_in_a_part_are_named_on_all_ranks(self):
@@ -111,7 +111,8 @@ class MpiRanksTest(unittest.TestCase):
                   "rank 1 (2 before Split) all_reduce of 11 f32 (sum)")
         for name, launcher in launchers().items():
             with self.subTest(launcher=name):
-                said, text = run(launcher, 4, "differ_in_part", FIRN_CHECK_COLLECTIVES="1")
+                said, text = run(launcher, 4, "differ_in_part", False,
+                                 FIRN_CHECK_COLLECTIVES="1")
                 self.assertEqual([differ in line for line in said], [True] * 4, text)
 
     def test_checked_calls_do_the_same(self):

@@ -41,7 +41,9 @@ using Types = ::testing::Types<Type<float, Element::kF32>, Type<double, Element:
 TYPED_TEST_SUITE(ThreadRanksTypesTest, Types);
 
 TYPED_TEST(ThreadRanksTypesTest, GiveWhatTheirDefinitionSays) {
-  for (int size = 1; size <= 8; ++size) OnRanks(size, CheckCollectives<TypeParam>);
+  for (int size = 1; size <= 8; ++size) {
+    OnRanks(size, [](Communicator& c) { CheckCollectives<TypeParam>(c); });
+  }
 }
 
 TEST(ThreadRanksTest, SumHalfTypesInF32) {
