@@ -5,6 +5,11 @@ if(NOT CMAKE_CUDA_COMPILER)
 endif()
 # Code for these two and, as PTX, for what comes after (tools/bazel/cuda.bzl).
 set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "Generations of GPUs")
+foreach(generation IN LISTS CMAKE_CUDA_ARCHITECTURES)
+  if(generation MATCHES "^all" OR (generation MATCHES "^([0-9]+)" AND CMAKE_MATCH_1 LESS 80))
+    message(FATAL_ERROR " firn: CUDA kernels need generations from 80 on, got ${generation}")
+  endif()
+endforeach()
 enable_language(CUDA)
 # Debian's CMake does not know that nvcc has it.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)

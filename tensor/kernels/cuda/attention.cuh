@@ -117,7 +117,8 @@ struct AttentionForward {
     for (int r = 0; r < kEach; ++r) {
       const int64_t i = query + Tiles::RowGroup(member) * kEach + r;
       if (i >= p.queries) continue;
-      const Acc of_sum = own.total.v[r] == 0 ? Acc{0} : a.kept / own.total.v[r];
+      const Acc of_sum =
+          own.total.v[r] == 0 ? Acc{0} : a.kept / (own.total.v[r] * Tiles::kOfWeights);
       int64_t c = column + Tiles::ColumnGroup(member) * kEach;
 #pragma unroll
       for (int square = 0; square < kSquares; ++square, c += kRows) {

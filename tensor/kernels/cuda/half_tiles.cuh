@@ -9,6 +9,7 @@
 // what the first was rounded by.
 
 #include <cstdint>
+#include <type_traits>
 
 #include "firn/tensor/kernels/cuda/mma.cuh"
 #include "firn/tensor/kernels/cuda/tile_products.cuh"
@@ -31,6 +32,9 @@ struct HalfTiles {
   static constexpr int kSide = 16, kRows = kEach * kSide, kThreads = kSide * kSide;
   static constexpr int kDepth = 64, kFours = kDepth / kEach;
   static constexpr int kAcross = 4;  // warps that share rows
+  // What weights of at most 1 are multiplied by, so that small ones are no subnormal f16.
+  static constexpr float kOfWeights = std::is_same_v<T, Half> ? 0x1p15f : 1.0f;
+  static_assert(kDepth == kRows, "AddProducts takes weights from the first line on");
   using Lines = SharedRows<kRows, kDepth>;
   struct Shared {
     Lines left, right, weights[2];
@@ -73,7 +77,7 @@ struct HalfTiles {
       Four<uint16_t> parts[2];
 #pragma unroll
       for (int c = 0; c < kEach; ++c) {
-        const float weight = x.row[r].v[c];
+        const float weight = x.row[r].v[c] * kOfWeights;
         const T first = Rounded(weight);
         parts[0].v[c] = first.bits;
         parts[1].v[c] = static_cast<T>(weight - static_cast<float>(first)).bits;

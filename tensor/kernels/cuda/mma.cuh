@@ -13,6 +13,10 @@
 #include "firn/tensor/dtype.h"
 #include "firn/tensor/kernels/cuda/phases.cuh"
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#error "m16n8k16 of tensor cores is there from sm_80 on"
+#endif
+
 namespace firn::cuda {
 
 inline constexpr int kMmaLanes = 32, kMmaDepth = 16;
@@ -29,12 +33,14 @@ template <class T>
 __device__ inline void Mma(const uint32_t (&a)[4], const uint32_t (&b)[2], float& c0, float& c1,
                            float& c2, float& c3) {
   if constexpr (std::is_same_v<T, BFloat16>) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
         : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   } else {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
         : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));

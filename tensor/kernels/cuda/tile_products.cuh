@@ -115,6 +115,7 @@ struct PlainTiles {
   static constexpr int kSide = sizeof(T) == 4 ? 16 : 8;  // members along each side of a square
   static constexpr int kRows = kEach * kSide, kThreads = kSide * kSide;
   static constexpr int kDepth = 32;  // lines of a factor at a time
+  static constexpr T kOfWeights = 1;
   using Lines = SharedLines<T, kDepth, kSide>;
   struct Shared {
     Lines left, right;

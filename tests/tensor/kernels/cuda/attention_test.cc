@@ -179,5 +179,25 @@ TEST_F(CudaAttentionTest, TilesTakeEveryCallInMemoryForQueriesAlone) {
   EXPECT_EQ(answer.workspace, static_cast<size_t>(heads * length) * sizeof(float));
 }
 
+// exp(-18) of the largest weight is below what f16 has, and many of them are not.
+TEST_F(CudaAttentionTest, SmallWeightsOfHalfTypesCount) {
+  constexpr int64_t kKeys = 4096;
+  for (const double gap : {15.0, 16.0, 17.0, 18.0}) {
+    std::vector<float> keys(kKeys, 0), values(kKeys, 1);
+    keys[0] = static_cast<float>(gap);
+    values[0] = 0;
+    const Shape shape({1, 1, kKeys, 1});
+    const Call call = {Ones({1, 1, 1, 1}, DType::kF16),
+                       FromVector(keys).View(shape).To(DType::kF16),
+                       FromVector(values).View(shape).To(DType::kF16),
+                       {},
+                       {.scale = 1}};
+    const double others = (kKeys - 1) * std::exp(-gap), want = others / (1 + others);
+    const double got =
+        Compute(call, Device::Cuda(0))[0].To(Device::Cpu()).To(DType::kF64).Item<double>();
+    EXPECT_NEAR(got / want, 1, 1.5e-3) << "exp(-" << gap << ")";
+  }
+}
+
 }  // namespace
 }  // namespace firn

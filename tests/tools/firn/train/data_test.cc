@@ -113,7 +113,7 @@ TEST(TrainDataTest, NamesWhatADataSetLacks) {
   EXPECT_EQ(error({{"input", "a"}, {"target", "b"}}), "");
   EXPECT_EQ(error({{"input", "a"}, {"target", "b"}, {"task", "numbers"}}), "");
   EXPECT_THAT(Train(folder, {{"kind", "dataset"}, {"path", "nowhere.csv"}}).err,
-              HasSubstr("nowhere.csv: expected a data set (csv, hdf5, npz, "));
+              HasSubstr("nowhere.csv: expected a data set (csv, hdf5, "));
 
   for (const char* label : {"-1", "0.5", "1000000"}) {
     io::WriteFile(folder + "/t.csv", std::string("a__0,a__1,b\n1,2,0\n3,4,") + label + "\n");
