@@ -13,7 +13,6 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
   FitOptions options = inner::internal::CheckedOptions(given, net, train);
   FitResult result;
   FitEpoch now = {.watch = options.watch};  // the epoch in progress, as far as it is
-
   // All that has to outlive the process, by name.
   const bool maximize = options.watch == FitWatch::kHighestMetric;
   io::EarlyStopping stopping(
@@ -32,7 +31,6 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
     parts.emplace_back("scaler", scaler.emplace(inner::internal::ScalerOptions(options)));
   }
   parts.insert(parts.end(), options.parts.begin(), options.parts.end());
-
   // Where it begins or goes on, and what it writes from there.
   std::optional<io::CheckpointManager> checkpoints;
   std::optional<io::MonitorSeries> series;
@@ -129,7 +127,6 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
   return result;
 } catch (...) {
   inner::internal::TellRanks(given.ranks);
-  throw;
 }
 
 }  // namespace firn

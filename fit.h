@@ -162,8 +162,8 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
 namespace inner::internal {
 // The options with what empty ones stand for. Throws as Fit.
 FitOptions CheckedOptions(FitOptions options, nn::Module& net, const io::DataLoader& train);
-// Has the others hear of the exception that is being handled, unless all ranks throw it.
-void TellRanks(comm::Communicator* ranks);
+// Throws on the exception that is being handled, and has the others hear of it unless all throw it.
+[[noreturn]] void TellRanks(comm::Communicator* ranks);
 // Whether this process prints and writes.
 bool IsFirst(const FitOptions& options);
 // Of a scaler that agrees with those of other ranks.

@@ -56,14 +56,15 @@ namespace {
 // What all ranks throw.
 class ErrorOnAll : public Error {
  public:
-  explicit ErrorOnAll(const Error& error) : Error(error) {}
+  ErrorOnAll(const Error& error, const comm::Communicator* of) : Error(error), ranks(of) {}
+  const comm::Communicator* ranks;  // those that throw it; a Fit within another has its own
 };
 
-[[noreturn]] void RaiseOnAll(const absl::Status& status) {
+[[noreturn]] void RaiseOnAll(const absl::Status& status, const comm::Communicator* ranks) {
   try {
     RaiseStatus(status, "fit");
   } catch (const Error& error) {
-    throw ErrorOnAll(error);
+    throw ErrorOnAll(error, ranks);
   }
 }
 
@@ -132,20 +133,24 @@ FitOptions CheckedOptions(FitOptions options, nn::Module& net, const io::DataLoa
     own = error;
   }
   const absl::Status of_all = comm::StatusOfAll(*ranks, own ? own->status() : absl::OkStatus());
-  if (own) throw ErrorOnAll(*own);
-  if (!of_all.ok()) RaiseOnAll(of_all);
+  if (own) throw ErrorOnAll(*own, ranks);
+  if (!of_all.ok()) RaiseOnAll(of_all, ranks);
   return checked;
 }
 
 void TellRanks(comm::Communicator* ranks) {
-  if (ranks == nullptr) return;
+  if (ranks == nullptr) throw;
   try {
     throw;
-  } catch (const ErrorOnAll&) {
+  } catch (const ErrorOnAll& e) {
+    if (e.ranks != ranks) ranks->Abort(e.what());
+    throw;
   } catch (const std::exception& e) {
     ranks->Abort(e.what());
+    throw;
   } catch (...) {
     ranks->Abort("fit ends by an exception");
+    throw;
   }
 }
 
@@ -181,12 +186,15 @@ int64_t CheckLoss(double loss, int64_t lost, const FitEpoch& epoch, const FitOpt
   constexpr int64_t kMostLeftOut = 20;
   if (std::isfinite(loss)) return 0;
   if (options.autocast == DType::kF16 && lost + 1 < kMostLeftOut) return lost + 1;
-  RaiseOnAll(absl::FailedPreconditionError(absl::StrCat(
-      "the run has diverged: the loss is ", std::isnan(loss) ? "NaN" : "infinite", " in epoch ",
-      epoch.epoch + 1, ", step ", epoch.step + 1, ", at a rate of ", epoch.lr,
-      ". Try a smaller rate or one that warms up (optim::WarmupLr), a clip_norm, and whether "
-      "the data hold NaN or infinity; AnomalyScope names the operation that made the first one",
-      options.folder.empty() ? "" : ". Checkpoints of the steps before are in " + options.folder)));
+  RaiseOnAll(
+      absl::FailedPreconditionError(absl::StrCat(
+          "the run has diverged: the loss is ", std::isnan(loss) ? "NaN" : "infinite", " in epoch ",
+          epoch.epoch + 1, ", step ", epoch.step + 1, ", at a rate of ", epoch.lr,
+          ". Try a smaller rate or one that warms up (optim::WarmupLr), a clip_norm, and whether "
+          "the data hold NaN or infinity; AnomalyScope names the operation that made the first one",
+          options.folder.empty() ? ""
+                                 : ". Checkpoints of the steps before are in " + options.folder)),
+      options.ranks);
 }
 
 }  // namespace inner::internal

@@ -154,6 +154,8 @@ class CheckedRank : public Communicator {
   }
 
   void Abort(std::string_view why) override { shared_->ranks->Abort(why); }
+  Device device() const override { return shared_->ranks->device(); }
+  absl::Duration timeout() const override { return shared_->ranks->timeout(); }
 
  private:
   absl::StatusOr<std::unique_ptr<Pending>> StartChecked(const Collective& call) override {

@@ -27,6 +27,11 @@ namespace {
 
 constexpr int64_t kMostOfACall = int64_t{1} << 30;
 constexpr int kDataTag = 2;
+// Whether MPI needs a thread to move the data meanwhile: what is smaller is there at once.
+bool TakesAWhile(const Collective& call) {
+  return call.count * BytesOf(call.element) >= int64_t{32} << 10;
+}
+
 bool IsHalf(Element element) { return element == Element::kF16 || element == Element::kBF16; }
 
 template <class T>

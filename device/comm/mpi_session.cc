@@ -97,13 +97,8 @@ absl::Status MpiSession<Abi>::Open() {
 
 template <class Abi>
 void MpiSession<Abi>::NoteLocalRanks(int ranks) {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  const auto cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  // Launchers that bind a process to some cores give others to the next.
-  const bool bound = sched_getaffinity(0, sizeof(mine), &mine) == 0 && CPU_COUNT(&mine) < cores;
   local_size_ = std::max(local_size_, ranks);
-  has_core_ = bound || local_size_ <= cores;
+  has_core_ = local_size_ <= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 template <class Abi>
@@ -276,11 +271,17 @@ absl::Status MpiSession<Abi>::WaitLocked(absl::FunctionRef<bool()> done, Words c
   const absl::Time start = absl::Now();
   moved_ = start;
   absl::Time listen = start + kListenEvery;
+  size_t next = 0;
   while (!done()) {
     const absl::Time now = absl::Now();
     Rest(now - moved_);
     AdvanceShared();
     FIRN_RETURN_IF_ERROR(failed_);
+    // A wait for shared memory calls MPI for what is on its way there.
+    if (through_mpi_ > 0) {
+      ListenTo(next++ % listening_.size());
+      FIRN_RETURN_IF_ERROR(failed_);
+    }
     if (now < listen) continue;
     listen = now + kListenEvery;
     Listen();

@@ -18,11 +18,6 @@
 
 namespace firn::comm {
 
-// Whether a call is worth a thread that moves its data: what is smaller is there at once.
-inline bool TakesAWhile(const Collective& call) {
-  return call.count * BytesOf(call.element) >= int64_t{32} << 10;
-}
-
 // The calls through shared memory of one communicator; they outlive it where one is on its way.
 template <class Abi>
 class OwnedCalls {
@@ -60,9 +55,10 @@ class SharedPending : public Pending {
     const absl::MutexLock lock(&session.mutex());
     FIRN_RETURN_IF_ERROR(session.failed());
     number_ = owner_->calls().Start(call_);
-    is_noted_ = moves_meanwhile_ && TakesAWhile(call_);
-    if (is_noted_) session.NoteBegun(MpiSession<Abi>::Way::kSharedMemory);
     session.AdvanceShared();
+    // Others cannot go on without this rank's part, however small it is.
+    is_noted_ = moves_meanwhile_ && session.failed().ok() && !owner_->calls().IsDone(*number_);
+    if (is_noted_) session.NoteBegun(MpiSession<Abi>::Way::kSharedMemory);
     return session.failed();
   }
 

@@ -40,8 +40,11 @@ class File {
 int MakeFile(int64_t bytes) {
   const int file = memfd_create("firn_ranks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return -1;
-  if (posix_fallocate(file, 0, bytes) == 0 &&
-      fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
+  int code = EINTR;  // as signals that interrupt it give it
+  for (int tries = 0; code == EINTR && tries < 1000; ++tries) {
+    code = posix_fallocate(file, 0, bytes);
+  }
+  if (code == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
     return file;
   }
   close(file);
@@ -53,9 +56,9 @@ int OpenFile(int64_t process, int64_t file, int64_t bytes) {
   const int opened = open(name.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (opened < 0) return -1;
   struct stat is {};
-  // Sealed: nobody cuts it.
-  if (fstat(opened, &is) == 0 && S_ISREG(is.st_mode) && is.st_size == bytes &&
-      (fcntl(opened, F_GET_SEALS) & F_SEAL_SHRINK) != 0) {
+  const int seals = fcntl(opened, F_GET_SEALS);  // -1: no memory file, which could be cut
+  if (fstat(opened, &is) == 0 && S_ISREG(is.st_mode) && is.st_size == bytes && seals >= 0 &&
+      (seals & F_SEAL_SHRINK) != 0) {
     return opened;
   }
   close(opened);

@@ -6,6 +6,7 @@
 #include "firn/autograd/graph/graph.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
+#include "firn/io/graph/internal/graph_file_format.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -24,6 +25,7 @@ std::vector<std::string> Save(const std::string& path, const inner::Graph& graph
                                 " has one size of batches (any_batch is for others)"),
                 "save");
   }
+  RaiseIfError(CheckInfo(options.info, graph), "save");
   return format->write_graph(path, graph, options);  // whose errors say what and where
 }
 

@@ -35,7 +35,8 @@ struct SaveOptions {
 // function. Gives what the file does not do as the captured run did; nothing, as a rule.
 //
 // Throws firn::Error: InvalidArgument for other names, listing those that are written, and for
-// any_batch where the format has one size of batches; else those of the format's function. What
+// any_batch where the format has one size of batches, and for info that makes no sense or does not
+// fit the graph; else those of the format's function. What
 // was at `path` before is then unharmed.
 std::vector<std::string> Save(const std::string& path, const StaticGraph& graph,
                               const SaveOptions& options = {});

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
@@ -269,9 +270,11 @@ absl::StatusOr<nnabla::Model> Read(const RandomAccess& file, const LoadOptions& 
     FIRN_RETURN_IF_ERROR(ReadArchive(file, options.limits, &reading));
     return std::move(reading.model());
   }
+  // The names of files tell in any letters; those within an archive as NNabla writes them.
   const std::string& name = file.name();
-  FIRN_RETURN_IF(name.ends_with(".nnp"), ExpectSignature(file, "PK", "an .nnp file"));
-  FIRN_RETURN_IF(!IsText(name) && !name.ends_with(".protobuf"),
+  const std::string end = absl::AsciiStrToLower(name);
+  FIRN_RETURN_IF(end.ends_with(".nnp"), ExpectSignature(file, "PK", "an .nnp file"));
+  FIRN_RETURN_IF(!IsText(end) && !end.ends_with(".protobuf"),
                  InvalidArgument(name,
                                  ": expected .nnp, .nntxt, .prototxt or .protobuf at the end "
                                  "of the name"));
@@ -280,7 +283,7 @@ absl::StatusOr<nnabla::Model> Read(const RandomAccess& file, const LoadOptions& 
                                    " bytes allowed (limits.max_total_bytes)"));
   std::string bytes(static_cast<size_t>(file.size()), '\0');
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, bytes.data(), file.size(), "messages"));
-  FIRN_RETURN_IF_ERROR(IsText(name) ? reading.Text(bytes, name) : reading.Bytes(bytes, name));
+  FIRN_RETURN_IF_ERROR(IsText(end) ? reading.Text(bytes, name) : reading.Bytes(bytes, name));
   return std::move(reading.model());
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "firn/autograd/graph/graph.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
@@ -68,7 +69,10 @@ std::vector<std::string> Write(const std::string& path, const inner::Graph& grap
       ExportNnabla(path, graph, {.dynamic_batch = options.any_batch, .names = options.names})
           .warnings;
   WarnOfInfo(options.info, &warnings);
-  if (absl::EndsWithIgnoreCase(path, ".nntxt") && !options.names.empty()) {
+  const bool has_states =
+      std::any_of(graph.buffers.begin(), graph.buffers.end(),
+                  [](const inner::Buffer& b) { return b.kind == inner::Buffer::Kind::kState; });
+  if (absl::EndsWithIgnoreCase(path, ".nntxt") && has_states) {
     warnings.push_back("an .nntxt has no parameters; an .nnp has");
   }
   return warnings;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/comm/agreement.h"
+#include "firn/device/comm/shared_status.h"
 #include "firn/device/status_macros.h"
 #include "firn/nn/parallel/internal/gradient_synchroniser.h"
 #include "firn/tensor/error.h"
@@ -102,8 +103,9 @@ DataParallel::DataParallel(Module& net, std::shared_ptr<comm::Communicator> comm
   // All ranks have the same, so what is wrong is wrong on all.
   RaiseIfError(CheckOptions(options), kWho);
   std::optional<Device> device;
-  RaiseIfError(CheckTensors(parameters, device), kWho);
-  RaiseIfError(CheckTensors(buffers_, device), kWho);
+  absl::Status own = CheckTensors(parameters, device);
+  own.Update(CheckTensors(buffers_, device));
+  RaiseIfError(comm::StatusOfAll(*comm_, own), kWho);  // devices' numbers are each rank's own
   BroadcastFromFirst(parameters, *comm_, group_.number());
   BroadcastFromFirst(buffers_, *comm_, group_.number());
   std::vector<NamedTensor> trained, frozen;

@@ -28,20 +28,7 @@ FIRN_ONNX_EXPORT(mean) {
 FIRN_ONNX_EXPORT(prod) { Reduction(n, "ReduceProd", n.out_dtype(0)); }
 FIRN_ONNX_EXPORT(amax) { Reduction(n, "ReduceMax", Number(n.dtype(0))); }
 FIRN_ONNX_EXPORT(amin) { Reduction(n, "ReduceMin", Number(n.dtype(0))); }
-// From 28 on its definition is the logarithm of a sum of powers, which runtimes without a kernel
-// compute as it stands, beyond what f32 holds: there the largest element is taken away before, if
-// it is a number.
-FIRN_ONNX_EXPORT(logsumexp) {
-  if (n.opset() < 28 || n.rank(0) == 0) return Reduction(n, "ReduceLogSumExp", n.out_dtype(0));
-  const V x = n.in(0, n.out_dtype(0));
-  const std::vector<int64_t> dims = n.Dims("dims", n.rank(0));
-  const auto most = [&](bool keep) {
-    const V m = n.Reduce("ReduceMax", x, dims, keep);
-    return n.Where(n.Node("IsInf", {m}, {}, DType::kBool), n.Number(0, m.dtype), m);
-  };
-  const bool keep = n.Flag("keepdim");
-  n.Out(0, n.Reduce("ReduceLogSumExp", x - most(true), dims, keep) + most(keep));
-}
+FIRN_ONNX_EXPORT(logsumexp) { Reduction(n, "ReduceLogSumExp", n.out_dtype(0)); }
 void AllOrAny(OnnxExportCall& n, const char* op) {
   const V x = n.Cast(n.in(0, DType::kBool), DType::kI32);
   n.Out(0, n.rank(0) == 0 ? x : n.Reduce(op, x, n.Dims("dims", n.rank(0)), n.Flag("keepdim")));

@@ -185,8 +185,24 @@ OnnxValue OnnxNodes::Cast(OnnxValue x, DType dtype) {
   return Node("Cast", {x}, {{"to", OnnxElementOf(dtype)}}, dtype);
 }
 
+// From 28 on the definition of ReduceLogSumExp is the logarithm of a sum of powers, which runtimes
+// without a kernel compute as it stands, beyond what f32 holds: there the largest element is taken
+// away before, if it is a number.
 OnnxValue OnnxNodes::Reduce(const char* op, OnnxValue x, const std::vector<int64_t>& dims,
                             bool keep) {
+  if (opset_ < 28 || std::string_view(op) != "ReduceLogSumExp") {
+    return ReduceAsIs(op, x, dims, keep);
+  }
+  const auto most = [&](bool kept) {
+    const OnnxValue m = ReduceAsIs("ReduceMax", x, dims, kept);
+    return Where(Node("IsInf", {m}, {}, DType::kBool), Number(0, m.dtype), m);
+  };
+  const OnnxValue less = x - most(true);
+  return ReduceAsIs(op, less, dims, keep) + most(keep);
+}
+
+OnnxValue OnnxNodes::ReduceAsIs(const char* op, OnnxValue x, const std::vector<int64_t>& dims,
+                                bool keep) {
   const bool as_input = opset_ >= 18 || (opset_ >= 13 && std::string_view(op) == "ReduceSum");
   Attributes attributes = {{"keepdims", keep}};
   Inputs inputs = {x};

@@ -93,6 +93,7 @@ class OnnxNodes {
   OnnxValue Compare(const char* op, OnnxValue x, double y);
 
  private:
+  OnnxValue ReduceAsIs(const char* op, OnnxValue x, const std::vector<int64_t>& dims, bool keep);
   const int opset_;
   OnnxGraph graph_;
   std::string module_, operation_;

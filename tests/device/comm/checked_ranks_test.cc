@@ -152,6 +152,10 @@ TEST(CheckedRanksTest, DoWhatTheirDefinitionSays) {
   }
 }
 
+TEST(CheckedRanksTest, WaitAsLongAsTheirOwn) {
+  EXPECT_EQ(CheckedRanks(std::move(ThreadRanks(2, kSoon)[0]))->timeout(), kSoon.timeout);
+}
+
 TEST(CheckedRanksTest, AreThoseThatAnEnvironmentVariableAsksFor) {
   for (const bool asked : {false, true}) {
     if (asked) setenv("FIRN_CHECK_COLLECTIVES", "1", 1);

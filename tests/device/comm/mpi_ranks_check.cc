@@ -1,6 +1,7 @@
 // Started several times by a launcher of MPI: mpi_ranks_test.py.
 //
-//   mpi_ranks_check collectives|operations|split|overlap|in_order|unlike|stopped|exception|abort|
+//   mpi_ranks_check
+//   collectives|operations|split|overlap|small|in_order|unlike|stopped|exception|abort|
 //                   late|late_split|alone|fork|differ|differ_in_part
 //
 // Prints "rank R of N: ok", or the error that was expected.
@@ -93,6 +94,26 @@ void Overlap(Communicator& c) {
     left = std::min(left, absl::Now() - begin);
   }
   EXPECT_LT(left, at_once / 5) << "of " << at_once;
+}
+
+// What one rank has started and not waited for does not keep another from a later call, however
+// little it is.
+void Small(Communicator& c) {
+  std::vector<float> first(1000, 1.0f);
+  const auto call = [](std::vector<float>& x) {
+    return Collective{.kind = CollectiveKind::kAllReduce,
+                      .count = static_cast<int64_t>(x.size()),
+                      .in = x.data(),
+                      .out = x.data()};
+  };
+  ASSERT_TRUE(c.Barrier().ok());
+  const absl::Time begin = absl::Now();
+  auto started = c.Start(call(first));
+  ASSERT_TRUE(started.ok());
+  if (c.rank() == 0) absl::SleepFor(absl::Seconds(3));
+  ASSERT_TRUE((*started)->Wait().ok());
+  EXPECT_TRUE(c.rank() == 0 || absl::Now() - begin < absl::Seconds(2));
+  EXPECT_EQ(first, std::vector<float>(1000, static_cast<float>(c.size())));
 }
 
 // Calls of more elements than shared memory holds at once, several on their way: numbers are added
@@ -244,6 +265,7 @@ int Run(std::string_view what) {
                                        : what == "operations" ? Operations
                                        : what == "split"      ? Split
                                        : what == "overlap"    ? Overlap
+                                       : what == "small"      ? Small
                                        : what == "in_order"   ? InOrder
                                                               : nullptr;
   if (check != nullptr) {

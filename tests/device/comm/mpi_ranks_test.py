@@ -103,8 +103,9 @@ class MpiRanksTest(unittest.TestCase):
                   "rank 1 all_reduce of 11 f32 (sum)")
         for name, launcher in launchers().items():
             with self.subTest(launcher=name):
-                said, text = run(launcher, 3, "differ", True, FIRN_CHECK_COLLECTIVES="1")
-                self.assertEqual([line.endswith(differ) for line in said], [True] * 3, text)
+                for way in (True, False):
+                    said, text = run(launcher, 3, "differ", way, FIRN_CHECK_COLLECTIVES="1")
+                    self.assertEqual([line.endswith(differ) for line in said], [True] * 3, text)
 
     def test_calls_that_differ_in_a_part_are_named_on_all_ranks(self):
         differ = ("call 0: rank 0 (1 before Split) called all_reduce of 10 f32 (sum), "
@@ -119,6 +120,9 @@ class MpiRanksTest(unittest.TestCase):
         for what in ("collectives", "operations", "split"):
             self.check(3, what, *(f"rank {r} of 3: ok" for r in range(3)),
                        FIRN_CHECK_COLLECTIVES="1")
+
+    def test_little_data_moves_while_a_rank_does_something_else(self):
+        self.check(2, "small", "rank 0 of 2: ok", "rank 1 of 2: ok")
 
     def test_data_moves_while_ranks_do_something_else(self):
         self.check(2, "overlap", "rank 0 of 2: ok", "rank 1 of 2: ok")

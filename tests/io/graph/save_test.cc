@@ -68,6 +68,18 @@ TEST(SaveTest, WhatNumbersMeanIsKeptOrSaidToBeLeftOut) {
               ElementsAre(HasSubstr("leave out classes")));
 }
 
+TEST(SaveTest, WhatNumbersMeanHasToFitTheGraph) {
+  EXPECT_THAT(
+      testing::ErrorOf([&] { Save(TempPath("info.onnx"), Net(), {.info = {.classes = {"a"}}}); }),
+      HasSubstr("names 1 classes"));
+}
+
+TEST(SaveTest, ParametersThatATextLeavesOutAreSaid) {
+  EXPECT_THAT(Save(TempPath("unnamed.nntxt"), Net()), ElementsAre(HasSubstr("has no parameters")));
+  const StaticGraph none = Freeze([](const Tensor& x) { return Relu(x); }, Zeros({3, 2}));
+  EXPECT_THAT(Save(TempPath("none.nntxt"), none, {.names = State()}), ElementsAre());
+}
+
 TEST(SaveTest, OtherNamesAreRefused) {
   for (const char* name : {"net", "net.h5", ""}) {
     EXPECT_THAT(testing::ErrorOf([&] { Save(name, Net()); }),

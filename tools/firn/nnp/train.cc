@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "firn/autograd/backward.h"
@@ -39,7 +40,7 @@ namespace nnabla = io::nnabla;
 using inner::internal::JsonString;
 
 bool IsModelFile(const std::string& path) {
-  return path.ends_with(".nnp") || path.ends_with(".protobuf");
+  return absl::EndsWithIgnoreCase(path, ".nnp") || absl::EndsWithIgnoreCase(path, ".protobuf");
 }
 
 TensorList MeansOf(const TensorList& losses) {
