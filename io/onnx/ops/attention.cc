@@ -257,7 +257,12 @@ const OnnxOps kCausalConv("CausalConvWithState", 27, [](OnnxCall& call) -> Step 
   }
   return [=](In in) {
     const int64_t kept = in[1].size(2) - 1, channels = in[0].size(1);
-    const Tensor x = At(in, 3).defined() ? Concat({in[3], in[0]}, 2) : Pad(in[0], {kept, 0});
+    Tensor x;
+    if (At(in, 3).defined()) {
+      x = Concat({in[3], in[0]}, 2);
+    } else {
+      x = Pad(in[0], {kept, 0});
+    }
     const Tensor y = Conv1d(x, in[1], At(in, 2), {.groups = channels});
     return TensorList{activation == "none" ? y : Silu(y), Narrow(x, 2, x.size(2) - kept, kept)};
   };

@@ -85,7 +85,8 @@ const OnnxOps kConcat("ConcatFromSequence", 11, [](OnnxCall& call) -> Step {
   const int64_t axis = call.Int("axis");
   const bool stack = call.Flag("new_axis", false);
   const Step join = One([=](In in) {
-    return stack ? Stack({in.begin(), in.end()}, axis) : Concat({in.begin(), in.end()}, axis);
+    if (stack) return Stack({in.begin(), in.end()}, axis);
+    return Concat({in.begin(), in.end()}, axis);
   });
   call.node.Return(call.node.Run(join, items));
   return {};

@@ -92,11 +92,17 @@ Tensor OfLength(const Tensor& x, int64_t axis, int64_t length) {
   return Pad(x, pad);
 }
 
+// Not by ?: with a list in one branch: an exception there left g++ 12 with a temporary that it
+// destroyed out of its scope.
+Tensor AsComplex(const Tensor& x) {
+  if (x.size(-1) != 1) return x;
+  return Concat({x, ZerosLike(x)}, -1);
+}
+
 Tensor RunTransform(const Transform& t, const Tensor& given) {
   const bool real = given.size(-1) == 1;
   if (t.inverse && t.onesided) {
-    const Tensor y = real ? Concat({given, ZerosLike(given)}, -1) : given;
-    return Unsqueeze(Irfft(y, t.length, {t.axis}), -1);
+    return Unsqueeze(Irfft(AsComplex(given), t.length, {t.axis}), -1);
   }
   const Tensor x = OfLength(given, t.axis, t.length);
   if (!t.inverse && t.onesided) {
@@ -104,7 +110,7 @@ Tensor RunTransform(const Transform& t, const Tensor& given) {
     if (real) return Rfft(Squeeze(x, {-1}), {t.axis});
     return Narrow(Fft(x, {t.axis}), t.axis, 0, t.length / 2 + 1);
   }
-  const Tensor complex = real ? Concat({x, ZerosLike(x)}, -1) : x;
+  const Tensor complex = AsComplex(x);
   return t.inverse ? Ifft(complex, {t.axis}) : Fft(complex, {t.axis});
 }
 

@@ -140,7 +140,8 @@ std::vector<Tensor> Walk(const LayerTensors& t, const RecurrentLayerAttrs& attrs
       }
       if (going_on < states[i].size(0)) ended[i].push_back(Slice(states[i], 0, going_on));
       const Tensor old = FirstRows(states[i], going_on);
-      own.before.push_back(begin.defined() ? Concat({old, begin}) : old);
+      own.before.push_back(old);
+      if (begin.defined()) own.before.back() = Concat({old, begin});
     }
     states = step.Forward(Slice(gx, 0, s.at, s.at + s.rows), Linear(own.before[0], t.w_hh, t.b_hh),
                           &own);
