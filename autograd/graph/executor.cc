@@ -213,14 +213,7 @@ absl::Status Executor::RunRecorded() {
   for (const Patch& p : patches_)
     addresses_.push_back(static_cast<char*>(operands_[p.operand].data));
   for (const StatePlace& state : states_) addresses_.push_back(state.data);
-  if (!collective_) return recordings_->Run(addresses_, [&] { return QueueSteps(); });
-  // What a recording has started on another stream it must wait for.
-  return recordings_->Run(addresses_, [&] {
-    const uint64_t started = comm::StartedSoFar();
-    absl::Status status = QueueSteps();
-    status.Update(comm::WaitForAllSince(started));
-    return status;
-  });
+  return recordings_->Run(addresses_, [&] { return QueueSteps(); });
 }
 
 // A loop of its own: the other one asks nobody.

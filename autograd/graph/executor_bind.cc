@@ -150,6 +150,9 @@ std::string Executor::WhyNotRecorded() const {
   if (!elsewhere.empty()) {
     return absl::StrCat("not all of it runs on ", device->ToString(), ": ", Some(elsewhere));
   }
+  // NCCL wants a call recorded on all ranks or on none; addresses, which decide when a run is
+  // recorded, are each rank's own.
+  if (collective_) return "it calls other ranks, which would have to record the same runs";
   for (const Step& step : steps_) {
     if (!step.instr->kernel->graph_capturable) unrecordable.push_back(Describe(*step.instr));
   }

@@ -101,7 +101,12 @@ absl::StatusOr<std::unique_ptr<Communicator>> NcclRank::Split(int color, int key
 absl::StatusOr<std::unique_ptr<Pending>> NcclRank::StartChecked(const Collective& call) {
   if (call.kind == CollectiveKind::kBarrier) {
     FIRN_RETURN_IF_ERROR(session_->failed());
-    return host_.Start(call);
+    // Messages that are held begin with a call, or a rank that waits for one here never comes to
+    // the barrier. First to it: where the other one starts its message behind the barrier, NCCL
+    // waits for it in Flush.
+    FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Pending> barrier, host_.Start(call));
+    FIRN_RETURN_IF_ERROR(session_->Flush());
+    return barrier;
   }
   const bool one_way = call.kind == CollectiveKind::kSend || call.kind == CollectiveKind::kRecv;
   std::shared_ptr<NcclSession::Message> message;

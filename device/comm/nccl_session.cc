@@ -22,6 +22,8 @@ constexpr absl::Duration kLongestPauseOfTheWatch = absl::Milliseconds(100);
 // How long a communicator that ends in good order waits for what others still read.
 constexpr absl::Duration kLongestEnd = absl::Seconds(5);
 
+bool IsError(int code) { return code != kNcclSuccess && code != kNcclInProgress; }
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<NcclSession>> NcclSession::Begin(
@@ -31,11 +33,16 @@ absl::StatusOr<std::shared_ptr<NcclSession>> NcclSession::Begin(
   FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, device.NewStream());
   std::shared_ptr<NcclSession> session(
       new NcclSession(api, device, std::move(stream), rank, timeout));
+  absl::Status begun;
   {
     const absl::MutexLock lock(&session->mutex_);
     NcclConfig config;
     const int code = api.comm_init_rank_config(&session->comm_, size, id, rank, &config);
-    FIRN_RETURN_IF_ERROR(session->Settle(code, "ncclCommInitRankConfig"));
+    begun = session->Settle(code, "ncclCommInitRankConfig");
+  }
+  if (!begun.ok()) {
+    session->AbortFailed();
+    return begun;
   }
   session->watch_ = std::thread([s = session.get()] { s->Watch(); });
   return session;
@@ -43,21 +50,26 @@ absl::StatusOr<std::shared_ptr<NcclSession>> NcclSession::Begin(
 
 NcclSession::~NcclSession() {
   if (watch_.joinable()) {
-    static_cast<void>(stream_->Synchronize());  // the watch ends what does not end
+    // The watch ends what does not end. What the device says may be of work that others wait for.
+    if (const absl::Status status = stream_->Synchronize(); !status.ok()) device_.Fail(status);
     {
       const absl::MutexLock lock(&mutex_);
       closing_ = true;
     }
     watch_.join();
   }
-  const absl::MutexLock lock(&mutex_);
-  if (comm_ == nullptr) return;
-  int code = api_.comm_finalize(comm_);
+  NcclComm comm = nullptr;
+  {
+    const absl::MutexLock lock(&mutex_);
+    comm = std::exchange(comm_, nullptr);
+  }
+  if (comm == nullptr) return;
+  int code = api_.comm_finalize(comm);
   for (const absl::Time until = absl::Now() + std::min(timeout_, kLongestEnd);
        code == kNcclInProgress && absl::Now() < until; absl::SleepFor(kPause)) {
-    if (api_.comm_get_async_error(comm_, &code) != kNcclSuccess) code = kNcclInternalError;
+    if (api_.comm_get_async_error(comm, &code) != kNcclSuccess) code = kNcclInternalError;
   }
-  static_cast<void>(code == kNcclSuccess ? api_.comm_destroy(comm_) : api_.comm_abort(comm_));
+  static_cast<void>(code == kNcclSuccess ? api_.comm_destroy(comm) : api_.comm_abort(comm));
 }
 
 absl::Status NcclSession::failed() {
@@ -66,16 +78,28 @@ absl::Status NcclSession::failed() {
 }
 
 void NcclSession::Fail(const absl::Status& why) {
-  const absl::MutexLock lock(&mutex_);
-  FailLocked(why);
+  {
+    const absl::MutexLock lock(&mutex_);
+    FailLocked(why);
+  }
+  AbortFailed();
 }
 
 void NcclSession::FailLocked(const absl::Status& why) {
   if (!failed_.ok()) return;
   failed_ = why;
-  device_.Fail(why);  // before anybody who waits for these calls goes on
-  if (comm_ != nullptr) static_cast<void>(api_.comm_abort(std::exchange(comm_, nullptr)));
+  if (queued_) device_.Fail(why);  // before anybody who waits for these calls goes on
+  to_abort_ = std::exchange(comm_, nullptr);
   in_flight_.clear();
+}
+
+void NcclSession::AbortFailed() {
+  NcclComm comm = nullptr;
+  {
+    const absl::MutexLock lock(&mutex_);
+    comm = std::exchange(to_abort_, nullptr);
+  }
+  if (comm != nullptr) static_cast<void>(api_.comm_abort(comm));
 }
 
 absl::Status NcclSession::ErrorOf(int code, const std::string& name) {
@@ -89,6 +113,7 @@ absl::Status NcclSession::ErrorOf(int code, const std::string& name) {
 
 absl::Status NcclSession::Settle(int code, const std::string& name) {
   const absl::Time start = absl::Now();
+  const auto has_failed = [this] { return !failed_.ok(); };
   while (code == kNcclInProgress) {
     if (absl::Now() - start > timeout_) {
       FailLocked(absl::DeadlineExceededError(
@@ -96,7 +121,8 @@ absl::Status NcclSession::Settle(int code, const std::string& name) {
                        absl::FormatDuration(timeout_), " for other ranks")));
       return failed_;
     }
-    absl::SleepFor(kPause);
+    // Others may end it meanwhile.
+    if (mutex_.AwaitWithTimeout(absl::Condition(&has_failed), kPause)) return failed_;
     int state = kNcclSuccess;
     code = api_.comm_get_async_error(comm_, &state);
     if (code == kNcclSuccess) code = state;
@@ -106,22 +132,41 @@ absl::Status NcclSession::Settle(int code, const std::string& name) {
 
 absl::StatusOr<std::shared_ptr<Event>> NcclSession::QueueNamed(
     const std::string& name, absl::FunctionRef<int(NcclComm, void*)> queue) {
+  absl::StatusOr<std::shared_ptr<Event>> done = QueueOrFail(name, queue);
+  if (!done.ok()) Fail(done.status());
+  return done;
+}
+
+absl::StatusOr<std::shared_ptr<Event>> NcclSession::QueueOrFail(
+    const std::string& name, absl::FunctionRef<int(NcclComm, void*)> queue) {
   FIRN_ASSIGN_OR_RETURN(std::shared_ptr<Event> ready, device_.NewEvent());
   FIRN_ASSIGN_OR_RETURN(std::shared_ptr<Event> done, device_.NewEvent());
   FIRN_RETURN_IF_ERROR(ready->Record(device_.stream()));
   FIRN_RETURN_IF_ERROR(stream_->Wait(*ready));
   const absl::MutexLock lock(&mutex_);
   FIRN_RETURN_IF_ERROR(failed_);
-  FIRN_RETURN_IF_ERROR(Settle(queue(comm_, stream_->handle()), name));
+  queued_ = true;
+  settling_ = true;
+  const absl::Status settled = Settle(queue(comm_, stream_->handle()), name);
+  settling_ = false;
+  FIRN_RETURN_IF_ERROR(settled);
   FIRN_RETURN_IF_ERROR(done->Record(*stream_));
-  // Nothing can be asked of an event that is recorded into a graph.
-  if (!device_.recording()) in_flight_.push_back({name, std::move(ready), done});
+  in_flight_.push_back({name, std::move(ready), done});
   return done;
+}
+
+absl::Status NcclSession::CheckNotRecording() const {
+  FIRN_RETURN_IF(device_.recording(),
+                 FailedPrecondition("calls of other ranks on ", device_.device().ToString(),
+                                    " are recorded by all ranks or by none (want a call that is"
+                                    " not recorded)"));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<Event>> NcclSession::Queue(const Collective& call) {
   FIRN_ASSIGN_OR_RETURN(const int type, NcclTypeOf(call.element));
   FIRN_ASSIGN_OR_RETURN(const int op, NcclOpOf(call.reduction));
+  FIRN_RETURN_IF_ERROR(CheckNotRecording());
   FIRN_RETURN_IF_ERROR(Flush());
   const auto count = static_cast<size_t>(call.count);
   return QueueNamed(call.ToString(), [&](NcclComm comm, void* stream) {
@@ -147,6 +192,7 @@ absl::StatusOr<std::shared_ptr<Event>> NcclSession::Queue(const Collective& call
 
 absl::StatusOr<std::shared_ptr<NcclSession::Message>> NcclSession::Hold(const Collective& call) {
   FIRN_RETURN_IF_ERROR(NcclTypeOf(call.element).status());
+  FIRN_RETURN_IF_ERROR(CheckNotRecording());
   FIRN_RETURN_IF_ERROR(failed());
   held_.push_back(std::make_shared<Message>(Message{call, nullptr}));
   return held_.back();
@@ -159,16 +205,18 @@ absl::Status NcclSession::Flush() {
   if (messages.size() > 1) absl::StrAppend(&name, " and ", messages.size() - 1, " more");
   const auto queue = [&](NcclComm comm, void* stream) {
     int code = api_.group_start();
+    if (IsError(code)) return code;
     for (const auto& m : messages) {
       const Collective& c = m->call;
       const int type = NcclTypeOf(c.element).value_or(0);
       const auto count = static_cast<size_t>(c.count);
-      if (code != kNcclSuccess && code != kNcclInProgress) return code;
       code = c.kind == CollectiveKind::kSend ? api_.send(c.in, count, type, c.root, comm, stream)
                                              : api_.recv(c.out, count, type, c.root, comm, stream);
+      if (IsError(code)) break;
     }
+    // Always: a group that stays open is the thread's, and takes in all its later calls.
     const int end = api_.group_end();
-    return code != kNcclSuccess && code != kNcclInProgress ? code : end;
+    return IsError(code) ? code : end;
   };
   FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<Event> done, QueueNamed(name, queue));
   for (const auto& m : messages) m->done = done;
@@ -191,8 +239,10 @@ absl::StatusOr<bool> NcclSession::IsOver(InFlight& first) {
 absl::Status NcclSession::Look() {
   if (comm_ == nullptr) return absl::OkStatus();
   int state = kNcclSuccess;
-  const int code = api_.comm_get_async_error(comm_, &state);
-  if (code != kNcclSuccess) state = code;
+  if (!settling_) {  // else it is asked about a call that is not among these yet
+    const int code = api_.comm_get_async_error(comm_, &state);
+    if (code != kNcclSuccess) state = code;
+  }
   while (!in_flight_.empty()) {
     InFlight& first = in_flight_.front();
     FIRN_ASSIGN_OR_RETURN(const bool over, IsOver(first));
@@ -207,15 +257,19 @@ absl::Status NcclSession::Look() {
     }
     break;
   }
-  if (state == kNcclSuccess || state == kNcclInProgress) return absl::OkStatus();
+  if (!IsError(state)) return absl::OkStatus();
   return ErrorOf(state, in_flight_.empty() ? "NCCL" : in_flight_.front().call);
 }
 
 void NcclSession::Watch() {
-  const absl::MutexLock lock(&mutex_);
   const absl::Duration pause = std::min(timeout_ / 10, kLongestPauseOfTheWatch);
-  while (!mutex_.AwaitWithTimeout(absl::Condition(&closing_), pause)) {
-    if (const absl::Status status = Look(); !status.ok()) FailLocked(status);
+  while (true) {
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (mutex_.AwaitWithTimeout(absl::Condition(&closing_), pause)) return;
+      if (const absl::Status status = Look(); !status.ok()) FailLocked(status);
+    }
+    AbortFailed();
   }
 }
 

@@ -73,10 +73,20 @@ class NcclSession {
   absl::StatusOr<std::shared_ptr<Event>> QueueNamed(
       const std::string& name, absl::FunctionRef<int(NcclComm, void* stream)> queue)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // The error of a code of NCCL's; waits while it is that something is in progress.
+  // The same, where the caller ends the communicator after an error.
+  absl::StatusOr<std::shared_ptr<Event>> QueueOrFail(
+      const std::string& name, absl::FunctionRef<int(NcclComm, void* stream)> queue)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Addresses, which decide about recordings, are each rank's own.
+  absl::Status CheckNotRecording() const;
+  // The error of a code of NCCL's; waits while it is that something is in progress,
+  // without the mutex, so that others can end it.
   absl::Status Settle(int code, const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status ErrorOf(int code, const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whoever calls it, or what does, calls AbortFailed behind it without the mutex: ncclCommAbort
+  // may wait for what another thread does.
   void FailLocked(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AbortFailed() ABSL_LOCKS_EXCLUDED(mutex_);
   void Watch() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Look() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<bool> IsOver(InFlight& first);
@@ -90,8 +100,11 @@ class NcclSession {
 
   absl::Mutex mutex_;
   NcclComm comm_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  NcclComm to_abort_ ABSL_GUARDED_BY(mutex_) = nullptr;  // has failed, and is not aborted yet
   absl::Status failed_ ABSL_GUARDED_BY(mutex_);
   std::deque<InFlight> in_flight_ ABSL_GUARDED_BY(mutex_);
+  bool queued_ ABSL_GUARDED_BY(mutex_) = false;    // something, ever: the device may wait for it
+  bool settling_ ABSL_GUARDED_BY(mutex_) = false;  // a thread waits until its call is queued
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread watch_;
 };

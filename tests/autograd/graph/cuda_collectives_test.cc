@@ -1,4 +1,4 @@
-// Collective operations on memory of devices, eager and in recorded graphs: ranks are threads, each
+// Collective operations on memory of devices, eager and in frozen graphs: ranks are threads, each
 // with a device of a stand-in for CUDA. Operations whose kernels every build has.
 #include <gtest/gtest.h>
 
@@ -94,15 +94,23 @@ TEST_P(CudaCollectivesTest, AreCopiesWhereARankIsAlone) {
   EXPECT_EQ(nccl_.made(), 0);
 }
 
-TEST_P(CudaCollectivesTest, AreRecordedIntoGraphs) {
+// A rank whose memory lies elsewhere at each run, as that of rank 1 here, would record at other
+// runs than the others; NCCL waits for ever where some ranks launch a recording and some do not.
+TEST_P(CudaCollectivesTest, AreQueuedOneByOneInFrozenGraphs) {
   if (!testing::BuiltWithCuda()) GTEST_SKIP() << testing::kWithoutCuda;
   testing::OnRanks(3, [](Communicator& world) {
     const auto step = [](const Tensor& x) {
       return Broadcast(AllReduce(AllGather(AllReduce(x))), {.root = 1});
     };
     StaticGraph graph = Freeze(step, There(world, 0));
-    for (int i = 0; i < 5; ++i) EXPECT_TRUE(Is(graph(There(world, i)), 9 * (i + 1))) << i;
-    EXPECT_GT(graph.device_graph_runs(), 0) << graph.Explain();
+    std::vector<Tensor> kept;
+    for (int i = 0; i < 5; ++i) {
+      const Tensor x = There(world, i);
+      if (world.rank() == 1) kept.push_back(x);
+      EXPECT_TRUE(Is(graph(x), 9 * (i + 1))) << i;
+    }
+    EXPECT_NE(graph.Explain().find("it calls other ranks"), std::string::npos) << graph.Explain();
+    EXPECT_EQ(graph.device_graph_runs(), 0) << graph.Explain();
   });
   EXPECT_EQ(nccl_.aborted(), 0);
 }
@@ -126,7 +134,7 @@ TEST_P(CudaCollectivesTest, AreOnTheirWayWithinGraphs) {
       EXPECT_TRUE(Is(state, 2));
       EXPECT_TRUE(Is(other, 2 * sum));
     }
-    EXPECT_GT(graph.device_graph_runs(), 0) << graph.Explain();
+    EXPECT_EQ(graph.device_graph_runs(), 0) << graph.Explain();
   });
 }
 
