@@ -101,6 +101,7 @@ absl::StatusOr<std::unique_ptr<Communicator>> NcclRank::Split(int color, int key
 absl::StatusOr<std::unique_ptr<Pending>> NcclRank::StartChecked(const Collective& call) {
   if (call.kind == CollectiveKind::kBarrier) {
     FIRN_RETURN_IF_ERROR(session_->failed());
+    FIRN_RETURN_IF_ERROR(session_->failed());
     // Messages that are held begin with a call, or a rank that waits for one here never comes to
     // the barrier. First to it: where the other one starts its message behind the barrier, NCCL
     // waits for it in Flush.

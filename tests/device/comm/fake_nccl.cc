@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -27,12 +28,15 @@ struct Lane {
 struct World {
   int size = 0, came = 0;
   std::map<std::pair<int, int>, Lane> lanes;
+  // Of each pair and direction, the sides that have ever called: they connect, which takes both.
+  std::map<std::pair<int, int>, std::set<size_t>> sides = {};
 };
 struct Comm {
   std::shared_ptr<World> world;
   int rank = 0;
   int device = -1;  // that of its first stream
   bool in_progress = true, over = false;
+  std::vector<std::pair<int, int>> connecting = {};  // by the call that is in progress
 };
 struct State {
   FakeCuda* cuda = nullptr;
@@ -148,7 +152,7 @@ struct Meeting {
 };
 
 struct Group {
-  int depth = 0;
+  int depth = 0, code = kNcclSuccess;
   std::vector<Collective> calls = {};
   void *comm = nullptr, *stream = nullptr;
 };
@@ -162,10 +166,10 @@ std::optional<Element> ElementOf(int type) {
   return std::nullopt;
 }
 
-bool OwnsMemory(const Comm& comm, const Collective& c) {
+bool OwnsMemory(const Comm& comm, int device, const Collective& c) {
   const auto owns = [&](const void* data, int64_t count) {
     const auto bytes = static_cast<size_t>(count * BytesOf(c.element));
-    return bytes == 0 || the.cuda->Owns(comm.device, data, bytes);
+    return bytes == 0 || the.cuda->Owns(device, data, bytes);
   };
   const bool is_root = c.root == comm.rank;
   const bool reads =
@@ -175,21 +179,58 @@ bool OwnsMemory(const Comm& comm, const Collective& c) {
          (!writes || owns(c.out, Taken(c, comm.world->size)));
 }
 
+void Connect(Meeting& meeting) {
+  Comm& comm = *meeting.comm;
+  comm.connecting.clear();
+  for (const Collective& c : meeting.calls) {
+    if (!IsMessage(c)) continue;
+    comm.connecting.push_back(meeting.KeyOf(c));
+    comm.world->sides[meeting.KeyOf(c)].insert(meeting.MemberOf(c));
+  }
+}
+
+bool Connected(const Comm& comm) {
+  for (const auto& key : comm.connecting) {
+    if (comm.world->sides[key].size() < 2) return false;
+  }
+  return true;
+}
+
 int QueueAll(std::vector<Collective> calls, void* handle, void* stream) {
-  std::shared_ptr<Comm> comm;
+  std::optional<Meeting> meeting;
   {
     const std::lock_guard<std::mutex> lock(mutex);
     if (Find(handle) == nullptr || Find(handle)->in_progress) return kNcclInvalidUsage;
-    comm = the.comms[handle];
+    meeting = Meeting{the.comms[handle], std::move(calls)};
     ++the.queued;
   }
+  const std::shared_ptr<Comm> comm = meeting->comm;
   if (comm->device < 0) comm->device = the.cuda->DeviceOf(stream);
-  for (const Collective& c : calls) {
-    if (!OwnsMemory(*comm, c)) return kNcclInvalidArgument;
+  for (const Collective& c : meeting->calls) {
+    if (!OwnsMemory(*comm, comm->device, c)) return kNcclInvalidArgument;
   }
-  comm->in_progress = true;
-  const int code = the.cuda->EnqueueMeeting(comm->device, stream, Meeting{comm, std::move(calls)});
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    Connect(*meeting);
+    comm->in_progress = true;
+  }
+  const int code = the.cuda->EnqueueMeeting(comm->device, stream, *std::move(meeting));
   return code == 0 ? kNcclInProgress : kNcclInvalidArgument;
+}
+
+// Of a group only what can be seen at once is refused; the rest is queued where it ends.
+int QueueInGroup(const Collective& c, void* handle, void* stream) {
+  std::shared_ptr<Comm> comm;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (Find(handle) == nullptr) return kNcclInvalidUsage;
+    comm = the.comms[handle];
+  }
+  if (!OwnsMemory(*comm, the.cuda->DeviceOf(stream), c)) return kNcclInvalidArgument;
+  group.calls.push_back(c);
+  group.comm = handle;
+  group.stream = stream;
+  return kNcclSuccess;
 }
 
 int Queue(const Collective& call, int type, void* handle, void* stream) {
@@ -198,10 +239,16 @@ int Queue(const Collective& call, int type, void* handle, void* stream) {
   Collective c = call;
   c.element = *element;
   if (group.depth == 0) return QueueAll({c}, handle, stream);
-  group.calls.push_back(c);
-  group.comm = handle;
-  group.stream = stream;
-  return kNcclSuccess;
+  const int code = QueueInGroup(c, handle, stream);
+  if (code != kNcclSuccess) group.code = code;
+  return code;
+}
+
+// Nothing of a group in which a call was refused is queued.
+int EndGroup() {
+  if (--group.depth > 0) return kNcclSuccess;
+  const Group ended = std::exchange(group, {});
+  return ended.code == kNcclSuccess ? QueueAll(ended.calls, ended.comm, ended.stream) : ended.code;
 }
 
 std::optional<Reduction> ReductionOf(int op) {
@@ -220,6 +267,7 @@ int QueueReducing(Collective call, int type, int op, void* handle, void* stream)
 }
 
 int InitRank(NcclComm* comm, int ranks, NcclId id, int rank, NcclConfig* config) {
+  if (group.depth != 0) return kNcclInvalidUsage;
   const std::lock_guard<std::mutex> lock(mutex);
   if (config->size != sizeof(NcclConfig) || config->magic != NcclConfig{}.magic ||
       config->blocking != 0) {
@@ -246,7 +294,7 @@ int GetAsyncError(NcclComm handle, int* error) {
   const auto injected = the.errors.find(comm->rank);
   if (injected != the.errors.end()) {
     *error = injected->second;
-  } else if (comm->world->came < comm->world->size) {
+  } else if (comm->world->came < comm->world->size || !Connected(*comm)) {
     *error = kNcclInProgress;
   } else {
     comm->in_progress = false;
@@ -256,6 +304,7 @@ int GetAsyncError(NcclComm handle, int* error) {
 }
 
 int End(NcclComm handle, int State::*count) {
+  if (group.depth != 0) return kNcclInvalidUsage;
   const std::lock_guard<std::mutex> lock(mutex);
   Comm* const comm = Find(handle);
   if (comm == nullptr) return kNcclInvalidArgument;
@@ -277,7 +326,7 @@ constexpr NcclApi kApi = {
     .comm_finalize =
         [](NcclComm comm) {
           const std::lock_guard<std::mutex> lock(mutex);
-          return Find(comm) == nullptr ? kNcclInvalidArgument : kNcclInProgress;
+          return Find(comm) == nullptr || group.depth != 0 ? kNcclInvalidArgument : kNcclInProgress;
         },
     .comm_destroy = [](NcclComm comm) { return End(comm, &State::destroyed); },
     .comm_abort = [](NcclComm comm) { return End(comm, &State::aborted); },
@@ -343,11 +392,7 @@ constexpr NcclApi kApi = {
                        type, c, s);
         },
     .group_start = [] { return ++group.depth, kNcclSuccess; },
-    .group_end =
-        [] {
-          if (--group.depth > 0) return kNcclSuccess;
-          return QueueAll(std::exchange(group.calls, {}), group.comm, group.stream);
-        },
+    .group_end = EndGroup,
 };
 
 int Count(int State::*count) {

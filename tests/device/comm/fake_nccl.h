@@ -10,7 +10,9 @@ namespace firn::comm {
 // each with a device of `cuda`. It does what NCCL's documentation says of communicators that do
 // not block: a call queues work that ends when all ranks' devices have come to theirs, which is
 // never where they differ; answers ncclInProgress and refuses further calls until it was asked
-// whether it has ended; and checks whose memory and which stream it is given. One at a time.
+// whether it has ended, which the first message of a pair and direction has not before both sides
+// have called; and checks whose memory and which stream it is given. A group that stays open is the
+// thread's: no communicator begins or ends in it. One at a time.
 class FakeNccl {
  public:
   explicit FakeNccl(FakeCuda& cuda);

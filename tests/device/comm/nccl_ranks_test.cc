@@ -246,6 +246,90 @@ TEST_F(NcclRanksTest, NameTheCallThatNcclRefuses) {
   });
 }
 
+Collective Message(CollectiveKind kind, int other, float* data) {
+  Collective call = {.kind = kind, .root = other, .count = 1};
+  if (kind == CollectiveKind::kSend) {
+    call.in = data;
+  } else {
+    call.out = data;
+  }
+  return call;
+}
+
+// The group of messages is none of the calls that come later.
+TEST_F(NcclRanksTest, EndWithTheirGroupsWhereAMessageIsRefused) {
+  OnDevices(2, [&](Communicator& c) {
+    float on_the_host = 1;
+    const Floats x(c, {1});
+    const auto refused = c.Start(Message(CollectiveKind::kSend, 1 - c.rank(), &on_the_host));
+    const auto other = c.Start(Message(CollectiveKind::kRecv, 1 - c.rank(), x.data()));
+    ASSERT_TRUE(refused.ok() && other.ok()) << refused.status() << other.status();
+    const std::string error =
+        absl::StrCat("send of 1 f32 to rank ", 1 - c.rank(), " and 1 more on rank ", c.rank(),
+                     " (cuda:", c.rank(), "): wrong: a stand-in's");
+    EXPECT_EQ((*refused)->Wait().message(), error);
+    EXPECT_EQ((*other)->Wait().message(), error);
+  });
+  EXPECT_EQ(nccl_.aborted(), 2);
+}
+
+// None of the messages that were to go together looks done.
+TEST_F(NcclRanksTest, SayOfAllMessagesThatTheyWereNotQueued) {
+  for (const char* call : {"CreateEvent", "RecordEvent"}) {
+    OnDevices(2, [&](Communicator& c) {
+      if (c.rank() == 1) return;
+      const Floats x(c, {1}), y(c, {2});
+      const auto sent = c.Start(Message(CollectiveKind::kSend, 1, x.data()));
+      const auto received = c.Start(Message(CollectiveKind::kRecv, 1, y.data()));
+      ASSERT_TRUE(sent.ok() && received.ok()) << sent.status() << received.status();
+      cuda_.FailCall(call, 1, FakeCuda::kOutOfMemory);
+      const absl::Status first = (*sent)->Wait();
+      EXPECT_FALSE(first.ok());
+      EXPECT_EQ((*received)->Wait(), first);
+      EXPECT_EQ(c.Barrier(), first);
+    });
+  }
+  EXPECT_EQ(nccl_.aborted(), 2);
+}
+
+// Whichever side waits at the barrier, before or behind the other one's message.
+TEST_F(NcclRanksTest, BeginMessagesBeforeABarrier) {
+  for (const bool barrier_first : {false, true}) {
+    OnDevices(
+        2,
+        [&](Communicator& c) {
+          const Floats x(c, {static_cast<float>(c.rank())});
+          const auto kind = c.rank() == 0 ? CollectiveKind::kSend : CollectiveKind::kRecv;
+          if (c.rank() == 1 && barrier_first) {
+            EXPECT_TRUE(c.Barrier().ok());
+          }
+          const auto started = c.Start(Message(kind, 1 - c.rank(), x.data()));
+          ASSERT_TRUE(started.ok()) << started.status();
+          if (c.rank() == 0) {
+            EXPECT_TRUE(c.Barrier().ok());
+          }
+          EXPECT_EQ((*started)->Wait(), absl::OkStatus());
+          if (c.rank() == 1 && !barrier_first) {
+            EXPECT_TRUE(c.Barrier().ok());
+          }
+          EXPECT_EQ(x.Read().value_or(std::vector<float>{-1}), std::vector<float>{0});
+        },
+        absl::Seconds(2));
+  }
+  EXPECT_EQ(nccl_.aborted(), 0);
+}
+
+// What was never queued is no work of the device's.
+TEST_F(NcclRanksTest, LeaveTheDeviceAloneWhereNothingWasQueued) {
+  OnDevices(2, [](Communicator& c) {
+    const Floats x(c, {5});
+    c.Abort("the disk is full");
+    const auto read = x.Read();
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(*read, std::vector<float>{5});
+  });
+}
+
 TEST_F(NcclRanksTest, EndWhatOneAborts) {
   OnDevices(2, [](Communicator& c) {
     const Floats x(c, {1});
