@@ -16,15 +16,23 @@ namespace firn::comm {
 // Calls are queued behind the work on the device's stream, on a stream of their own, and move data
 // while the device computes. Wait makes the device's stream wait for the call, not the thread: what
 // is queued later sees what it wrote. A Barrier is the host's. A send or receive begins when one of
-// those that were started is waited for, or another call is made, with all others: of two ranks
-// that send each other something both start both before they wait.
+// those that were started is waited for, or another call is made, a Barrier too, with all others:
+// of two ranks that send each other something both start both before they wait. The first of a pair
+// waits, on the host, until both have begun theirs.
 //
 // Elements are reduced in the order, and half types with the roundings, that NCCL has; the same on
 // all ranks. Whether the smallest and the largest keep a NaN is the library's affair.
 //
 // A call that a device has come to and that is not done host.timeout() later ends the communicator,
 // as do errors that NCCL finds: the next that waits for the device, and all later calls, have an
-// error with the call's name. Calls that are recorded into a graph are not timed.
+// error with the call's name.
+//
+// FailedPrecondition for calls that would be recorded into a graph: NCCL wants one recorded on all
+// ranks or on none, which a rank does not know of the others.
+//
+// Communicators of one device, as Split makes them, each have a stream. Calls of several that are
+// on their way at once can wait for each other for ever, that is until the timeout, unless all
+// ranks start them in the same order.
 absl::StatusOr<std::unique_ptr<Communicator>> NcclRanks(Communicator& host, Device device);
 
 }  // namespace firn::comm
