@@ -1,5 +1,3 @@
-// Ranks meet in lanes, one for what all do and one for each pair and direction. What a rank gives
-// is copied when its stream comes to the call, what it gets is written when all have come.
 #include "tests/device/comm/fake_nccl.h"
 
 #include <cstring>
@@ -12,32 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "firn/device/comm/combine.h"
+#include "tests/device/comm/fake_nccl_meeting.h"
 
 namespace firn::comm {
 namespace {
 
-struct Arrival {
-  Collective call;
-  std::vector<char> gives;
-};
-struct Lane {
-  std::vector<std::vector<std::optional<Arrival>>> rounds;  // by member
-  std::map<size_t, size_t> next;                            // each member's next round
-};
-struct World {
-  int size = 0, came = 0;
-  std::map<std::pair<int, int>, Lane> lanes;
-  // Of each pair and direction, the sides that have ever called: they connect, which takes both.
-  std::map<std::pair<int, int>, std::set<size_t>> sides = {};
-};
-struct Comm {
-  std::shared_ptr<World> world;
-  int rank = 0;
-  int device = -1;  // that of its first stream
-  bool in_progress = true, over = false;
-  std::vector<std::pair<int, int>> connecting = {};  // by the call that is in progress
-};
+using fake::Comm;
+using fake::Given;
+using fake::IsMessage;
+using fake::Meeting;
+using fake::mutex;
+using fake::Taken;
+using fake::World;
+
 struct State {
   FakeCuda* cuda = nullptr;
   std::map<int64_t, std::shared_ptr<World>> worlds;  // by the number in their ids
@@ -47,109 +32,12 @@ struct State {
   int made = 0, aborted = 0, destroyed = 0, queued = 0;
 };
 
-std::mutex mutex;  // taken within that of the device, never around it
 State the;
 
 Comm* Find(void* handle) {
   const auto at = the.comms.find(handle);
   return at == the.comms.end() || at->second->over ? nullptr : at->second.get();
 }
-
-bool IsMessage(const Collective& c) {
-  return c.kind == CollectiveKind::kSend || c.kind == CollectiveKind::kRecv;
-}
-
-// What a rank reads or writes, in elements.
-int64_t Given(const Collective& c, int size) {
-  return c.kind == CollectiveKind::kReduceScatter ? c.count * size : c.count;
-}
-int64_t Taken(const Collective& c, int size) {
-  return c.kind == CollectiveKind::kAllGather ? c.count * size : c.count;
-}
-
-struct Meeting {
-  std::shared_ptr<Comm> comm;
-  std::vector<Collective> calls;
-  std::vector<size_t> rounds = {};  // empty until the stream has come here
-
-  std::pair<int, int> KeyOf(const Collective& c) const {
-    if (c.kind == CollectiveKind::kSend) return {comm->rank, c.root};
-    if (c.kind == CollectiveKind::kRecv) return {c.root, comm->rank};
-    return {-1, -1};
-  }
-  size_t MemberOf(const Collective& c) const {
-    if (IsMessage(c)) return c.kind == CollectiveKind::kSend ? 0 : 1;
-    return static_cast<size_t>(comm->rank);
-  }
-
-  void Arrive(const Collective& c) {
-    Lane& lane = comm->world->lanes[KeyOf(c)];
-    const size_t round = lane.next[MemberOf(c)]++;
-    const auto members = static_cast<size_t>(IsMessage(c) ? 2 : comm->world->size);
-    if (round == lane.rounds.size()) lane.rounds.emplace_back(members);
-    Arrival arrival{c, {}};
-    const bool gives = c.kind != CollectiveKind::kRecv &&
-                       (c.kind != CollectiveKind::kBroadcast || c.root == comm->rank);
-    if (gives) {
-      const auto* const from = static_cast<const char*>(c.in);
-      arrival.gives.assign(from, from + Given(c, comm->world->size) * BytesOf(c.element));
-    }
-    lane.rounds[round][MemberOf(c)] = std::move(arrival);
-    rounds.push_back(round);
-  }
-
-  const std::vector<std::optional<Arrival>>& RoundOf(size_t i) const {
-    return comm->world->lanes[KeyOf(calls[i])].rounds[rounds[i]];
-  }
-
-  bool Met(size_t i) const {
-    for (const auto& arrival : RoundOf(i)) {
-      if (!arrival) return false;
-      const bool self = IsMessage(calls[i]) && arrival->call.kind == calls[i].kind;
-      if (!self && !Fit(arrival->call, calls[i])) return false;
-    }
-    return true;
-  }
-
-  void Deliver(size_t i) const {
-    const Collective& c = calls[i];
-    const auto& round = RoundOf(i);
-    const int64_t bytes = c.count * BytesOf(c.element);
-    auto* const out = static_cast<char*>(c.out);
-    if (c.reduces()) {
-      if (c.kind == CollectiveKind::kReduce && c.root != comm->rank) return;
-      const int64_t begin = c.kind == CollectiveKind::kReduceScatter ? comm->rank * bytes : 0;
-      std::vector<const void*> parts;
-      for (const auto& arrival : round) parts.push_back(arrival->gives.data() + begin);
-      Combine(c.element, c.reduction, parts, c.count, out);
-    } else if (c.kind == CollectiveKind::kAllGather) {
-      for (size_t r = 0; r < round.size(); ++r) {
-        std::memcpy(out + static_cast<int64_t>(r) * bytes, round[r]->gives.data(),
-                    static_cast<size_t>(bytes));
-      }
-    } else if (c.kind == CollectiveKind::kBroadcast) {
-      std::memcpy(out, round[static_cast<size_t>(c.root)]->gives.data(),
-                  static_cast<size_t>(bytes));
-    } else if (c.kind == CollectiveKind::kRecv) {
-      std::memcpy(out, round[0]->gives.data(), static_cast<size_t>(bytes));
-    }
-  }
-
-  bool operator()() {
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (comm->over) return true;
-    if (rounds.empty()) {
-      for (const Collective& c : calls) Arrive(c);
-    }
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (!Met(i)) return false;
-    }
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (calls[i].count != 0) Deliver(i);
-    }
-    return true;
-  }
-};
 
 struct Group {
   int depth = 0, code = kNcclSuccess;
