@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -317,6 +318,38 @@ TEST_F(NcclRanksTest, BeginMessagesBeforeABarrier) {
         absl::Seconds(2));
   }
   EXPECT_EQ(nccl_.aborted(), 0);
+}
+
+// The thread that waits on the host keeps nothing that others need to end it.
+TEST_F(NcclRanksTest, EndForOtherThreadsWhileOneWaits) {
+  OnDevices(
+      2,
+      [](Communicator& c) {
+        if (c.rank() == 1) return absl::SleepFor(absl::Seconds(1));
+        const Floats x(c, {1});
+        std::thread other([&] {
+          absl::SleepFor(absl::Milliseconds(100));
+          c.Abort("the disk is full");
+        });
+        const auto sent = c.Start(Message(CollectiveKind::kSend, 1, x.data()));
+        ASSERT_TRUE(sent.ok()) << sent.status();
+        const absl::Time start = absl::Now();
+        EXPECT_EQ((*sent)->Wait().message(), "rank 0 gave up: the disk is full");
+        EXPECT_LT(absl::Now() - start, absl::Seconds(4));
+        other.join();
+      },
+      absl::Seconds(5));
+}
+
+// The device has it, for whoever waits for what the calls should have written.
+TEST_F(NcclRanksTest, LeaveWhatTheLastWaitSays) {
+  OnDevices(2, [&](Communicator& c) {
+    if (c.rank() == 0) cuda_.FailCall("SynchronizeStream", 1, FakeCuda::kInvalidValue);
+  });
+  int errors = 0;  // of the rank that has come to it first
+  for (int i = 0; i < 2; ++i)
+    errors += (*GetDeviceContext(Device::Cuda(i)))->Synchronize().ok() ? 0 : 1;
+  EXPECT_EQ(errors, 1);
 }
 
 // What was never queued is no work of the device's.
