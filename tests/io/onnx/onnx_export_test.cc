@@ -177,22 +177,6 @@ TEST(OnnxExport, LargeNumbersAreTakenAwayBeforeTheirPowers) {
   }
 }
 
-// Operations that take the same logarithm for others.
-TEST(OnnxExport, LossesOfLargeNumbersStayFinite) {
-  const Tensor x = FromVector<float>({1000, 0, 3, 1000}, {2, 2});
-  const std::string path = testing::TempDir() + "/cross_entropy.onnx";
-  const Captured c = CaptureOne(
-      [](absl::Span<const Tensor> in) {
-        const Tensor logits = in[0].Detach().SetRequiresGrad();
-        CrossEntropy(logits, FromVector<int64_t>({0, 1})).Backward();
-        return TensorList{logits.grad()};
-      },
-      x);
-  ExportOnnx(path, c.graph, {.opset = 28});
-  const std::vector<std::string> operators = Operators(Read(path));
-  EXPECT_GE(std::count(operators.begin(), operators.end(), "ReduceMax"), 1);
-}
-
 TEST(OnnxExport, TheBatchMayBeAnother) {
   const Captured c = CaptureOne(
       [](absl::Span<const Tensor> in) {

@@ -18,6 +18,7 @@
 #include "firn/optim/adam.h"
 #include "firn/optim/clip.h"
 #include "firn/optim/sgd.h"
+#include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/rng.h"
@@ -151,6 +152,25 @@ TEST(OnnxExportTraining, GradientsAreDroppedAsElementsWere) {
   const TensorList got = ImportOnnx(path).network.Call(in);
   EXPECT_EQ(OutputOf(report, got, "w.grad").ToVector<float>(), got[0].ToVector<float>());
   EXPECT_GT(Sum(got[0]).Item<float>(), 0);
+}
+
+// From opset 28 on runtimes may compute the logarithm of the sum of powers as it stands.
+TEST(OnnxExportTraining, LossesOfLargeNumbersStayFinite) {
+  Tensor logits = FromVector<float>({1000, 0, 3, 1000}, {2, 2});
+  logits.SetRequiresGrad(true);
+  StaticGraph step = Freeze(
+      [&](const Tensor& classes) {
+        logits.ZeroGrad();
+        const Tensor loss = CrossEntropy(logits, classes);
+        loss.Backward();
+        return loss;
+      },
+      FromVector<int64_t>({0, 1}));
+  const std::string path = TempPath("losses.onnx");
+  for (const int opset : {27, 28}) {
+    ExportOnnx(path, step, {.opset = opset, .names = {{"logits", logits}}});
+    EXPECT_EQ(ReadFile(path).find("ReduceMax") != std::string::npos, opset == 28);
+  }
 }
 
 }  // namespace
