@@ -27,11 +27,6 @@ namespace {
 
 constexpr int64_t kMostOfACall = int64_t{1} << 30;
 constexpr int kDataTag = 2;
-// Whether MPI needs a thread to move the data meanwhile: what is smaller is there at once.
-bool TakesAWhile(const Collective& call) {
-  return call.count * BytesOf(call.element) >= int64_t{32} << 10;
-}
-
 bool IsHalf(Element element) { return element == Element::kF16 || element == Element::kBF16; }
 
 template <class T>
@@ -62,7 +57,7 @@ class MpiPending : public Pending {
     const absl::MutexLock lock(&session_->mutex());
     FIRN_RETURN_IF_ERROR(session_->failed());
     const int64_t size = BytesOf(at_.element);
-    if (moves_meanwhile_ && TakesAWhile(at_)) {
+    if (moves_meanwhile_) {  // others cannot go on without this rank's part, however small it is
       is_noted_ = true;
       session_->NoteBegun(MpiSession<Abi>::Way::kMpi);
     }

@@ -70,7 +70,8 @@ class MpiSession {
   void Remove(SharedCalls* calls) { std::erase(shared_, calls); }
   // Tells all ranks that this one gives up.
   void GiveUp(const std::string& why);
-  // A call that takes a while begins, or is over. Requires: mutex() is held.
+  // A call that goes on while the program does something else begins, or is over. Requires: mutex()
+  // is held.
   enum class Way { kMpi, kSharedMemory };
   void NoteBegun(Way way) {
     ++on_their_way_;
@@ -133,7 +134,7 @@ class MpiSession {
   std::vector<std::unique_ptr<Note>> said_;        // on their way, for good
 
   absl::Mutex mutex_;
-  int on_their_way_ = 0, through_mpi_ = 0;  // calls that take a while, and those of them
+  int on_their_way_ = 0, through_mpi_ = 0;  // calls that go on meanwhile, and those of them
   int waits_ = 0;                           // threads
   absl::Time moved_;                        // when a call of MPI had something to do
   std::vector<SharedCalls*> shared_;

@@ -82,21 +82,26 @@ class MpiRanksTest(unittest.TestCase):
 
     def test_a_rank_that_ends_by_an_exception_is_named(self):
         self.check(3, "exception", "rank 1 has found no data",
-                   "rank 0 of 3: rank 1 gave up: it ends by an exception")
+                   "rank 0 of 3: rank 1 gave up: it ends by an exception",
+                   shared=(True,))
 
     def test_a_rank_that_gives_up_is_named(self):
-        self.check(3, "abort", "rank 2 of 3: rank 1 gave up: the disk is full")
+        self.check(3, "abort", "rank 2 of 3: rank 1 gave up: the disk is full",
+                   shared=(True,))
 
     def test_a_rank_that_does_not_come_is_named(self):
         self.check(2, "late", "rank 0 of 2: barrier on rank 0 waited 1s for rank 1",
-                   "rank 0 again: calls of MPI have failed in this process before; start it again")
+                   "rank 0 again: calls of MPI have failed in this process before; start it again",
+                   shared=(True,))
 
     def test_a_rank_that_comes_late_to_a_split_hears_of_it(self):
         self.check(2, "late_split", "rank 0 of 2: barrier on rank 0 waited 1s for rank 1",
-                   "rank 1 of 2: rank 0 gave up: barrier on rank 0 waited 1s for rank 1")
+                   "rank 1 of 2: rank 0 gave up: barrier on rank 0 waited 1s for rank 1",
+                   shared=(True,))
 
     def test_a_rank_ends_though_another_does_not(self):
-        self.check(2, "alone", "rank 0 has ended")
+        self.check(2, "alone", "rank 0 has ended",
+                   shared=(True,))
 
     def test_calls_that_differ_are_named_on_all_ranks(self):
         differ = ("call 0: rank 0 called all_reduce of 10 f32 (sum), "
@@ -128,7 +133,8 @@ class MpiRanksTest(unittest.TestCase):
         self.check(2, "overlap", "rank 0 of 2: ok", "rank 1 of 2: ok")
 
     def test_a_child_of_fork_ends_and_its_parent_goes_on(self):
-        self.check(2, "fork", "rank 0 of 2: ok", "rank 1 of 2: ok")
+        self.check(2, "fork", "rank 0 of 2: ok", "rank 1 of 2: ok",
+                   shared=(True,))
 
 
 class WithoutMpiTest(unittest.TestCase):
