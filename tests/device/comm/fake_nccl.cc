@@ -154,6 +154,10 @@ int QueueReducing(Collective call, int type, int op, void* handle, void* stream)
   return Queue(call, type, handle, stream);
 }
 
+Collective CallOf(CollectiveKind kind, int root, size_t n, const void* in, void* out) {
+  return {.kind = kind, .root = root, .count = static_cast<int64_t>(n), .in = in, .out = out};
+}
+
 int InitRank(NcclComm* comm, int ranks, NcclId id, int rank, NcclConfig* config) {
   if (group.depth != 0) return kNcclInvalidUsage;
   const std::lock_guard<std::mutex> lock(mutex);
@@ -223,61 +227,32 @@ constexpr NcclApi kApi = {
     .get_last_error = [](NcclComm) { return "a stand-in's"; },
     .reduce =
         [](const void* in, void* out, size_t n, int type, int op, int root, NcclComm c, void* s) {
-          return QueueReducing({.kind = CollectiveKind::kReduce,
-                                .root = root,
-                                .count = static_cast<int64_t>(n),
-                                .in = in,
-                                .out = out},
-                               type, op, c, s);
+          return QueueReducing(CallOf(CollectiveKind::kReduce, root, n, in, out), type, op, c, s);
         },
     .broadcast =
         [](const void* in, void* out, size_t n, int type, int root, NcclComm c, void* s) {
-          return Queue({.kind = CollectiveKind::kBroadcast,
-                        .root = root,
-                        .count = static_cast<int64_t>(n),
-                        .in = in,
-                        .out = out},
-                       type, c, s);
+          return Queue(CallOf(CollectiveKind::kBroadcast, root, n, in, out), type, c, s);
         },
     .all_reduce =
         [](const void* in, void* out, size_t n, int type, int op, NcclComm c, void* s) {
-          return QueueReducing({.kind = CollectiveKind::kAllReduce,
-                                .count = static_cast<int64_t>(n),
-                                .in = in,
-                                .out = out},
-                               type, op, c, s);
+          return QueueReducing(CallOf(CollectiveKind::kAllReduce, 0, n, in, out), type, op, c, s);
         },
     .reduce_scatter =
         [](const void* in, void* out, size_t n, int type, int op, NcclComm c, void* s) {
-          return QueueReducing({.kind = CollectiveKind::kReduceScatter,
-                                .count = static_cast<int64_t>(n),
-                                .in = in,
-                                .out = out},
-                               type, op, c, s);
+          return QueueReducing(CallOf(CollectiveKind::kReduceScatter, 0, n, in, out), type, op, c,
+                               s);
         },
     .all_gather =
         [](const void* in, void* out, size_t n, int type, NcclComm c, void* s) {
-          return Queue({.kind = CollectiveKind::kAllGather,
-                        .count = static_cast<int64_t>(n),
-                        .in = in,
-                        .out = out},
-                       type, c, s);
+          return Queue(CallOf(CollectiveKind::kAllGather, 0, n, in, out), type, c, s);
         },
     .send =
         [](const void* in, size_t n, int type, int to, NcclComm c, void* s) {
-          return Queue({.kind = CollectiveKind::kSend,
-                        .root = to,
-                        .count = static_cast<int64_t>(n),
-                        .in = in},
-                       type, c, s);
+          return Queue(CallOf(CollectiveKind::kSend, to, n, in, nullptr), type, c, s);
         },
     .recv =
         [](void* out, size_t n, int type, int from, NcclComm c, void* s) {
-          return Queue({.kind = CollectiveKind::kRecv,
-                        .root = from,
-                        .count = static_cast<int64_t>(n),
-                        .out = out},
-                       type, c, s);
+          return Queue(CallOf(CollectiveKind::kRecv, from, n, nullptr, out), type, c, s);
         },
     .group_start = [] { return ++group.depth, kNcclSuccess; },
     .group_end = EndGroup,
