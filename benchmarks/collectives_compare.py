@@ -13,8 +13,6 @@ when others keep the machine busy.
 """
 
 import argparse
-import contextlib
-import json
 import os
 import random
 import shlex
@@ -24,7 +22,7 @@ import sys
 import tempfile
 
 import compare_machine
-from compare_programs import RunError, json_lines
+from compare_programs import RunError, compare, json_lines
 from compare_stats import ratio_interval
 
 # Under `bazel run` the script is a link.
@@ -114,22 +112,9 @@ def main(argv):
     if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
         os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
     args = parse_args(argv)
-    about = compare_machine.describe()
-    with contextlib.ExitStack() as stack:
-        try:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            rows = measure(args, compile_peer(args.mpicc, folder))
-        except RunError as error:
-            print(error)
-            return 1
-    about["load_at_end"] = os.getloadavg()[0]
-    print(format_report(rows))
-    print(f"{args.ranks} ranks; load {about['load_at_start']:.1f} to {about['load_at_end']:.1f} on "
-          f"{about['cores']} cores, {about['cpu']}")
-    if args.json:
-        with open(args.json, "w", encoding="utf-8") as out:
-            json.dump({"machine": about, "rows": rows}, out, indent=1)
-    return 0
+    with tempfile.TemporaryDirectory() as folder:
+        return compare(lambda: measure(args, compile_peer(args.mpicc, folder)), format_report,
+                       f"{args.ranks} ranks", args.json)
 
 
 if __name__ == "__main__":

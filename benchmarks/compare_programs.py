@@ -1,9 +1,11 @@
-"""Programs that are started, print what they measured as JSON lines, and end."""
+"""Programs that print what they measured as JSON lines and end, and scripts that compare them."""
 
 import json
 import os
 import shlex
 import subprocess
+
+import compare_machine
 
 
 class RunError(Exception):
@@ -22,3 +24,24 @@ def json_lines(argv, threads):
         raise RunError(f"{shlex.join(argv)} ended with {done.returncode}: "
                        f"{(done.stderr.strip() or done.stdout.strip())[-600:]}")
     return lines
+
+
+def compare(measure, format_report, what, json_path):
+    """The exit status of a script: prints what measure() gives, and the machine it was measured on.
+
+    `what` is said of the run before the machine; json_path, if given, is where the rows go.
+    """
+    about = compare_machine.describe()
+    try:
+        rows = measure()
+    except RunError as error:
+        print(error)
+        return 1
+    about["load_at_end"] = os.getloadavg()[0]
+    print(format_report(rows))
+    print(f"{what}; load {about['load_at_start']:.1f} to {about['load_at_end']:.1f} on "
+          f"{about['cores']} cores, {about['cpu']}")
+    if json_path:
+        with open(json_path, "w", encoding="utf-8") as out:
+            json.dump({"machine": about, "rows": rows}, out, indent=1)
+    return 0

@@ -16,7 +16,6 @@ The Python needs torch.
 """
 
 import argparse
-import json
 import os
 import random
 import shlex
@@ -24,7 +23,7 @@ import statistics
 import sys
 
 import compare_machine
-from compare_programs import RunError, json_lines
+from compare_programs import compare, json_lines
 from compare_stats import ratio_interval
 
 # Under `bazel run` the script is a link.
@@ -119,21 +118,9 @@ def main(argv):
     if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
         os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
     args = parse_args(argv)
-    about = compare_machine.describe()
     run = Run(args)
-    try:
-        rows = [run.row(name, batch) for name, batch in args.workloads]
-    except RunError as error:
-        print(error)
-        return 1
-    about["load_at_end"] = os.getloadavg()[0]
-    print(format_report(rows))
-    print(f"{args.ranks} ranks of {args.threads} threads; load {about['load_at_start']:.1f} to "
-          f"{about['load_at_end']:.1f} on {about['cores']} cores, {about['cpu']}")
-    if args.json:
-        with open(args.json, "w", encoding="utf-8") as out:
-            json.dump({"machine": about, "rows": rows}, out, indent=1)
-    return 0
+    return compare(lambda: [run.row(name, batch) for name, batch in args.workloads], format_report,
+                   f"{args.ranks} ranks of {args.threads} threads", args.json)
 
 
 if __name__ == "__main__":
