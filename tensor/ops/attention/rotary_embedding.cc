@@ -67,10 +67,15 @@ Tensor RotaryEmbedding(const Tensor& x, const RotaryEmbeddingOptions& o) {
                                 " do not broadcast to the rows of x ", x.shape().ToString()),
                 kName);
   }
-  const Tensor turned = o.interleaved ? Reshape(Stack({first, second}, -1), turning.shape())
-                                      : Concat({first, second}, -1);
+  Tensor turned;
+  if (o.interleaved) {
+    turned = Reshape(Stack({first, second}, -1), turning.shape());
+  } else {
+    turned = Concat({first, second}, -1);
+  }
   const Tensor y = Cast(turned, x.dtype());
-  return dims == x.size(-1) ? y : Concat({y, Slice(x, -1, dims, x.size(-1))}, -1);
+  if (dims == x.size(-1)) return y;
+  return Concat({y, Slice(x, -1, dims, x.size(-1))}, -1);
 }
 
 }  // namespace firn

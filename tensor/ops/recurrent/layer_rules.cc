@@ -92,7 +92,8 @@ Tensor FirstRows(const Tensor& x, int64_t rows) {
 
 // x with its first rows replaced.
 Tensor WithFirstRows(const Tensor& rows, const Tensor& x) {
-  return rows.size(0) == x.size(0) ? rows : Concat({rows, Slice(x, 0, rows.size(0))});
+  if (rows.size(0) == x.size(0)) return rows;
+  return Concat({rows, Slice(x, 0, rows.size(0))});
 }
 
 struct Step {
