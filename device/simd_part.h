@@ -14,7 +14,7 @@
 
 // Registers of T from and to memory that may not be aligned: all lanes, or the first ones where
 // rows end. Values are taken and given by themselves, so that a register that one branch stores
-// stays one where others use it (docs/decisions_builds.md).
+// stays one where others use it (docs/decisions/builds.md).
 namespace firn::inner::internal {
 
 template <class T>

@@ -162,7 +162,7 @@ class Tensor {
 
   // --- Operations as methods, a closed set -------------------------------------------------------
   // Each is the free function of the same name, whose header in tensor/ops says what it does. Newer
-  // functions have no methods: every source reads this header (docs/decisions.md).
+  // functions have no methods: every source reads this header (docs/decisions/tensors.md).
   Tensor To(DType dtype) const;    // Cast
   Tensor To(Device device) const;  // ToDevice
   Tensor Contiguous() const;

@@ -14,7 +14,7 @@
 namespace firn::cuda {
 
 // OK where the libraries can be used and the batch is one for these functions: more than one
-// matrix, of at most 128 rows (docs/decisions_gpu.md).
+// matrix, of at most 128 rows (docs/decisions/gpu.md).
 absl::Status SupportsBatch(Device device, const SolverBatch& batch);
 
 // P A = L U, as FactorLu. `pivots`: n for each matrix, which count from 1. `infos`: a number each.
