@@ -60,7 +60,7 @@ FIRN_ALWAYS_INLINE void StorePart(Vec<T> v, int64_t n, T* to) {
 #endif
 }
 
-// As StoreAll, past the caches where the processor has such stores of whole lines; for results of
+// Like StoreAll, past the caches where the processor has such stores of whole lines; for results of
 // kNonTemporalBytes (device/non_temporal_copy.h), whose FinishNonTemporal() holds here too.
 // Requires: `to` is aligned to a register.
 template <class T>

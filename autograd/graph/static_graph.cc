@@ -67,7 +67,7 @@ void DropGradients(Graph& graph) {
 
 absl::Status MovedFrom() { return FailedPrecondition("the graph is empty: it was moved from"); }
 
-// As runs take inputs; what is none at all is for the run to refuse.
+// Whether a run takes it as it lies. What is no tensor at all is for the run to refuse.
 bool IsPlain(const Tensor& t) { return !t.defined() || IsPending(t) || t.is_contiguous(); }
 
 bool OnCpu(const Graph& graph) {

@@ -24,7 +24,7 @@ struct CheckpointManagerOptions {
   LoadLimits limits = {};
   // Several processes that train one network, which make the same calls: rank 0 reads and writes
   // the folder. Its timeout is longer than a file takes to be written. Lives longer than the
-  // manager. Null: this one alone.
+  // manager. If null, this rank alone.
   comm::Communicator* ranks = nullptr;
 };
 

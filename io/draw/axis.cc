@@ -38,7 +38,7 @@ Axis::Axis(const std::vector<double>& values, bool logarithmic, int ticks)
     from_ = least;
     to_ = largest;
   }
-  // A constant, or a range that f64 hardly tells from one, gets some room.
+  // A constant, or a range too narrow for f64 to divide, gets some room.
   const double magnitude = std::max(std::abs(from_), std::abs(to_));
   if (to_ - from_ <= magnitude * 1e-12 || to_ - from_ < 1e-300) {
     const double room = logarithmic ? 0.5 : std::max(magnitude * 0.05, magnitude == 0 ? 1 : 1e-299);
