@@ -85,7 +85,8 @@ struct StaticGraph::Parts {
   };
   std::shared_ptr<const Origin> origin;
   std::unique_ptr<Executor> executor;
-  // Of the captured run. Threads that run the graph forget it, so whoever turns the flag has it.
+  // Results of the captured run. Threads that run the graph forget it, so whoever turns the flag
+  // has it.
   TensorList first;
   std::atomic<bool> has_first{false};
 };
