@@ -15,6 +15,10 @@ BEGIN = r"(?:\A|\n\n|\n(?=[-|*#])|\| |[.!?][)\"*`]*\s+(?=[A-Z]))[\s\-*|#]*(?:\d+
 # "Of the pages three ..." and "As Sum, but ..." are read twice: a subject comes first, then what it does.
 HARD = re.compile(BEGIN + r"((?:Of|As)\b|Null:)[^\n]{0,50}")
 # `docs/x.md`, `io/README.md`, and [text](x.md)
+# `device/level.h`, from the root; FAMILY and PAGE stand for any.
+SOURCE = re.compile(r"`((?:[a-z_]+/)+[a-z_0-9.]+\.(?:h|cc|cu|cuh|py|bzl))`")
+MADE = {"tensor/ops.h"}  # while building
+HISTORY = ("docs/decisions/", "docs/log/")  # what they name may be gone
 PAGE = re.compile(r"`((?:[\w.]+/)+[\w.]+\.md)`|`([A-Z]+\.md)`|\]\(([\w./]+\.(?:md|svg))\)")
 
 
@@ -43,6 +47,15 @@ def lost(path, text):
             yield f"{path}: {name}"
 
 
+def lost_sources(path, text):
+    """Sources that a page names by a folder of the root, and that do not exist."""
+    for name in SOURCE.findall(text):
+        beside = os.path.join(ROOT, os.path.dirname(path), name)
+        of_the_root = os.path.isdir(os.path.join(ROOT, name.split("/")[0]))
+        if of_the_root and name not in MADE and not os.path.exists(os.path.join(ROOT, name)) and not os.path.exists(beside):
+            yield f"{path}: {name}"
+
+
 class PagesTest(unittest.TestCase):
 
     def test_sentences_begin_with_what_they_are_about(self):
@@ -59,6 +72,12 @@ class PagesTest(unittest.TestCase):
         self.assertEqual([name for path, text in pages() for name in lost(path, text)], [])
         self.assertEqual(list(lost("docs/x.md", "`docs/no.md` `docs/builds.md` [a](no.svg) [b](builds.md)")),
                          ["docs/x.md: docs/no.md", "docs/x.md: no.svg"])
+
+    def test_sources_that_are_named_exist(self):
+        found = [name for path, text in pages() if not path.startswith(HISTORY) for name in lost_sources(path, text)]
+        self.assertEqual(found, [])
+        self.assertEqual(list(lost_sources("x.md", "`device/no.h` `device/level.h` `tensor/ops.h` `peers/x.py`")),
+                         ["x.md: device/no.h"])
 
     def test_the_readme_is_short(self):
         with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as page:
