@@ -1,0 +1,48 @@
+#include "firn/nn/zoo/network.h"
+
+#include <string>
+
+#include "firn/device/edit_distance.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+
+namespace firn::zoo {
+
+Normalization ImagenetColours() { return {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}}; }
+
+Input Image(int64_t side, int64_t channels) { return {"image", {channels, side, side}}; }
+
+Network OfTorchvision(Network network) {
+  if (network.origin.empty()) network.origin = "torchvision.models." + network.name;
+  if (network.inputs.empty()) network.inputs = {Image(224)};
+  if (network.colours.mean.empty()) network.colours = ImagenetColours();
+  network.classes = 1000;
+  network.class_set = "imagenet";
+  return network;
+}
+
+int64_t ClassesOr(const Options& options, int64_t published) {
+  if (options.classes < 0) {
+    RaiseStatus(InvalidArgument("expected a number of classes, 0 for the published one, got ",
+                                options.classes),
+                "zoo");
+  }
+  return options.classes == 0 ? published : options.classes;
+}
+
+double DropoutOr(const Options& options, double published) {
+  return options.dropout < 0 ? published : options.dropout;
+}
+
+void ExpectNoClasses(const Options& options, const std::string& network) {
+  if (options.classes == 0) return;
+  RaiseStatus(InvalidArgument(network, " has no classes to choose, got ", options.classes), "zoo");
+}
+
+void RaiseNoNetwork(const std::string& name, const std::vector<std::string>& family) {
+  RaiseStatus(
+      InvalidArgument("there is no network '", name, "'", internal::InsteadOf(name, family)),
+      "zoo");
+}
+
+}  // namespace firn::zoo
