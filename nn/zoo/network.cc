@@ -34,6 +34,23 @@ double DropoutOr(const Options& options, double published) {
   return options.dropout < 0 ? published : options.dropout;
 }
 
+int64_t ChannelsOr(const Options& options, int64_t published) {
+  return options.channels == 0 ? published : options.channels;
+}
+
+void CheckOptions(const Network& network, const Options& options) {
+  const Shape& input = network.inputs.at(0).shape;
+  if (!network.any_channels && options.channels != 0 &&
+      (input.rank() != 3 || options.channels != input[0])) {
+    RaiseStatus(InvalidArgument(network.name, " takes inputs ", input.ToString(),
+                                ", not images of ", options.channels, " channels"),
+                "zoo");
+  }
+  if (!network.has_small_stem && options.small_images) {
+    RaiseStatus(InvalidArgument(network.name, " has no first layer for small images"), "zoo");
+  }
+}
+
 void ExpectNoClasses(const Options& options, const std::string& network) {
   if (options.classes == 0) return;
   RaiseStatus(InvalidArgument(network, " has no classes to choose, got ", options.classes), "zoo");

@@ -24,6 +24,8 @@ struct Options {
   // The probability of every dropout, and with which residual branches are left out; negative: as
   // published.
   double dropout = -1;
+  int64_t channels = 0;       // of images; 0: as published. Only for networks with any_channels
+  bool small_images = false;  // a first layer for about 32x32 pixels. Only where has_small_stem
 };
 
 // Colours of images are 0 to 1 and then (x - mean) / deviation, in the order red, green, blue.
@@ -53,6 +55,7 @@ struct Network {
   // Of the published one for one sample, of products and convolutions, in thousands of millions as
   // it is published; 0: it is not.
   double giga_multiply_adds = 0;
+  bool any_channels = false, has_small_stem = false;  // which of Options it takes
   // Throws for options that it does not take, as classes of a network that has none.
   std::function<std::unique_ptr<nn::Module>(const Options& options)> make = {};
 };
@@ -67,6 +70,9 @@ Network OfTorchvision(Network network);
 // The published number unless the options have one. Throws for a negative one.
 int64_t ClassesOr(const Options& options, int64_t published);
 double DropoutOr(const Options& options, double published);
+int64_t ChannelsOr(const Options& options, int64_t published);
+// Throws for options that the network does not take.
+void CheckOptions(const Network& network, const Options& options);
 // Throws that `network` has no classes to choose when the options do.
 void ExpectNoClasses(const Options& options, const std::string& network);
 

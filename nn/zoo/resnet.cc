@@ -71,8 +71,8 @@ Tensor ResnetUnit::Forward(const Tensor& x) {
 
 Resnet::Resnet(const Options& options)
     : LayerWithOptions(Checked(options)),
-      conv1_(
-          Add<nn::Conv2d>("conv1", options.small_images ? ConvOf(3, 64, 3) : ConvOf(3, 64, 7, 2))),
+      conv1_(Add<nn::Conv2d>("conv1", options.small_images ? ConvOf(options.channels, 64, 3)
+                                                           : ConvOf(options.channels, 64, 7, 2))),
       bn1_(Add<nn::BatchNorm2d>("bn1", {.channels = 64, .activation = FusedActivation::kRelu})),
       layers_(AddLayers(options)),
       fc_(Add<nn::Linear>("fc", {.in = options.bottleneck ? 2048 : 512, .out = options.classes})) {}
@@ -157,6 +157,8 @@ const std::map<std::string, Published>& All() {
 ResnetOptions ResnetOf(const std::string& name, const Options& options) {
   ResnetOptions of = FindPublished(All(), name).options;
   of.classes = ClassesOr(options, of.classes);
+  of.channels = ChannelsOr(options, of.channels);
+  of.small_images = options.small_images;
   return of;
 }
 
@@ -167,6 +169,8 @@ std::vector<Network> ResnetNetworks() {
                                       .paper = published.paper,
                                       .parameters = published.parameters,
                                       .giga_multiply_adds = published.giga_multiply_adds,
+                                      .any_channels = true,
+                                      .has_small_stem = true,
                                       .make = MakerOf<Resnet>(ResnetOf, name)}));
   }
   return networks;

@@ -52,7 +52,7 @@ struct ResnetOptions {
   std::vector<int64_t> units = {2, 2, 2, 2};  // of 64, 128, 256 and 512 channels
   bool bottleneck = false;
   int64_t groups = 1, group_width = 64;  // see ResnetUnitOptions
-  int64_t classes = 1000;
+  int64_t channels = 3, classes = 1000;
   // Of the last stages, as of a network whose result is as large as that of one with fewer strides
   // (torchvision's replace_stride_with_dilation): whether its stride becomes a dilation.
   std::array<bool, 3> dilated = {false, false, false};
@@ -64,12 +64,13 @@ struct ResnetOptions {
     v.Field("bottleneck", bottleneck);
     v.Field("groups", groups);
     v.Field("group_width", group_width);
+    v.Field("channels", channels);
     v.Field("classes", classes);
     v.Field("small_images", small_images);
   }
 };
 
-// x: [n, 3, h, w]      y: [n, classes]
+// x: [n, channels, h, w]      y: [n, classes]
 // Children: conv1, bn1, layer1.0 ... layer4.n, fc.
 class Resnet final : public nn::LayerWithOptions<ResnetOptions> {
  public:

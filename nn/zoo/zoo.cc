@@ -46,6 +46,7 @@ std::vector<std::string> Names() {
 const Network& Find(const std::string& name) { return FindPublished(All(), name); }
 
 std::unique_ptr<nn::Module> MakeModule(const std::string& name, const Options& options) {
+  CheckOptions(Find(name), options);
   std::unique_ptr<nn::Module> made = Find(name).make(options);
   made->SetName(name);
   return made;

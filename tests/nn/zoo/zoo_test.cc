@@ -20,6 +20,7 @@
 #include "firn/io/onnx/onnx_export.h"
 #include "firn/optim/optimizers.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/pending.h"
 #include "firn/tensor/precision.h"
 #include "tests/io/test_files.h"
 #include "tests/nn/zoo/reference.h"
@@ -36,8 +37,21 @@ class Zoo : public ::testing::TestWithParam<std::string> {
   void TearDown() override { SetWinogradAllowed(true); }
 };
 
+// With the sizes that are left to the first input.
+std::unique_ptr<nn::Module> Made(const std::string& name, const Options& options = {}) {
+  std::unique_ptr<nn::Module> net = MakeModule(name, options);
+  const std::vector<Tensor> parameters = net->parameters();
+  if (std::any_of(parameters.begin(), parameters.end(), IsPending)) {
+    const NoGradScope no_grad;
+    net->Eval();
+    Call(*net, testing::InputsOf(testing::ReadZooReference(name)));
+    net->Train();
+  }
+  return net;
+}
+
 std::unique_ptr<nn::Module> Filled(const std::string& name) {
-  std::unique_ptr<nn::Module> net = MakeModule(name, {.dropout = 0});
+  std::unique_ptr<nn::Module> net = Made(name, {.dropout = 0});
   testing::FillByNames(*net);
   return net;
 }
@@ -45,7 +59,7 @@ std::unique_ptr<nn::Module> Filled(const std::string& name) {
 TEST_P(Zoo, HasThePublishedParameters) {
   const Network& network = Find(GetParam());
   const ZooReference want = testing::ReadZooReference(GetParam());
-  const std::unique_ptr<nn::Module> net = network.make({});
+  const std::unique_ptr<nn::Module> net = Made(GetParam());
   EXPECT_EQ(testing::NamesOf(*net), want.names) << *net;
   EXPECT_EQ(net->num_parameters(), want.parameters);
   EXPECT_EQ(network.parameters, want.parameters);
