@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   {
     const auto first = MakeNet();
     optim::Adam adam(first->parameters(), {.lr = 3e-3});
-    Train(*first, adam, Five(0, 0, 600), 40);
+    Train(*first, adam, Five(0, 0, 600), 60);
     std::cout << "digits 0 to 4: test accuracy " << Accuracy(*first, Five(0, 1500, 1797)) << "\n";
     io::Save(path, first->state_dict());
   }
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   }
   const Tensor first = net->FindChild("conv1")->parameters()[0];
   const std::vector<float> frozen = first.ToVector<float>();
-  Train(*net, adam, train, 40);
+  Train(*net, adam, train, 60);
   const bool same = first.ToVector<float>() == frozen;
   std::cout << "digits 5 to 9 from " << train.x.shape()[0] << " images: test accuracy "
             << Accuracy(*net, test) << ", the frozen layer is " << (same ? "as it was" : "changed")
