@@ -2,7 +2,7 @@
 // on both sides. Blocks are drawn on the host, before their operations run.
 #include "benchmarks/changing_cnn.h"
 
-#include "examples/models.h"
+#include "firn/nn/zoo/small.h"
 #include "firn/tensor/ops/activation/sigmoids.h"
 #include "firn/tensor/ops/pool/avg_pool.h"
 #include "firn/tensor/ops/shape/views.h"
@@ -10,7 +10,7 @@
 namespace firn::benchmarks {
 
 ChangingCnn::ChangingCnn(const Options& options) : options_(options), random_(options.seed) {
-  examples::AddBlocks(options.depth, &convs_, &bns_);
+  zoo::AddDeepCnnBlocks(options.depth, &convs_, &bns_);
 }
 
 bool ChangingCnn::Drops(size_t block) {

@@ -21,7 +21,6 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
-#include "benchmarks/resnet18.h"
 #include "firn/io/data/data_loader.h"
 #include "firn/io/data/image_folder.h"
 #include "firn/io/data/transforms/crop.h"
@@ -29,6 +28,7 @@
 #include "firn/io/data/transforms/normalize.h"
 #include "firn/io/image/image.h"
 #include "firn/nn/loss.h"
+#include "firn/nn/zoo/resnet.h"
 #include "firn/optim/sgd.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
@@ -123,7 +123,7 @@ void TimeWaiting(int64_t steps) {
        .prefetch = absl::GetFlag(FLAGS_workers),
        .transform = io::Compose({io::RandomCrop({.height = 32, .width = 32, .padding = 4}),
                                  io::RandomHorizontalFlip(), ImageNetNormalize()})});
-  Resnet18 net;
+  zoo::Resnet net(zoo::ResnetOf("resnet18", {.classes = 10, .small_images = true}));
   optim::Sgd sgd(net.named_parameters(), {.lr = 0.01, .momentum = 0.9});
   std::vector<double> waits, trained;
   double at = Now();

@@ -24,7 +24,7 @@
 #include "firn/autograd/profile.h"
 #include "firn/device/parallel.h"
 #include "firn/firn.h"
-#include "firn/nn/res_unit.h"
+#include "firn/nn/zoo/resnet.h"
 
 ABSL_FLAG(int, batch, 1, "images of a run");
 ABSL_FLAG(int, rounds, 15, "runs of each");
@@ -33,32 +33,6 @@ ABSL_FLAG(bool, profile, false, "prints a line for each operation, too");
 
 namespace firn::benchmarks {
 namespace {
-
-// As He et al. (2015) have it for ImageNet: x [n, 3, 224, 224], y [n, 1000].
-struct Net : nn::Layer {
-  nn::Conv2d& conv1 = Add<nn::Conv2d>(
-      "conv1", {.in = 3, .out = 64, .kernel = 7, .stride = 2, .padding = 3, .bias = false});
-  nn::BatchNorm2d& bn1 =
-      Add<nn::BatchNorm2d>("bn1", {.channels = 64, .activation = FusedActivation::kRelu});
-  nn::ModuleList<nn::ResUnit>& units = Add<nn::ModuleList<nn::ResUnit>>("units");
-  nn::Linear& fc = Add<nn::Linear>("fc", {.in = 512, .out = 1000});
-
-  Net() {
-    int64_t in = 64;
-    for (const int64_t width : {64, 128, 256, 512}) {
-      units.Append({.in = in, .out = width, .stride = width == in ? 1 : 2});
-      units.Append({.in = width, .out = width});
-      in = width;
-    }
-  }
-
- protected:
-  Tensor Forward(const Tensor& x) override {
-    Tensor h = MaxPool2d(bn1(conv1(x)), {.kernel = 3, .stride = 2, .padding = 1});
-    for (size_t i = 0; i < units.size(); ++i) h = units[i](h);
-    return fc(Mean(h, {2, 3}));
-  }
-};
 
 double Milliseconds() {
   if (NumThreads() == 1) {
@@ -73,7 +47,7 @@ double Milliseconds() {
 void Run() {
   SetNumThreads(absl::GetFlag(FLAGS_threads));
   ManualSeed(1);
-  Net net;
+  zoo::Resnet net(zoo::ResnetOf("resnet18"));
   const Tensor x = Randn({absl::GetFlag(FLAGS_batch), 3, 224, 224});
   const NoGradScope no_grad;
   net(x);  // moves the running statistics

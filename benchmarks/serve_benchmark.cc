@@ -24,11 +24,11 @@
 #include "absl/flags/parse.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_split.h"
-#include "benchmarks/resnet18.h"
 #include "examples/models.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/parallel.h"
 #include "firn/nn/layer.h"
+#include "firn/nn/zoo/resnet.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/rng.h"
@@ -65,7 +65,8 @@ Served Make(const std::string& name) {
   std::unique_ptr<nn::Layer> net;
   Tensor x = Randn({batch, 3, 32, 32});
   if (name == "resnet18") {
-    net = std::make_unique<Resnet18>();
+    net = std::make_unique<zoo::Resnet>(
+        zoo::ResnetOf("resnet18", {.classes = 10, .small_images = true}));
   } else {
     absl::StatusOr<std::unique_ptr<nn::Layer>> made = examples::MakeModel(name, 0);
     if (!made.ok()) throw std::runtime_error(made.status().ToString());

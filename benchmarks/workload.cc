@@ -6,11 +6,11 @@
 #include "absl/strings/str_join.h"
 #include "benchmarks/changing_cnn.h"
 #include "benchmarks/gpt.h"
-#include "benchmarks/resnet18.h"
 #include "benchmarks/sequences.h"
 #include "examples/models.h"
 #include "firn/device/status_macros.h"
 #include "firn/nn/summary.h"
+#include "firn/nn/zoo/resnet.h"
 #include "firn/tensor/ops/loss/cross_entropy.h"
 
 namespace firn::benchmarks {
@@ -71,7 +71,9 @@ constexpr Named kWorkloads[] = {
      }},
     {"resnet18",
      [](Sizes) -> Made {
-       return std::make_unique<Classify>(std::make_unique<Resnet18>(), Shape({3, 32, 32}));
+       return std::make_unique<Classify>(std::make_unique<zoo::Resnet>(zoo::ResnetOf(
+                                             "resnet18", {.classes = 10, .small_images = true})),
+                                         Shape({3, 32, 32}));
      }},
     {"lstm", [](Sizes) -> Made { return MakeLstm(); }},
     {"lstm_loop", [](Sizes) -> Made { return MakeLstmLoop(); }},

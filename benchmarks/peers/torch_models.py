@@ -108,24 +108,44 @@ class Resnet(Classify):
         return self.fc(x.mean(dim=(2, 3)))
 
 
+class BasicBlock(nn.Module):
+    """A ResUnit under torchvision's names."""
+
+    def __init__(self, width_in, width):
+        super().__init__()
+        stride = 1 if width_in == width else 2
+        self.conv1 = nn.Conv2d(width_in, width, 3, stride=stride, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.downsample = None if stride == 1 else nn.Sequential(
+            nn.Conv2d(width_in, width, 1, stride=stride, bias=False), nn.BatchNorm2d(width))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + (x if self.downsample is None else self.downsample(x)))
+
+
 class Resnet18(Classify):
-    """x (B, 3, 32, 32); ResNet-18 with a 3x3 stem and no pooling, as is usual for such images."""
+    """x (B, 3, 32, 32); ResNet-18 with a 3x3 stem and no pooling, as is usual for such images.
+
+    Names are torchvision's.
+    """
 
     input_shape = (3, 32, 32)
 
     def __init__(self):
         super().__init__()
-        widths = [64, 64, 64, 128, 128, 256, 256, 512, 512]
+        widths = [64, 64, 128, 256, 512]
         self.conv1 = nn.Conv2d(3, 64, 3, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d(64)
-        self.units = nn.ModuleList(
-            ResUnit(a, b, stride=1 if a == b else 2) for a, b in zip(widths[:-1], widths[1:]))
+        for i, (a, b) in enumerate(zip(widths[:-1], widths[1:])):
+            self.add_module(f"layer{i + 1}", nn.Sequential(BasicBlock(a, b), BasicBlock(b, b)))
         self.fc = nn.Linear(512, 10)
 
     def forward(self, x):
         x = F.relu(self.bn1(self.conv1(x)))
-        for unit in self.units:
-            x = unit(x)
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.fc(x.mean(dim=(2, 3)))
 
 

@@ -2,97 +2,29 @@
 #include "tools/firn/train/models.h"
 
 #include <algorithm>
-#include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
-#include "firn/nn/activation.h"
-#include "firn/nn/batch_norm.h"
-#include "firn/nn/conv.h"
-#include "firn/nn/linear.h"
+#include "firn/io/parameters.h"
 #include "firn/nn/make_layer.h"
-#include "firn/nn/pooling.h"
-#include "firn/nn/res_unit.h"
 #include "firn/nn/sequential.h"
-#include "firn/nn/shape_layers.h"
+#include "firn/nn/zoo/small.h"
+#include "firn/nn/zoo/zoo.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "tools/firn/train/network_file.h"
 
 namespace firn::cli {
 namespace {
 
 using Layers = std::vector<nn::LayerSpec>;
-
-void AddConvolution(Layers* layers, const nn::Conv2dOptions& options) {
-  layers->push_back(nn::New<nn::Conv2d>(options));
-  layers->push_back(
-      nn::New<nn::BatchNorm2d>({.channels = options.out, .activation = FusedActivation::kRelu}));
-}
-
-// The mean over each channel, and scores of it.
-void AddHead(Layers* layers, int64_t outputs) {
-  layers->push_back([](const Tensor& x) { return Mean(x, {2, 3}); });
-  layers->push_back(nn::New<nn::Linear>({.out = outputs}));
-}
-
-Layers Mlp(const std::vector<int64_t>& hidden, int64_t outputs) {
-  Layers layers = {nn::New<nn::Flatten>()};
-  for (const int64_t size : hidden) {
-    layers.push_back(nn::New<nn::Linear>({.out = size}));
-    layers.push_back(nn::New<nn::Relu>());
-  }
-  layers.push_back(nn::New<nn::Linear>({.out = outputs}));
-  return layers;
-}
-
-Layers Lenet(int64_t outputs) {
-  Layers layers;
-  for (const int64_t channels : {16, 32}) {
-    AddConvolution(&layers, {.out = channels, .kernel = 5, .padding = 2});
-    layers.push_back(nn::New<nn::MaxPool2d>({.kernel = 2}));
-  }
-  layers.push_back(nn::New<nn::Flatten>());
-  layers.push_back(nn::New<nn::Linear>({.out = 128}));
-  layers.push_back(nn::New<nn::Relu>());
-  layers.push_back(nn::New<nn::Linear>({.out = outputs}));
-  return layers;
-}
-
-Layers Resnet(int64_t outputs) {
-  Layers layers;
-  AddConvolution(&layers, {.out = 16, .kernel = 3, .padding = 1});
-  layers.push_back(nn::New<nn::ResUnit>({.in = 16, .out = 16}));
-  layers.push_back(nn::New<nn::ResUnit>({.in = 16, .out = 32, .stride = 2}));
-  layers.push_back(nn::New<nn::ResUnit>({.in = 32, .out = 64, .stride = 2}));
-  AddHead(&layers, outputs);
-  return layers;
-}
-
-Layers Resnet18(int64_t outputs) {
-  Layers layers;
-  AddConvolution(&layers, {.out = 64, .kernel = 3, .padding = 1, .bias = false});
-  int64_t in = 64;
-  for (const int64_t width : {64, 128, 256, 512}) {
-    layers.push_back(nn::New<nn::ResUnit>({.in = in, .out = width, .stride = width == in ? 1 : 2}));
-    layers.push_back(nn::New<nn::ResUnit>({.in = width, .out = width}));
-    in = width;
-  }
-  AddHead(&layers, outputs);
-  return layers;
-}
-
-// The smallest pictures that a network takes.
-struct Images {
-  const char* name;
-  Layers (*layers)(int64_t outputs);
-  int64_t least;
-};
-constexpr Images kImages[] = {
-    {"lenet", Lenet, 4}, {"resnet", Resnet, 1}, {"resnet18", Resnet18, 1}};
 
 // A layer for each object of the list, its options by their names. Each is made once here, as
 // optimizers are, so that what makes no sense is told with its place before data are read.
@@ -125,42 +57,106 @@ Layers OfList(const Config& config) {
   return layers;
 }
 
-std::unique_ptr<nn::Layer> Named(const std::string& name, const Layers& layers) {
+std::unique_ptr<nn::Layer> OfLayers(const Layers& layers) {
   auto net = std::make_unique<nn::Sequential>(layers);
-  net->SetName(name);
+  net->SetName("net");
   return net;
+}
+
+std::unique_ptr<nn::Layer> OfMlp(const std::vector<int64_t>& hidden, int64_t outputs) {
+  return std::make_unique<zoo::Mlp>(zoo::MlpOptions{.hidden = hidden, .classes = outputs});
+}
+
+ModelMaker ParseMlp(const Config& config) {
+  const std::vector<int64_t> hidden = config.Integers("hidden", {64});
+  for (const int64_t size : hidden) {
+    if (size < 1 || size > 1'000'000) config.Refuse("hidden", "expected sizes from 1 to 1000000");
+  }
+  if (hidden.size() > 1000) config.Refuse("hidden", "expected at most 1000 layers");
+  return [hidden](const Shape&, int64_t outputs) { return OfMlp(hidden, outputs); };
+}
+
+// Whether a network takes one image and gives a score for each class.
+bool Classifies(const zoo::Network& network) {
+  return network.classes > 0 && network.inputs.size() == 1 && network.inputs[0].count == 0 &&
+         network.inputs[0].shape.rank() == 3;
+}
+
+std::vector<std::string> Classifiers() {
+  std::vector<std::string> names;
+  for (const std::string& name : zoo::Names()) {
+    if (name != "mlp" && Classifies(zoo::Find(name))) names.push_back(name);
+  }
+  return names;
+}
+
+// Pictures with a side below it are small ones, for which some networks have a first layer of their
+// own.
+constexpr int64_t kSmall = 64;
+
+// Throws where the network takes no such images, before anything is trained.
+void TryImages(nn::Layer& net, const std::string& name, const Shape& sample) {
+  const NoGradScope no_grad;
+  net.Eval();
+  try {
+    net(Zeros({1, sample[0], sample[1], sample[2]}));
+  } catch (const Error& e) {
+    RaiseStatus(InvalidArgument(name, " does not take images ", sample.ToString(), ": ", e.what()),
+                "model");
+  }
+  net.Train();
+}
+
+ModelMaker ParseZoo(const Config& config, const std::string& name) {
+  const zoo::Network& network = zoo::Find(name);
+  const bool given = config.Has("small_images");
+  const bool small = config.Flag("small_images", false);
+  if (small && !network.has_small_stem) {
+    config.Refuse("small_images", name + " has no first layer for small images");
+  }
+  const std::string weights = config.Text("weights", "");
+  const std::string path = weights.empty() ? "" : config.Path(weights);
+  return [&network, name, given, small, path](const Shape& sample, int64_t outputs) {
+    if (sample.rank() != 3) {
+      RaiseStatus(InvalidArgument(name, " takes images [channels, height, width], a sample is ",
+                                  sample.ToString()),
+                  "model");
+    }
+    const bool is_small = std::min(sample[1], sample[2]) < kSmall;
+    std::unique_ptr<nn::Layer> net =
+        zoo::Make(name, {.classes = outputs,
+                         .channels = sample[0],
+                         .small_images = given ? small : network.has_small_stem && is_small});
+    TryImages(*net, name, sample);
+    // A head for other classes starts anew, everything else has to be there.
+    if (!path.empty()) {
+      const nn::LoadReport report =
+          net->LoadStateDict(io::Load(path), {.skip_mismatched = true, .source = path});
+      static_cast<void>(report);
+    }
+    return net;
+  };
 }
 
 }  // namespace
 
 ModelMaker ParseModel(const Config& config) {
-  std::vector<std::string> names = {"mlp", "layers", "file"};
-  for (const Images& model : kImages) names.emplace_back(model.name);
-  const std::string name = config.RequiredChoice("name", names);
-  if (name == "mlp") {
-    const std::vector<int64_t> hidden = config.Integers("hidden", {64});
-    for (const int64_t size : hidden) {
-      if (size < 1 || size > 1'000'000) config.Refuse("hidden", "expected sizes from 1 to 1000000");
-    }
-    if (hidden.size() > 1000) config.Refuse("hidden", "expected at most 1000 layers");
-    return
-        [name, hidden](const Shape&, int64_t outputs) { return Named(name, Mlp(hidden, outputs)); };
-  }
+  std::string name = config.RequiredText("name");
+  if (name == "mlp") return ParseMlp(config);
   if (name == "file") return ParseNetworkFile(config);
   if (name == "layers") {
-    return [layers = OfList(config)](const Shape&, int64_t) { return Named("net", layers); };
+    return [layers = OfList(config)](const Shape&, int64_t) { return OfLayers(layers); };
   }
-  const Images model = *std::find_if(std::begin(kImages), std::end(kImages),
-                                     [&](const Images& m) { return name == m.name; });
-  return [model](const Shape& sample, int64_t outputs) {
-    if (sample.rank() != 3 || std::min(sample[1], sample[2]) < model.least) {
-      RaiseStatus(
-          InvalidArgument(model.name, " takes images [channels, height, width] of at least ",
-                          model.least, " pixels each way, a sample is ", sample.ToString()),
-          "model");
-    }
-    return Named(model.name, model.layers(outputs));
-  };
+  if (name == "resnet") name = "small_resnet";  // what it was called before there was a zoo
+  std::vector<std::string> names = Classifiers();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    names.insert(names.end(), {"mlp", "layers", "file"});
+    config.Refuse("name",
+                  absl::StrCat("expected mlp, layers, file or a network of `firn zoo list` "
+                               "that gives scores for an image, got \"",
+                               absl::CEscape(name), "\"", internal::InsteadOf(name, names)));
+  }
+  return ParseZoo(config, name);
 }
 
 }  // namespace firn::cli

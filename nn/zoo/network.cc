@@ -1,0 +1,68 @@
+#include "firn/nn/zoo/network.h"
+
+#include <string>
+
+#include "firn/device/edit_distance.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+
+namespace firn::zoo {
+
+Normalization ImagenetColours() { return {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}; }
+
+Input Image(int64_t side, int64_t channels) { return {"image", {channels, side, side}}; }
+
+Network OfTorchvision(Network network) {
+  if (network.origin.empty()) network.origin = "torchvision.models." + network.name;
+  if (network.inputs.empty()) {
+    network.inputs = {Image(224)};
+    if (network.resize == 0) network.resize = 256;
+  }
+  if (network.colours.mean.empty()) network.colours = ImagenetColours();
+  network.classes = 1000;
+  network.class_set = "imagenet";
+  return network;
+}
+
+int64_t ClassesOr(const Options& options, int64_t published) {
+  if (options.classes < 0) {
+    RaiseStatus(InvalidArgument("expected a number of classes, 0 for the published one, got ",
+                                options.classes),
+                "zoo");
+  }
+  return options.classes == 0 ? published : options.classes;
+}
+
+double DropoutOr(const Options& options, double published) {
+  return options.dropout < 0 ? published : options.dropout;
+}
+
+int64_t ChannelsOr(const Options& options, int64_t published) {
+  return options.channels == 0 ? published : options.channels;
+}
+
+void CheckOptions(const Network& network, const Options& options) {
+  const Shape& input = network.inputs.at(0).shape;
+  if (!network.any_channels && options.channels != 0 &&
+      (input.rank() != 3 || options.channels != input[0])) {
+    RaiseStatus(InvalidArgument(network.name, " takes inputs ", input.ToString(),
+                                ", not images of ", options.channels, " channels"),
+                "zoo");
+  }
+  if (!network.has_small_stem && options.small_images) {
+    RaiseStatus(InvalidArgument(network.name, " has no first layer for small images"), "zoo");
+  }
+}
+
+void ExpectNoClasses(const Options& options, const std::string& network) {
+  if (options.classes == 0) return;
+  RaiseStatus(InvalidArgument(network, " has no classes to choose, got ", options.classes), "zoo");
+}
+
+void RaiseNoNetwork(const std::string& name, const std::vector<std::string>& family) {
+  RaiseStatus(
+      InvalidArgument("there is no network '", name, "'", internal::InsteadOf(name, family)),
+      "zoo");
+}
+
+}  // namespace firn::zoo

@@ -1,0 +1,104 @@
+#ifndef FIRN_NN_ZOO_NETWORK_H_
+#define FIRN_NN_ZOO_NETWORK_H_
+
+// What a family of published networks tells about each of them. A family is a header and a .cc of
+// this folder: its class, and at the start of a line the function by which zoo.h finds it:
+//
+//   std::vector<Network> ResnetNetworks();
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "firn/nn/module.h"
+
+namespace firn::zoo {
+
+// What any network of the zoo may be asked for. A family's own options hold more.
+struct Options {
+  int64_t classes = 0;  // of the last layer; 0: as published
+  // The probability of every dropout, and with which residual branches are left out; negative: as
+  // published.
+  double dropout = -1;
+  int64_t channels = 0;       // of images; 0: as published. Only for networks with any_channels
+  bool small_images = false;  // a first layer for about 32x32 pixels. Only where has_small_stem
+};
+
+// Colours of images are 0 to 1 and then (x - mean) / stddev, in the order red, green, blue.
+struct Normalization {
+  std::vector<double> mean = {}, stddev = {};
+};
+// What networks for ImageNet expect, torchvision's and most others.
+Normalization ImagenetColours();
+
+// One input, without the batch.
+struct Input {
+  std::string name = {};
+  Shape shape = {};
+  int64_t count = 0;  // i64 indices below it; 0: numbers, f32
+};
+
+struct Network {
+  std::string name = {};    // "resnet50"
+  std::string paper = {};   // "He et al., Deep residual learning for image recognition, 2015"
+  std::string family = {};  // "Resnet"; zoo::Find tells it
+  std::string origin = {};  // whose names the parameters have: "torchvision.models.resnet50"
+  std::vector<Input> inputs = {};
+  int64_t classes = 0;         // of the published one; 0: its results are no classes
+  std::string class_set = {};  // "imagenet", "coco", "voc" or nothing: see zoo::ClassNames
+  // An image's shorter side before the middle is cut out of it; 0: that of the input.
+  int64_t resize = 0;
+  Normalization colours = {};  // nothing: the numbers as they are
+  int64_t parameters = 0;      // of the published one
+  // Of the published one for one sample, of products and convolutions, in thousands of millions as
+  // it is published; 0: it is not.
+  double giga_multiply_adds = 0;
+  bool any_channels = false, has_small_stem = false;  // which of Options it takes
+  // Throws for options that it does not take, as classes of a network that has none.
+  std::function<std::unique_ptr<nn::Module>(const Options& options)> make = {};
+};
+
+// {"image", [3, side, side]}.
+Input Image(int64_t side, int64_t channels = 3);
+
+// Fills in what torchvision's classifiers of ImageNet have in common, where `network` leaves it
+// open: origin, an image of 224x224 pixels and its colours, 1000 classes.
+Network OfTorchvision(Network network);
+
+// The published number unless the options have one. Throws for a negative one.
+int64_t ClassesOr(const Options& options, int64_t published);
+double DropoutOr(const Options& options, double published);
+int64_t ChannelsOr(const Options& options, int64_t published);
+// Throws for options that the network does not take.
+void CheckOptions(const Network& network, const Options& options);
+// Throws that `network` has no classes to choose when the options do.
+void ExpectNoClasses(const Options& options, const std::string& network);
+
+// Throws that there is no network `name` in a family, with the nearest ones.
+[[noreturn]] void RaiseNoNetwork(const std::string& name, const std::vector<std::string>& family);
+
+// What a family keeps of the network of that name. Throws when there is none.
+template <class T>
+const T& FindPublished(const std::map<std::string, T>& family, const std::string& name) {
+  const auto found = family.find(name);
+  if (found != family.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, published] : family) names.push_back(known);
+  RaiseNoNetwork(name, names);
+}
+
+// make() of a class with Options: MakerOf<Resnet>(ResnetOf, "resnet50").
+template <class M, class F>
+std::function<std::unique_ptr<nn::Module>(const Options&)> MakerOf(F of, std::string name) {
+  return [of, name = std::move(name)](const Options& options) {
+    return std::make_unique<M>(of(name, options));
+  };
+}
+
+}  // namespace firn::zoo
+
+#endif  // FIRN_NN_ZOO_NETWORK_H_

@@ -1,0 +1,132 @@
+#include "tests/nn/zoo/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "benchmarks/hash_values.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+
+namespace firn::testing {
+namespace {
+
+constexpr uint64_t kInputs = 1000, kLabels = 2000;
+constexpr const char* kFolder = "tests/nn/zoo/references";
+
+uint64_t Fnv1a(const std::string& text) {
+  uint64_t value = 0xCBF29CE484222325;
+  for (const char c : text) value = (value ^ static_cast<uint8_t>(c)) * 0x100000001B3;
+  return value;
+}
+
+template <class T>
+std::vector<T> Rest(std::istream& in) {
+  std::vector<T> all;
+  for (T value; in >> value;) all.push_back(value);
+  return all;
+}
+
+Tensor ValueOf(const std::string& name, const Shape& shape) {
+  const uint64_t salt = Fnv1a(name) % (uint64_t{1} << 32);
+  const auto is = [&](const char* last) {
+    return name == last || absl::EndsWith(name, absl::StrCat(".", last));
+  };
+  if (is("running_var")) return benchmarks::HashValues(shape, salt, 1) + 1;
+  if (shape.rank() < 2) {
+    return is("weight") ? benchmarks::HashValues(shape, salt, 0.4) + 1
+                        : benchmarks::HashValues(shape, salt, 0.2);
+  }
+  const double fan = static_cast<double>(shape.num_elements()) / static_cast<double>(shape[0]);
+  return benchmarks::HashValues(shape, salt, 2 * std::sqrt(6 / fan));
+}
+
+}  // namespace
+
+std::vector<std::string> ZooReferences() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+ZooReference ReadZooReference(const std::string& name) {
+  std::ifstream file(absl::StrCat(kFolder, "/", name, ".txt"));
+  ZooReference r;
+  for (std::string line, key; std::getline(file, line);) {
+    std::istringstream in(line);
+    in >> key;
+    if (key == "input") {
+      r.inputs.push_back({.shape = Rest<int64_t>(in)});
+      in.clear();
+      char colon = 0;
+      in >> colon >> r.inputs.back().count;
+    } else if (key == "parameters") {
+      in >> r.parameters;
+    } else if (key == "names") {
+      std::getline(in >> std::ws, r.names);
+    } else if (key == "shape") {
+      r.shape = Rest<int64_t>(in);
+    } else if (key == "largest") {
+      in >> r.largest;
+    } else if (key == "values") {
+      size_t count = 0;
+      in >> count;
+      r.values = Rest<double>(in);
+      if (count != r.values.size()) r.values.clear();
+    } else if (key == "losses") {
+      r.losses = Rest<double>(in);
+    }
+  }
+  if (r.inputs.empty() || r.values.empty() || r.losses.size() != 2) {
+    RaiseStatus(InvalidArgument("there is no reference of ", name), "ReadZooReference");
+  }
+  return r;
+}
+
+void FillByNames(nn::Module& net) {
+  StateDict filled;
+  for (const auto& [name, tensor] : net.state_dict()) {
+    filled.Set(name, IsFloating(tensor.dtype()) ? ValueOf(name, tensor.shape()) : tensor);
+  }
+  static_cast<void>(net.LoadStateDict(filled));
+}
+
+std::string NamesOf(const nn::Module& net) {
+  std::vector<std::string> rows;
+  for (const auto& [name, tensor] : net.state_dict()) {
+    rows.push_back(absl::StrCat(name, " ", tensor.shape().ToString(), "\n"));
+  }
+  std::sort(rows.begin(), rows.end());
+  return absl::StrCat(rows.size(), " ",
+                      absl::Hex(Fnv1a(absl::StrJoin(rows, "")), absl::kZeroPad16));
+}
+
+std::vector<Tensor> InputsOf(const ZooReference& reference) {
+  std::vector<Tensor> inputs;
+  uint64_t salt = kInputs;
+  for (const ZooReference::Input& i : reference.inputs) {
+    inputs.push_back(
+        i.count > 0 ? benchmarks::HashLabels(Shape(i.shape), salt, static_cast<uint64_t>(i.count))
+                    : benchmarks::HashValues(Shape(i.shape), salt, 2));
+    ++salt;
+  }
+  return inputs;
+}
+
+Tensor ZooLoss(const Tensor& y) {
+  if (y.shape().rank() != 2) return Mean(y * y);
+  return CrossEntropy(
+      y, benchmarks::HashLabels({y.size(0)}, kLabels, static_cast<uint64_t>(y.size(1))));
+}
+
+}  // namespace firn::testing

@@ -1,0 +1,45 @@
+#ifndef FIRN_TESTS_NN_ZOO_REFERENCE_H_
+#define FIRN_TESTS_NN_ZOO_REFERENCE_H_
+
+// What PyTorch makes of a network of the zoo (make_references.py), and how both are filled.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "firn/nn/module.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn::testing {
+
+struct ZooReference {
+  struct Input {
+    std::vector<int64_t> shape;  // with its batch
+    int64_t count = 0;           // i64 indices below it; 0: numbers
+  };
+  std::vector<Input> inputs;
+  int64_t parameters = 0;
+  std::string names;           // how many, and a digest
+  std::vector<int64_t> shape;  // of the result
+  double largest = 0;          // of its absolute values
+  std::vector<double> values;  // some of the result, evenly spread
+  std::vector<double> losses;  // before and after a step of SGD
+};
+inline constexpr double kZooRate = 0.01;  // of that step
+
+// The names that references/ has.
+std::vector<std::string> ZooReferences();
+// Throws when the file is none.
+ZooReference ReadZooReference(const std::string& name);
+
+// Fills parameters and buffers by their names.
+void FillByNames(nn::Module& net);
+// As in ZooReference::names.
+std::string NamesOf(const nn::Module& net);
+std::vector<Tensor> InputsOf(const ZooReference& reference);
+// The loss of a result.
+Tensor ZooLoss(const Tensor& y);
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_NN_ZOO_REFERENCE_H_
