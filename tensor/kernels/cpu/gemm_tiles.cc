@@ -35,7 +35,8 @@ Blocking BlockingOf(const GemmShape& s) {
   if (s.n <= kWide) return {512, kWide};
   return {256, s.n <= 768 ? 768 : 512};
 }
-constexpr int64_t kRows = 128, kMostRows = 512;  // for a thread, for all
+// Rows that are brought into tiles at once, and how many threads have room for some.
+constexpr int64_t kRows = kSplitBlocks * kTileRows, kMostPieces = 32;
 
 int64_t UpTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -43,8 +44,8 @@ int64_t UpTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 int64_t TilesSize(int64_t lanes, int64_t depth, int parts) {
   return UpTo(lanes, kPair) * UpTo(depth, kTileDepth) * parts;
 }
-int64_t LeftSize(const GemmShape& s, int parts) {
-  return TilesSize(std::min(s.m, kMostRows), std::min(s.k, BlockingOf(s).deep), parts);
+int64_t LeftSize(const GemmShape& s, int parts) {  // of one piece
+  return TilesSize(kRows, std::min(s.k, BlockingOf(s).deep), parts);
 }
 int64_t RightSize(const GemmShape& s, int parts) {
   const Blocking most = BlockingOf(s);
@@ -114,23 +115,6 @@ void MultiplyPair(const Block& b, int64_t i, int64_t j) {
   if (!whole) PutEdge(b, i, j, edge);
 }
 
-template <int kLeft, int kRight>
-void MultiplyBlock(const Block& b) {
-  const int64_t rows = UpTo(b.s.m, kPair) / kPair, groups = UpTo(b.s.n, kWide) / kWide;
-  const int64_t pieces = std::max<int64_t>(1, std::min<int64_t>(rows, 8));
-  ParallelFor(groups * pieces, 1, [&](int64_t begin, int64_t end) {
-    const inner::internal::TileScope scope;
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t group = unit / pieces * kWide, piece = unit % pieces;
-      for (int64_t i = rows * piece / pieces; i < rows * (piece + 1) / pieces; ++i) {
-        for (int64_t j = group; j < std::min(b.s.n, group + kWide); j += kPair) {
-          MultiplyPair<kLeft, kRight>(b, i * kPair, j);
-        }
-      }
-    }
-  });
-}
-
 // As floats. The step from a single row to the next means nothing, but oneDNN wants it to be as
 // long as a row.
 void MultiplyFloats(GemmShape s, const float* a, const float* b, float* c, bool accumulate) {
@@ -139,55 +123,85 @@ void MultiplyFloats(GemmShape s, const float* a, const float* b, float* c, bool 
   MultiplyOneDnn(s, a, b, c, accumulate);
 }
 
-// C's rows [begin, end), if their numbers of A are finite. `part`: all rows, and what `right` has
-// of columns and of the inner direction.
-template <int kLeft, int kRight>
-bool MultiplyRows(const GemmShape& part, int64_t begin, int64_t end, const float* a,
-                  const uint16_t* right, float* c, bool accumulate, uint16_t* left) {
-  GemmShape s = part;
-  s.m = end - begin;
-  if (!SplitAll<kLeft>({a + begin * s.a.row, s.a.row, s.a.col, true}, s.m, s.k, left)) return false;
-  MultiplyBlock<kLeft, kRight>({s, left, right, c + begin * s.c_row, accumulate});
-  return true;
+// What threads share of a block: some rows each or, where those are few, some columns of them, too.
+struct Pieces {
+  int64_t rows, groups;  // in units of kRows and kWide
+  int64_t down, across;
+
+  explicit Pieces(const GemmShape& s)
+      : rows(UpTo(s.m, kRows) / kRows), groups(UpTo(s.n, kWide) / kWide) {
+    const int64_t threads = NumChunks(kMostPieces, 1);
+    down = std::min(threads, rows);
+    across = std::min(threads / down, groups);
+  }
+};
+int64_t RoomForPieces(const GemmShape& s) {
+  return std::min(kMostPieces, UpTo(s.m, kRows) / kRows * (UpTo(s.n, kWide) / kWide));
 }
 
-// All rows. What is multiplied as floats does not depend on the threads: kRows with one that is not
+// All rows by groups [first, last) of columns.
+template <int kLeft, int kRight>
+void MultiplyGroups(const Block& b, int64_t first, int64_t last) {
+  const inner::internal::TileScope scope;
+  for (int64_t g = first * kWide; g < last * kWide; g += kWide) {
+    for (int64_t i = 0; i < b.s.m; i += kPair) {
+      for (int64_t j = g; j < std::min(b.s.n, g + kWide); j += kPair) {
+        MultiplyPair<kLeft, kRight>(b, i, j);
+      }
+    }
+  }
+}
+
+// A part of the inner direction, and of the columns. Each thread brings its rows into tiles and
+// multiplies them while they are near, and waits for others only before and after. What is
+// multiplied as floats does not depend on the threads: kRows by kWide with a row that is not
 // finite, or all.
 template <int kLeft, int kRight>
 void MultiplyPart(const GemmShape& part, const float* a, const float* b, float* c, bool accumulate,
-                  int64_t rows, uint16_t* left, uint16_t* right) {
+                  uint16_t* left, uint16_t* right) {
   const bool finite = SplitAll<kRight>({b, part.b.col, part.b.row, false}, part.n, part.k, right);
   if (!finite) return MultiplyFloats(part, a, b, c, accumulate);
-  const auto multiply = [&](int64_t begin, int64_t end) {
-    return MultiplyRows<kLeft, kRight>(part, begin, end, a, right, c, accumulate, left);
-  };
-  for (int64_t i = 0; i < part.m; i += rows) {
-    const int64_t end = std::min(part.m, i + rows);
-    if (multiply(i, end)) continue;
-    for (int64_t r = i; r < end; r += kRows) {
-      const int64_t last = std::min(end, r + kRows);
-      if (multiply(r, last)) continue;
+  const Pieces p(part);
+  const auto multiply = [&](int64_t piece) {
+    uint16_t* const rows = left + piece * TilesSize(kRows, part.k, kLeft);
+    const int64_t down = piece / p.across, across = piece % p.across;
+    const int64_t first = p.groups * across / p.across, last = p.groups * (across + 1) / p.across;
+    for (int64_t u = p.rows * down / p.down; u < p.rows * (down + 1) / p.down; ++u) {
+      const int64_t i = u * kRows;
       GemmShape s = part;
-      s.m = last - r;
-      MultiplyFloats(s, a + r * s.a.row, b, c + r * s.c_row, accumulate);
+      s.m = std::min(kRows, part.m - i);
+      const float* const from = a + i * s.a.row;
+      float* const to = c + i * s.c_row;
+      const int64_t blocks = UpTo(s.m, kPair) / kTileRows;
+      if (SplitIntoTiles<kLeft>({from, s.a.row, s.a.col, true}, s.m, blocks, s.k, rows)) {
+        MultiplyGroups<kLeft, kRight>({s, rows, right, to, accumulate}, first, last);
+        continue;
+      }
+      for (int64_t g = first; g < last; ++g) {
+        const int64_t j = g * kWide;
+        s.n = std::min(kWide, part.n - j);
+        MultiplyFloats(s, from, b + j * s.b.col, to + j, accumulate);
+      }
     }
-  }
+  };
+  ParallelFor(p.down * p.across, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) multiply(piece);
+  });
 }
 
 template <int kLeft, int kRight>
 void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate,
               void* workspace) {
-  auto* const left = static_cast<uint16_t*>(workspace);
-  uint16_t* const right = left + LeftSize(s, kLeft);
+  auto* const right = static_cast<uint16_t*>(workspace);
+  uint16_t* const left = right + RightSize(s, kRight);
   const Blocking most = BlockingOf(s);
-  const int64_t rows = std::min(kMostRows, kRows * NumThreads());
   GemmShape part = s;
   for (int64_t j = 0; j < s.n; j += most.columns) {
     part.n = std::min(most.columns, s.n - j);
     for (int64_t k = 0; k < s.k; k += most.deep) {
       part.k = std::min(most.deep, s.k - k);
       MultiplyPart<kLeft, kRight>(part, a + k * s.a.col, b + k * s.b.row + j * s.b.col, c + j,
-                                  accumulate || k > 0, rows, left, right);
+                                  accumulate || k > 0, left, right);
     }
   }
 }
@@ -197,8 +211,8 @@ void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool
 bool HasTileProducts() { return inner::internal::HasTiles() && MultipliesTiles(); }
 
 size_t GemmByTilesWorkspace(const GemmShape& s, const TileParts& parts) {
-  return static_cast<size_t>(LeftSize(s, parts.left) + RightSize(s, parts.right)) *
-         sizeof(uint16_t);
+  const int64_t left = LeftSize(s, parts.left) * RoomForPieces(s);
+  return static_cast<size_t>(left + RightSize(s, parts.right)) * sizeof(uint16_t);
 }
 
 void GemmByTiles(const GemmShape& s, const TileParts& parts, const float* a, const float* b,
