@@ -123,20 +123,28 @@ void MultiplyFloats(GemmShape s, const float* a, const float* b, float* c, bool 
   MultiplyOneDnn(s, a, b, c, accumulate);
 }
 
-// What threads share of a block: some rows each or, where those are few, some columns of them, too.
+// How threads share a block: each has some rows and some groups of columns. As evenly as can be,
+// and rather by rows, which are then brought into tiles once.
 struct Pieces {
-  int64_t rows, groups;  // in units of kRows and kWide
-  int64_t down, across;
+  int64_t rows, groups;  // in units of kPair and kWide
+  int64_t down = 1, across = 1;
 
   explicit Pieces(const GemmShape& s)
-      : rows(UpTo(s.m, kRows) / kRows), groups(UpTo(s.n, kWide) / kWide) {
+      : rows(UpTo(s.m, kPair) / kPair), groups(UpTo(s.n, kWide) / kWide) {
     const int64_t threads = NumChunks(kMostPieces, 1);
-    down = std::min(threads, rows);
-    across = std::min(threads / down, groups);
+    int64_t least = rows * groups;
+    for (int64_t d = std::min(threads, rows); d > 0 && threads > 1; --d) {
+      const int64_t a = std::min(threads / d, groups);
+      const int64_t most = UpTo(rows, d) / d * (UpTo(groups, a) / a);
+      if (most >= least) continue;
+      least = most;
+      down = d;
+      across = a;
+    }
   }
 };
 int64_t RoomForPieces(const GemmShape& s) {
-  return std::min(kMostPieces, UpTo(s.m, kRows) / kRows * (UpTo(s.n, kWide) / kWide));
+  return std::min(kMostPieces, UpTo(s.m, kPair) / kPair * (UpTo(s.n, kWide) / kWide));
 }
 
 // All rows by groups [first, last) of columns.
@@ -152,42 +160,61 @@ void MultiplyGroups(const Block& b, int64_t first, int64_t last) {
   }
 }
 
-// A part of the inner direction, and of the columns. Each thread brings its rows into tiles and
-// multiplies them while they are near, and waits for others only before and after. What is
-// multiplied as floats does not depend on the threads: kRows by kWide with a row that is not
-// finite, or all.
+// A part of the inner direction, and of the columns, of which `right` has the tiles.
 template <int kLeft, int kRight>
-void MultiplyPart(const GemmShape& part, const float* a, const float* b, float* c, bool accumulate,
-                  uint16_t* left, uint16_t* right) {
-  const bool finite = SplitAll<kRight>({b, part.b.col, part.b.row, false}, part.n, part.k, right);
-  if (!finite) return MultiplyFloats(part, a, b, c, accumulate);
-  const Pieces p(part);
-  const auto multiply = [&](int64_t piece) {
-    uint16_t* const rows = left + piece * TilesSize(kRows, part.k, kLeft);
+struct Part {
+  GemmShape s;
+  const float *a, *b;
+  float* c;
+  bool accumulate;
+  uint16_t *left, *right;
+
+  // Each thread brings its rows into tiles and multiplies them while they are near, and waits for
+  // others only before and after. What is multiplied as floats does not depend on the threads:
+  // kPair rows, one of which is not finite, by kWide columns, or all.
+  void Run() const {
+    if (!SplitAll<kRight>({b, s.b.col, s.b.row, false}, s.n, s.k, right)) {
+      return MultiplyFloats(s, a, b, c, accumulate);
+    }
+    const Pieces p(s);
+    ParallelFor(p.down * p.across, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t piece = begin; piece < end; ++piece) RunPiece(p, piece);
+    });
+  }
+
+ private:
+  void RunPiece(const Pieces& p, int64_t piece) const {
+    uint16_t* const tiles = left + piece * TilesSize(kRows, s.k, kLeft);
     const int64_t down = piece / p.across, across = piece % p.across;
     const int64_t first = p.groups * across / p.across, last = p.groups * (across + 1) / p.across;
-    for (int64_t u = p.rows * down / p.down; u < p.rows * (down + 1) / p.down; ++u) {
-      const int64_t i = u * kRows;
-      GemmShape s = part;
-      s.m = std::min(kRows, part.m - i);
-      const float* const from = a + i * s.a.row;
-      float* const to = c + i * s.c_row;
-      const int64_t blocks = UpTo(s.m, kPair) / kTileRows;
-      if (SplitIntoTiles<kLeft>({from, s.a.row, s.a.col, true}, s.m, blocks, s.k, rows)) {
-        MultiplyGroups<kLeft, kRight>({s, rows, right, to, accumulate}, first, last);
-        continue;
-      }
-      for (int64_t g = first; g < last; ++g) {
-        const int64_t j = g * kWide;
-        s.n = std::min(kWide, part.n - j);
-        MultiplyFloats(s, from, b + j * s.b.col, to + j, accumulate);
+    const int64_t end = std::min(s.m, p.rows * (down + 1) / p.down * kPair);
+    for (int64_t i = p.rows * down / p.down * kPair; i < end; i += kRows) {
+      const int64_t m = std::min(kRows, end - i);
+      if (ByTiles(i, m, first, last, tiles)) continue;
+      for (int64_t r = i; r < i + m; r += kPair) {
+        const int64_t rows = std::min(kPair, i + m - r);
+        if (!ByTiles(r, rows, first, last, tiles)) AsFloats(r, rows, first, last);
       }
     }
-  };
-  ParallelFor(p.down * p.across, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t piece = begin; piece < end; ++piece) multiply(piece);
-  });
-}
+  }
+  // Rows [i, i + m), if they are finite.
+  bool ByTiles(int64_t i, int64_t m, int64_t first, int64_t last, uint16_t* tiles) const {
+    GemmShape rows = s;
+    rows.m = m;
+    const TileOperand operand{a + i * s.a.row, s.a.row, s.a.col, true};
+    if (!SplitIntoTiles<kLeft>(operand, m, UpTo(m, kPair) / kTileRows, s.k, tiles)) return false;
+    MultiplyGroups<kLeft, kRight>({rows, tiles, right, c + i * s.c_row, accumulate}, first, last);
+    return true;
+  }
+  void AsFloats(int64_t i, int64_t m, int64_t first, int64_t last) const {
+    for (int64_t j = first * kWide; j < std::min(s.n, last * kWide); j += kWide) {
+      GemmShape some = s;
+      some.m = m;
+      some.n = std::min(kWide, s.n - j);
+      MultiplyFloats(some, a + i * s.a.row, b + j * s.b.col, c + i * s.c_row + j, accumulate);
+    }
+  }
+};
 
 template <int kLeft, int kRight>
 void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate,
@@ -200,8 +227,10 @@ void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool
     part.n = std::min(most.columns, s.n - j);
     for (int64_t k = 0; k < s.k; k += most.deep) {
       part.k = std::min(most.deep, s.k - k);
-      MultiplyPart<kLeft, kRight>(part, a + k * s.a.col, b + k * s.b.row + j * s.b.col, c + j,
-                                  accumulate || k > 0, left, right);
+      Part<kLeft, kRight>{part,  a + k * s.a.col,     b + k * s.b.row + j * s.b.col,
+                          c + j, accumulate || k > 0, left,
+                          right}
+          .Run();
     }
   }
 }
