@@ -35,7 +35,8 @@ Blocking BlockingOf(const GemmShape& s) {
   if (s.n <= kWide) return {512, kWide};
   return {256, s.n <= 768 ? 768 : 512};
 }
-constexpr int64_t kRows = 128, kMostRows = 512;  // for a thread, for all
+// Rows that are brought into tiles at once, and how many threads have room for some.
+constexpr int64_t kRows = kSplitBlocks * kTileRows, kMostPieces = 32;
 
 int64_t UpTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -43,8 +44,8 @@ int64_t UpTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 int64_t TilesSize(int64_t lanes, int64_t depth, int parts) {
   return UpTo(lanes, kPair) * UpTo(depth, kTileDepth) * parts;
 }
-int64_t LeftSize(const GemmShape& s, int parts) {
-  return TilesSize(std::min(s.m, kMostRows), std::min(s.k, BlockingOf(s).deep), parts);
+int64_t LeftSize(const GemmShape& s, int parts) {  // of one piece
+  return TilesSize(kRows, std::min(s.k, BlockingOf(s).deep), parts);
 }
 int64_t RightSize(const GemmShape& s, int parts) {
   const Blocking most = BlockingOf(s);
@@ -114,23 +115,6 @@ void MultiplyPair(const Block& b, int64_t i, int64_t j) {
   if (!whole) PutEdge(b, i, j, edge);
 }
 
-template <int kLeft, int kRight>
-void MultiplyBlock(const Block& b) {
-  const int64_t rows = UpTo(b.s.m, kPair) / kPair, groups = UpTo(b.s.n, kWide) / kWide;
-  const int64_t pieces = std::max<int64_t>(1, std::min<int64_t>(rows, 8));
-  ParallelFor(groups * pieces, 1, [&](int64_t begin, int64_t end) {
-    const inner::internal::TileScope scope;
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t group = unit / pieces * kWide, piece = unit % pieces;
-      for (int64_t i = rows * piece / pieces; i < rows * (piece + 1) / pieces; ++i) {
-        for (int64_t j = group; j < std::min(b.s.n, group + kWide); j += kPair) {
-          MultiplyPair<kLeft, kRight>(b, i * kPair, j);
-        }
-      }
-    }
-  });
-}
-
 // As floats. The step from a single row to the next means nothing, but oneDNN wants it to be as
 // long as a row.
 void MultiplyFloats(GemmShape s, const float* a, const float* b, float* c, bool accumulate) {
@@ -139,55 +123,114 @@ void MultiplyFloats(GemmShape s, const float* a, const float* b, float* c, bool 
   MultiplyOneDnn(s, a, b, c, accumulate);
 }
 
-// C's rows [begin, end), if their numbers of A are finite. `part`: all rows, and what `right` has
-// of columns and of the inner direction.
-template <int kLeft, int kRight>
-bool MultiplyRows(const GemmShape& part, int64_t begin, int64_t end, const float* a,
-                  const uint16_t* right, float* c, bool accumulate, uint16_t* left) {
-  GemmShape s = part;
-  s.m = end - begin;
-  if (!SplitAll<kLeft>({a + begin * s.a.row, s.a.row, s.a.col, true}, s.m, s.k, left)) return false;
-  MultiplyBlock<kLeft, kRight>({s, left, right, c + begin * s.c_row, accumulate});
-  return true;
+// How threads share a block: each has some rows and some groups of columns. As evenly as can be,
+// and rather by rows, which are then brought into tiles once.
+struct Pieces {
+  int64_t rows, groups;  // in units of kPair and kWide
+  int64_t down = 1, across = 1;
+
+  explicit Pieces(const GemmShape& s)
+      : rows(UpTo(s.m, kPair) / kPair), groups(UpTo(s.n, kWide) / kWide) {
+    const int64_t threads = NumChunks(kMostPieces, 1);
+    int64_t least = rows * groups;
+    for (int64_t d = std::min(threads, rows); d > 0 && threads > 1; --d) {
+      const int64_t a = std::min(threads / d, groups);
+      const int64_t most = UpTo(rows, d) / d * (UpTo(groups, a) / a);
+      if (most >= least) continue;
+      least = most;
+      down = d;
+      across = a;
+    }
+  }
+};
+int64_t RoomForPieces(const GemmShape& s) {
+  return std::min(kMostPieces, UpTo(s.m, kPair) / kPair * (UpTo(s.n, kWide) / kWide));
 }
 
-// All rows. What is multiplied as floats does not depend on the threads: kRows with one that is not
-// finite, or all.
+// All rows by groups [first, last) of columns.
 template <int kLeft, int kRight>
-void MultiplyPart(const GemmShape& part, const float* a, const float* b, float* c, bool accumulate,
-                  int64_t rows, uint16_t* left, uint16_t* right) {
-  const bool finite = SplitAll<kRight>({b, part.b.col, part.b.row, false}, part.n, part.k, right);
-  if (!finite) return MultiplyFloats(part, a, b, c, accumulate);
-  const auto multiply = [&](int64_t begin, int64_t end) {
-    return MultiplyRows<kLeft, kRight>(part, begin, end, a, right, c, accumulate, left);
-  };
-  for (int64_t i = 0; i < part.m; i += rows) {
-    const int64_t end = std::min(part.m, i + rows);
-    if (multiply(i, end)) continue;
-    for (int64_t r = i; r < end; r += kRows) {
-      const int64_t last = std::min(end, r + kRows);
-      if (multiply(r, last)) continue;
-      GemmShape s = part;
-      s.m = last - r;
-      MultiplyFloats(s, a + r * s.a.row, b, c + r * s.c_row, accumulate);
+void MultiplyGroups(const Block& b, int64_t first, int64_t last) {
+  const inner::internal::TileScope scope;
+  for (int64_t g = first * kWide; g < last * kWide; g += kWide) {
+    for (int64_t i = 0; i < b.s.m; i += kPair) {
+      for (int64_t j = g; j < std::min(b.s.n, g + kWide); j += kPair) {
+        MultiplyPair<kLeft, kRight>(b, i, j);
+      }
     }
   }
 }
 
+// A part of the inner direction, and of the columns, of which `right` has the tiles.
+template <int kLeft, int kRight>
+struct Part {
+  GemmShape s;
+  const float *a, *b;
+  float* c;
+  bool accumulate;
+  uint16_t *left, *right;
+
+  // Each thread brings its rows into tiles and multiplies them while they are near, and waits for
+  // others only before and after. What is multiplied as floats does not depend on the threads:
+  // kPair rows, one of which is not finite, by kWide columns, or all.
+  void Run() const {
+    if (!SplitAll<kRight>({b, s.b.col, s.b.row, false}, s.n, s.k, right)) {
+      return MultiplyFloats(s, a, b, c, accumulate);
+    }
+    const Pieces p(s);
+    ParallelFor(p.down * p.across, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t piece = begin; piece < end; ++piece) RunPiece(p, piece);
+    });
+  }
+
+ private:
+  void RunPiece(const Pieces& p, int64_t piece) const {
+    uint16_t* const tiles = left + piece * TilesSize(kRows, s.k, kLeft);
+    const int64_t down = piece / p.across, across = piece % p.across;
+    const int64_t first = p.groups * across / p.across, last = p.groups * (across + 1) / p.across;
+    const int64_t end = std::min(s.m, p.rows * (down + 1) / p.down * kPair);
+    for (int64_t i = p.rows * down / p.down * kPair; i < end; i += kRows) {
+      const int64_t m = std::min(kRows, end - i);
+      if (ByTiles(i, m, first, last, tiles)) continue;
+      for (int64_t r = i; r < i + m; r += kPair) {
+        const int64_t rows = std::min(kPair, i + m - r);
+        if (!ByTiles(r, rows, first, last, tiles)) AsFloats(r, rows, first, last);
+      }
+    }
+  }
+  // Rows [i, i + m), if they are finite.
+  bool ByTiles(int64_t i, int64_t m, int64_t first, int64_t last, uint16_t* tiles) const {
+    GemmShape rows = s;
+    rows.m = m;
+    const TileOperand operand{a + i * s.a.row, s.a.row, s.a.col, true};
+    if (!SplitIntoTiles<kLeft>(operand, m, UpTo(m, kPair) / kTileRows, s.k, tiles)) return false;
+    MultiplyGroups<kLeft, kRight>({rows, tiles, right, c + i * s.c_row, accumulate}, first, last);
+    return true;
+  }
+  void AsFloats(int64_t i, int64_t m, int64_t first, int64_t last) const {
+    for (int64_t j = first * kWide; j < std::min(s.n, last * kWide); j += kWide) {
+      GemmShape some = s;
+      some.m = m;
+      some.n = std::min(kWide, s.n - j);
+      MultiplyFloats(some, a + i * s.a.row, b + j * s.b.col, c + i * s.c_row + j, accumulate);
+    }
+  }
+};
+
 template <int kLeft, int kRight>
 void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate,
               void* workspace) {
-  auto* const left = static_cast<uint16_t*>(workspace);
-  uint16_t* const right = left + LeftSize(s, kLeft);
+  auto* const right = static_cast<uint16_t*>(workspace);
+  uint16_t* const left = right + RightSize(s, kRight);
   const Blocking most = BlockingOf(s);
-  const int64_t rows = std::min(kMostRows, kRows * NumThreads());
   GemmShape part = s;
   for (int64_t j = 0; j < s.n; j += most.columns) {
     part.n = std::min(most.columns, s.n - j);
     for (int64_t k = 0; k < s.k; k += most.deep) {
       part.k = std::min(most.deep, s.k - k);
-      MultiplyPart<kLeft, kRight>(part, a + k * s.a.col, b + k * s.b.row + j * s.b.col, c + j,
-                                  accumulate || k > 0, rows, left, right);
+      Part<kLeft, kRight>{part,  a + k * s.a.col,     b + k * s.b.row + j * s.b.col,
+                          c + j, accumulate || k > 0, left,
+                          right}
+          .Run();
     }
   }
 }
@@ -197,14 +240,14 @@ void Multiply(const GemmShape& s, const float* a, const float* b, float* c, bool
 bool HasTileProducts() { return inner::internal::HasTiles() && MultipliesTiles(); }
 
 size_t GemmByTilesWorkspace(const GemmShape& s, const TileParts& parts) {
-  return static_cast<size_t>(LeftSize(s, parts.left) + RightSize(s, parts.right)) *
-         sizeof(uint16_t);
+  const int64_t left = LeftSize(s, parts.left) * RoomForPieces(s);
+  return static_cast<size_t>(left + RightSize(s, parts.right)) * sizeof(uint16_t);
 }
 
 void GemmByTiles(const GemmShape& s, const TileParts& parts, const float* a, const float* b,
                  float* c, bool accumulate, void* workspace) {
-  if (parts.left == 1) return Multiply<1, 3>(s, a, b, c, accumulate, workspace);
-  if (parts.right == 1) return Multiply<3, 1>(s, a, b, c, accumulate, workspace);
+  if (parts.left == 1) return Multiply<1, 2>(s, a, b, c, accumulate, workspace);
+  if (parts.right == 1) return Multiply<2, 1>(s, a, b, c, accumulate, workspace);
   Multiply<3, 3>(s, a, b, c, accumulate, workspace);
 }
 

@@ -29,7 +29,7 @@ struct Sizes {
 
   PanelShape input() const { return {kGates, hidden, in, 1, in, tiles}; }
   PanelShape step() const { return {kGates, hidden, hidden, 1, hidden, tiles}; }
-  PanelShape back() const { return {1, hidden, kGates * hidden, hidden, 1, tiles}; }
+  PanelShape back() const { return {1, hidden, kGates * hidden, hidden, 1, tiles, 2}; }
 };
 
 Sizes SizesOf(const TensorSpec& x, const TensorSpec& h0, const TensorSpec& gates, bool tiles) {

@@ -94,9 +94,9 @@ struct Sizes {
   bool projected, tiles;
 
   PanelShape step() const { return {kGates, hidden, state, 1, state, tiles}; }
-  PanelShape back() const { return {1, state, kGates * hidden, state, 1, tiles}; }
+  PanelShape back() const { return {1, state, kGates * hidden, state, 1, tiles, 2}; }
   PanelShape projection() const { return {1, state, hidden, 1, hidden, tiles}; }
-  PanelShape projection_back() const { return {1, hidden, state, hidden, 1, tiles}; }
+  PanelShape projection_back() const { return {1, hidden, state, hidden, 1, tiles, 2}; }
 };
 
 // Some rows of a step that all have a state before it or all begin: their states, and the first of

@@ -98,8 +98,12 @@ void PackAll(Panels<T>& panels, const T* weight) {
 template <class T>
 StepGrid PlanFor(const TimeSteps& steps, const PanelShape& s, bool whole_rows = false) {
   const double elements = static_cast<double>(s.groups * s.units) * static_cast<double>(s.depth);
-  return PlanSteps(steps, Panels<T>::Count(s), 2 * elements * static_cast<double>(steps.batch),
-                   elements * sizeof(T), whole_rows);
+  const bool tiles = Panels<T>::ByTiles(s);
+  return PlanSteps(steps, Panels<T>::Count(s),
+                   {.flops = 2 * elements * static_cast<double>(steps.batch),
+                    .bytes = elements * (tiles ? sizeof(uint16_t) : sizeof(T)),
+                    .few_rows = tiles ? inner::internal::kTileRows : 8},
+                   whole_rows);
 }
 
 // What x and the biases give to the sums of all steps: x w_ih^T + bias, into rows that are
@@ -175,7 +179,7 @@ class InputSums {
 
   // Where weights are bfloat16, so is x.
   static PanelShape OfInput(PanelShape s) {
-    s.exact = s.tiles;
+    if (s.tiles) s.parts = 1;
     return s;
   }
   GemmShape Product() const {
@@ -283,7 +287,7 @@ class GradProducts {
 
  private:
   // The gates' gradients are no bfloat16, the other operand is.
-  static constexpr TileParts kOfWeight = {1, 3}, kOfInput = {3, 1};
+  static constexpr TileParts kOfWeight = {1, 2}, kOfInput = {2, 1};
   static constexpr double kWorthTiles = 4e6;
 
   bool ByTiles(const GemmShape& s) const {

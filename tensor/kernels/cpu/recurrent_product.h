@@ -25,9 +25,11 @@ namespace firn::cpu {
 // at k * row + (group * units + unit) * column. One of `row` and `column` is 1.
 struct PanelShape {
   int64_t groups, units, depth, row, column;
-  // Numbers of B are bfloat16 in f32: multiplied by AMX. `exact`: those of A are, too. Requires
-  // RecurrentTiles().
-  bool tiles = false, exact = false;
+  // Numbers of B are bfloat16 in f32: multiplied by AMX, those of A in so many parts, one if they
+  // are bfloat16, too. Three keep what f32 has of sums that are results in f32, and two, which
+  // leave 2^-18 of a number, of those that end as bfloat16. Requires RecurrentTiles().
+  bool tiles = false;
+  int parts = 3;
 };
 
 template <class T>
@@ -96,7 +98,7 @@ class Panels {
 
   // B as a factor of PanelSums. Requires: float, ByTiles(shape), four groups.
   PanelFactor Times(const T* a, int64_t a_row) const {
-    return {a, a_row, shape_.depth, TileColumn(0), shape_.exact};
+    return {a, a_row, shape_.depth, TileColumn(0), shape_.parts == 1};
   }
 
   // C = A B or C += A B for `rows` rows and the columns of panels [first, last). Group g of C's
@@ -145,7 +147,7 @@ class Panels {
           }
         };
         const int vectors = Vectors(shape_);
-        return MultiplyTileColumns(shape_.exact, a, a_row, rows, shape_.depth, TileColumn(0),
+        return MultiplyTileColumns(shape_.parts, a, a_row, rows, shape_.depth, TileColumn(0),
                                    first * vectors, last * vectors, put);
       }
     }

@@ -74,18 +74,29 @@ struct StepGrid {
   }
 };
 
-// `flops` of one step and `bytes` of weights that each of them reads. By sequences where each
-// thread has enough of them to make reading the weights worth it, by columns where a step is long
-// enough to be worth several threads; with `whole_rows` by sequences in any case.
-inline StepGrid PlanSteps(const TimeSteps& s, int64_t panels, double flops, double bytes,
+// A step's work: what it computes, the weights that it reads, and with how many sequences at least
+// a thread's products are as fast as those of many.
+struct StepCost {
+  double flops, bytes;
+  int64_t few_rows;
+};
+
+// By sequences where each thread has enough of them to make reading all weights worth it, by
+// columns where a step is long enough to be worth several threads; with `whole_rows` by sequences
+// in any case. Cut by columns, threads wait for each other twice a step, some tens of microseconds
+// of work: where another program takes a core, each of these waits may last a turn of the
+// scheduler.
+inline StepGrid PlanSteps(const TimeSteps& s, int64_t panels, const StepCost& cost,
                           bool whole_rows) {
   constexpr double kSharedFlops = 5e5, kAllFlops = 2e6;
-  constexpr int64_t kFewRows = 8;
-  constexpr double kNear = 512 << 10;  // stays in the nearest caches
+  // What stays in a second-level cache; less where the last sequences end before the first ones, so
+  // that threads with all columns have unlike shares.
+  const double near = s.sizes == nullptr ? 1 << 20 : 512 << 10;
+  const auto [flops, bytes, few_rows] = cost;
   StepGrid grid{1, 1, s.batch, panels};
   const int64_t threads = NumChunks(NumThreads(), 1);
   if (flops * static_cast<double>(s.count) < kAllFlops) return grid;
-  if (whole_rows || (s.batch >= threads * kFewRows && bytes <= kNear)) {
+  if (whole_rows || (s.batch >= threads * few_rows && bytes <= near)) {
     grid.down = std::clamp<int64_t>(threads, 1, std::max<int64_t>(s.batch, 1));
   } else if (flops >= kSharedFlops) {
     grid.across = std::min(threads, panels);

@@ -16,7 +16,7 @@ namespace firn::cpu {
 
 inline bool RecurrentTiles() { return HasTileProducts(); }
 
-// Of the inner direction at once: the tiles of 32 rows of A, 48 KiB, stay near.
+// Of the inner direction at once: the tiles of 32 rows of A, 48 KiB at most, stay near.
 inline constexpr int64_t kTilesDeep = 256;
 inline constexpr int64_t kDeepBits = inner::internal::kTileRows * kTilesDeep;
 inline constexpr int64_t kSumsRow =
@@ -88,19 +88,19 @@ void MultiplyTileColumns(const float* a, int64_t a_row, int64_t rows, int64_t de
 
 // A B for vectors [begin, end) of 16 columns: calls put(vector, row, rows, begins, sums) for up to
 // 16 rows from `row` on, of which `sums` has a part of the sums, kSumsRow apart, the first one
-// where `begins`. `exact`: numbers of A are bfloat16; others are multiplied in three parts, which
-// keeps sums as exact as those of f32.
+// where `begins`. Numbers of A are multiplied in 1, 2 or 3 parts (split_tiles.h).
 template <class Put>
-void MultiplyTileColumns(bool exact, const float* a, int64_t a_row, int64_t rows, int64_t depth,
+void MultiplyTileColumns(int parts, const float* a, int64_t a_row, int64_t rows, int64_t depth,
                          const uint16_t* b, int64_t begin, int64_t end, const Put& put) {
-  const auto multiply =
-      exact ? internal::MultiplyTileColumns<1, Put> : internal::MultiplyTileColumns<3, Put>;
+  const auto multiply = parts == 1   ? internal::MultiplyTileColumns<1, Put>
+                        : parts == 2 ? internal::MultiplyTileColumns<2, Put>
+                                     : internal::MultiplyTileColumns<3, Put>;
   multiply(a, a_row, rows, depth, b, begin, end, put);
 }
 
 // A product whose sums PanelSums adds up: of `depth` numbers of each row of A, with B's panels of
-// four vectors of columns. `exact` as above; other numbers of A are multiplied in two parts, which
-// leave 2^-18 of them.
+// four vectors of columns. `exact`: numbers of A are bfloat16; others are multiplied in two parts,
+// which leave 2^-18 of them.
 struct PanelFactor {
   const float* a;
   int64_t a_row, depth;

@@ -24,7 +24,7 @@ struct Sizes {
 
   PanelShape input() const { return {1, hidden, in, 1, in, tiles}; }
   PanelShape step() const { return {1, hidden, hidden, 1, hidden, tiles}; }
-  PanelShape back() const { return {1, hidden, hidden, hidden, 1, tiles}; }
+  PanelShape back() const { return {1, hidden, hidden, hidden, 1, tiles, 2}; }
 };
 
 Sizes SizesOf(const TensorSpec& x, const TensorSpec& h0, const TensorSpec& y, bool tiles) {

@@ -138,6 +138,12 @@ void AddTernary(Samples& s) {
   s.Add("nothing", {Normal({0, 3}), Normal({3}), Normal({3})}, AddcmulAttrs{});
   s.AddLarge("4M", {Normal({2048, 2048}, 1), Normal({2048, 2048}, 2), Positive({2048, 2048}, 3)},
              AddcmulAttrs{2}, 3 * 4.2e6, 67.1e6);
+  s.AddLarge("factors and terms of channels",
+             {Normal({64, 1, 1}, 1), Normal({32, 64, 56, 56}, 2), Positive({64, 1, 1}, 3)},
+             AddcmulAttrs{1}, 2 * 6.4e6, 51.4e6);
+  s.AddLarge("terms of channels",
+             {Normal({64, 1, 1}, 1), Normal({32, 64, 56, 56}, 2), Positive({32, 64, 56, 56}, 3)},
+             AddcmulAttrs{1}, 2 * 6.4e6, 77.1e6);
   s.AddError("shapes", {Normal({3}), Normal({3}), Normal({4})}, AddcmulAttrs{}, "do not broadcast");
 }
 

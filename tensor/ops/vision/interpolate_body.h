@@ -32,8 +32,7 @@ struct ResampleRule {
     if (align) scale = out > 1 ? (i - 1) / (o - 1) : 0;
     const double half = cubic ? 2 : 1;
     support = antialias ? half * std::max(scale, 1.0) : half;
-    const bool nearest =
-        mode == InterpolateMode::kNearest || mode == InterpolateMode::kNearestExact;
+    nearest = mode == InterpolateMode::kNearest || mode == InterpolateMode::kNearestExact;
     // A window of a real width begins within one element, so that it may meet one more than fit.
     const double most = nearest ? 1 : antialias ? std::ceil(support) * 2 + 1 : 2 * half;
     taps = most < i ? static_cast<int64_t>(most) : in;
@@ -67,7 +66,7 @@ struct ResampleRule {
 
   // The weight of element i; for antialiased ones up to a common factor.
   FIRN_HOST_DEVICE double Weight(int64_t i, double at) const {
-    if (mode == InterpolateMode::kNearest || mode == InterpolateMode::kNearestExact) return 1;
+    if (nearest) return 1;
     double d = static_cast<double>(i) - at;
     if (antialias) d = (d + 0.5) / (scale > 1 ? scale : 1);
     d = std::abs(d);
@@ -79,7 +78,7 @@ struct ResampleRule {
 
   int64_t in, out, taps = 1;
   InterpolateMode mode;
-  bool align, antialias, cubic, given;
+  bool align, antialias, cubic, given, nearest = false;
   double scale = 1, support = 1;
 };
 
@@ -122,6 +121,7 @@ template <class T>
 struct ResampleBody {
   ResampleTable<T> table;
   int64_t in, out, inner, taps;
+  bool copies;  // all weights are 1, of one element for each output
   const T* x;
   T* y;
 
@@ -144,6 +144,10 @@ struct ResampleBody {
         const T* const from = x + (row / out * in + table.begins[o]) * inner;
         const T* const w = table.weights + o * taps;
         T* const to = y + row * inner;
+        if (copies) {
+          std::copy(from + first, from + last, to + first);
+          return;
+        }
         for (int64_t j = first; j < last; ++j) to[j] = w[0] * from[j];
         for (int64_t t = 1; t < taps; ++t) {
           const T* const tap = from + t * inner;
@@ -179,6 +183,7 @@ template <class T>
 struct ResampleGradBody {
   ResampleTable<T> table;
   int64_t in, out, inner, taps;
+  bool copies;  // all weights are 1
   const T* dy;
   T* dx;
 
@@ -210,24 +215,29 @@ struct ResampleGradBody {
     dx[i] = sum;
   }
   void operator()(int64_t begin, int64_t end) const {
-    const int64_t length = inner == 1 ? in : inner, each = inner == 1 ? OutputsOfEach() : 0;
+    const int64_t length = inner == 1 ? in : inner, each = OutputsOfEach();
+    const bool pairs = copies && each == 2;
+    if (inner == 1 && pairs) return Pairs(begin, end);
     ForEachRowOf(begin, end, length, [&](int64_t row, int64_t first, int64_t last) {
-      if (each == 2) {
-        Groups<2>(dy + row * out, dx + row * in, first, last);
-      } else if (each > 0) {
-        Groups<0>(dy + row * out, dx + row * in, first, last);
-      } else if (inner == 1) {
-        Line(dy + row * out, dx + row * in, first, last);
-      } else {
-        const int64_t e = row % in;
-        const T* const from = dy + row / in * out * inner;
-        T* const to = dx + row * inner;
-        std::fill(to + first, to + last, T(0));
-        for (int64_t o = FirstFrom(e - taps + 1); o < out && table.begins[o] <= e; ++o) {
-          const T w = WeightOf(e, o);
-          const T* const line = from + o * inner;
-          for (int64_t j = first; j < last; ++j) to[j] += w * line[j];
-        }
+      if (inner == 1) {
+        each > 0 ? Groups(dy + row * out, dx + row * in, first, last)
+                 : Line(dy + row * out, dx + row * in, first, last);
+        return;
+      }
+      const int64_t e = row % in;
+      const T* const from = dy + row / in * out * inner;
+      T* const to = dx + row * inner;
+      if (pairs) {
+        const T *const one = from + 2 * e * inner, *const other = one + inner;
+        FIRN_INDEPENDENT_STEPS
+        for (int64_t j = first; j < last; ++j) to[j] = T(0) + one[j] + other[j];
+        return;
+      }
+      std::fill(to + first, to + last, T(0));
+      for (int64_t o = FirstFrom(e - taps + 1); o < out && table.begins[o] <= e; ++o) {
+        const T w = WeightOf(e, o);
+        const T* const line = from + o * inner;
+        for (int64_t j = first; j < last; ++j) to[j] += w * line[j];
       }
     });
   }
@@ -244,10 +254,16 @@ struct ResampleGradBody {
     }
     return each;
   }
+  // Elements of all rows, which lie one behind the other as their outputs do.
+  void Pairs(int64_t begin, int64_t end) const {
+    const T* const from = dy;
+    T* const to = dx;
+    FIRN_INDEPENDENT_STEPS
+    for (int64_t e = begin; e < end; ++e) to[e] = T(0) + from[2 * e] + from[2 * e + 1];
+  }
   // Sums that no later one waits for, as it would by memory.
-  template <int64_t kEach>
   void Groups(const T* from, T* to, int64_t first, int64_t last) const {
-    const int64_t each = kEach > 0 ? kEach : out / in;
+    const int64_t each = out / in;
     FIRN_INDEPENDENT_STEPS
     for (int64_t e = first; e < last; ++e) {
       T sum = 0;
@@ -288,8 +304,8 @@ struct ResampleKernelOf {
       int64_t* const begins = k.workspace<int64_t>();
       const ResampleTable<T> table{begins, reinterpret_cast<T*>(begins + rule.out)};
       FIRN_RETURN_IF_ERROR(on.ForEach(rule.out, TableBody<T>{rule, table}));
-      return on.ForEach(
-          n, Body<T>{table, rule.in, rule.out, inner, rule.taps, k.in<T>(0), k.out<T>()});
+      return on.ForEach(n, Body<T>{table, rule.in, rule.out, inner, rule.taps, rule.nearest,
+                                   k.in<T>(0), k.out<T>()});
     };
     return k.in_spec(0).dtype == DType::kF64 ? run(TypeTag<double>()) : run(TypeTag<float>());
   }

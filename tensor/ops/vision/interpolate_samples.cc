@@ -90,6 +90,7 @@ void ForEachCase(const F& f) {
   f("nearest, fewer, rows", ResampleAttrs{1, 7, 3, kNearest}, 4);
   f("nearest exact", ResampleAttrs{1, 5, 9, kExact}, 3);
   f("nearest, twice as many", ResampleAttrs{1, 21, 42, kNearest}, 1);
+  f("nearest, twice as many rows", ResampleAttrs{1, 5, 10, kNearest}, 19);
   f("nearest, three times as many", ResampleAttrs{1, 5, 15, kNearest}, 1);
   f("nearest, a scale", ResampleAttrs{1, 5, 7, kNearest, false, false, 0.65}, 1);
   f("linear", ResampleAttrs{1, 4, 9, kLinear}, 1);
