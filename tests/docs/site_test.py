@@ -159,7 +159,9 @@ class SiteTest(unittest.TestCase):
 
     def test_the_search_has_what_people_look_for(self):
         titles = {(title, url) for url, _, parts in self.entries for title, *_ in parts}
-        for title, path in (("Conv2d", "docs/operations.md"), ("Threads", "README.md")):
+        for title, path in (("Conv2d", "docs/reference/layers.md"), ("Conv2d", "docs/operations.md"),
+                            ("Adam", "docs/reference/optimizers.md"),
+                            ("FIRN_NUM_THREADS", "docs/reference/environment.md")):
             self.assertIn((title, address(path)), titles)
         for url, _, parts in self.entries:
             for _, place, _, _ in parts:
