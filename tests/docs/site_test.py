@@ -116,7 +116,7 @@ class SiteTest(unittest.TestCase):
 
     def test_all_pages_are_there(self):
         self.assertGreater(len(self.site.paths), 50)
-        for path in ("README.md", "docs/operations.md", "io/data/README.md"):
+        for path in ("README.md", "docs/tutorial.md", "docs/reference/layers.md", "io/data/README.md"):
             self.assertIn(address(path), self.pages)
 
     def test_every_link_leads_to_a_page_and_a_place_on_it(self):
