@@ -11,9 +11,10 @@
   const marks = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"};
   const escaped = (text) => text.replace(/[&<>"]/g, (c) => marks[c]);
 
-  // How well an entry has all words; 0: it lacks one. What is called so comes first, then what begins so.
+  // How well an entry has all words; 0: it lacks one. What is called so comes first, then what
+  // begins so; of those, what is written so, and references before other pages.
   const score = (entry, words) => {
-    let sum = 0;
+    let sum = entry.title === field.value.trim() ? 30 : 0;
     for (const word of words) {
       const title = entry.low;
       if (title === word || title.endsWith("::" + word)) sum += 100;
@@ -22,6 +23,7 @@
       else if (entry.text.includes(word)) sum += 1 + Math.min(4, entry.text.split(word).length - 1);
       else return 0;
     }
+    if (/^docs\/(reference\/|operations)/.test(entry.url)) sum += 8;
     return sum + (entry.row ? 0 : 2);
   };
 

@@ -25,7 +25,7 @@ from markup import Page, anchor  # noqa: E402
 from site_pages import Site, address  # noqa: E402
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-VOID = {"meta", "link", "input", "br", "hr", "img"}
+VOID = {"meta", "link", "input", "br", "hr", "img"}  # without an end
 
 
 class Reader(html.parser.HTMLParser):
@@ -187,7 +187,7 @@ class SiteTest(unittest.TestCase):
         found = re.search(r'<div id="found">(.*?)</div>', self.chromium("index.html?q=Conv2d", "--dump-dom"), re.S)
         self.assertTrue(found)
         first = re.search(r'<a href="([^"]+)"><b>([^<]+)</b>', found[1])
-        self.assertIn("Conv2d", first[2])
+        self.assertEqual(first[2], "Conv2d")
         file, _, place = first[1].partition("#")
         self.assertIn(place, self.pages[file].ids)
 
@@ -222,7 +222,7 @@ class SiteTest(unittest.TestCase):
         for name, page, options in (
                 ("light", "docs/tutorial.html", ["--window-size=1280,1000"]),
                 ("dark", "docs/tutorial.html", ["--window-size=1280,1000", "--force-dark-mode"]),
-                ("narrow", "docs/reference/layers.html", ["--window-size=400,900"]),
+                ("narrow", "docs/reference/layers.html", ["--window-size=400,1600"]),
                 ("search", "index.html?q=Conv2d", ["--window-size=1280,1000"])):
             path = os.path.join(folder, f"{name}.png")
             self.chromium(page, f"--screenshot={path}", *options)

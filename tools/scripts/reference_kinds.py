@@ -253,7 +253,7 @@ class Kinds:
         for (name, summary, footer), arguments in self.of_kind("command"):
             rows = [(f"`{names}`", re.sub(r"^(\w+):\1 ", r"\1 ", kind), *parts) for names, kind, *parts in arguments]
             text += f"## firn {name}\n\n{summary}. {linked(where[name])}\n\n"
-            text += table(("argument", "of", "unless given", "", "what it does"),
+            text += table(("argument", "of", "unless given", "needed", "what it does"),
                           [tuple(cell(c) for c in row) for row in rows])
             text += _footer(footer)
             count += 1

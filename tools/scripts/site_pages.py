@@ -15,14 +15,14 @@ PICTURES = (".svg", ".png", ".jpg", ".gif")
 LANGUAGES = {".cc": "cpp", ".h": "cpp", ".cu": "cpp", ".cuh": "cpp", ".py": "python", ".sh": "sh", ".json": "json",
              "": "sh"}
 
-FIRST = ("README.md", "docs/tutorial.md")
+FIRST = ("README.md", "docs/tutorial.md", "docs/reference/README.md", "docs/operations.md", "CONTRIBUTING.md")
 
 # The headings of the list of pages, and whose pages stand there: the first that fits has it.
 GROUPS = (
     ("Start", lambda p: p in ("README.md", "docs/tutorial.md", "docs/pytorch.md", "docs/nnabla.md", "CHANGELOG.md")),
     ("Reference", lambda p: p.startswith("docs/reference/") or p in (
         "docs/operations.md", "docs/onnx.md", "docs/nnabla_functions.md", "docs/nnabla_export.md", "docs/glossary.md")),
-    ("Guides", lambda p: p.startswith("docs/") and p.count("/") == 1 and
+    ("Guides", lambda p: p == "CONTRIBUTING.md" or p.startswith("docs/") and p.count("/") == 1 and
      not p.startswith(("docs/performance", "docs/decisions"))),
     ("Folders", lambda p: p.endswith("/README.md") and not p.startswith("docs/")),
     ("Decisions and measurements", lambda p: True),
@@ -43,7 +43,8 @@ content="default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 
 <body>
 <header>
 <a class="name" href="{up}index.html">Firn</a>
-<form role="search"><input id="query" type="search" placeholder="Search, for example Conv2d" aria-label="Search"
+<input id="menu" type="checkbox" aria-label="List of pages"><label for="menu">Pages</label>
+<form role="search"><input id="query" type="search" placeholder="Search" aria-label="Search"
 autocomplete="off" spellcheck="false"></form>
 <div id="found"></div>
 </header>
@@ -130,9 +131,9 @@ class Site:
         groups = [[] for _ in GROUPS]
         for p in self.paths:
             groups[next(i for i, (_, fits) in enumerate(GROUPS) if fits(p))].append(p)
-        groups[0].sort(key=lambda p: FIRST.index(p) if p in FIRST else len(FIRST))
         text = ""
         for (name, _), found in zip(GROUPS, groups):
+            found.sort(key=lambda p: FIRST.index(p) if p in FIRST else len(FIRST))
             items = "".join(
                 f'<li><a href="{html.escape(self._from(path, address(p)))}"{" aria-current=page" * (p == path)}>'
                 f"{html.escape(self._title(p))}</a></li>" for p in found)
