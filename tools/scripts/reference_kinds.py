@@ -80,7 +80,7 @@ class Kinds:
         self.root = root
         self.listed = listed(registries)
         self.headers = public_headers(root)
-        self.structs = Structs(root, [p for p in self.headers if p.split("/")[0] in ("nn", "io", "optim", "tensor")])
+        self.structs = Structs(root, self.headers)
         self.functions = functions(root)  # {family: {name: (signatures, what it does)}}
         self.reached = reached(root)  # by firn.h
 
@@ -220,6 +220,19 @@ class Kinds:
         found = [d for d in things(self.root, paths, "firn::io", ("class", "function"))
                  if short(d.name) == "DataLoader" or d.kind == "function" and any(map(made.fullmatch, d.types))]
         return self._declared(found)
+
+    def training(self):
+        loops = things(self.root, ["fit.h", "evaluate.h"], "firn", ("function",))
+        frozen = next(d for d in things(self.root, ["autograd/graph/static_graph.h"], "firn", ("function",))
+                      if short(d.name) == "Freeze")
+        classes = [d for path, scope in (("nn/static_module.h", "firn::nn"),
+                                         ("io/checkpoints/checkpoint_manager.h", "firn::io"))
+                   for d in things(self.root, [path], scope, ("class",)) if self._takes(d)]
+        options = cell(options_cell(self.structs.fields("CompileOptions")))
+        rows = self._rows(loops)
+        rows.append(("`Freeze(options, fn, inputs...)`", self._text(frozen), options, linked(frozen.path)))
+        rows += self._rows(classes)
+        return table(("name", "what it gives", "options", "header"), rows), len(rows)
 
     # --- Registries of io and of the command line
 

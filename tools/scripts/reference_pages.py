@@ -37,6 +37,9 @@ optimizer; `FitOptions::schedule` takes one, too. Any function `double(int64_t s
     "initializers": ("Initial values", """\
 Options of layers such as `.weight_init = nn::init::KaimingNormal()`; called with a tensor they fill it:
 `nn::init::Constant(1)(net.fc.weight())`."""),
+    "training": ("Training and freezing", """\
+`Fit(net, adam, train, {.epochs = 10, .folder = "run"});` is a whole run, `Evaluate(net, test)` a validation; both are
+written with what any program can use. `Freeze` makes a graph of a function, and of a whole training step."""),
     "metrics": ("Metrics", """\
 `io::Accuracy accuracy; accuracy.Update(net(images), labels); accuracy.Value();`, or `Evaluate(net, test, {.metric =
 io::Accuracy()})`. All of them see batches of any size and merge what several ranks saw (`io::MergeRanks`)."""),
