@@ -178,7 +178,7 @@ class SiteTest(unittest.TestCase):
             done = subprocess.run(
                 [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
                  "--virtual-time-budget=5000", "--hide-scrollbars", *arguments, f"file://{self.out}/{page}"],
-                capture_output=True, text=True, check=False, timeout=120)
+                capture_output=True, text=True, check=False, timeout=280)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
