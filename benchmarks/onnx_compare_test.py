@@ -130,6 +130,7 @@ def npy(values):
 class OnnxWorkerTest(unittest.TestCase):
     """Against the real worker, which Bazel puts beside this file."""
 
+    # FIRN_ONNX_WORKER: the path of onnx_worker where Bazel has not put it beside the test.
     WORKER = os.environ.get("FIRN_ONNX_WORKER") or os.path.join(
         os.path.dirname(os.path.abspath(sys.argv[0])), "onnx_worker")
 

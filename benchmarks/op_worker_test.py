@@ -12,6 +12,7 @@ import unittest
 class OpWorkerTest(unittest.TestCase):
     """Against the real worker, which Bazel puts beside this file."""
 
+    # FIRN_OP_WORKER: the path of op_worker where Bazel has not put it beside the test.
     WORKER = os.environ.get("FIRN_OP_WORKER") or os.path.join(
         os.path.dirname(os.path.abspath(sys.argv[0])), "op_worker")
     CASE = {"operation": "cross_entropy", "case": "64x10"}

@@ -47,8 +47,10 @@ bool CheckCollectives();
 bool SharedRanks();
 
 // FIRN_CPU_LEVEL: "v2", "v3" or "v4", the kernels that a program with several (--config=portable)
-// takes; the highest that the processor has when unset. `own`: the level of the program itself.
-// `processor`: that of the processor, and what is returned where nothing lower is asked for.
+// takes; the highest that the processor has when unset.
+//
+// `own`: the level of the program itself. `processor`: that of the processor, and what is returned
+// where nothing lower is asked for.
 int CpuLevel(int own, int processor);
 
 // FIRN_CACHE_DIR: the folder of files that make later runs start faster; set and empty, there is

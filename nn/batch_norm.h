@@ -50,6 +50,7 @@ class BatchNormBase : public ChannelNormBase<BatchNormOptions> {
   std::optional<int64_t> group_;
 };
 
+// Batch normalisation of each channel over all dimensions but the second.
 // x: BatchNorm1d [n, c] or [n, c, l], BatchNorm2d [n, c, h, w], BatchNorm3d [n, c, d, h, w]
 // Parameters: weight, bias [c]. Buffers: running_mean, running_var [c], num_batches_tracked [].
 template <int kDims>

@@ -31,29 +31,31 @@ inline constexpr double kReluGain = 1.4142135623730951;  // sqrt(2)
 inline constexpr double kSeluGain = 0.75;
 double LeakyReluGain(inner::Real negative_slope);
 
+// The same number everywhere.
 Initializer Constant(inner::Real value);
 // Uniform on [low, high).
 Initializer Uniform(inner::Real low, inner::Real high);
+// Normal, of that mean and standard deviation.
 Initializer Normal(inner::Real mean, inner::Real stddev);
 // Normal, drawn again outside [low, high]; the bounds are absolute, as in PyTorch.
 Initializer TruncatedNormal(inner::Real mean = 0, inner::Real stddev = 1, inner::Real low = -2,
                             inner::Real high = 2);
 
-// X. Glorot and Y. Bengio, "Understanding the difficulty of training deep feedforward neural
-// networks", 2010: standard deviation gain * sqrt(2 / (fan_in + fan_out)).
+// Standard deviation gain * sqrt(2 / (fan_in + fan_out)): X. Glorot and Y. Bengio, "Understanding
+// the difficulty of training deep feedforward neural networks", 2010.
 Initializer XavierUniform(inner::Real gain = 1);
 Initializer XavierNormal(inner::Real gain = 1);
 
-// K. He et al., "Delving deep into rectifiers", 2015: standard deviation gain / sqrt(fan).
 struct KaimingOptions {
   double gain = kReluGain;
   Fan fan = Fan::kIn;
 };
+// Standard deviation gain / sqrt(fan): K. He et al., "Delving deep into rectifiers", 2015.
 Initializer KaimingUniform(const KaimingOptions& options = {});
 Initializer KaimingNormal(const KaimingOptions& options = {});
 
-// A. Saxe et al., "Exact solutions to the nonlinear dynamics of learning", 2013: the tensor seen as
-// a matrix [size(0), rest] gets orthonormal rows or columns, whichever are fewer, times gain.
+// The tensor seen as a matrix [size(0), rest] gets orthonormal rows or columns, whichever are
+// fewer, times gain: A. Saxe et al., "Exact solutions to the nonlinear dynamics of learning", 2013.
 Initializer Orthogonal(inner::Real gain = 1);
 
 }  // namespace firn::nn::init

@@ -35,6 +35,7 @@ void CheckPadding(const char* where, int dims, const std::vector<int64_t>& paddi
 Tensor PadLast(const char* layer, const Tensor& x, int dims, const std::vector<int64_t>& padding,
                const PadOptions& options);
 
+// The last dimensions with `value` around them.
 template <internal::LayerName kLayer, int kDims>
 struct ConstantPadFunction {
   static constexpr const char* kName = kLayer.text;
@@ -44,6 +45,8 @@ struct ConstantPadFunction {
   }
   static void Check(const Options& o, const char* where) { CheckPadding(where, kDims, o.padding); }
 };
+// The last dimensions with zeros around them (ZeroPad), what lies inside of the border mirrored
+// (ReflectionPad), the border again (ReplicationPad), or what lies at the other side (CircularPad).
 template <internal::LayerName kLayer, int kDims, PadMode kMode>
 struct PadFunction {
   static constexpr const char* kName = kLayer.text;

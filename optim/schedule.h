@@ -22,25 +22,28 @@ struct ConstantLrOptions {
   double factor = 1.0 / 3;  // of the rate, in [0, 1]
   int64_t steps = 5;        // how many have it; base_lr afterwards
 };
+// base_lr factor for `steps` steps, then base_lr.
 Schedule ConstantLr(const ConstantLrOptions& options = {});
 
 struct LinearLrOptions {
   double start_factor = 1.0 / 3, end_factor = 1;  // of base_lr, in [0, 1]; the first above 0
   int64_t steps = 5;                              // from one to the other
 };
+// From base_lr start_factor in a straight line to base_lr end_factor, where it stays.
 Schedule LinearLr(const LinearLrOptions& options = {});
 
 struct StepLrOptions {
   int64_t interval = 1;  // steps, after each of which the rate is multiplied by gamma
   double gamma = 0.1;
 };
+// base_lr gamma^(step / interval), the exponent rounded down.
 Schedule StepLr(const StepLrOptions& options);
 
 struct MultiStepLrOptions {
   std::vector<int64_t> milestones;  // rising; at each the rate is multiplied by gamma
   double gamma = 0.1;
 };
-// NNabla's StepScheduler.
+// base_lr gamma^(milestones that are reached). NNabla's StepScheduler.
 Schedule MultiStepLr(const MultiStepLrOptions& options);
 
 struct ExponentialLrOptions {

@@ -3,9 +3,10 @@
 
 fit_restart_check trains a small network with Fit. A random rank of it is killed (SIGKILL) at a
 random moment, the same command is given again, and so on until a run comes to its end, whose
-parameters and optimizer are those of a run that nobody has disturbed. FIRN_KILLS says how many
-times that is done, for 2 and for 4 ranks together, 6 when unset; FIRN_KILL_SEED gives the same
-moments again.
+parameters and optimizer are those of a run that nobody has disturbed.
+
+FIRN_KILLS: how many times a process is killed, for 2 and for 4 ranks together; 6 when unset.
+FIRN_KILL_SEED: the seed of the moments, which a failure prints; any when unset.
 
 Without Open MPI's launcher the test is skipped, and says so.
 """

@@ -67,7 +67,7 @@ struct PrecisionRecallF1 {
   double precision = 0, recall = 0, f1 = 0;
 };
 
-// Thread-compatible.
+// Precision, recall and F1 of a classifier. Thread-compatible.
 class PrecisionRecall {
  public:
   // Throws as ConfusionMatrix.

@@ -1,6 +1,7 @@
 // Each reader on its corpus and some thousands of damaged files, the same in every run, in a few
-// seconds. mutations.h says how to let it run for longer; FIRN_FUZZ_SAVE names a folder into
-// which the corpora are written instead.
+// seconds. mutations.h says how to let it run for longer.
+//
+// FIRN_FUZZ_SAVE: a folder into which the corpora are written, and nothing else is done.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>

@@ -1,7 +1,8 @@
-// Under clang's libFuzzer, which has a main function of its own. The environment variable
-// FIRN_FUZZ_READER names the reader. g++ tells of coverage by a call per block, which libFuzzer
-// knows only to refuse it: the function here stands in for that, and counts by a hash of the
-// caller's address in counters as libFuzzer wants them.
+// Under clang's libFuzzer, which has a main function of its own. g++ tells of coverage by a call
+// per block, which libFuzzer knows only to refuse it: the function here stands in for that, and
+// counts by a hash of the caller's address in counters as libFuzzer wants them.
+//
+// FIRN_FUZZ_READER: the reader that libFuzzer's main function calls.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -20,10 +20,12 @@ struct FuzzReport {
 
 // Calls `target` with each file of the corpus, then, for at most half the time, their truncations
 // and a single flipped bit of each byte (of large files some), then `rounds` mutations, and stops
-// when the process has used `seconds` of its processor. The environment changes it for longer runs:
-// FIRN_FUZZ_SECONDS is the time, with rounds without end, FIRN_FUZZ_SEED the seed. Before each call
-// the bytes are in the file FIRN_FUZZ_INPUT (8 bytes of their number first), if that is given, so
-// that a crash leaves them there.
+// when the process has used `seconds` of its processor. The environment changes it for longer runs.
+//
+// FIRN_FUZZ_SECONDS: the seconds of the processor that each reader gets, with rounds without end.
+// FIRN_FUZZ_SEED: the seed of the mutations; 1 when unset.
+// FIRN_FUZZ_INPUT: a file that holds the bytes of each call before it is made, 8 bytes of their
+// number first, so that a crash leaves them there.
 FuzzReport Fuzz(const std::vector<std::string>& corpus,
                 const std::function<void(std::string_view)>& target, uint64_t rounds = 20000,
                 double seconds = 3);

@@ -20,6 +20,7 @@ constexpr size_t kLimit = size_t{256} << 20;
 constexpr int64_t kMaxSeed = 1 << 20;  // a view can be far larger than memory
 
 // A crash says nothing about the call that made it; with this set the last line printed does.
+// FIRN_CONFORMANCE_VERBOSE: set to anything, each wrong call is printed before it is made.
 bool Verbose() {
   static const bool verbose = std::getenv("FIRN_CONFORMANCE_VERBOSE") != nullptr;
   return verbose;

@@ -42,14 +42,14 @@ def stem(function):
     return words.lower()
 
 
-def sentence(comment):
-    """The first sentence of a comment above a declaration."""
+def sentence(comment, ends=(".", ":")):
+    """The first sentence of a comment above a declaration, where one of `ends` closes it."""
     lines = [line.strip()[2:].strip() for line in comment]
     shapes = next((i for i, line in enumerate(lines) if i and re.match(r"\w+: +\[", line)), None)
     text, depth = "", 0
     for character in " ".join(lines[:shapes]):
-        if text.endswith((".", ":")) and character == " " and depth == 0 and \
-                not text.endswith(("al.", "i.e.", "e.g.", "..")):
+        if text.endswith(ends) and character == " " and depth == 0 and \
+                not text.endswith(("al.", "i.e.", "e.g.", "..")) and not re.search(r"\b[A-Z]\.$", text):
             break
         depth += (character == "(") - (character == ")")
         text += character

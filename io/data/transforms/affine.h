@@ -26,9 +26,9 @@ struct RotateOptions {
   double fill = 0;                   // in the image's own units
 };
 
-// Throws unless the numbers are finite; where `center` and `expand` are given both. With `expand`
-// the transform throws where the result would have more than 2^27 pixels and four times the
-// image's.
+// Turns the image around its center. Throws unless the numbers are finite; where `center` and
+// `expand` are given both. With `expand` the transform throws where the result would have more than
+// 2^27 pixels and four times the image's.
 Transform Rotate(const RotateOptions& options);
 
 struct RandomRotationOptions {

@@ -5,6 +5,8 @@ is skipped where no Chromium is installed (Debian's package chromium):
     bazel build //tools/firn //tests/tools/firn/monitor:write_run
     tests/tools/firn/monitor/monitor_page_test.py bazel-bin/tests/tools/firn/monitor/write_run \\
         bazel-bin/tools/firn/firn
+
+FIRN_SCREENSHOT: the file that Chromium's picture of the page goes to; none is kept when unset.
 """
 
 import base64
