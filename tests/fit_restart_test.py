@@ -14,24 +14,18 @@ Without Open MPI's launcher the test is skipped, and says so.
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "device/comm"))
+import mpi_launch  # noqa: E402
 
 CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fit_restart_check")
 KILLS = int(os.environ.get("FIRN_KILLS", "6"))
 SEED = int(os.environ.get("FIRN_KILL_SEED", random.randrange(1 << 30)))
-
-
-def has_launcher():
-    if not shutil.which("mpirun"):
-        return False
-    done = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False)
-    return "Open MPI" in done.stdout
 
 
 def is_alive(process):
@@ -43,20 +37,18 @@ def is_alive(process):
         return False
 
 
-@unittest.skipUnless(has_launcher(), "no mpirun of Open MPI here (Debian's openmpi-bin)")
+@unittest.skipUnless(mpi_launch.open_mpi(), mpi_launch.MISSING)
 class FitRestartTest(unittest.TestCase):
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory(dir="/tmp")  # sockets want short names
+        scratch = mpi_launch.scratch()
         self.addCleanup(scratch.cleanup)
         self.folder = scratch.name
         self.launchers = os.path.join(self.folder, "launcher")
         os.mkdir(self.launchers)
         # What Open MPI would put into /dev/shm stands where the test sees whether it goes away.
-        self.env = dict(os.environ, TMPDIR=self.launchers, FIRN_NUM_THREADS="1",
-                        OMPI_MCA_btl_vader_backing_directory=self.launchers,
-                        ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",
-                        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.env = mpi_launch.environment(self.launchers, FIRN_NUM_THREADS="1",
+                                          OMPI_MCA_btl_vader_backing_directory=self.launchers)
 
     def ranks_of(self, run, count):
         """The process numbers that the ranks have written, when all have."""
@@ -139,6 +131,6 @@ class FitRestartTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not has_launcher():
+    if not mpi_launch.open_mpi():
         print("no mpirun of Open MPI here: what needs it is skipped", file=sys.stderr)
     unittest.main()

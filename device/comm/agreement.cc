@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "firn/device/comm/broadcast_pieces.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::comm {
@@ -41,18 +44,17 @@ absl::StatusOr<std::string> TextOf(int rank, const Digest& digest, const std::st
                  DataLoss("rank ", rank, " describes itself in ", digest.length,
                           " bytes (want 0 to ", kLongestText, ")"));
   std::string text = comm.rank() == rank ? mine : std::string();
-  text.resize(static_cast<size_t>(digest.length));
-  FIRN_RETURN_IF_ERROR(comm.Broadcast(text.data(), digest.length, Element::kU8, rank));
+  FIRN_RETURN_IF_ERROR(BroadcastPieces(comm, text, digest.length, Element::kU8, rank));
   FIRN_RETURN_IF(DigestOf(text) != digest,
                  DataLoss("what rank ", rank, " says of itself arrived as something else"));
   return text;
 }
 
 // Bytes of another rank go into a message as text of one line.
-std::string Said(const std::vector<std::string>& lines, size_t i) {
-  if (i >= lines.size()) return "nothing more";
+std::string Said(std::optional<absl::string_view> line) {
+  if (!line) return "nothing more";
   constexpr size_t kMost = 1000;
-  return "\"" + absl::Utf8SafeCHexEscape(lines[i].substr(0, kMost)) + "\"";
+  return "\"" + absl::Utf8SafeCHexEscape(line->substr(0, kMost)) + "\"";
 }
 
 }  // namespace
@@ -68,11 +70,14 @@ absl::Status CheckAgreement(Communicator& comm, const std::vector<std::string>& 
   const auto rank = static_cast<int>(unlike - all.begin());
   FIRN_ASSIGN_OR_RETURN(const std::string first, TextOf(0, all[0], mine, comm));
   FIRN_ASSIGN_OR_RETURN(const std::string second, TextOf(rank, *unlike, mine, comm));
-  const std::vector<std::string> a = absl::StrSplit(first, '\n'), b = absl::StrSplit(second, '\n');
-  size_t i = 0;
-  while (i < a.size() && i < b.size() && a[i] == b[i]) ++i;
-  return FailedPrecondition("ranks differ: rank 0 has ", Said(a, i), ", rank ", rank, " has ",
-                            Said(b, i));
+  // One line after the other: a text may be nothing but ends of lines.
+  const auto one = absl::StrSplit(first, '\n'), other = absl::StrSplit(second, '\n');
+  auto a = one.begin(), b = other.begin();
+  while (a != one.end() && b != other.end() && *a == *b) ++a, ++b;
+  const auto here = a == one.end() ? std::nullopt : std::optional(*a);
+  const auto there = b == other.end() ? std::nullopt : std::optional(*b);
+  return FailedPrecondition("ranks differ: rank 0 has ", Said(here), ", rank ", rank, " has ",
+                            Said(there));
 }
 
 }  // namespace firn::comm

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -154,6 +155,7 @@ class CheckedRank : public Communicator {
   }
 
   void Abort(std::string_view why) override { shared_->ranks->Abort(why); }
+  std::function<absl::Status()> Failures() const override { return shared_->ranks->Failures(); }
   Device device() const override { return shared_->ranks->device(); }
   absl::Duration timeout() const override { return shared_->ranks->timeout(); }
 

@@ -18,6 +18,13 @@ bool HasRoot(CollectiveKind kind) {
          kind == CollectiveKind::kSend || kind == CollectiveKind::kRecv;
 }
 
+// Also of what another rank has said, which may be none.
+template <class E>
+std::string Word(E enumerator) {
+  const char* const word = inner::WordFor(enumerator);
+  return word != nullptr ? word : absl::StrCat("unknown (", static_cast<int>(enumerator), ")");
+}
+
 absl::Status CheckMemory(const Collective& c, int rank) {
   if (c.count == 0 || c.kind == CollectiveKind::kBarrier) return absl::OkStatus();
   const bool is_root = rank == c.root;
@@ -52,10 +59,10 @@ int64_t BytesOf(Element element) {
 }
 
 std::string Collective::ToString() const {
-  const std::string name = inner::WordFor(kind);
+  const std::string name = Word(kind);
   if (kind == CollectiveKind::kBarrier) return name;
-  std::string text = absl::StrCat(name, " of ", count, " ", inner::WordFor(element));
-  if (reduces()) absl::StrAppend(&text, " (", inner::WordFor(reduction), ")");
+  std::string text = absl::StrCat(name, " of ", count, " ", Word(element));
+  if (reduces()) absl::StrAppend(&text, " (", Word(reduction), ")");
   if (kind == CollectiveKind::kSend) return absl::StrCat(text, " to rank ", root);
   if (HasRoot(kind)) absl::StrAppend(&text, " from rank ", root);
   return text;

@@ -2,6 +2,7 @@
 #define FIRN_DEVICE_COMM_COMMUNICATOR_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -74,6 +75,10 @@ class Communicator {
 
   // Ends what is on its way on all ranks with an error that names this one and says `why`.
   virtual void Abort(std::string_view why) = 0;
+
+  // What says at any time, on any thread and without waiting, what has ended the calls of these
+  // ranks, as far as this one knows; OK while nothing has. It may outlive this. Null: nothing does.
+  virtual std::function<absl::Status()> Failures() const { return nullptr; }
 
  protected:
   Communicator(int rank, int size, int local_rank)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -283,6 +284,9 @@ class MpiRank : public Communicator {
   absl::Duration timeout() const override { return session_->timeout(); }
 
   void Abort(std::string_view why) override { session_->GiveUp(std::string(why)); }
+  std::function<absl::Status()> Failures() const override {
+    return [session = session_] { return session->Heard(); };
+  }
 
  private:
   absl::StatusOr<std::unique_ptr<Pending>> StartChecked(const Collective& call) override {

@@ -91,7 +91,8 @@ absl::Status MpiSession<Abi>::Open() {
   FIRN_RETURN_IF_ERROR(StatusOf(api_.comm_rank(notes_, &rank_), "MPI_Comm_rank"));
   FIRN_RETURN_IF_ERROR(StatusOf(api_.comm_size(notes_, &size_), "MPI_Comm_size"));
   FIRN_RETURN_IF_ERROR(ListenToAll());
-  if (size_ > 1 && provided >= kThreadSerialized) StartMoving();
+  any_thread_ = provided >= kThreadSerialized;
+  if (size_ > 1 && any_thread_) StartMoving();
   return absl::OkStatus();
 }
 
@@ -375,6 +376,15 @@ void MpiSession<Abi>::GiveUp(const std::string& why) {
   if (!failed_.ok()) return;
   Say(Kind::kGaveUp, why);
   Fail(absl::AbortedError(absl::StrCat("rank ", rank_, " gave up: ", why)));
+}
+
+template <class Abi>
+absl::Status MpiSession<Abi>::Heard() {
+  if (getpid() != process_ || !mutex_.TryLock()) return absl::OkStatus();
+  if (any_thread_ && !over_ && failed_.ok()) Listen();
+  const absl::Status heard = failed_;
+  mutex_.Unlock();
+  return heard;
 }
 
 template class MpiSession<OpenMpi>;

@@ -70,6 +70,9 @@ class MpiSession {
   void Remove(SharedCalls* calls) { std::erase(shared_, calls); }
   // Tells all ranks that this one gives up.
   void GiveUp(const std::string& why);
+  // What has failed, with the notes that have come; on any thread. OK where others call MPI at this
+  // moment, who listen themselves.
+  absl::Status Heard();
   // A call that goes on while the program does something else begins, or is over. Requires: mutex()
   // is held.
   enum class Way { kMpi, kSharedMemory };
@@ -124,6 +127,7 @@ class MpiSession {
   const pid_t process_;
   int rank_ = 0, size_ = 1;
   bool ends_mpi_ = false;
+  bool any_thread_ = false;  // whether others than the first may call MPI, one at a time
   int local_size_ = 1;
   bool has_core_ = true;  // of its own, as all ranks of the machine
   absl::Status failed_;

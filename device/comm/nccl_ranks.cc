@@ -85,7 +85,7 @@ absl::StatusOr<std::shared_ptr<NcclSession>> Begin(Communicator& host, Device de
   FIRN_RETURN_IF_ERROR(StatusOfAll(host, own));
   FIRN_RETURN_IF_ERROR(host.Broadcast(id.bytes, sizeof(id.bytes), Element::kU8, 0));
   absl::StatusOr<std::shared_ptr<NcclSession>> session =
-      NcclSession::Begin(**api, **context, host.rank(), host.size(), id, host.timeout());
+      NcclSession::Begin(**api, **context, host, id);
   FIRN_RETURN_IF_ERROR(StatusOfAll(host, session.status()));
   return session;
 }

@@ -25,7 +25,8 @@ namespace firn::comm {
 //
 // A call that a device has come to and that is not done host.timeout() later ends the communicator,
 // as do errors that NCCL finds: the next that waits for the device, and all later calls, have an
-// error with the call's name.
+// error with the call's name. So does, within a tenth of a second or so, what ends the calls of
+// `host`, as an Abort on another rank: with that error.
 //
 // FailedPrecondition for calls that would be recorded into a graph: NCCL wants one recorded on all
 // ranks or on none, which a rank does not know of the others.

@@ -27,17 +27,17 @@ bool IsError(int code) { return code != kNcclSuccess && code != kNcclInProgress;
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<NcclSession>> NcclSession::Begin(
-    const NcclApi& api, inner::internal::CudaDeviceContext& device, int rank, int size,
-    const NcclId& id, absl::Duration timeout) {
+    const NcclApi& api, inner::internal::CudaDeviceContext& device, const Communicator& host,
+    const NcclId& id) {
   // This also makes the device the thread's own, which is the one that NCCL takes.
   FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, device.NewStream());
-  std::shared_ptr<NcclSession> session(
-      new NcclSession(api, device, std::move(stream), rank, timeout));
+  std::shared_ptr<NcclSession> session(new NcclSession(api, device, std::move(stream), host));
   absl::Status begun;
   {
     const absl::MutexLock lock(&session->mutex_);
     NcclConfig config;
-    const int code = api.comm_init_rank_config(&session->comm_, size, id, rank, &config);
+    const int code =
+        api.comm_init_rank_config(&session->comm_, host.size(), id, host.rank(), &config);
     begun = session->Settle(code, "ncclCommInitRankConfig");
   }
   if (!begun.ok()) {
@@ -85,10 +85,10 @@ void NcclSession::Fail(const absl::Status& why) {
   AbortFailed();
 }
 
-void NcclSession::FailLocked(const absl::Status& why) {
+void NcclSession::FailLocked(const absl::Status& why, bool of_device) {
   if (!failed_.ok()) return;
   failed_ = why;
-  if (queued_) device_.Fail(why);  // before anybody who waits for these calls goes on
+  if (of_device) device_.Fail(why);  // before anybody who waits for these calls goes on
   to_abort_ = std::exchange(comm_, nullptr);
   in_flight_.clear();
 }
@@ -264,12 +264,16 @@ absl::Status NcclSession::Look() {
 void NcclSession::Watch() {
   const absl::Duration pause = std::min(timeout_ / 10, kLongestPauseOfTheWatch);
   while (true) {
+    const absl::Status host = failures_of_host_ == nullptr ? absl::OkStatus() : failures_of_host_();
     {
       const absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&closing_), pause)) return;
       if (const absl::Status status = Look(); !status.ok()) FailLocked(status);
+      // What is done may be read, whatever other ranks do.
+      if (!host.ok()) FailLocked(host, settling_ || !in_flight_.empty());
     }
     AbortFailed();
+    const absl::MutexLock lock(&mutex_);
+    if (mutex_.AwaitWithTimeout(absl::Condition(&closing_), pause)) return;
   }
 }
 

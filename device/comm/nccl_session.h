@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "firn/device/comm/collective.h"
+#include "firn/device/comm/communicator.h"
 #include "firn/device/comm/nccl_api.h"
 #include "firn/device/context.h"
 #include "firn/device/internal/cuda_context.h"
@@ -33,11 +34,12 @@ class NcclSession {
     std::shared_ptr<Event> done;  // null until it is queued
   };
 
-  // Blocks until all ranks have called it; DeadlineExceeded after `timeout`. Requires: a context of
-  // a CUDA device, which lives on.
+  // Blocks until all ranks of `host` have called it; DeadlineExceeded after its timeout. What ends
+  // the calls of `host` ends those of the device, too. Requires: a context of a CUDA device, which
+  // lives on.
   static absl::StatusOr<std::shared_ptr<NcclSession>> Begin(
-      const NcclApi& api, inner::internal::CudaDeviceContext& device, int rank, int size,
-      const NcclId& id, absl::Duration timeout);
+      const NcclApi& api, inner::internal::CudaDeviceContext& device, const Communicator& host,
+      const NcclId& id);
   ~NcclSession();
   NcclSession(const NcclSession&) = delete;
   NcclSession& operator=(const NcclSession&) = delete;
@@ -67,8 +69,13 @@ class NcclSession {
   };
 
   NcclSession(const NcclApi& api, inner::internal::CudaDeviceContext& device,
-              std::unique_ptr<Stream> stream, int rank, absl::Duration timeout)
-      : api_(api), device_(device), stream_(std::move(stream)), rank_(rank), timeout_(timeout) {}
+              std::unique_ptr<Stream> stream, const Communicator& host)
+      : api_(api),
+        device_(device),
+        stream_(std::move(stream)),
+        rank_(host.rank()),
+        timeout_(host.timeout()),
+        failures_of_host_(host.Failures()) {}
 
   absl::StatusOr<std::shared_ptr<Event>> QueueNamed(
       const std::string& name, absl::FunctionRef<int(NcclComm, void* stream)> queue)
@@ -85,7 +92,11 @@ class NcclSession {
   absl::Status ErrorOf(int code, const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whoever calls it, or what does, calls AbortFailed behind it without the mutex: ncclCommAbort
   // may wait for what another thread does.
-  void FailLocked(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FailLocked(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    FailLocked(why, queued_);
+  }
+  // `of_device`: whether the device may wait for calls that now end.
+  void FailLocked(const absl::Status& why, bool of_device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AbortFailed() ABSL_LOCKS_EXCLUDED(mutex_);
   void Watch() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Look() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -96,6 +107,7 @@ class NcclSession {
   const std::unique_ptr<Stream> stream_;
   const int rank_;
   const absl::Duration timeout_;
+  const std::function<absl::Status()> failures_of_host_;  // may be null
   std::vector<std::shared_ptr<Message>> held_;
 
   absl::Mutex mutex_;

@@ -89,7 +89,7 @@ bool SharedCalls::Takes(const Collective& call) {
                             call.kind == CollectiveKind::kAllGather);
 }
 
-SharedCalls::SharedCalls(std::unique_ptr<SharedMemory> memory, int rank, int size)
+SharedCalls::SharedCalls(std::shared_ptr<SharedMemory> memory, int rank, int size)
     : memory_(std::move(memory)),
       rank_(rank),
       size_(size),
@@ -162,7 +162,7 @@ void SharedCalls::Put(int64_t i) {
 absl::Status SharedCalls::CheckFit() const {
   const Collective& mine = calls_.front();
   for (int r = 0; r < size_; ++r) {
-    const Told& told = state(r).calls[first_ % 2];
+    const Told told = state(r).calls[first_ % 2];  // which may be anything
     const Collective other = {.kind = told.kind,
                               .element = told.element,
                               .reduction = told.reduction,

@@ -27,7 +27,7 @@ class SharedCalls {
   static bool Takes(const Collective& call);
 
   // Requires: `memory` has BytesFor(size) bytes, and is new.
-  SharedCalls(std::unique_ptr<SharedMemory> memory, int rank, int size);
+  SharedCalls(std::shared_ptr<SharedMemory> memory, int rank, int size);
 
   // The number of the call. Requires: Takes(call).
   uint64_t Start(const Collective& call);
@@ -58,7 +58,7 @@ class SharedCalls {
   void Take(int64_t i);
   absl::StatusOr<bool> Step();
 
-  const std::unique_ptr<SharedMemory> memory_;
+  const std::shared_ptr<SharedMemory> memory_;
   const int rank_, size_;
   const int64_t part_bytes_;      // what a rank puts for one other in a round
   const uint64_t depth_;          // rounds that memory is there for

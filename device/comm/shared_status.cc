@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "firn/device/comm/broadcast_pieces.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::comm {
@@ -15,6 +16,8 @@ absl::Status StatusOfAll(Communicator& comm, const absl::Status& own) {
   for (int rank = 0; rank < comm.size(); ++rank) {
     const int64_t failed = codes[static_cast<size_t>(rank)];
     if (failed == 0) continue;
+    FIRN_RETURN_IF(failed != static_cast<int>(failed),
+                   Internal("rank ", rank, " tells of an error of the code ", failed));
     std::vector<std::string> texts = {std::string(own.message())};
     FIRN_RETURN_IF_ERROR(BroadcastTexts(comm, texts, rank));
     FIRN_RETURN_IF(texts.size() != 1, Internal("rank ", rank, " tells of its error in ",
@@ -31,24 +34,27 @@ absl::Status BroadcastTexts(Communicator& comm, std::vector<std::string>& texts,
   constexpr int64_t kMostTexts = int64_t{1} << 20, kMost = int64_t{1} << 31;
   FIRN_RETURN_IF(count < 0 || count > kMostTexts,
                  Internal("rank ", root, " tells of ", count, " texts (want 0 to 2^20)"));
-  texts.resize(static_cast<size_t>(count));
   std::vector<int64_t> sizes;
-  for (const std::string& text : texts) sizes.push_back(static_cast<int64_t>(text.size()));
-  FIRN_RETURN_IF_ERROR(comm.Broadcast(sizes.data(), count, Element::kI64, root));
+  std::string all;
+  if (comm.rank() == root) {
+    for (const std::string& text : texts) {
+      sizes.push_back(static_cast<int64_t>(text.size()));
+      all += text;
+    }
+  }
+  FIRN_RETURN_IF_ERROR(BroadcastPieces(comm, sizes, count, Element::kI64, root));
   int64_t bytes = 0;
   for (const int64_t size : sizes) {
     FIRN_RETURN_IF(size < 0 || size > kMost - bytes,
                    Internal("rank ", root, " tells of a text of ", size, " bytes"));
     bytes += size;
   }
-  std::string all;
-  for (const std::string& text : texts) all += text;
-  all.resize(static_cast<size_t>(bytes));
-  FIRN_RETURN_IF_ERROR(comm.Broadcast(all.data(), bytes, Element::kU8, root));
+  FIRN_RETURN_IF_ERROR(BroadcastPieces(comm, all, bytes, Element::kU8, root));
+  texts.clear();
   size_t at = 0;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    texts[i] = all.substr(at, static_cast<size_t>(sizes[i]));
-    at += static_cast<size_t>(sizes[i]);
+  for (const int64_t size : sizes) {
+    texts.push_back(all.substr(at, static_cast<size_t>(size)));
+    at += static_cast<size_t>(size);
   }
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -110,6 +111,10 @@ class Group : public std::enable_shared_from_this<Group> {
       for (const auto& [key, part] : parts_) parts.push_back(part);
     }
     for (const auto& part : parts) part->Fail(why);
+  }
+  absl::Status failed() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const absl::MutexLock lock(&mutex_);
+    return failed_;
   }
   void Leave(int rank) ABSL_LOCKS_EXCLUDED(mutex_) {
     const absl::MutexLock lock(&mutex_);
@@ -299,6 +304,9 @@ class ThreadRank : public Communicator {
 
   void Abort(std::string_view why) override {
     group_->Fail(absl::AbortedError(absl::StrCat("rank ", rank(), " gave up: ", std::string(why))));
+  }
+  std::function<absl::Status()> Failures() const override {
+    return [group = group_] { return group->failed(); };
   }
 
  private:

@@ -71,6 +71,11 @@ void Auc::Reset() {
   negatives_.clear();
 }
 
+void Auc::RequireNumber(double score) {
+  if (!std::isnan(score)) return;
+  RaiseStatus(InvalidArgument("a score of another rank is NaN"), kWho);
+}
+
 void Auc::Merge(const Auc& other) {
   const Auc copy = other;  // which may be this one
   positives_.insert(positives_.end(), copy.positives_.begin(), copy.positives_.end());

@@ -26,11 +26,16 @@ class Auc {
   template <class V>
   void VisitNumbers(V& v) {
     for (auto* scores : {&positives_, &negatives_}) {
-      v.List(*scores, [](V& each, double& score) { each(score); });
+      v.List(*scores, [](V& each, double& score) {
+        each(score);
+        RequireNumber(score);  // another rank may have sent anything
+      });
     }
   }
 
  private:
+  static void RequireNumber(double score);
+
   std::vector<double> positives_, negatives_;
 };
 

@@ -1,5 +1,5 @@
 // Ranks may have different amounts of numbers: all tell how many first, and send as many as the one
-// that has most.
+// that has most, in pieces, so that a wrong amount costs what was sent and no more.
 #include "firn/io/metrics/merge_ranks.h"
 
 #include <algorithm>
@@ -12,6 +12,8 @@ namespace firn::io::internal {
 namespace {
 
 constexpr char kWho[] = "metric";
+constexpr int64_t kMost = int64_t{1} << 30;   // numbers of a rank
+constexpr int64_t kPiece = int64_t{1} << 16;  // of them, which travel at once
 
 [[noreturn]] void RefuseNumbers(size_t got) {
   RaiseStatus(InvalidArgument("another rank's has ", got,
@@ -55,16 +57,24 @@ std::vector<std::vector<double>> NumbersOfRanks(const std::vector<double>& own,
   const auto n = static_cast<size_t>(ranks.size());
   std::vector<int64_t> counts(n);
   RaiseIfError(ranks.AllGather(&count, counts.data(), 1, comm::Element::kI64), kWho);
-  const auto most = static_cast<size_t>(*std::max_element(counts.begin(), counts.end()));
-  std::vector<double> padded = own, gathered(n * most);
-  padded.resize(most);
-  RaiseIfError(ranks.AllGather(padded.data(), gathered.data(), static_cast<int64_t>(most),
-                               comm::Element::kF64),
-               kWho);
-  std::vector<std::vector<double>> all;
   for (size_t rank = 0; rank < n; ++rank) {
-    const double* const begin = gathered.data() + rank * most;
-    all.emplace_back(begin, begin + counts[rank]);
+    if (counts[rank] >= 0 && counts[rank] <= kMost) continue;
+    RaiseStatus(InvalidArgument("rank ", rank, " has ", counts[rank], " numbers (want 0 to 2^30)"),
+                kWho);
+  }
+  const int64_t most = *std::max_element(counts.begin(), counts.end());
+  std::vector<std::vector<double>> all(n);
+  for (int64_t begin = 0; begin < most; begin += kPiece) {
+    const int64_t piece = std::min(kPiece, most - begin);
+    std::vector<double> mine(static_cast<size_t>(piece)), gathered(n * mine.size());
+    std::copy_n(own.begin() + std::min(begin, count), std::clamp<int64_t>(count - begin, 0, piece),
+                mine.begin());
+    RaiseIfError(ranks.AllGather(mine.data(), gathered.data(), piece, comm::Element::kF64), kWho);
+    for (size_t rank = 0; rank < n; ++rank) {
+      const auto from = gathered.begin() + static_cast<int64_t>(rank) * piece;
+      all[rank].insert(all[rank].end(), from,
+                       from + std::clamp<int64_t>(counts[rank] - begin, 0, piece));
+    }
   }
   return all;
 }

@@ -45,6 +45,11 @@ TEST(AgreementTest, TheFirstLineThatDiffersIsNamedOfBoth) {
   ExpectOnAll({{"a"}, {"a", "b"}}, "ranks differ: rank 0 has nothing more, rank 1 has \"b\"");
 }
 
+TEST(AgreementTest, TextsOfSeveralPiecesAreCompared) {
+  const std::string large(3'000'000, 'x');
+  ExpectOnAll({{large, "a"}, {large, "b"}}, "ranks differ: rank 0 has \"a\", rank 1 has \"b\"");
+}
+
 TEST(AgreementTest, BytesOfOthersStayInOneLine) {
   ExpectOnAll({{"a\tb\x01"}, {"a"}}, "ranks differ: rank 0 has \"a\\tb\\x01\", rank 1 has \"a\"");
 }

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "absl/time/time.h"
 #include "firn/device/comm/thread_ranks.h"
 #include "tests/device/comm/collectives.h"
+#include "tests/device/comm/on_ranks.h"
 
 namespace firn::comm {
 namespace {
@@ -26,13 +26,10 @@ using Body = std::function<absl::Status(Communicator&)>;
 std::vector<std::string> OnRanks(int size, const Body& body,
                                  const ThreadRanksOptions& options = kSoon) {
   std::vector<std::string> said(static_cast<size_t>(size));
-  std::vector<std::thread> threads;
-  for (auto& rank : ThreadRanks(size, options)) {
-    threads.emplace_back([&, checked = CheckedRanks(std::move(rank))] {
-      said[static_cast<size_t>(checked->rank())] = std::string(body(*checked).message());
-    });
-  }
-  for (std::thread& t : threads) t.join();
+  firn::testing::OnThreads(size, options, [&](std::unique_ptr<Communicator>& rank) {
+    const auto checked = CheckedRanks(std::move(rank));
+    said[static_cast<size_t>(checked->rank())] = std::string(body(*checked).message());
+  });
   return said;
 }
 

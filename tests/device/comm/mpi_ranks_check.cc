@@ -1,23 +1,23 @@
 // Started several times by a launcher of MPI: mpi_ranks_test.py.
 //
-//   mpi_ranks_check
-//   collectives|operations|split|overlap|small|in_order|unlike|stopped|exception|abort|
-//                   late|late_split|alone|fork|differ|differ_in_part
+//   mpi_ranks_check CHECK...         of collectives, operations, split, overlap, small, in_order,
+//                                    hosts and fork
+//   mpi_ranks_check FAILURE          mpi_ranks_failures.h
 //
-// Prints "rank R of N: ok", or the error that was expected.
+// Prints "rank R of N: CHECK ok", or the error that was expected.
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
 #include <memory>
 #include <random>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,17 +27,13 @@
 #include "firn/device/comm/mpi_ranks.h"
 #include "gtest/gtest.h"
 #include "tests/device/comm/collectives.h"
+#include "tests/device/comm/mpi_ranks_failures.h"
 #include "tests/device/comm/operations.h"
 
 namespace firn::comm {
 namespace {
 
-void Say(const Communicator& c, const std::string& text) {
-  std::printf("rank %d of %d: %s\n", c.rank(), c.size(), text.c_str());
-  std::fflush(stdout);
-}
-
-void Collectives(Communicator& c) {
+void AllElements(Communicator& c) {
   // The last one takes several rounds through shared memory.
   const std::vector<int64_t> counts = {0, 1, 7, 2503, 70'001};
   CheckCollectives<Type<float, Element::kF32>>(c, counts);
@@ -48,7 +44,44 @@ void Collectives(Communicator& c) {
   CheckCollectives<Type<int32_t, Element::kI32>>(c, counts);
   CheckCollectives<Type<int64_t, Element::kI64>>(c, counts);
   CheckCollectives<Type<uint8_t, Element::kU8>>(c, counts);
+}
+
+void Collectives(Communicator& c) {
+  AllElements(c);
   EXPECT_EQ(c.local_rank(), c.rank());  // on one machine
+}
+
+// Pieces of memory that this process shares with other ranks.
+int SharedPieces() {
+  std::ifstream maps("/proc/self/maps");
+  int pieces = 0;
+  for (std::string line; std::getline(maps, line);) {
+    pieces += line.find("firn_ranks") != std::string::npos ? 1 : 0;
+  }
+  return pieces;
+}
+
+// Ranks of several machines, which are told apart by their names: memory is shared among those of
+// one alone.
+void Hosts(Communicator& c) {
+  constexpr int64_t kLength = 64;
+  char mine[kLength] = {};
+  gethostname(mine, kLength - 1);
+  std::vector<char> names(static_cast<size_t>(kLength * c.size()));
+  ASSERT_TRUE(c.AllGather(mine, names.data(), kLength, Element::kU8).ok());
+  std::vector<std::string> hosts;
+  for (int r = 0; r < c.size(); ++r) hosts.emplace_back(names.data() + kLength * r);
+  const auto first = std::find(hosts.begin(), hosts.end(), mine);
+  const auto here = std::count(hosts.begin(), hosts.end(), mine);
+  ASSERT_LT(here, c.size()) << "all ranks are on " << mine;
+  EXPECT_EQ(c.local_rank(), std::count(hosts.begin(), hosts.begin() + c.rank(), mine));
+  EXPECT_EQ(SharedPieces(), 0);
+  AllElements(c);
+  const auto part = c.Split(static_cast<int>(first - hosts.begin()), c.rank());
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_EQ((*part)->size(), here);
+  EXPECT_EQ(SharedPieces(), here > 1 ? 1 : 0);
+  AllElements(**part);
 }
 
 void Split(Communicator& c) {
@@ -150,41 +183,9 @@ void InOrder(Communicator& c) {
   for (const std::vector<float>& out : outs) EXPECT_TRUE(out == want);
 }
 
-// Ranks that make calls of different lengths: each finds that out, or hears of it before.
-int Unlike(Communicator& c) {
-  std::vector<float> x(2000);
-  const absl::Status status =
-      c.AllReduce(x.data(), c.rank() == 1 ? 2000 : 1000, Element::kF32, Reduction::kSum);
-  const std::string text(status.message());
-  const bool names_both = text.find("called all_reduce of ") != std::string::npos &&
-                          text.find(" of 1000 f32 (sum)") != std::string::npos &&
-                          text.find(" of 2000 f32 (sum)") != std::string::npos;
-  Say(c, names_both ? "both calls are named" : text);
-  usleep(3'000'000);  // the launcher ends all when one has ended
-  return 1;
-}
-
-// Rank 1 stops in the middle of a call, as a dead one does whose launcher does not end the others.
-int Stopped(Communicator& c) {
-  const int64_t mine = getpid();
-  std::vector<int64_t> processes(static_cast<size_t>(c.size()));
-  if (!c.AllGather(&mine, processes.data(), 1, Element::kI64).ok()) return 1;
-  std::vector<float> x(size_t{16} << 20, 1.0f);
-  const auto started = c.Start({.kind = CollectiveKind::kAllReduce,
-                                .count = static_cast<int64_t>(x.size()),
-                                .in = x.data(),
-                                .out = x.data()});
-  if (!started.ok()) return 1;
-  if (c.rank() == 1) raise(SIGSTOP);
-  Say(c, std::string((*started)->Wait().message()));
-  if (c.rank() != 0) usleep(9'000'000);
-  usleep(1'000'000);
-  kill(static_cast<pid_t>(processes[1]), SIGKILL);
-  return 1;
-}
-
 // A child has neither the thread that moves data nor a rank, and ends; the parent goes on.
-void Fork(Communicator& c, std::unique_ptr<Communicator>& owner) {
+void Fork(std::unique_ptr<Communicator>& ranks) {
+  Communicator& c = *ranks;
   std::vector<float> x(size_t{1} << 20, 1.0f);
   auto started = c.Start({.kind = CollectiveKind::kAllReduce,
                           .count = static_cast<int64_t>(x.size()),
@@ -196,7 +197,7 @@ void Fork(Communicator& c, std::unique_ptr<Communicator>& owner) {
     alarm(20);
     const bool refuses = c.Barrier().code() == absl::StatusCode::kFailedPrecondition;
     started->reset();
-    owner.reset();
+    ranks.reset();
     std::exit(refuses ? 0 : 1);
   }
   int status = -1;
@@ -206,91 +207,37 @@ void Fork(Communicator& c, std::unique_ptr<Communicator>& owner) {
   EXPECT_EQ(x.back(), static_cast<float>(c.size()));
 }
 
-// Rank 1 comes when the others have given up: it hears of that, and nobody waits for it.
-int Late(Communicator& c, std::string_view what, std::unique_ptr<Communicator>& owner) {
-  const int rank = c.rank();
-  if (rank == 1) usleep(6'000'000);
-  const absl::Status status = what == "late_split" ? c.Split(0, 0).status() : c.Barrier();
-  Say(c, std::string(status.message()));
-  if (rank != 1) {
-    owner.reset();
-    const absl::Status again = WorldRanks().status();
-    std::printf("rank %d again: %s\n", rank, std::string(again.message()).c_str());
-    std::fflush(stdout);
-  }
-  usleep(rank == 1 ? 1'000'000 : 9'000'000);  // the launcher ends all when one has ended
-  return 1;
+using Ranks = std::unique_ptr<Communicator>;
+
+const std::map<std::string, std::function<void(Ranks&)>>& Checks() {
+  static const auto* const checks = new std::map<std::string, std::function<void(Ranks&)>>{
+      {"collectives", [](Ranks& c) { Collectives(*c); }},
+      {"operations", [](Ranks& c) { Operations(*c); }},
+      {"split", [](Ranks& c) { Split(*c); }},
+      {"overlap", [](Ranks& c) { Overlap(*c); }},
+      {"small", [](Ranks& c) { Small(*c); }},
+      {"in_order", [](Ranks& c) { InOrder(*c); }},
+      {"hosts", [](Ranks& c) { Hosts(*c); }},
+      {"fork", Fork}};
+  return *checks;
 }
 
-// Rank 0 ends while the other lives on.
-int Alone(Communicator& c, std::unique_ptr<Communicator>& owner) {
-  if (c.rank() == 0) {
-    owner.reset();
-    std::printf("rank 0 has ended\n");
-    std::fflush(stdout);
-  }
-  usleep(8'000'000);
-  _exit(1);
-}
-
-// Each rank calls another all_reduce than rank 0, of all or of a part.
-int Differ(Communicator& c, std::string_view what) {
-  std::vector<float> x(11, 1.0f);
-  std::unique_ptr<Communicator> part;
-  if (what == "differ_in_part") {
-    auto made = c.Split(c.rank() == 0 ? -1 : 1, 0);
-    EXPECT_TRUE(made.ok()) << made.status();
-    part = std::move(*made);
-  }
-  Communicator& ranks = part == nullptr ? c : *part;
-  const bool waits = what == "differ_in_part" && c.rank() == 0;
-  Say(c, std::string((waits ? c.Barrier()
-                            : ranks.AllReduce(x.data(), 10 + ranks.rank() % 2, Element::kF32,
-                                              Reduction::kSum))
-                         .message()));
-  usleep(3'000'000);  // the launcher ends all when one has ended
-  return x == std::vector<float>(11, 1.0f) ? 1 : 2;
-}
-
-int Run(std::string_view what) {
-  const bool is_late = what == "late" || what == "late_split";
-  const bool is_brief = is_late || what == "alone" || what == "stopped";
+int Run(const std::vector<std::string>& what) {
+  const bool is_brief = what.size() == 1 && IsBriefFailure(what[0]);
   auto made = WorldRanks({.timeout = absl::Seconds(is_brief ? 1 : 30)});
   if (!made.ok()) {
     std::printf("%s\n", std::string(made.status().message()).c_str());
     return 1;
   }
-  Communicator& c = **made;
-  void (*const check)(Communicator&) = what == "collectives"  ? Collectives
-                                       : what == "operations" ? Operations
-                                       : what == "split"      ? Split
-                                       : what == "overlap"    ? Overlap
-                                       : what == "small"      ? Small
-                                       : what == "in_order"   ? InOrder
-                                                              : nullptr;
-  if (check != nullptr) {
-    check(c);
-    Say(c, ::testing::Test::HasFailure() ? "failed" : "ok");
-    return ::testing::Test::HasFailure() ? 1 : 0;
+  for (const std::string& name : what) {
+    const auto check = Checks().find(name);
+    if (check == Checks().end()) return Fail(*made, name);
+    check->second(*made);
+    const bool holds = !::testing::Test::HasFailure();
+    Say(**made, name + (holds ? " ok" : " failed"));
+    if (!holds) return 1;
   }
-  if (is_late) return Late(c, what, *made);
-  if (what == "differ" || what == "differ_in_part") return Differ(c, what);
-  if (what == "alone") return Alone(c, *made);
-  if (what == "unlike") return Unlike(c);
-  if (what == "stopped") return Stopped(c);
-  if (what == "fork") {
-    Fork(c, *made);
-    Say(c, ::testing::Test::HasFailure() ? "failed" : "ok");
-    return ::testing::Test::HasFailure() ? 1 : 0;
-  }
-  c.Barrier().IgnoreError();  // all have begun
-  if (c.rank() == 1) {
-    if (what == "exception") throw std::runtime_error("rank 1 has found no data");
-    if (what == "abort") c.Abort("the disk is full");
-  }
-  if (c.rank() != 1) Say(c, std::string(c.Barrier().message()));
-  usleep(3'000'000);  // the launcher ends all when one has ended
-  return 1;
+  return 0;
 }
 
 }  // namespace
@@ -299,11 +246,11 @@ int Run(std::string_view what) {
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   try {
-    return firn::comm::Run(argc > 1 ? argv[1] : "");
+    return firn::comm::Run({argv + 1, argv + argc});
   } catch (const std::exception& e) {
     std::printf("%s\n", e.what());
     std::fflush(stdout);
-    usleep(3'000'000);
+    firn::comm::EndTogether();
     return 1;
   }
 }

@@ -9,35 +9,21 @@ import contextlib
 import ctypes
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import mpi_launch  # noqa: E402
 
 CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mpi_ranks_check")
 
 
-def launchers():
-    """How each launcher that is there starts N processes."""
-    found = {}
-    if shutil.which("mpirun"):
-        version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True,
-                                 check=False).stdout
-        if "Open MPI" in version:
-            found["Open MPI"] = ["mpirun", "--oversubscribe", "-n"]
-    if shutil.which("mpiexec.hydra"):
-        found["MPICH"] = ["mpiexec.hydra", "-n"]
-    return found
-
-
 def run(launcher, count, what, shared, **variables):
     """What the processes print, a line each, sorted; environment variables reach all of them."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # sockets want short names
-        env = dict(os.environ, TMPDIR=folder, OMPI_ALLOW_RUN_AS_ROOT="1",
-                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", FIRN_SHARED_RANKS=str(int(shared)),
-                   **variables)
-        done = subprocess.run([*launcher, str(count), CHECK, what], env=env, capture_output=True,
+    with mpi_launch.scratch() as folder:
+        env = mpi_launch.environment(folder, FIRN_SHARED_RANKS=str(int(shared)), **variables)
+        done = subprocess.run([*launcher, str(count), CHECK, *what], env=env, capture_output=True,
                               text=True, timeout=240, check=False)
     said = [line for line in done.stdout.splitlines() if line.startswith(("rank ", "this is"))]
     return sorted(said), done.stdout + done.stderr
@@ -50,27 +36,33 @@ class MpiRanksTest(unittest.TestCase):
 
         Once with memory that all of them see, and once through MPI alone.
         """
-        for name, launcher in launchers().items():
+        for name, launcher in mpi_launch.launchers().items():
             for way in shared:
                 with self.subTest(launcher=name, count=count, what=what, shared=way):
-                    said, text = run(launcher, count, what, way, **variables)
+                    said, text = run(launcher, count, what.split(), way, **variables)
                     self.assertLessEqual(set(want), set(said), text)
 
-    def test_collectives(self):
-        for count in (1, 2, 3, 4):
-            self.check(count, "collectives", *(f"rank {r} of {count}: ok" for r in range(count)))
+    def check_all(self, count, what, **options):
+        """Whether all processes find that all of `what` holds, one after the other in one start."""
+        self.check(count, what, *(f"rank {rank} of {count}: {each} ok"
+                                  for rank in range(count) for each in what.split()), **options)
 
-    def test_operations(self):
-        for count in (1, 2, 4):
-            self.check(count, "operations", *(f"rank {r} of {count}: ok" for r in range(count)))
+    def test_one_rank(self):
+        self.check_all(1, "collectives operations")
 
-    def test_split(self):
-        self.check(4, "split", *(f"rank {r} of 4: ok" for r in range(4)))
+    def test_two_ranks(self):
+        self.check_all(2, "collectives operations small overlap fork")
+        self.check_all(2, "in_order", shared=[True])
 
-    def test_ranks_are_added_in_their_order(self):
-        for count in (2, 3):
-            self.check(count, "in_order", *(f"rank {r} of {count}: ok" for r in range(count)),
-                       shared=[True])
+    def test_three_ranks(self):
+        self.check_all(3, "collectives")
+        self.check_all(3, "in_order", shared=[True])
+
+    def test_four_ranks(self):
+        self.check_all(4, "collectives operations split")
+
+    def test_checked_calls_do_the_same(self):
+        self.check_all(3, "collectives operations split", FIRN_CHECK_COLLECTIVES="1")
 
     def test_calls_that_do_not_fit_are_named(self):
         self.check(2, "unlike", *(f"rank {r} of 2: both calls are named" for r in range(2)),
@@ -87,6 +79,7 @@ class MpiRanksTest(unittest.TestCase):
 
     def test_a_rank_that_gives_up_is_named(self):
         self.check(3, "abort", "rank 2 of 3: rank 1 gave up: the disk is full",
+                   "rank 2 of 3: heard that rank 1 gave up: the disk is full",
                    shared=(True,))
 
     def test_a_rank_that_does_not_come_is_named(self):
@@ -106,35 +99,20 @@ class MpiRanksTest(unittest.TestCase):
     def test_calls_that_differ_are_named_on_all_ranks(self):
         differ = ("call 0: rank 0 called all_reduce of 10 f32 (sum), "
                   "rank 1 all_reduce of 11 f32 (sum)")
-        for name, launcher in launchers().items():
+        for name, launcher in mpi_launch.launchers().items():
             with self.subTest(launcher=name):
                 for way in (True, False):
-                    said, text = run(launcher, 3, "differ", way, FIRN_CHECK_COLLECTIVES="1")
+                    said, text = run(launcher, 3, ["differ"], way, FIRN_CHECK_COLLECTIVES="1")
                     self.assertEqual([line.endswith(differ) for line in said], [True] * 3, text)
 
     def test_calls_that_differ_in_a_part_are_named_on_all_ranks(self):
         differ = ("call 0: rank 0 (1 before Split) called all_reduce of 10 f32 (sum), "
                   "rank 1 (2 before Split) all_reduce of 11 f32 (sum)")
-        for name, launcher in launchers().items():
+        for name, launcher in mpi_launch.launchers().items():
             with self.subTest(launcher=name):
-                said, text = run(launcher, 4, "differ_in_part", False,
+                said, text = run(launcher, 4, ["differ_in_part"], False,
                                  FIRN_CHECK_COLLECTIVES="1")
                 self.assertEqual([differ in line for line in said], [True] * 4, text)
-
-    def test_checked_calls_do_the_same(self):
-        for what in ("collectives", "operations", "split"):
-            self.check(3, what, *(f"rank {r} of 3: ok" for r in range(3)),
-                       FIRN_CHECK_COLLECTIVES="1")
-
-    def test_little_data_moves_while_a_rank_does_something_else(self):
-        self.check(2, "small", "rank 0 of 2: ok", "rank 1 of 2: ok")
-
-    def test_data_moves_while_ranks_do_something_else(self):
-        self.check(2, "overlap", "rank 0 of 2: ok", "rank 1 of 2: ok")
-
-    def test_a_child_of_fork_ends_and_its_parent_goes_on(self):
-        self.check(2, "fork", "rank 0 of 2: ok", "rank 1 of 2: ok",
-                   shared=(True,))
 
 
 class WithoutMpiTest(unittest.TestCase):
@@ -155,11 +133,11 @@ class WithoutMpiTest(unittest.TestCase):
     def test_a_process_of_its_own_is_the_only_rank(self):
         done = subprocess.run([CHECK, "collectives"], env={}, capture_output=True, text=True,
                               check=False)
-        self.assertEqual(done.stdout.strip().splitlines()[-1], "rank 0 of 1: ok")
+        self.assertEqual(done.stdout.strip().splitlines()[-1], "rank 0 of 1: collectives ok")
 
 
 if __name__ == "__main__":
-    if not launchers():
+    if not mpi_launch.launchers():
         print("no launcher of MPI here (Debian's openmpi-bin or mpich): what needs one is skipped",
               file=sys.stderr)
     unittest.main()

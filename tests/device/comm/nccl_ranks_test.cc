@@ -326,6 +326,40 @@ TEST_F(NcclRanksTest, EndWhatOneAborts) {
   EXPECT_EQ(nccl_.aborted(), 2);
 }
 
+// On the host, as `world` of a program: what others have on their devices ends, before the timeout.
+TEST_F(NcclRanksTest, EndWhenAnotherRankGivesUp) {
+  firn::testing::OnRanks(2, [](Communicator& host) {
+    const auto ranks = DeviceRanks(host, Device::Cuda(host.rank()));
+    ASSERT_TRUE(ranks.ok()) << ranks.status();
+    if (host.rank() == 1) {
+      absl::SleepFor(absl::Milliseconds(100));
+      return host.Abort("the disk is full");
+    }
+    const Floats x(**ranks, {1});
+    ASSERT_TRUE((*ranks)->AllReduce(x.data(), 1, Element::kF32, Reduction::kSum).ok());
+    const absl::Time start = absl::Now();
+    EXPECT_EQ(x.Read().status().message(), "rank 1 gave up: the disk is full");
+    EXPECT_LT(absl::Now() - start, absl::Seconds(20));  // of 60 s
+  });
+  EXPECT_GE(nccl_.aborted(), 1);
+}
+
+TEST_F(NcclRanksTest, LeaveWhatIsDoneWhenAnotherRankGivesUp) {
+  firn::testing::OnRanks(2, [](Communicator& host) {
+    const auto ranks = DeviceRanks(host, Device::Cuda(host.rank()));
+    ASSERT_TRUE(ranks.ok()) << ranks.status();
+    const Floats x(**ranks, {1});
+    ASSERT_TRUE((*ranks)->AllReduce(x.data(), 1, Element::kF32, Reduction::kSum).ok());
+    ASSERT_TRUE(x.Read().ok());
+    ASSERT_TRUE(host.Barrier().ok());
+    if (host.rank() == 1) return host.Abort("the disk is full");
+    absl::SleepFor(absl::Milliseconds(500));  // until it is known here, too
+    EXPECT_EQ(x.Read().value_or(std::vector<float>{-1}), std::vector<float>{2});
+    EXPECT_EQ((*ranks)->AllReduce(x.data(), 1, Element::kF32, Reduction::kSum).message(),
+              "rank 1 gave up: the disk is full");
+  });
+}
+
 TEST_F(NcclRanksTest, SayOnAllThatOneHasNoDevice) {
   firn::testing::OnRanks(2, [](Communicator& host) {
     const auto ranks = DeviceRanks(host, Device::Cuda(host.rank() == 0 ? 0 : 7));

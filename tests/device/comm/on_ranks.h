@@ -19,23 +19,45 @@
 
 namespace firn::testing {
 
-// Calls `body` with each rank on a thread of its own, which is gone for the others when that ends.
-// What it throws is a failure, and ends the calls of the other ranks.
+// Calls body(std::unique_ptr<comm::Communicator>&) for each rank on a thread of its own. A rank
+// that it does not take lives until all threads have ended.
+template <class Body>
+void OnThreads(int size, const comm::ThreadRanksOptions& options, const Body& body) {
+  auto ranks = comm::ThreadRanks(size, options);
+  std::vector<std::thread> threads;
+  for (auto& rank : ranks) threads.emplace_back([&] { body(rank); });
+  for (std::thread& t : threads) t.join();
+}
+
+// Calls `body` with each rank, which is gone for the others when that ends. What it throws is a
+// failure, and ends the calls of the other ranks.
 inline void OnRanks(int size, const std::function<void(comm::Communicator&)>& body,
                     absl::Duration timeout = absl::Seconds(60)) {
-  std::vector<std::thread> threads;
-  for (auto& owned : comm::ThreadRanks(size, {.timeout = timeout})) {
-    threads.emplace_back([&body, rank = std::move(owned)] {
-      const comm::WorldScope world(*rank);
-      try {
-        body(*rank);
-      } catch (const std::exception& e) {
-        ADD_FAILURE() << "rank " << rank->rank() << ": " << e.what();
-        rank->Abort(e.what());
-      }
-    });
-  }
-  for (std::thread& t : threads) t.join();
+  OnThreads(size, {.timeout = timeout}, [&](std::unique_ptr<comm::Communicator>& owned) {
+    const auto rank = std::move(owned);
+    const comm::WorldScope world(*rank);
+    try {
+      body(*rank);
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << "rank " << rank->rank() << ": " << e.what();
+      rank->Abort(e.what());
+    }
+  });
+}
+
+// The text of what `body` throws on each rank, "" where it throws nothing.
+inline std::vector<std::string> ErrorsOfRanks(int size,
+                                              const std::function<void(comm::Communicator&)>& body,
+                                              absl::Duration timeout = absl::Seconds(20)) {
+  std::vector<std::string> errors(static_cast<size_t>(size));
+  OnThreads(size, {.timeout = timeout}, [&](const std::unique_ptr<comm::Communicator>& rank) {
+    try {
+      body(*rank);
+    } catch (const std::exception& e) {
+      errors[static_cast<size_t>(rank->rank())] = e.what();
+    }
+  });
+  return errors;
 }
 
 }  // namespace firn::testing

@@ -2,28 +2,17 @@
 #include "firn/device/comm/shared_status.h"
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "firn/device/comm/thread_ranks.h"
 #include "gtest/gtest.h"
+#include "tests/device/comm/on_ranks.h"
 
 namespace firn::comm {
 namespace {
 
-template <class F>
-void OnRanks(int size, F f) {
-  std::vector<std::thread> threads;
-  for (auto& owned : ThreadRanks(size)) {
-    threads.emplace_back([&f, comm = std::move(owned)] { f(*comm); });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
+using firn::testing::OnRanks;
 
 TEST(SharedStatusTest, TheFirstErrorIsThatOfAllRanks) {
   for (int size = 1; size <= 4; ++size) {
@@ -39,6 +28,20 @@ TEST(SharedStatusTest, TheFirstErrorIsThatOfAllRanks) {
       EXPECT_EQ(StatusOfAll(comm, absl::InternalError("")), absl::InternalError("rank 0: "));
     });
   }
+}
+
+// 2^32 would be no error as a code.
+TEST(SharedStatusTest, CodesThatNoErrorHasAreRefused) {
+  OnRanks(2, [&](Communicator& comm) {
+    if (comm.rank() == 1) {
+      EXPECT_EQ(StatusOfAll(comm, absl::OkStatus()),
+                absl::InternalError("rank 0 tells of an error of the code 4294967296"));
+      return;
+    }
+    const int64_t code = int64_t{1} << 32;
+    std::vector<int64_t> codes(2);
+    EXPECT_TRUE(comm.AllGather(&code, codes.data(), 1, Element::kI64).ok());
+  });
 }
 
 TEST(SharedStatusTest, TextsThatNoRankHasAreRefused) {
@@ -61,7 +64,7 @@ TEST(SharedStatusTest, TextsThatNoRankHasAreRefused) {
 
 TEST(SharedStatusTest, TextsComeAsTheyAre) {
   const std::vector<std::vector<std::string>> all = {
-      {}, {""}, {"a", "", std::string("\0\xff", 2), std::string(100'000, 'x')}};
+      {}, {""}, {"a", "", std::string("\0\xff", 2), std::string(3'000'000, 'x')}};
   OnRanks(3, [&](Communicator& comm) {
     for (const auto& texts : all) {
       for (int root = 0; root < 3; ++root) {

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "tests/device/comm/collectives.h"
+#include "tests/device/comm/on_ranks.h"
 
 namespace firn::comm {
 namespace {
@@ -27,10 +28,7 @@ void OnAll(Ranks& ranks, const std::function<void(Communicator&)>& body) {
   for (const auto& rank : ranks) threads.emplace_back([&body, &rank] { body(*rank); });
   for (std::thread& t : threads) t.join();
 }
-void OnRanks(int size, const std::function<void(Communicator&)>& body) {
-  Ranks ranks = ThreadRanks(size);
-  OnAll(ranks, body);
-}
+using firn::testing::OnRanks;
 
 template <class T>
 class ThreadRanksTypesTest : public ::testing::Test {};

@@ -102,6 +102,45 @@ TEST(MergeRanksTest, NothingWasSeenByAny) {
   });
 }
 
+// More numbers than travel at once, and not equally many.
+TEST(MergeRanksTest, TakesManyNumbers) {
+  constexpr int64_t kMany = 70'000;
+  const Tensor scores = Rand({2 * kMany}, DType::kF32), labels = Remainder(Arange(2 * kMany), 2);
+  Auc one;
+  one.Update(scores, labels);
+  OnRanks(2, [&](comm::Communicator& comm) {
+    const int64_t begin = comm.rank() == 0 ? 0 : 10, end = comm.rank() == 0 ? 10 : 2 * kMany;
+    Auc own;
+    own.Update(Slice(scores, 0, begin, end), Slice(labels, 0, begin, end));
+    EXPECT_EQ(MergeRanks(own, comm).Value(), one.Value());
+  });
+}
+
+// Rank 0 sends what no metric of rank 1's would.
+TEST(MergeRanksTest, RefusesNumbersThatNoRankHas) {
+  const auto error_of = [](int64_t count, const std::vector<double>& numbers) {
+    std::string error;
+    OnRanks(2, [&](comm::Communicator& comm) {
+      if (comm.rank() == 1) {
+        error = ErrorOf([&] { MergeRanks(Auc(), comm); });
+        return;
+      }
+      std::vector<int64_t> counts(2);
+      ASSERT_TRUE(comm.AllGather(&count, counts.data(), 1, comm::Element::kI64).ok());
+      std::vector<double> all(2 * numbers.size());
+      if (numbers.empty()) return;
+      ASSERT_TRUE(
+          comm.AllGather(numbers.data(), all.data(), std::ssize(numbers), comm::Element::kF64)
+              .ok());
+    });
+    return error;
+  };
+  EXPECT_THAT(error_of(-1, {}), HasSubstr("rank 0 has -1 numbers (want 0 to 2^30)"));
+  EXPECT_THAT(error_of(int64_t{1} << 40, {}), HasSubstr("rank 0 has 1099511627776 numbers"));
+  EXPECT_THAT(error_of(3, {1, std::numeric_limits<double>::quiet_NaN(), 0}),
+              HasSubstr("a score of another rank is NaN"));
+}
+
 struct OneOfMyOwn {
   void Update(const Tensor&, const Tensor&) {}
   double Value() const { return 1; }

@@ -5,37 +5,27 @@ Without Open MPI's launcher the test is skipped, and says so.
 """
 
 import os
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../device/comm"))
+import mpi_launch  # noqa: E402
 
 CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data_parallel_check")
 
 
-def launcher():
-    """How Open MPI starts N processes; None where it is missing."""
-    if not shutil.which("mpirun"):
-        return None
-    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False)
-    return ["mpirun", "--oversubscribe", "-n"] if "Open MPI" in version.stdout else None
-
-
 def run(count, what):
     """What `count` processes print, by their ranks; one that nobody launched for 1."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # sockets want short names
-        env = dict(os.environ, TMPDIR=folder, OMPI_ALLOW_RUN_AS_ROOT="1",
-                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        command = [CHECK, what] if count == 1 else [*launcher(), str(count), CHECK, what]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240,
-                              check=False)
-    said = dict(re.findall(rf"^rank (\d+) of {count}: (.*)$", done.stdout, re.MULTILINE))
-    return [said.get(str(rank), done.stdout + done.stderr) for rank in range(count)]
+    with mpi_launch.scratch() as folder:
+        launched = mpi_launch.launchers()["Open MPI"]
+        command = [CHECK, what] if count == 1 else [*launched, str(count), CHECK, what]
+        done = subprocess.run(command, env=mpi_launch.environment(folder), capture_output=True,
+                              text=True, timeout=240, check=False)
+    return mpi_launch.said_by_ranks(count, done.stdout + done.stderr)
 
 
-@unittest.skipUnless(launcher(), "no mpirun of Open MPI here (Debian's openmpi-bin)")
+@unittest.skipUnless(mpi_launch.open_mpi(), mpi_launch.MISSING)
 class DataParallelMpiTest(unittest.TestCase):
 
     def test_any_number_of_ranks_gives_the_parameters_of_one(self):
@@ -68,6 +58,6 @@ class DataParallelMpiTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not launcher():
+    if not mpi_launch.open_mpi():
         print("no mpirun of Open MPI here: what needs it is skipped", file=sys.stderr)
     unittest.main()

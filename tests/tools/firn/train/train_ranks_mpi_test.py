@@ -10,41 +10,31 @@ Without Open MPI's launcher what needs it is skipped, and says so.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../../../device/comm"))
+import mpi_launch  # noqa: E402
+
 FIRN = os.path.abspath(sys.argv.pop())
 BATCH = 8
-
-
-def mpi_version():
-    """That of Open MPI's launcher, "4.1.4"; None where it is missing."""
-    if not shutil.which("mpirun"):
-        return None
-    done = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False)
-    found = re.search(r"Open MPI\) (\d[\w.]*)", done.stdout)
-    return found[1] if found else None
 
 
 def lines_of(text, start):
     return [line for line in text.splitlines() if line.startswith(start)]
 
 
-@unittest.skipUnless(mpi_version(), "no mpirun of Open MPI here (Debian's openmpi-bin)")
+@unittest.skipUnless(mpi_launch.open_mpi(), mpi_launch.MISSING)
 class TrainRanksTest(unittest.TestCase):
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory(dir="/tmp")  # sockets want short names
+        scratch = mpi_launch.scratch()
         self.addCleanup(scratch.cleanup)
         self.folder = scratch.name
-        # Open MPI leaves memory behind, which no sanitizer is to count.
-        self.env = dict(os.environ, TMPDIR=self.folder, FIRN_NUM_THREADS="1",
-                        ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",
-                        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.env = mpi_launch.environment(self.folder, FIRN_NUM_THREADS="1")
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -190,11 +180,11 @@ class TrainRanksTest(unittest.TestCase):
         said = lines_of(done.stdout, "MPI ")
         self.assertEqual(len(said), 2, done.stdout)
         for line in said:
-            self.assertIn(f"Open MPI v{mpi_version()} (libmpi.so.", line)
+            self.assertIn(f"Open MPI v{mpi_launch.open_mpi()} (libmpi.so.", line)
         self.assertEqual(sorted(re.findall(r"process (\d) of 2", "".join(said))), ["0", "1"])
 
 
 if __name__ == "__main__":
-    if not mpi_version():
+    if not mpi_launch.open_mpi():
         print("no mpirun of Open MPI here: what needs it is skipped", file=sys.stderr)
     unittest.main()
