@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 import compare_machine
-from compare_programs import RunError, compare, json_lines
+from compare_programs import RunError, compare, enter_callers_folder, json_lines
 from compare_stats import ratio_interval
 
 # Under `bazel run` the script is a link.
@@ -109,12 +109,11 @@ def parse_args(argv):
 
 
 def main(argv):
-    if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
-        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
+    enter_callers_folder()
     args = parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
-        return compare(lambda: measure(args, compile_peer(args.mpicc, folder)), format_report,
-                       f"{args.ranks} ranks", args.json)
+        rows = lambda about: {"rows": measure(args, compile_peer(args.mpicc, folder))}
+        return compare(rows, format_report, f"{args.ranks} ranks", args.json)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ import sys
 import time
 
 import compare_machine
+from compare_programs import enter_callers_folder
 from compare_stats import largest_gap, ratio_interval, summarize
 from compare_worker import Worker, WorkerError
 
@@ -355,8 +356,7 @@ def parse_args(argv):
 
 
 def main(argv):
-    if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
-        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
+    enter_callers_folder()
     args = parse_args(argv)
     if args.cores:
         os.sched_setaffinity(0, args.cores)

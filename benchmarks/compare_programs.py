@@ -26,22 +26,32 @@ def json_lines(argv, threads):
     return lines
 
 
-def compare(measure, format_report, what, json_path):
-    """The exit status of a script: prints what measure() gives, and the machine it was measured on.
+def compare(measure, format_report, what, json_path, hint=""):
+    """The exit status of a script: prints what measure() found, and the machine it was measured on.
 
-    `what` is said of the run before the machine; json_path, if given, is where the rows go.
+    measure(about) returns a dict, {"rows": [...]} and whatever else format_report takes by name and
+    the JSON is to hold; in `about`, which is the machine, it may put "versions". `what` is said of
+    the run before the machine, `hint` behind an error; json_path, if given, is where all goes.
+    Without a row the status is 1.
     """
     about = compare_machine.describe()
     try:
-        rows = measure()
+        found = measure(about)
     except RunError as error:
-        print(error)
+        print("\n".join(filter(None, (str(error), hint))))
         return 1
     about["load_at_end"] = os.getloadavg()[0]
-    print(format_report(rows))
+    print(format_report(**found))
+    versions = f"; {about['versions']}" if "versions" in about else ""
     print(f"{what}; load {about['load_at_start']:.1f} to {about['load_at_end']:.1f} on "
-          f"{about['cores']} cores, {about['cpu']}")
+          f"{about['cores']} cores, {about['cpu']}{versions}")
     if json_path:
         with open(json_path, "w", encoding="utf-8") as out:
-            json.dump({"machine": about, "rows": rows}, out, indent=1)
-    return 0
+            json.dump({"machine": about, **found}, out, indent=1)
+    return 0 if found["rows"] else 1
+
+
+def enter_callers_folder():
+    """`bazel run` starts elsewhere than where it was typed, from where paths count."""
+    if "BUILD_WORKING_DIRECTORY" in os.environ:
+        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])

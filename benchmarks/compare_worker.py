@@ -8,8 +8,10 @@ import subprocess
 import tempfile
 import time
 
+from compare_programs import RunError
 
-class WorkerError(Exception):
+
+class WorkerError(RunError):
     """The worker is missing, died, was silent for too long, or refused a command (`refused`)."""
 
     def __init__(self, message, refused=False):

@@ -17,13 +17,13 @@ The Python needs torch, safetensors and numpy.
 
 import argparse
 import contextlib
-import json
 import os
 import random
 import sys
 import tempfile
 
 import compare_machine
+from compare_programs import compare, enter_callers_folder
 from compare_stats import ratio_interval, summarize
 from compare_worker import Worker, WorkerError
 
@@ -113,30 +113,21 @@ def parse_args(argv):
 
 
 def main(argv):
-    if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
-        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
+    enter_callers_folder()
     args = parse_args(argv)
-    about = compare_machine.describe()
     run = Run(args)
-    with contextlib.ExitStack() as stack:
-        try:
-            about["versions"] = run.ask(run.peer, {"cmd": "version"})["version"]
+
+    def measure(about):
+        about["versions"] = run.ask(run.peer, {"cmd": "version"})["version"]
+        with contextlib.ExitStack() as stack:
             folder = args.folder or stack.enter_context(tempfile.TemporaryDirectory())
             paths = run.ask(run.peer, {"cmd": "make", "folder": folder,
                                        "megabytes": args.megabytes})
-            rows = run.run(paths)
-        except WorkerError as error:
-            print(f"{error}\n{args.python} must be able to import torch, safetensors and numpy: "
-                  "give one that is with --python")
-            return 1
-    about["load_at_end"] = os.getloadavg()[0]
-    print(format_report(rows))
-    print(f"{args.clock} time; {args.threads} threads; load {about['load_at_start']:.1f} to {about['load_at_end']:.1f} on "
-          f"{about['cores']} cores; {about['versions']}")
-    if args.json:
-        with open(args.json, "w", encoding="utf-8") as out:
-            json.dump({"machine": about, "rows": rows}, out, indent=1)
-    return 0
+            return {"rows": run.run(paths)}
+
+    return compare(measure, format_report, f"{args.clock} time; {args.threads} threads", args.json,
+                   f"{args.python} must be able to import torch, safetensors and numpy: give one "
+                   "that is with --python")
 
 
 if __name__ == "__main__":

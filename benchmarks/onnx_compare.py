@@ -18,13 +18,13 @@ The Python needs onnxruntime, torch, torchvision, onnx and, for --exporter=dynam
 
 import argparse
 import contextlib
-import json
 import os
 import random
 import sys
 import tempfile
 
 import compare_machine
+from compare_programs import compare, enter_callers_folder
 from compare_stats import ratio_interval, summarize
 from compare_worker import Worker, WorkerError
 
@@ -132,34 +132,26 @@ def parse_args(argv):
 
 
 def main(argv):
-    if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
-        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
+    enter_callers_folder()
     args = parse_args(argv)
     if args.cores:
         os.sched_setaffinity(0, args.cores)
-    about = compare_machine.describe()
-    with contextlib.ExitStack() as stack:
-        try:
+
+    def measure(about):
+        with contextlib.ExitStack() as stack:
             firn = Worker([args.firn], args.threads)
             stack.callback(firn.close)
             peer = Worker([args.python, os.path.join(HERE, "peers", "onnxruntime_worker.py")],
                           args.threads)
             stack.callback(peer.close)
             about["versions"] = peer.request({"cmd": "version"})
-        except WorkerError as error:
-            print(f"{error}\n{args.python} must be able to import onnxruntime, torch, torchvision "
-                  "and onnx: give one that is with --python")
-            return 1
-        run = Run(args, firn, peer, stack.enter_context(tempfile.TemporaryDirectory()))
-        run.run()
-        about["load_at_end"] = os.getloadavg()[0]
-    print(format_report(run.rows, run.skipped))
-    print(f"{args.clock} time; load {about['load_at_start']:.1f} to {about['load_at_end']:.1f} on "
-          f"{about['cores']} cores; {about['versions']}")
-    if args.json:
-        with open(args.json, "w", encoding="utf-8") as out:
-            json.dump({"machine": about, "rows": run.rows, "skipped": run.skipped}, out, indent=1)
-    return 0 if run.rows else 1
+            run = Run(args, firn, peer, stack.enter_context(tempfile.TemporaryDirectory()))
+            run.run()
+            return {"rows": run.rows, "skipped": run.skipped}
+
+    return compare(measure, format_report, f"{args.clock} time", args.json,
+                   f"{args.python} must be able to import onnxruntime, torch, torchvision and onnx: "
+                   "give one that is with --python")
 
 
 if __name__ == "__main__":

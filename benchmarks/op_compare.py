@@ -35,6 +35,7 @@ import time
 import compare_machine
 import op_compare_profile
 import op_compare_report as report
+from compare_programs import enter_callers_folder
 from compare_stats import ratio_interval, summarize
 from compare_worker import Worker, WorkerError
 
@@ -339,8 +340,7 @@ def start_peer(args):
 
 
 def main(argv):
-    if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
-        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
+    enter_callers_folder()
     args = parse_args(argv)
     if args.cores:
         os.sched_setaffinity(0, args.cores)

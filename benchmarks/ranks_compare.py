@@ -23,7 +23,7 @@ import statistics
 import sys
 
 import compare_machine
-from compare_programs import compare, json_lines
+from compare_programs import compare, enter_callers_folder, json_lines
 from compare_stats import ratio_interval
 
 # Under `bazel run` the script is a link.
@@ -115,12 +115,11 @@ def parse_args(argv):
 
 
 def main(argv):
-    if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
-        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
+    enter_callers_folder()
     args = parse_args(argv)
     run = Run(args)
-    return compare(lambda: [run.row(name, batch) for name, batch in args.workloads], format_report,
-                   f"{args.ranks} ranks of {args.threads} threads", args.json)
+    rows = lambda about: {"rows": [run.row(name, batch) for name, batch in args.workloads]}
+    return compare(rows, format_report, f"{args.ranks} ranks of {args.threads} threads", args.json)
 
 
 if __name__ == "__main__":

@@ -6,22 +6,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "benchmarks/versus_report.h"
+#include "firn/io/draw/svg.h"
 
 namespace firn::benchmarks {
 namespace {
 
+using io::draw::Align;
+using io::draw::SvgElement;
+using io::draw::SvgText;
+
 constexpr int kWidth = 940, kLeft = 190, kLongest = 480, kBar = 18, kGap = 14, kTop = 64;
 constexpr const char *kDynamicColor = "#e0803a", *kStaticColor = "#3a76b0";
-
-std::string Escaped(const std::string& text) {
-  return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
-}
-
-std::string Text(int x, int y, const char* style, const std::string& text) {
-  return absl::StrFormat("<text x=\"%d\" y=\"%d\" %s>%s</text>\n", x, y, style, Escaped(text));
-}
 
 struct Bar {
   BlockSummary time;
@@ -31,15 +27,17 @@ struct Bar {
 
 std::string Drawn(const Bar& bar, int y, double longest_ms) {
   const double scale = kLongest / longest_ms;
-  const double end = kLeft + bar.time.median_ms * scale;
+  const double end = kLeft + bar.time.median_ms * scale, middle = y + (kBar - 2) / 2;
   const double whisker = std::min(bar.time.spread * scale / 2, 0.1 * kLongest);
-  const int middle = y + kBar / 2;
-  return absl::StrCat(
-      absl::StrFormat("<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", kLeft,
-                      y, bar.time.median_ms * scale, kBar - 2, bar.color),
-      absl::StrFormat("<path d=\"M%.1f %d H%.1f\" stroke=\"#222\"/>\n", end - whisker, middle,
-                      end + whisker),
-      Text(static_cast<int>(end + whisker) + 6, middle + 4, "", bar.text));
+  const io::draw::SvgPath spread =
+      io::draw::SvgPath().MoveTo({end - whisker, middle}).LineTo({end + whisker, middle});
+  return absl::StrCat(SvgElement("rect", {{"x", kLeft},
+                                          {"y", y},
+                                          {"width", bar.time.median_ms * scale},
+                                          {"height", kBar - 2},
+                                          {"fill", bar.color}}),
+                      SvgElement("path", {{"d", spread.text()}, {"stroke", "#222222"}}),
+                      SvgText({end + whisker + 6, middle}, bar.text));
 }
 
 std::vector<Bar> BarsOf(const VersusResult& r) {
@@ -67,7 +65,7 @@ std::string VersusPlot(absl::Span<const VersusResult> results, const VersusConte
     for (const Bar& b : bars) longest_ms = std::max(longest_ms, b.time.median_ms);
     const int height = kBar * static_cast<int>(bars.size());
     absl::StrAppend(&body,
-                    Text(kLeft - 10, y + height / 2 + 4, "text-anchor=\"end\"", r.config.Label()));
+                    SvgText({kLeft - 10, y + height / 2.0}, r.config.Label(), Align::kRight));
     for (const Bar& b : bars) {
       absl::StrAppend(&body, Drawn(b, y, longest_ms));
       y += kBar;
@@ -80,13 +78,14 @@ std::string VersusPlot(absl::Span<const VersusResult> results, const VersusConte
           : absl::StrCat(context.device, " (", context.machine.gpus, "), ", context.arithmetic);
   const std::string about = absl::StrCat("Median time of a training step with Adam, ", where,
                                          ". Bars of one network are to scale.");
-  return absl::StrCat(
-      absl::StrFormat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-                      "font-family=\"sans-serif\" font-size=\"12\">\n",
-                      kWidth, y),
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      Text(20, 26, "font-size=\"17\"", "Dynamic and static training"), Text(20, 46, "", about),
-      body, "</svg>\n");
+  const std::string paper =
+      SvgElement("rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#ffffff"}});
+  return io::draw::SvgPicture(
+      kWidth, y, {{"width", kWidth}, {"height", y}, {"font-family", "sans-serif"}},
+      absl::StrCat(
+          paper,
+          SvgText({20, 20}, "Dynamic and static training", Align::kLeft, {{"font-size", 17}}),
+          SvgText({20, 42}, about), body));
 }
 
 }  // namespace firn::benchmarks

@@ -51,10 +51,6 @@ class Canvas {
   virtual std::string Finish() = 0;
 };
 
-// Text for XML and HTML, within attributes too: valid UTF-8, bytes that are none being U+FFFD, no
-// markup, and control characters as blanks.
-std::string XmlText(std::string_view text);
-
 std::unique_ptr<Canvas> MakeSvgCanvas(int width, int height);
 std::unique_ptr<Canvas> MakePngCanvas(int width, int height);
 

@@ -152,8 +152,8 @@ TEST(VersusJsonTest, WhatIsNoNumberIsNull) {
 TEST(VersusPlotTest, BarsOfOneNetworkAreToScale) {
   const std::vector<VersusResult> results = {Both(), DynamicOnly()};
   const std::string svg = VersusPlot(results, kContext);
-  EXPECT_THAT(svg, HasSubstr("width=\"480.0\""));  // 12 ms
-  EXPECT_THAT(svg, HasSubstr("width=\"400.0\""));  // 10 ms
+  EXPECT_THAT(svg, HasSubstr("width=\"480\""));  // 12 ms
+  EXPECT_THAT(svg, HasSubstr("width=\"400\""));  // 10 ms
   EXPECT_THAT(svg, HasSubstr(">dynamic 12 ms (1.20x static)</text>"));
   EXPECT_THAT(svg, HasSubstr(">static 10 ms</text>"));
   EXPECT_THAT(svg, HasSubstr(">dynamic 12 ms</text>"));

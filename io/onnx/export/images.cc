@@ -93,12 +93,13 @@ FIRN_ONNX_EXPORT(conv2d_weight_grad) { WeightGrad(n); }
 FIRN_ONNX_EXPORT(conv3d_weight_grad) { WeightGrad(n); }
 
 FIRN_ONNX_EXPORT(channel_affine) {
-  List sizes(static_cast<size_t>(std::max(n.rank(0) - 1, 1)), 1);
+  // As many channels as there are, which may be those of all samples.
+  OnnxSizes sizes(static_cast<size_t>(std::max(n.rank(0) - 1, 1)), OnnxSize{1, 1});
   V y = n.in(0);
   for (size_t i = 1; i <= 2; ++i) {
     if (!n.has(i)) continue;
-    sizes[0] = n.size(i, 0);
-    const V each = n.Reshape(n.in(i, n.dtype(0)), sizes);
+    sizes[0] = n.sizes(i)[0];
+    const V each = n.ReshapeTo(n.in(i, n.dtype(0)), sizes);
     y = i == 1 ? y * each : y + each;
   }
   n.Out(0, y);

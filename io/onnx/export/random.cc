@@ -1,4 +1,7 @@
 // What the operations of tensor/ops/random are in ONNX.
+#include <algorithm>
+#include <utility>
+
 #include "firn/io/onnx/internal/onnx_compose.h"
 #include "firn/tensor/from.h"
 
@@ -8,30 +11,32 @@ namespace {
 using V = OnnxValue;
 
 constexpr char kDraws[] = "draws the runtime's numbers, not this generator's";
-FIRN_ONNX_EXPORT(rand) {
+// f32 of the result's sizes. The operators have them as numbers; where the batch is one of them,
+// their kin take those of a tensor.
+V Drawn(OnnxExportCall& n, const char* op, const char* like, OnnxNodes::Attributes attributes) {
   n.Warn(kDraws);
-  n.Out(0, n.Node("RandomUniform", {},
-                  {{"shape", n.out_shape(0)}, {"low", n.Real("low")}, {"high", n.Real("high")}},
-                  DType::kF32));
+  const OnnxSizes sizes = n.out_sizes(0);
+  if (std::any_of(sizes.begin(), sizes.end(), [](const OnnxSize& s) { return s.batch(); })) {
+    return n.Node(like, {n.ExpandTo(n.Number(0, DType::kF32), sizes)}, std::move(attributes));
+  }
+  attributes.push_back({"shape", n.out_shape(0)});
+  return n.Node(op, {}, std::move(attributes), DType::kF32);
 }
+V UniformNumbers(OnnxExportCall& n, double low, double high) {
+  return Drawn(n, "RandomUniform", "RandomUniformLike", {{"low", low}, {"high", high}});
+}
+FIRN_ONNX_EXPORT(rand) { n.Out(0, UniformNumbers(n, n.Real("low"), n.Real("high"))); }
 FIRN_ONNX_EXPORT(randn) {
   if (n.Real("std") == 0) {
     return n.Out(0, n.ExpandTo(n.Number(n.Real("mean"), n.out_dtype(0)), n.out_sizes(0)));
   }
-  n.Warn(kDraws);
-  n.Out(0, n.Node("RandomNormal", {},
-                  {{"shape", n.out_shape(0)}, {"mean", n.Real("mean")}, {"scale", n.Real("std")}},
-                  DType::kF32));
+  n.Out(0, Drawn(n, "RandomNormal", "RandomNormalLike",
+                 {{"mean", n.Real("mean")}, {"scale", n.Real("std")}}));
 }
 FIRN_ONNX_EXPORT(bernoulli) {
   n.NeedsOpset(15);
   n.Warn(kDraws);
   n.Out(0, n.Node("Bernoulli", {n.in(1)}));
-}
-V UniformNumbers(OnnxExportCall& n, double low, double high) {
-  n.Warn(kDraws);
-  return n.Node("RandomUniform", {}, {{"shape", n.out_shape(0)}, {"low", low}, {"high", high}},
-                DType::kF32);
 }
 FIRN_ONNX_EXPORT(randint) {
   const int64_t low = n.Int("low"), high = n.Int("high");

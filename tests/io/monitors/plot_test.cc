@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "firn/io/draw/axis.h"
-#include "firn/io/draw/canvas.h"
 #include "firn/io/draw/stroke_font.h"
 #include "firn/io/image/image.h"
 #include "firn/tensor/index.h"
@@ -241,14 +240,6 @@ TEST(PlotTest, TellsNumbersWhereSomebodyPoints) {
             DrawSeries("png", {{.x = {0, 1}, .y = {1, 3}}}));
 }
 
-TEST(XmlTextTest, IsNoMarkupAndValidUtf8) {
-  EXPECT_EQ(draw::XmlText("<a b='c' d=\"e\">&\\\n\x01\xff\xc3\xa4"),
-            "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\\  \xef\xbf\xbd\xc3\xa4");
-  // U+FFFE and U+FFFF are no characters of XML; the last two planes' ones are.
-  EXPECT_EQ(draw::XmlText("\xef\xbf\xbe,\xef\xbf\xbf,\xf0\x9f\xbf\xbe,\xef\xbf\xbd"),
-            "\xef\xbf\xbd,\xef\xbf\xbd,\xf0\x9f\xbf\xbe,\xef\xbf\xbd");
-}
-
 TEST(PlotTest, DrawsThePointsOfASeriesWhereTheAxesSay) {
   // One point at the left end and one at the right end of the range, on a picture whose plot area
   // is 80 to 175 by 20 to 165.
@@ -295,12 +286,12 @@ TEST(PlotTest, ThinsOutAMillionPoints) {
   const std::string svg = DrawSeries("svg", {series});
   EXPECT_LT(svg.size(), 100000u);
   // The peaks are still there: the top of the plot is at 20.
-  EXPECT_THAT(CurveOf(svg), HasSubstr(",20.00 "));
+  EXPECT_THAT(CurveOf(svg), HasSubstr(",20 "));
 }
 
 TEST(PlotTest, ThinningKeepsTheMiddleOfThreePointsInAColumn) {
   const Series series = {.x = {0, 0.0003, 0.0006, 1}, .y = {1, 0, 0.5, 1}};
-  EXPECT_THAT(CurveOf(DrawSeries("svg", {series})), HasSubstr(",465.00 "));
+  EXPECT_THAT(CurveOf(DrawSeries("svg", {series})), HasSubstr(",465 "));
 }
 
 TEST(PlotTest, RefusesWhatMakesNoSense) {

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/onnx/internal/onnx_read.h"
@@ -13,6 +15,7 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
@@ -75,6 +78,61 @@ TEST(OnnxExportBatchTest, ReshapesKeepTheBatchInItsPlace) {
         return Reshape(x, {2 * x.size(0), -1}) + 1;
       },
       Ones({3, 4, 5}));
+}
+
+// Numbers are drawn for as many samples as there are.
+TEST(OnnxExportBatchTest, DrawsForAnyBatch) {
+  const auto shape_of = [](const Function& f, int64_t batch) {
+    const std::string path = TempPath("draws.onnx");
+    ExportOnnx(path, Freeze(f, Ones({4, 3})), {.dynamic_batch = true});
+    return ImportOnnx(path).network(Ones({batch, 3})).shape();
+  };
+  for (const int64_t batch : {1, 4, 7}) {
+    EXPECT_EQ(shape_of(
+                  [](const Tensor& x) {
+                    return Rand({x.size(0), 5});
+                  },
+                  batch),
+              Shape({batch, 5}));
+    EXPECT_EQ(shape_of(
+                  [](const Tensor& x) {
+                    return Randn({2, x.size(0)});
+                  },
+                  batch),
+              Shape({2, batch}));
+    EXPECT_EQ(shape_of([](const Tensor& x) { return Randint(0, 9, {x.size(0)}); }, batch),
+              Shape({batch}));
+  }
+}
+
+// Of ones two numbers remain: what is kept and what is dropped.
+TEST(OnnxExportBatchTest, DropsElementsAndChannelsOfAnyBatch) {
+  ManualSeed(3);
+  constexpr double kP = 0.3;
+  const Tensor eager = AlphaDropout(Ones({1000}), kP);
+  const double kept = Amax(eager).Item(), dropped = Amin(eager).Item();
+  for (const bool per_channel : {false, true}) {
+    const std::string path = TempPath("alpha.onnx");
+    const auto drop = [&](const Tensor& x) { return AlphaDropout(x, kP, true, per_channel); };
+    ExportOnnx(path, Freeze(drop, Ones({4, 50, 6})), {.dynamic_batch = true});
+    const OnnxImport again = ImportOnnx(path);
+    for (const int64_t batch : {2, 4, 9}) {
+      SCOPED_TRACE(batch);
+      const Tensor y = again.network(Ones({batch, 50, 6}));
+      ASSERT_EQ(y.shape(), Shape({batch, 50, 6}));
+      const int64_t drawn = batch * 50 * (per_channel ? 1 : 6);
+      const std::vector<float> v = y.ToVector<float>();
+      double count = 0;
+      for (size_t i = 0; i < v.size(); ++i) {
+        const bool is_dropped = std::abs(static_cast<double>(v[i]) - dropped) < 1e-6;
+        EXPECT_NEAR(v[i], is_dropped ? dropped : kept, 1e-6);
+        EXPECT_TRUE(!per_channel || v[i] == v[i - i % 6]);
+        count += is_dropped ? 1 : 0;
+      }
+      const double share = count / static_cast<double>(batch * 300);
+      EXPECT_NEAR(share, kP, 5 * std::sqrt(kP * (1 - kP) / static_cast<double>(drawn)));
+    }
+  }
 }
 
 TEST(OnnxExportBatchTest, ABatchOfNothingSaysNothing) {

@@ -8,13 +8,12 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "firn/io/draw/canvas.h"
+#include "firn/io/draw/svg.h"
 
 namespace firn::cli {
 namespace {
 
-using io::draw::XmlText;
+using io::draw::SvgElement;
 
 constexpr double kBox = 26, kLayer = 58, kGap = 16, kMargin = 12, kLetter = 7;
 
@@ -134,19 +133,21 @@ void DrawEdge(const Box& from, const Box& to, std::string* svg) {
   const double layers = std::abs(static_cast<double>(to.layer) - static_cast<double>(from.layer));
   const double middle = (y1 - y0) / 2;
   const double bulge = layers > 1 ? std::min(50 + 12 * layers, 140.0) : 0;
-  absl::StrAppendFormat(
-      svg, "<path class=\"edge\" d=\"M%.1f,%.1fC%.1f,%.1f %.1f,%.1f %.1f,%.1f\"/>\n", from.x, y0,
-      from.x + bulge, y0 + middle, to.x + bulge, y1 - middle, to.x, y1);
+  io::draw::SvgPath path;
+  path.MoveTo({from.x, y0})
+      .CurveTo({from.x + bulge, y0 + middle}, {to.x + bulge, y1 - middle}, {to.x, y1});
+  *svg += SvgElement("path", {{"class", "edge"}, {"d", path.text()}});
 }
 
 void DrawNode(const SmallGraph::Node& node, const Box& box, std::string* svg) {
-  absl::StrAppendFormat(svg,
-                        "<g class=\"%s\"><title>%s</title><rect x=\"%.1f\" y=\"%.1f\" "
-                        "width=\"%.1f\" height=\"%.0f\" rx=\"5\"/><text x=\"%.1f\" y=\"%.1f\" "
-                        "dy=\"0.35em\" text-anchor=\"middle\">%s</text></g>\n",
-                        node.members > 1 ? "node group" : "node", XmlText(node.hint),
-                        box.x - box.width / 2, box.y - kBox / 2, box.width, kBox, box.x, box.y,
-                        XmlText(node.label));
+  const std::string frame = SvgElement("rect", {{"x", box.x - box.width / 2},
+                                                {"y", box.y - kBox / 2},
+                                                {"width", box.width},
+                                                {"height", kBox},
+                                                {"rx", 5}});
+  const std::string label = io::draw::SvgText({box.x, box.y}, node.label, io::draw::Align::kCenter);
+  *svg += SvgElement("g", {{"class", node.members > 1 ? "node group" : "node"}},
+                     absl::StrCat(io::draw::SvgHint(node.hint), frame, label));
 }
 
 }  // namespace
@@ -154,18 +155,20 @@ void DrawNode(const SmallGraph::Node& node, const Box& box, std::string* svg) {
 std::string DrawGraph(const SmallGraph& graph, const std::string& name) {
   if (graph.nodes.empty()) return "";
   const Layout layout(graph);
-  std::string svg = absl::StrFormat(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-      "viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\" font-size=\"12\">\n",
-      layout.width(), layout.height(), layout.width(), layout.height(),
-      XmlText(absl::StrCat("The graph ", name, ": ", graph.nodes.size(), " boxes")));
+  std::string svg;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     for (const size_t from : graph.nodes[i].inputs) {
       DrawEdge(layout.boxes()[from], layout.boxes()[i], &svg);
     }
   }
   for (size_t i = 0; i < graph.nodes.size(); ++i) DrawNode(graph.nodes[i], layout.boxes()[i], &svg);
-  return svg + "</svg>\n";
+  const std::string about = absl::StrCat("The graph ", name, ": ", graph.nodes.size(), " boxes");
+  return io::draw::SvgPicture(layout.width(), layout.height(),
+                              {{"width", layout.width()},
+                               {"height", layout.height()},
+                               {"role", "img"},
+                               {"aria-label", about}},
+                              svg);
 }
 
 }  // namespace firn::cli

@@ -5,13 +5,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "firn/io/draw/axis.h"
-#include "firn/io/draw/canvas.h"
+#include "firn/io/draw/svg.h"
 #include "firn/io/number_text.h"
 
 namespace firn::cli {
 namespace {
+
+using io::draw::SvgElement;
+using io::draw::SvgPath;
+using io::draw::SvgText;
 
 constexpr double kWidth = 640, kLeft = 20, kRight = 560, kTop = 16, kBottom = 264, kHeight = 300;
 constexpr double kHill = 90;  // pixels of the highest
@@ -63,18 +66,18 @@ std::string Number(double value) { return io::FormatNumber(value, 4); }
 void DrawHill(const Bars& bars, double base, double highest, const io::draw::Axis& axis,
               std::string* svg) {
   const auto x = [&](double value) { return kLeft + (kRight - kLeft) * axis.Place(value); };
-  std::string path = absl::StrFormat("M%.1f,%.1f", x(bars.edges[0]), base);
+  SvgPath path;
+  path.MoveTo({x(bars.edges[0]), base});
   for (size_t i = 0; i < bars.densities.size(); ++i) {
     const double y = base - kHill * (highest > 0 ? bars.densities[i] / highest : 0);
-    absl::StrAppendFormat(&path, "L%.1f,%.1fL%.1f,%.1f", x(bars.edges[i]), y, x(bars.edges[i + 1]),
-                          y);
+    path.LineTo({x(bars.edges[i]), y}).LineTo({x(bars.edges[i + 1]), y});
   }
-  absl::StrAppendFormat(&path, "L%.1f,%.1fZ", x(bars.edges.back()), base);
-  absl::StrAppend(svg, "<path class=\"hill\" d=\"", path, "\"><title>step ", bars.step, ": ",
-                  Number(bars.count), " values from ", Number(bars.least), " to ",
-                  Number(bars.largest), "</title></path>\n");
-  absl::StrAppendFormat(svg, "<text x=\"%.1f\" y=\"%.1f\" dy=\"0.35em\">%d</text>\n", kRight + 10,
-                        base, bars.step);
+  path.LineTo({x(bars.edges.back()), base}).Close();
+  const std::string hint =
+      absl::StrCat("step ", bars.step, ": ", Number(bars.count), " values from ",
+                   Number(bars.least), " to ", Number(bars.largest));
+  *svg += SvgElement("path", {{"class", "hill"}, {"d", path.text()}}, io::draw::SvgHint(hint));
+  *svg += SvgText({kRight + 10, base}, absl::StrCat(bars.step));
 }
 
 }  // namespace
@@ -89,17 +92,12 @@ std::string DrawHistograms(const HistogramRow& row) {
     highest = std::max(highest, *std::max_element(bars.densities.begin(), bars.densities.end()));
   }
   const io::draw::Axis axis(values, false, 6);
-  std::string svg = absl::StrFormat(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
-      "aria-label=\"%s\" font-size=\"12\">\n",
-      kWidth, kHeight,
-      io::draw::XmlText(absl::StrCat("How the values of ", row.name, " are distributed at ",
-                                     all.size(), " steps")));
+  std::string svg;
   for (const io::draw::Tick& tick : axis.ticks()) {
     const double x = kLeft + (kRight - kLeft) * tick.at;
-    absl::StrAppendFormat(&svg, "<path class=\"grid\" d=\"M%.1f,%.1fV%.1f\"/>\n", x, kTop, kBottom);
-    absl::StrAppendFormat(&svg, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
-                          kBottom + 18, tick.label);
+    const SvgPath line = SvgPath().MoveTo({x, kTop}).LineTo({x, kBottom});
+    svg += SvgElement("path", {{"class", "grid"}, {"d", line.text()}});
+    svg += SvgText({x, kBottom + 14}, tick.label, io::draw::Align::kCenter);
   }
   const double first = kTop + kHill + 4;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -107,9 +105,11 @@ std::string DrawHistograms(const HistogramRow& row) {
         all.size() == 1 ? 1 : static_cast<double>(i) / static_cast<double>(all.size() - 1);
     DrawHill(all[i], first + (kBottom - first) * part, highest, axis, &svg);
   }
-  absl::StrAppendFormat(&svg, "<path class=\"frame\" d=\"M%.1f,%.1fH%.1f\"/>\n</svg>\n", kLeft,
-                        kBottom, kRight);
-  return svg;
+  const SvgPath ground = SvgPath().MoveTo({kLeft, kBottom}).LineTo({kRight, kBottom});
+  svg += SvgElement("path", {{"class", "frame"}, {"d", ground.text()}});
+  const std::string about =
+      absl::StrCat("How the values of ", row.name, " are distributed at ", all.size(), " steps");
+  return io::draw::SvgPicture(kWidth, kHeight, {{"role", "img"}, {"aria-label", about}}, svg);
 }
 
 }  // namespace firn::cli

@@ -10,7 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "firn/io/draw/canvas.h"
+#include "firn/io/draw/svg.h"
 #include "firn/io/monitors/plot.h"
 #include "firn/io/monitors/series_names.h"
 #include "firn/io/number_text.h"
