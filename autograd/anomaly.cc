@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/graph/graph.h"
 #include "firn/autograd/observe.h"
+#include "firn/device/comm/started.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"
@@ -89,9 +90,15 @@ std::string TextOf(const OperationCall& call, size_t i, const Statistics& s) {
   return text;
 }
 
-// Whether other ranks' elements come into the input at this moment
-// (tensor/ops/collective/started.h).
-bool IsOnItsWay(const OperationCall& call) { return call.name() == "wait_collective"; }
+// Whether other ranks' elements come into an input at this moment, as between the start of a
+// collective call in place and the wait for it (tensor/ops/collective/started.h).
+bool IsOnItsWay(const OperationCall& call) {
+  if (!call.op().collective) return false;
+  for (size_t i = 0; i < call.num_inputs(); ++i) {
+    if (call.op().writes(i) && comm::IsStarted(call.input(i).impl()->data)) return true;
+  }
+  return false;
+}
 
 // What went into a call. Most inputs can be looked at afterwards, when something turned out wrong.
 class Inputs {
@@ -163,7 +170,7 @@ class AnomalyScope::Observer final : public OperationObserver {
     return absl::OkStatus();
   }
   absl::Status After(const OperationCall& call) override {
-    if (call.name() == "start_collective") return absl::OkStatus();  // looked at after the wait
+    if (IsOnItsWay(call)) return absl::OkStatus();  // looked at after the wait
     for (size_t i = 0; i < call.num_outputs(); ++i) {
       FIRN_RETURN_IF_ERROR(inputs_.Check(call, call.output(i), options_.check_infinities));
     }

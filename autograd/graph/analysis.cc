@@ -35,13 +35,16 @@ std::vector<Lifespan> LifespansOf(const Graph& graph) {
     for (ValueId id : graph.instrs[at].out) name(id, at);
   }
   for (ValueId id : graph.outputs) name(id, graph.instrs.size());
-  // What a collective call was begun on in place, and nobody names later, may be on its way until
+  // What a collective call writes into in place, and nobody names later, may be on its way until
   // the run ends.
   for (size_t at = 0; at < graph.instrs.size(); ++at) {
     const Instr& instr = graph.instrs[at];
-    if (instr.op->name != "start_collective") continue;
-    Lifespan& span = spans[static_cast<size_t>(graph.value(instr.in[0]).buffer)];
-    if (span.last == at) span.last = graph.instrs.size();
+    if (!instr.op->collective) continue;
+    for (size_t i = 0; i < instr.in.size(); ++i) {
+      if (instr.in[i] == kNoValue || !instr.op->writes(i)) continue;
+      Lifespan& span = spans[static_cast<size_t>(graph.value(instr.in[i]).buffer)];
+      if (span.last == at) span.last = graph.instrs.size();
+    }
   }
   return spans;
 }

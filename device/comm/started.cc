@@ -54,6 +54,11 @@ absl::Status WaitInto(const void* out) {
   return started.call->Wait();
 }
 
+bool IsStarted(const void* out) {
+  const auto found = Find(out);
+  return found != here.calls.end() && found->count != 0;
+}
+
 void KeepUntilDone(const void* out, std::shared_ptr<const void> what) {
   for (auto it = here.calls.rbegin(); it != here.calls.rend(); ++it) {
     if (it->out != out) continue;

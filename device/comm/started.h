@@ -18,6 +18,10 @@ absl::Status StartInto(Communicator& ranks, const Collective& call);
 // has started none.
 absl::Status WaitInto(const void* out);
 
+// Whether this thread has started a call into this memory that nobody has waited for, so that it
+// may be written at any time. Not of a call without elements.
+bool IsStarted(const void* out);
+
 // Has `what`, which owns the memory of the last call that was started into `out`, until that is
 // done: an exception between the start and the wait must not free it.
 void KeepUntilDone(const void* out, std::shared_ptr<const void> what);

@@ -78,6 +78,8 @@ TEST(StartedTest, CallsAreKnownByTheirMemory) {
   const auto rank = [&](int r) {
     float a = 1.0f + static_cast<float>(r), b = 10.0f * a;
     ASSERT_TRUE(StartInto(*ranks[static_cast<size_t>(r)], SumOf(&a)).ok());
+    EXPECT_TRUE(IsStarted(&a));
+    EXPECT_FALSE(IsStarted(&b));
     ASSERT_TRUE(StartInto(*ranks[static_cast<size_t>(r)], SumOf(&b)).ok());
     const absl::Status again = StartInto(*ranks[static_cast<size_t>(r)], SumOf(&a));
     EXPECT_EQ(again.message(),
@@ -85,6 +87,7 @@ TEST(StartedTest, CallsAreKnownByTheirMemory) {
               "wait for it");
     EXPECT_TRUE(WaitInto(&b).ok());
     EXPECT_EQ(b, 30);
+    EXPECT_FALSE(IsStarted(&b));
     EXPECT_TRUE(WaitInto(&a).ok());
     EXPECT_EQ(a, 3);
     EXPECT_EQ(WaitInto(&a).message(),
