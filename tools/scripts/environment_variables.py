@@ -80,5 +80,5 @@ def page(root, table, cell, linked):
         where = "device/environment.h" if own else paths[0]
         (library if own else others).append((f"`{name}`", cell(words), linked(where)))
     head = ("variable", "what it does", "where")
-    return (table(head, library) + "## Of tests, benchmarks and scripts\n\n" + table(head, others),
+    return (table(head, library) + "## In tests, benchmarks and scripts\n\n" + table(head, others),
             len(library) + len(others))
