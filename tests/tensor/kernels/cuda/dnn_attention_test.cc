@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
