@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 STAND_IN = "kernels run on the stand-in"  # what a test says that found no GPU
 ON_CPU = "running on the CPU, not on"  # what a program says then
 LIBRARIES = ("*matmul*:*linear*:*conv*:*fft*:*cholesky*:*solve*:*inv:*det:*.qr:*.eigh:"
-             "*.svd")  # kernels that are not ours
+             "*.svd:*attention*")  # kernels that are not ours
 
 
 @dataclasses.dataclass
@@ -46,8 +46,10 @@ def cuda_tests(folder):
                  ("ops/cuda_test", "autograd/graph/cuda_graph_test",
                   "autograd/graph/cuda_nhwc_test", "autograd/graph/cuda_chains_test",
                   "autograd/graph/cuda_streams_test", "tensor/cuda_tensor_test",
-                  "tensor/kernels/cuda/fft_test", "tensor/kernels/cuda/large_test",
-                  "tensor/kernels/cuda/long_lines_test", "tensor/kernels/cuda/matrices_test",
+                  "tensor/kernels/cuda/attention_test",
+                  "tensor/kernels/cuda/dnn_attention_test", "tensor/kernels/cuda/fft_test",
+                  "tensor/kernels/cuda/large_test", "tensor/kernels/cuda/long_lines_test",
+                  "tensor/kernels/cuda/matrices_test",
                   "tensor/kernels/cuda/rnn_test", "optim/cuda_test",
                   "io/checkpoints/checkpoint_cuda_test",
                   "benchmarks/cuda_trainer_test")}  # missing ones are told as skipped
@@ -91,6 +93,13 @@ def train_steps(args, out):
         sys.executable, os.path.join(HERE, "op_compare.py"), "--device=cuda", "--quick",
         "--budget=240", f"--python={args.python}", f"--json={out}/op_compare.json",
         "--firn=" + program("benchmarks", "op_worker")], 300, "torch"))
+    for name, cudnn in (("cudnn", "1"), ("own", "0")):
+        steps.append(Step(f"op_compare.attention.{name}", [
+            sys.executable, os.path.join(HERE, "op_compare.py"), "--device=cuda",
+            "--operations=scaled_dot_product_attention", "--dtypes=f16,bf16",
+            f"--python={args.python}", f"--json={out}/op_compare.attention.{name}.json",
+            "--firn=" + program("benchmarks", "op_worker")], 300, "torch",
+                          {"FIRN_CUDNN_ATTENTION": cudnn}))
     operations = program("benchmarks", "op_benchmark")
     steps.append(Step("op_benchmark", [operations, "--device=cuda", "--benchmark_min_time=0.05",
                                        f"--benchmark_out={out}/op_benchmark.json",

@@ -74,6 +74,8 @@ bool SyncAfterLaunch() { return ReadNumber("FIRN_SYNC_AFTER_LAUNCH", 0, 1).value
 
 bool CudaNhwc() { return ReadNumber("FIRN_CUDA_NHWC", 0, 1).value_or(1) == 1; }
 
+bool CudnnAttention() { return ReadNumber("FIRN_CUDNN_ATTENTION", 0, 1).value_or(1) == 1; }
+
 bool SharedRanks() { return ReadNumber("FIRN_SHARED_RANKS", 0, 1).value_or(1) == 1; }
 
 bool CudaReplay() { return ReadNumber("FIRN_CUDA_REPLAY", 0, 1).value_or(1) == 1; }

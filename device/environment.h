@@ -38,6 +38,10 @@ bool CudaReplay();
 // those whose dtype has engines for it into NHWC; 1 when unset.
 bool CudaNhwc();
 
+// FIRN_CUDNN_ATTENTION: 0 leaves attention on CUDA devices to Firn's own kernels, where otherwise
+// cuDNN computes what it can; 1 when unset.
+bool CudnnAttention();
+
 // FIRN_CHECK_COLLECTIVES: 1 has ranks compare their calls before data moves, so that those that do
 // not fit together are named (device/comm/checked_ranks.h); the same on all ranks. 0 when unset.
 bool CheckCollectives();

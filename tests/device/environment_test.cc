@@ -72,11 +72,13 @@ TEST(EnvironmentTest, SharedRanks) {
 TEST(EnvironmentTest, ReadsWhatIsSwitchedOffOnCuda) {
   EXPECT_TRUE(CudaNhwc());
   EXPECT_TRUE(CudaReplay());
+  EXPECT_TRUE(CudnnAttention());
   EXPECT_FALSE(SyncAfterLaunch());
   const ScopedVariable nhwc("FIRN_CUDA_NHWC", "0"), replay("FIRN_CUDA_REPLAY", "0");
-  const ScopedVariable sync("FIRN_SYNC_AFTER_LAUNCH", "1");
+  const ScopedVariable sync("FIRN_SYNC_AFTER_LAUNCH", "1"), cudnn("FIRN_CUDNN_ATTENTION", "0");
   EXPECT_FALSE(CudaNhwc());
   EXPECT_FALSE(CudaReplay());
+  EXPECT_FALSE(CudnnAttention());
   EXPECT_TRUE(SyncAfterLaunch());
 }
 

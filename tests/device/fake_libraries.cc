@@ -11,6 +11,7 @@ void Use(bool use) {
   fake::UseCufft(use);
   fake::UseCusolver(use);
   fake::UseCudnnRnn(use);
+  fake::UseCudnnGraph(use);
 }
 
 }  // namespace

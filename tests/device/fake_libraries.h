@@ -5,10 +5,11 @@
 
 namespace firn {
 
-// While it lives, kernels on the stand-in `cuda` find stand-ins for cuFFT, cuSOLVER, cuBLAS and
-// cuDNN's recurrent layers. They do on the host what the libraries' documentation says, as work
-// that is queued on the stream they were given, and check what it asks of arguments: places,
-// leading dimensions, memory. Null, and in builds without CUDA: does nothing. One at a time.
+// While it lives, kernels on the stand-in `cuda` find stand-ins for cuFFT, cuSOLVER, cuBLAS and of
+// cuDNN for recurrent layers and attention. They do on the host what the libraries' documentation
+// says, as work that is queued on the stream they were given, and check what it asks of arguments:
+// places, leading dimensions, memory. Null, and in builds without CUDA: does nothing. One at a
+// time.
 class FakeLibraries {
  public:
   explicit FakeLibraries(FakeCuda* cuda);

@@ -34,6 +34,7 @@ inline cudaError_t SetDevice(int) { return cudaSuccess; }
 void UseCufft(bool use);
 void UseCusolver(bool use);
 void UseCudnnRnn(bool use);
+void UseCudnnGraph(bool use);
 
 }  // namespace firn::fake
 

@@ -3,9 +3,10 @@
 // device. Tests are named Cuda/<check>.<operation>.
 //
 // Without a GPU the device is the stand-in (tests/device/fake_cuda.h), on which kernels run on the
-// host, and those of cuFFT, cuSOLVER and cuDNN's recurrent layers with stand-ins for them
-// (tests/device/fake_libraries.h); those of cuBLASLt, cuDNN's graphs and CUB refuse it. In a build
-// without --config=cuda there are no kernels to test, and one test says that it skips them.
+// host, and those of cuFFT, cuSOLVER and cuDNN's recurrent layers and attention with stand-ins for
+// them (tests/device/fake_libraries.h); those of cuBLASLt, cuDNN's convolutions and CUB refuse it.
+// In a build without --config=cuda there are no kernels to test, and one test says that it skips
+// them.
 
 #include "firn/device/cuda.h"
 

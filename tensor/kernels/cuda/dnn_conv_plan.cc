@@ -6,6 +6,7 @@
 #include <string>
 
 #include "firn/tensor/kernels/cuda/dnn_conv_graph.h"
+#include "firn/tensor/kernels/cuda/dnn_engine.h"
 
 namespace firn::cuda {
 namespace {
@@ -32,42 +33,7 @@ bool Allowed(const DnnConvCall& call, cudnnBackendNumericalNote_t note) {
   }
 }
 
-absl::StatusOr<Descriptor> EngineOf(const Descriptor& configuration) {
-  FIRN_ASSIGN_OR_RETURN(std::vector<Descriptor> engines,
-                        GetDescriptors(configuration, CUDNN_ATTR_ENGINECFG_ENGINE,
-                                       CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1));
-  FIRN_RETURN_IF(engines.size() != 1, Internal("a configuration of ", engines.size(), " engines"));
-  return std::move(engines[0]);
-}
-
-absl::Status CheckNotes(const DnnConvCall& call, const Descriptor& engine) {
-  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes;
-  FIRN_ASSIGN_OR_RETURN(const size_t count,
-                        GetSome(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, absl::MakeSpan(notes)));
-  for (size_t i = 0; i < count; ++i) {
-    FIRN_RETURN_IF(!Allowed(call, notes[i]),
-                   Unimplemented("engines with note ", static_cast<int>(notes[i])));
-  }
-  return absl::OkStatus();
-}
-
 // --- Configurations and choices ------------------------------------------------------------------
-
-// The configurations that cuDNN proposes for a graph, the best first.
-absl::StatusOr<std::vector<Descriptor>> Proposals(const Descriptor& graph,
-                                                  cudnnBackendHeurMode_t mode) {
-  Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-  FIRN_RETURN_IF_ERROR(heuristic.Set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
-                           .Set(CUDNN_ATTR_ENGINEHEUR_MODE, mode)
-                           .Finalize());
-  int64_t count = 0;
-  FIRN_RETURN_IF_ERROR(
-      DnnStatus(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                         CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr),
-                "cudnnBackendGetAttribute"));
-  return GetDescriptors(heuristic, CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                        CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, static_cast<size_t>(count));
-}
 
 absl::StatusOr<EngineChoice> ChoiceOf(const Descriptor& configuration, const Descriptor& engine) {
   EngineChoice choice;
@@ -131,7 +97,8 @@ absl::StatusOr<DnnConvPlan> DnnConvPlan::Make(cudnnHandle_t handle, const DnnCon
                                               std::vector<Descriptor> parts) {
   const Descriptor& configuration = parts.back();
   FIRN_ASSIGN_OR_RETURN(Descriptor engine, EngineOf(configuration));
-  FIRN_RETURN_IF_ERROR(CheckNotes(call, engine));
+  FIRN_RETURN_IF_ERROR(
+      CheckNotes(engine, [&](cudnnBackendNumericalNote_t note) { return Allowed(call, note); }));
   DnnConvPlan made;
   FIRN_ASSIGN_OR_RETURN(made.choice_, ChoiceOf(configuration, engine));
   made.choice_.fused = fused;

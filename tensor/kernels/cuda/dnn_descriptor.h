@@ -3,8 +3,6 @@
 
 // Descriptors of cuDNN's graph API. Only the .cc files beside this one include it: it needs CUDA.
 
-#include <cudnn.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -13,14 +11,15 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cuda/dnn_api.h"
 
 namespace firn::cuda {
 
-inline absl::Status DnnStatus(cudnnStatus_t code, const char* call) {
+inline absl::Status DnnStatus(cudnnStatus_t code, const char* call, const DnnApi& api = kOwnDnn) {
   if (code == CUDNN_STATUS_SUCCESS) return absl::OkStatus();
   char details[512] = {};
-  cudnnGetLastErrorString(details, sizeof(details));
-  return Internal(call, ": ", cudnnGetErrorString(code), " (", details, ")");
+  api.last_error(details, sizeof(details));
+  return Internal(call, ": ", api.error_string(code), " (", details, ")");
 }
 
 namespace internal {
@@ -49,6 +48,9 @@ template <>
 inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnPointwiseMode_t> =
     CUDNN_TYPE_POINTWISE_MODE;
 template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnReduceTensorOp_t> =
+    CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
+template <>
 inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnBackendKnobType_t> =
     CUDNN_TYPE_KNOB_TYPE;
 template <>
@@ -60,17 +62,20 @@ inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnBackendNumericalNote_
 // One descriptor. The first error of a chain of calls is kept for Finalize:
 //   Descriptor d(CUDNN_BACKEND_..._DESCRIPTOR);
 //   FIRN_RETURN_IF_ERROR(d.Set(...).Set(...).Finalize());
+// `api` lives as long as the process.
 class Descriptor {
  public:
-  explicit Descriptor(cudnnBackendDescriptorType_t type)
-      : status_(
-            DnnStatus(cudnnBackendCreateDescriptor(type, &raw_), "cudnnBackendCreateDescriptor")) {}
+  explicit Descriptor(cudnnBackendDescriptorType_t type, const DnnApi& api = kOwnDnn)
+      : api_(&api),
+        status_(
+            DnnStatus(api.create_descriptor(type, &raw_), "cudnnBackendCreateDescriptor", api)) {}
   ~Descriptor() {
-    if (raw_ != nullptr) static_cast<void>(cudnnBackendDestroyDescriptor(raw_));
+    if (raw_ != nullptr) static_cast<void>(api_->destroy_descriptor(raw_));
   }
   Descriptor(Descriptor&& o) noexcept
-      : raw_(std::exchange(o.raw_, nullptr)), status_(std::move(o.status_)) {}
+      : api_(o.api_), raw_(std::exchange(o.raw_, nullptr)), status_(std::move(o.status_)) {}
   Descriptor& operator=(Descriptor&& o) noexcept {
+    std::swap(api_, o.api_);
     std::swap(raw_, o.raw_);
     std::swap(status_, o.status_);
     return *this;
@@ -94,21 +99,23 @@ class Descriptor {
   }
   absl::Status Finalize() {
     FIRN_RETURN_IF_ERROR(status_);
-    return DnnStatus(cudnnBackendFinalize(raw_), "cudnnBackendFinalize");
+    return DnnStatus(api_->finalize(raw_), "cudnnBackendFinalize", *api_);
   }
   const absl::Status& status() const { return status_; }
+  const DnnApi& api() const { return *api_; }
   cudnnBackendDescriptor_t get() const { return raw_; }
 
  private:
   Descriptor& Set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count,
                   const void* values) {
     if (status_.ok()) {
-      status_ = DnnStatus(cudnnBackendSetAttribute(raw_, name, type, count, values),
-                          "cudnnBackendSetAttribute");
+      status_ = DnnStatus(api_->set_attribute(raw_, name, type, count, values),
+                          "cudnnBackendSetAttribute", *api_);
     }
     return *this;
   }
 
+  const DnnApi* api_;
   cudnnBackendDescriptor_t raw_ = nullptr;
   absl::Status status_;
 };
@@ -119,9 +126,9 @@ absl::StatusOr<size_t> GetSome(const Descriptor& from, cudnnBackendAttributeName
                                absl::Span<T> values) {
   int64_t count = 0;
   FIRN_RETURN_IF_ERROR(DnnStatus(
-      cudnnBackendGetAttribute(from.get(), name, internal::kDnnType<T>,
+      from.api().get_attribute(from.get(), name, internal::kDnnType<T>,
                                static_cast<int64_t>(values.size()), &count, values.data()),
-      "cudnnBackendGetAttribute"));
+      "cudnnBackendGetAttribute", from.api()));
   return std::min(static_cast<size_t>(count), values.size());
 }
 template <class T>
@@ -139,15 +146,15 @@ inline absl::StatusOr<std::vector<Descriptor>> GetDescriptors(const Descriptor& 
   std::vector<Descriptor> all;
   std::vector<cudnnBackendDescriptor_t> raw;
   for (size_t i = 0; i < most; ++i) {
-    all.emplace_back(type);
+    all.emplace_back(type, from.api());
     FIRN_RETURN_IF_ERROR(all.back().status());
     raw.push_back(all.back().get());
   }
   int64_t count = 0;
   FIRN_RETURN_IF_ERROR(
-      DnnStatus(cudnnBackendGetAttribute(from.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+      DnnStatus(from.api().get_attribute(from.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                          static_cast<int64_t>(most), &count, raw.data()),
-                "cudnnBackendGetAttribute"));
+                "cudnnBackendGetAttribute", from.api()));
   while (static_cast<int64_t>(all.size()) > count) all.pop_back();
   return all;
 }

@@ -1,5 +1,5 @@
-// Tiles take every call; the portable kernels, a thread for each query and some columns, stay as
-// what they are compared with.
+// cuDNN comes first; tiles take every call; the portable kernels, a thread for each query and some
+// columns, stay as what they are compared with.
 
 #include <type_traits>
 
@@ -9,6 +9,7 @@
 #include "firn/tensor/kernels/cuda/half_tiles.cuh"
 #include "firn/tensor/kernels/cuda/portable.cuh"
 #include "firn/tensor/ops/attention/attention_body.h"
+#include "firn/tensor/ops/attention/attention_cuda.h"
 
 namespace firn {
 namespace attention_cuda {
@@ -103,14 +104,17 @@ Kernel ByTiles(absl::Status (*run)(KernelContext&)) {
 }  // namespace
 }  // namespace attention_cuda
 
+absl::Status RunAttentionTiles(KernelContext& k) { return attention_cuda::Run(k); }
+absl::Status RunAttentionGradTiles(KernelContext& k) { return attention_cuda::RunGrad(k); }
+
 FIRN_REGISTER_KERNELS(scaled_dot_product_attention) {
-  return cuda::Portable<AttentionKernel>({.name = "loop"},
-                                         {attention_cuda::ByTiles(attention_cuda::Run)});
+  return cuda::Portable<AttentionKernel>(
+      {.name = "loop"}, {AttentionByCudnn(false), attention_cuda::ByTiles(attention_cuda::Run)});
 }
 FIRN_REGISTER_KERNELS(scaled_dot_product_attention_grad) {
   Kernel by_tiles = attention_cuda::ByTiles(attention_cuda::RunGrad);
   by_tiles.workspace = attention_cuda::GradWorkspace;
-  return cuda::Portable<AttentionGradKernel>({.name = "loop"}, {by_tiles});
+  return cuda::Portable<AttentionGradKernel>({.name = "loop"}, {AttentionByCudnn(true), by_tiles});
 }
 
 }  // namespace firn

@@ -56,7 +56,11 @@ struct AttentionOptions {
 //
 // On both devices by tiles: on CUDA a block of threads for each tile of queries (the gradient: and
 // for each of keys), half types on tensor cores but for gradients of f16, on the CPU threads over
-// batches, heads and queries (the gradient: batches and heads of k).
+// batches, heads and queries (the gradient: batches and heads of k). On CUDA cuDNN (from 9.16 on)
+// takes half types with 16 queries or more and widths that are multiples of 8 up to 128, without a
+// mask that is given and without a dropout. It compiles a kernel for each of the first 32 sizes,
+// which takes seconds. Its gradients of f16 are not finite where one of a score, times the scale,
+// is beyond 65504. FIRN_CUDNN_ATTENTION=0 (device/environment.h) switches it off.
 //
 // Throws on sizes that do not fit and a dropout outside [0, 1].
 Tensor ScaledDotProductAttention(const Tensor& q, const Tensor& k, const Tensor& v,

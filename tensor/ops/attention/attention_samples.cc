@@ -179,6 +179,8 @@ std::vector<Call> Calls() {
       {"no heads", {2, 0, 3, 2}, {2, 0, 2, 2}, none, {.scale = 0.7}},
       {"no width", {1, 2, 3, 0}, {1, 2, 4, 2}, none, {.scale = 1}},
       {"8 heads", {2, 8, 3, 3}, {2, 8, 4, 3}, none, {.scale = 0.7}},
+      // As cuDNN takes it in half types.
+      {"eights", {1, 2, 17, 16}, {1, 1, 21, 8}, none, {.scale = 0.3, .causal = true}},
   };
 }
 // More than a tile each way.

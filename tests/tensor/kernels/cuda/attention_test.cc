@@ -3,80 +3,25 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <vector>
 
-#include "firn/autograd/backward.h"
-#include "firn/tensor/apply.h"
-#include "firn/tensor/from.h"
 #include "firn/tensor/internal/kernel_choice.h"
-#include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 #include "tests/on_cuda.h"
+#include "tests/tensor/kernels/cuda/attention_calls.h"
 
 namespace firn {
 namespace {
 
-struct Sizes {
-  int64_t batch, heads, kv_heads, queries, keys, width, value_width;
-};
+using Sizes = testing::AttentionSizes;
+using Call = testing::AttentionCall;
 
 class CudaAttentionTest : public testing::SharedCudaTest {
  protected:
-  struct Call {
-    Tensor q, k, v, mask;
-    AttentionAttrs attrs;
-    // What input i is of the tensor above.
-    std::function<Tensor(size_t i, const Tensor& x)> view = [](size_t, const Tensor& x) {
-      return x;
-    };
-  };
   static Call Make(const Sizes& s, DType dtype, AttentionAttrs attrs = {}) {
-    attrs.scale = 1 / std::sqrt(static_cast<double>(s.width));
-    return {Randn({s.batch, s.heads, s.queries, s.width}).To(dtype),
-            Randn({s.batch, s.kv_heads, s.keys, s.width}).To(dtype),
-            Randn({s.batch, s.kv_heads, s.keys, s.value_width}).To(dtype),
-            {},
-            attrs};
+    return Call::Make(s, dtype, attrs);
   }
-  // The result, the logarithms, and the gradients of q, k and v for a weighting of the result.
-  static std::vector<Tensor> Compute(const Call& c, Device device) {
-    std::vector<Tensor> leaves, in;
-    for (const Tensor& t : {c.q, c.k, c.v}) {
-      leaves.push_back(t.Detach().To(device).SetRequiresGrad());
-      in.push_back(c.view(in.size(), leaves.back()));
-    }
-    const Tensor mask = c.mask.defined() ? c.mask.To(device) : Tensor();
-    const Tensor position =
-        c.attrs.dropout > 0 ? FromVector<int64_t>({7, 100}).To(device) : Tensor();
-    const TensorList y = Apply(Op("scaled_dot_product_attention"),
-                               {in[0], in[1], in[2], mask, position}, AttrsRef(c.attrs));
-    const Tensor count = Arange(int64_t{0}, y[0].num_elements(), int64_t{1});
-    const Tensor weights = Reshape(Sin(count.To(DType::kF64)), y[0].shape());
-    Sum(y[0] * weights.To(y[0].dtype()).To(device)).Backward();
-    return {y[0], y[1], leaves[0].grad(), leaves[1].grad(), leaves[2].grad()};
-  }
-  // Within some eight roundings of half types, as y is rounded before its gradient reads it, and
-  // for sums of up to a few hundred numbers of a hundred roundings of float and more of double.
-  void ExpectAsOnTheCpu(const Call& c) {
-    const DType dtype = c.q.dtype();
-    const double allowed = dtype == DType::kF64   ? 1e-12
-                           : dtype == DType::kF32 ? 2e-5
-                           : dtype == DType::kF16 ? 4e-3
-                                                  : 3e-2;
-    const std::vector<Tensor> want = Compute(c, Device::Cpu()), got = Compute(c, device_);
-    for (size_t i = 0; i < want.size(); ++i) {
-      SCOPED_TRACE(i);
-      ASSERT_EQ(got[i].shape(), want[i].shape());
-      EXPECT_EQ(got[i].dtype(), want[i].dtype());
-      const Tensor g = got[i].Detach().To(Device::Cpu()).To(DType::kF64);
-      const Tensor w = want[i].Detach().To(DType::kF64);
-      EXPECT_TRUE(Isfinite(g).Equals(Isfinite(w)));  // logarithms of nothing are not
-      const auto finite = [](const Tensor& x) { return NanToNum(x, {.posinf = 0, .neginf = 0}); };
-      EXPECT_LE(Amax(Abs(finite(g) - finite(w))).Item<double>(),
-                allowed * (1 + Amax(Abs(finite(w))).Item<double>()));
-    }
-  }
+  void ExpectAsOnTheCpu(const Call& c) { testing::ExpectAttentionAsOnTheCpu(c, device_); }
 };
 
 constexpr DType kDTypes[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16};
@@ -115,7 +60,7 @@ TEST_F(CudaAttentionTest, HiddenQueriesGiveZero) {
   Call c = Make({1, 1, 1, 130, 140, 8, 8}, DType::kF32);
   c.mask = Gt(Unsqueeze(Arange(int64_t{0}, int64_t{130}, int64_t{1}), 1), 70).Expand({130, 140});
   ExpectAsOnTheCpu(c);
-  const Tensor y = Compute(c, device_)[0].To(Device::Cpu());
+  const Tensor y = testing::ComputeAttention(c, device_)[0].To(Device::Cpu());
   EXPECT_EQ(Amax(Abs(Slice(y.Detach(), 1, 0, 71))).Item<double>(), 0);
 }
 
@@ -193,8 +138,10 @@ TEST_F(CudaAttentionTest, SmallWeightsOfHalfTypesCount) {
                        {},
                        {.scale = 1}};
     const double others = (kKeys - 1) * std::exp(-gap), want = others / (1 + others);
-    const double got =
-        Compute(call, Device::Cuda(0))[0].To(Device::Cpu()).To(DType::kF64).Item<double>();
+    const double got = testing::ComputeAttention(call, device_)[0]
+                           .To(Device::Cpu())
+                           .To(DType::kF64)
+                           .Item<double>();
     EXPECT_NEAR(got / want, 1, 1.5e-3) << "exp(-" << gap << ")";
   }
 }
