@@ -1,5 +1,6 @@
 #include "firn/nn/zoo/network.h"
 
+#include <limits>
 #include <string>
 
 #include "firn/device/edit_distance.h"
@@ -32,6 +33,11 @@ int64_t ClassesOr(const Options& options, int64_t published) {
 
 double DropoutOr(const Options& options, double published) {
   return options.dropout < 0 ? published : options.dropout;
+}
+
+void ExpectPositive(const char* option, double value, const char* where) {
+  if (value > 0 && value < std::numeric_limits<double>::infinity()) return;
+  RaiseStatus(InvalidArgument("expected a positive ", option, ", got ", value), where);
 }
 
 void ExpectNoClasses(const Options& options, const std::string& network) {

@@ -67,6 +67,8 @@ Network OfTorchvision(Network network);
 // The published number unless the options have one. Throws for a negative one.
 int64_t ClassesOr(const Options& options, int64_t published);
 double DropoutOr(const Options& options, double published);
+// Throws unless an option of `where` is a positive number.
+void ExpectPositive(const char* option, double value, const char* where);
 // Throws that `network` has no classes to choose when the options do.
 void ExpectNoClasses(const Options& options, const std::string& network);
 
@@ -89,6 +91,33 @@ std::function<std::unique_ptr<nn::Module>(const Options&)> MakerOf(F of, std::st
   return [of, name = std::move(name)](const Options& options) {
     return std::make_unique<M>(of(name, options));
   };
+}
+
+// What a family whose networks are torchvision's classifiers keeps of each.
+template <class O>
+struct PublishedClassifier {
+  O options;
+  int64_t parameters = 0;
+  double giga_multiply_adds = 0;
+  int64_t side = 224;  // of the image
+};
+template <class O>
+using PublishedClassifiers = std::map<std::string, PublishedClassifier<O>>;
+
+// The rows of such a family: ClassifiersOf<Alexnet>(All(), AlexnetOf, kPaper).
+template <class M, class F>
+std::vector<Network> ClassifiersOf(const PublishedClassifiers<typename M::Options>& family, F of,
+                                   const std::string& paper) {
+  std::vector<Network> networks;
+  for (const auto& [name, published] : family) {
+    networks.push_back(OfTorchvision({.name = name,
+                                      .paper = paper,
+                                      .inputs = {Image(published.side)},
+                                      .parameters = published.parameters,
+                                      .giga_multiply_adds = published.giga_multiply_adds,
+                                      .make = MakerOf<M>(of, name)}));
+  }
+  return networks;
 }
 
 }  // namespace firn::zoo
