@@ -52,7 +52,7 @@ struct EvaluateOptions {
   ForwardFunction forward = {};
   // Several processes that each go through a part of the samples (io::DataLoaderOptions::shard):
   // all call Evaluate, and get what is said of all samples. What throws on one alone is as in
-  // FitOptions::ranks. Lives as long as the call. Null: this one alone.
+  // FitOptions::ranks. Lives as long as the call. If null, this rank alone.
   comm::Communicator* ranks = nullptr;
 };
 

@@ -71,7 +71,7 @@ struct FitOptions {
   // In place of a loss of the network's output for the first tensor of two: what becomes of a
   // batch, in training and validation. A frozen step is of all its tensors.
   ForwardFunction forward = {};
-  // Of the learning rate, followed by steps of the optimizer. Empty: rates stay as they are.
+  // What the learning rate is, followed by steps of the optimizer. Empty: rates stay as they are.
   optim::Schedule schedule = {};
   // In place of a schedule: rates go down when FitEpoch::watched() has stopped getting better,
   // where steps are epochs.
@@ -90,11 +90,11 @@ struct FitOptions {
   double clip_norm = 0;
   // Follows the weights after every step and belongs into checkpoints, as the part "average". The
   // validation is then of the averages (with the network's running statistics), the training of the
-  // weights themselves, which the network has at the end too. Lives as long as the call. Null:
+  // weights themselves, which the network has at the end too. Lives as long as the call. If null,
   // none.
   optim::WeightAverage* average = nullptr;
 
-  // Gone through after each epoch, as by Evaluate; lives as long as the call. Null: none.
+  // Gone through after each epoch, as by Evaluate; lives as long as the call. If null, none.
   io::DataLoader* validation = nullptr;
   io::Metric metric = {};  // of the validation; empty: as for Evaluate
   // What tells the best epoch, for `patience`, `plateau` and FitResult::best_checkpoint.
@@ -123,13 +123,13 @@ struct FitOptions {
   // Options that make no sense on one rank are an error on all, and so is a run that has diverged;
   // the communicator can then be used again. What else throws on one rank is thrown there and
   // aborts the communicator, so that the others end with an error that names the rank and says why.
-  // Lives as long as the call. Null: this one alone.
+  // Lives as long as the call. If null, this rank alone.
   comm::Communicator* ranks = nullptr;
   // Called before a batch is trained with: for one, to say how many samples the rank's gradients
   // are a mean of.
   std::function<void(const io::Sample& batch)> on_batch = {};
 
-  // Of the bar that each epoch has, whose label is the epoch. `quiet` also leaves out the line
+  // How the bar of each epoch looks; its label is the epoch. `quiet` also leaves out the line
   // after it.
   io::ProgressOptions progress = {};
   // Called when an epoch is over, and on its way to the disk.
@@ -166,7 +166,7 @@ FitOptions CheckedOptions(FitOptions options, nn::Module& net, const io::DataLoa
 [[noreturn]] void TellRanks(comm::Communicator* ranks);
 // Whether this process prints and writes.
 bool IsFirst(const FitOptions& options);
-// Of a scaler that agrees with those of other ranks.
+// Options of a scaler that agrees with those of other ranks.
 optim::LossScalerOptions ScalerOptions(const FitOptions& options);
 // Takes the mean loss of so many samples into that of the epoch, unless it is no number: then it
 // trains nothing, or ends the run. Returns it. With `ranks` it is made that of all their samples.

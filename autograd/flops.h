@@ -17,7 +17,7 @@ using FlopsFn = double (*)(const KernelQuery& call);
 
 // Nothing for operations without a rule.
 std::optional<double> FlopsOf(const OpDef& op, const KernelQuery& call);
-// Of a call that an observer (autograd/observe.h) sees after it has run.
+// The same for a call that an observer (autograd/observe.h) sees after it has run.
 std::optional<double> FlopsOf(const OperationCall& call);
 
 struct FlopsRegistration {

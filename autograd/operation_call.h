@@ -28,7 +28,8 @@ class OperationCall {
   const inner::OpDef& op() const { return op_; }
   std::string_view name() const;
   inner::AttrsRef attrs() const { return attrs_; }
-  // Of the module that called it, "net.stem.conv1", in the backward pass too; "" outside any.
+  // The path of the module that called it, "net.stem.conv1", in the backward pass too; "" outside
+  // any.
   const std::string& path() const;
   Phase phase() const;
   // In the backward pass of an ordinary run, the operation whose gradient is computed; else "".
@@ -39,7 +40,8 @@ class OperationCall {
   size_t num_inputs() const;
   // 0 before an ordinary operation; of a step, results are memory that is not written yet.
   size_t num_outputs() const;
-  // Null: no such argument, an optional one that is not given, or a wrong one that will be refused.
+  // Null where there is no such argument, an optional one is not given, or a wrong one will be
+  // refused.
   const TensorSpec* input_spec(size_t i) const;
   const TensorSpec* output_spec(size_t i) const;
   // Undefined where there is no spec. Tensors of a step lie in the graph's own memory: Clone what

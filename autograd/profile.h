@@ -20,7 +20,7 @@ class StaticGraph;
 // them nor the profiler itself. In `seconds` all of that is included, so the rest of it is more
 // than what an unobserved run spends between operations.
 //
-// Of several observers the one made last is nearest to the operation: what hooks around operations
+// The observer that was made last is nearest to the operation: what hooks around operations
 // or an AnomalyScope do counts as the operation's where they are made inside the profiled step, and
 // as time between operations where they were there before.
 struct Profile {

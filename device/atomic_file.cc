@@ -39,7 +39,7 @@ namespace {
 
 constexpr int64_t kDaySeconds = 24 * 60 * 60;
 
-// What Boot() is where the system does not say when it started. As long as any other, so that
+// What Boot() is where the system does not say when it started. It is as long as any other, so that
 // people's own names are never taken for a writer's.
 constexpr std::string_view kUnknownBoot = "000000000000";
 

@@ -22,7 +22,7 @@ FIRN_ALWAYS_INLINE uint64_t MaskByProducts(Vec<int8_t> compared) {
   for (size_t i = 0; i < kSimdBytes / 8; ++i) {
     uint64_t eight;
     std::memcpy(&eight, reinterpret_cast<const char*>(&compared) + 8 * i, sizeof(eight));
-    // Of byte j only bit j is left; the product adds all of them up in its last byte.
+    // In byte j only bit j is left; the product adds all of them up in its last byte.
     mask |= ((eight & 0x8040201008040201) * 0x0101010101010101) >> 56 << (8 * i);
   }
   return mask;

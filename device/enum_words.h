@@ -59,11 +59,11 @@ class WordList {
   constexpr const EnumWord* begin() const { return begin_; }
   constexpr const EnumWord* end() const { return begin_ + size_; }
 
-  // Of an enumerator; null for a value that is none.
+  // The word of an enumerator; null for a value that is none.
   const char* WordFor(int64_t value) const;
   // The enumerator's position in the list; -1 for a value that is none.
   int64_t PositionOf(int64_t value) const;
-  // Of a word; null for one that is not in the list.
+  // The entry of a word; null for one that is not in the list.
   const EnumWord* Find(std::string_view word) const;
   // "constant, reflect or replicate": for messages.
   std::string Text() const;
@@ -76,7 +76,7 @@ class WordList {
 template <class E>
 inline constexpr auto kWordsOf = WordsOf(E());
 
-// Of an enumerator; null for a value that is none.
+// The word of an enumerator; null for a value that is none.
 template <class E>
 const char* WordFor(E enumerator) {
   return WordList(kWordsOf<E>).WordFor(static_cast<int64_t>(enumerator));

@@ -7,7 +7,7 @@
 #include "firn/device/macros.h"
 
 // IEEE binary16 and bfloat16 (the upper half of a float) as bits, to and from float, rounded to
-// nearest even. Of binary16 each is one instruction where the processor has it.
+// nearest even. With binary16 each is one instruction where the processor has it.
 namespace firn::inner::internal {
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE uint16_t HalfBits(float v) {

@@ -14,7 +14,7 @@
 #endif
 
 // Half types as bits, to and from float, many at a time: of conversions of single ones, g++ 12
-// makes no vectors for IEEE binary16 and slow ones for bfloat16. Of FloatsOfHalfBits and its
+// makes no vectors for IEEE binary16 and slow ones for bfloat16. For FloatsOfHalfBits and its
 // opposite for bfloat16, levels without vectors for it do none: the loops of single ones are for
 // the caller, which the compiler makes vectors of.
 //

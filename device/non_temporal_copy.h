@@ -15,8 +15,8 @@ inline constexpr int64_t kCacheLineBytes = 64;
 // A result of so many bytes leaves the caches before it is read again, most likely.
 inline constexpr int64_t kNonTemporalBytes = int64_t{8} << 20;
 
-// As memcpy, by non-temporal stores where the processor has them; fastest where `to` begins a line
-// of them. Another thread may read it after FinishNonTemporal.
+// Like memcpy, by non-temporal stores where the processor has them; fastest where `to` begins a
+// line of them. Another thread may read it after FinishNonTemporal.
 void NonTemporalCopy(void* to, const void* from, int64_t bytes);
 // After the last NonTemporalCopy of a thread's piece of work, before others are told that it is
 // done.

@@ -61,10 +61,10 @@ void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body);
 }  // namespace inner::internal
 
 // Calls f(chunk, begin, end) for the NumChunks(n, grain) contiguous chunks of [0, n), `chunk`
-// counting from 0 in order of position. Of k chunks the first n % k have n / k + 1 elements and the
-// others n / k: they depend on n, grain and the number of threads only, never on timing, so partial
-// results added in chunk order are reproducible. Returns when all are done. With one chunk f runs
-// on the calling thread and OpenMP is not touched.
+// counting from 0 in order of position. Among k chunks the first n % k have n / k + 1 elements and
+// the others n / k: they depend on n, grain and the number of threads only, never on timing, so
+// partial results added in chunk order are reproducible. Returns when all are done. With one chunk
+// f runs on the calling thread and OpenMP is not touched.
 //
 // `grain` (>= 1) is the smallest piece worth a thread: about 10 us of work.
 // Requires: f may be called from several threads at once and lets no exception escape (one that

@@ -44,7 +44,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ProductRest(double a, double b, doubl
   return ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low;
 #endif
 }
-// Of floats: elsewhere in double, which holds the product.
+// For floats: elsewhere in double, which holds the product.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ProductRest(float a, float b, float p) {
 #if defined(__CUDA_ARCH__)
   return fmaf(a, b, -p);

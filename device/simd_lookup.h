@@ -20,7 +20,8 @@ namespace firn::inner::internal {
 // Whether it takes one instruction: AVX-512's registers hold half of a table each.
 inline constexpr bool kFastLookUp = kSimdBytes == 64;
 
-// Of T, float or double: 32 or 16 of them. Copies whose address nobody has stay in registers.
+// 32 or 16 numbers of T, which is float or double. Copies whose address nobody has stay in
+// registers.
 template <class T>
 inline constexpr int kTableSize = static_cast<int>(128 / sizeof(T));
 template <class T>
@@ -55,7 +56,7 @@ FIRN_ALWAYS_INLINE Vec<T> LookUp(const Table<T>& table, Vec<IntOf<T>> i) {
 #endif
 }
 
-// As ProductRest of numbers, by lane.
+// Like ProductRest of numbers, by lane.
 template <class V>
 FIRN_ALWAYS_INLINE V ProductRest(V a, V b, V p) {
   constexpr int kLanes = static_cast<int>(sizeof(V) / sizeof(a[0]));

@@ -14,7 +14,7 @@
 
 // Registers of T from and to memory that may not be aligned: all lanes, or the first ones where
 // rows end. Values are taken and given by themselves, so that a register that one branch stores
-// stays one where others use it (docs/decisions_builds.md).
+// stays one where others use it (docs/decisions/builds.md).
 namespace firn::inner::internal {
 
 template <class T>
@@ -60,7 +60,7 @@ FIRN_ALWAYS_INLINE void StorePart(Vec<T> v, int64_t n, T* to) {
 #endif
 }
 
-// As StoreAll, past the caches where the processor has such stores of whole lines; for results of
+// Like StoreAll, past the caches where the processor has such stores of whole lines; for results of
 // kNonTemporalBytes (device/non_temporal_copy.h), whose FinishNonTemporal() holds here too.
 // Requires: `to` is aligned to a register.
 template <class T>

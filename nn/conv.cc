@@ -37,7 +37,7 @@ void CheckOptions(const char* layer, int dims, const Options& o) {
                      {"dilation", Smallest(SpatialSizes(layer, "dilation", o.dilation, dims))}});
 }
 
-// As Pad wants them: before and after, the last dimension first.
+// The way Pad wants them: before and after, the last dimension first.
 std::vector<int64_t> PaddedSides(const ConvOptions& o, int dims) {
   std::vector<int64_t> sides;
   for (int i = dims - 1; i >= 0; --i) {

@@ -35,7 +35,7 @@ void ShowOptions(void* options, OptionVisitor& v) {
   if constexpr (HasVisit<O>) static_cast<O*>(options)->Visit(v);
 }
 
-// Of two structs of one type that `show` shows.
+// Where two structs of one type that `show` shows differ.
 std::string DescribeOptions(void* given, void* standard, void (*show)(void*, OptionVisitor&));
 
 }  // namespace internal

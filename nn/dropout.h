@@ -73,7 +73,7 @@ struct StochasticDepthOptions {
   void Check(const char* where) const { CheckRange(where, "p", p, 0, 1); }
 };
 
-// Of what a residual branch adds: x + drop(branch(x)).
+// For what a residual branch adds: x + drop(branch(x)).
 struct StochasticDepthFunction {
   static constexpr const char* kName = "StochasticDepth";
   using Options = StochasticDepthOptions;

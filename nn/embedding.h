@@ -67,8 +67,8 @@ class EmbeddingBag final : public LayerWithOptions<EmbeddingBagOptions> {
   const Tensor& weight() const { return weight_; }
 
   using Layer::operator();
-  // Of indices [n], whose bags begin at offsets [bags]. Factors of the rows, for the mode sum, have
-  // the indices' shape; offsets are undefined beside indices [bags, each].
+  // For indices [n], whose bags begin at offsets [bags]. Factors of the rows, for the mode sum,
+  // have the indices' shape; offsets are undefined beside indices [bags, each].
   Tensor operator()(const Tensor& indices, const Tensor& offsets,
                     const Tensor& per_sample_weights = {});
 

@@ -236,7 +236,7 @@ using Activation = LayerOfFunction<kName, kFunction, O>;
 template <internal::LayerName kName, auto kFunction, class O = void>
 using Loss = LayerOfFunction<kName, kFunction, O>;
 
-// Of a function that has several forms: that of a tensor and options, or another.
+// A layer of a function that has several forms: that of a tensor and options, or another.
 template <internal::LayerName kName, class O, Tensor (*kFunction)(const Tensor&, const O&)>
 using LayerOfOverload = LayerOfFunction<kName, kFunction>;
 template <internal::LayerName kName, class Form, Form* kFunction>

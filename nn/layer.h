@@ -56,7 +56,7 @@ template <class O, class Base = Layer>
 class LayerWithOptions : public Base {
  public:
   using Options = O;
-  // As it was made.
+  // What it was made with.
   const O& options() const { return options_; }
   std::string Describe() const override {
     O known = options_;

@@ -34,13 +34,13 @@ struct EpsilonInsensitiveLossOptions {
   }
 };
 
-// Of probabilities and targets of one shape.
+// For probabilities and targets of one shape.
 using BceLoss = Loss<"BceLoss", firn::BinaryCrossEntropy>;
-// Of logits and targets of one shape.
+// For logits and targets of one shape.
 using BceWithLogitsLoss = Loss<"BceWithLogitsLoss", firn::BinaryCrossEntropyWithLogits>;
 // Called with (x1, x2, target).
 using CosineEmbeddingLoss = Loss<"CosineEmbeddingLoss", firn::CosineEmbeddingLoss>;
-// Of logits [n, classes, ...] and class indices [n, ...] or probabilities.
+// For logits [n, classes, ...] and class indices [n, ...] or probabilities.
 using CrossEntropyLoss = Loss<"CrossEntropyLoss", firn::CrossEntropy>;
 // Called with (log_probs, targets, input_lengths, target_lengths).
 using CtcLoss = Loss<"CtcLoss", firn::CtcLoss>;
@@ -50,7 +50,7 @@ using EpsilonInsensitiveLoss =
 using GaussianNllLoss = Loss<"GaussianNllLoss", firn::GaussianNllLoss>;
 using HingeEmbeddingLoss = Loss<"HingeEmbeddingLoss", firn::HingeEmbeddingLoss>;
 using HuberLoss = Loss<"HuberLoss", firn::HuberLoss>;
-// Of log probabilities and the target distribution.
+// For log probabilities and the target distribution.
 using KlDivLoss = Loss<"KlDivLoss", firn::KlDiv>;
 using L1Loss = Loss<"L1Loss", firn::L1Loss, inner::LossAttrs>;
 // Called with (x1, x2, target).
@@ -60,7 +60,7 @@ using MultiMarginLoss = Loss<"MultiMarginLoss", firn::MultiMarginLoss>;
 using MultilabelMarginLoss =
     Loss<"MultilabelMarginLoss", firn::MultilabelMarginLoss, inner::LossAttrs>;
 using MultilabelSoftMarginLoss = Loss<"MultilabelSoftMarginLoss", firn::MultilabelSoftMarginLoss>;
-// Of log probabilities (LogSoftmax) [n, classes, ...] and class indices [n, ...].
+// For log probabilities (LogSoftmax) [n, classes, ...] and class indices [n, ...].
 using NllLoss = Loss<"NllLoss", firn::NllLoss>;
 using PoissonNllLoss = Loss<"PoissonNllLoss", firn::PoissonNllLoss>;
 using SigmoidFocalLoss = Loss<"SigmoidFocalLoss", firn::SigmoidFocalLoss>;

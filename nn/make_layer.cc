@@ -34,7 +34,7 @@ const LayerClass& FindClass(const std::string& name, const char* function) {
 bool ReadNumber(absl::string_view text, int64_t* number) { return absl::SimpleAtoi(text, number); }
 bool ReadNumber(absl::string_view text, double* number) { return absl::SimpleAtod(text, number); }
 
-// Of "3", "3, 5" or "[3, 5]".
+// Reads "3", "3, 5" or "[3, 5]".
 template <class T>
 std::optional<std::vector<T>> NumbersOf(absl::string_view text) {
   if (absl::ConsumePrefix(&text, "[") && !absl::ConsumeSuffix(&text, "]")) return std::nullopt;

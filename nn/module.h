@@ -289,7 +289,8 @@ class Module {
     bool kept = false;  // `tensor` is defined and came by Keep
     bool is_parameter;
     std::vector<int64_t> sizes;  // of a pending tensor
-    // Of a tensor that calls compute (nn/parametrize.h): what `tensor` is between them, pending.
+    // Stands for a tensor that calls compute (nn/parametrize.h): what `tensor` is between them,
+    // pending.
     Tensor stand_in;
   };
   struct NamedTensorSlot {

@@ -5,7 +5,7 @@
 //
 // matrix_exp  of the skew-symmetric A, [n, n], by scaling and squaring: r(A / 2^s)^(2^s) with the
 //             Pade approximant r of degree 13 (Higham, "The scaling and squaring method for the
-//             matrix exponential revisited", 2005). As A is skew-symmetric, r = p(A) p(-A)^-1 is
+//             matrix exponential revisited", 2005). Since A is skew-symmetric, r = p(A) p(-A)^-1 is
 //             orthogonal. s depends on A without being read on the host: all of kSquarings squares
 //             are computed, and the first s of them are taken. Where s is larger, so many are too
 //             few, but what is squared is orthogonal as before.
@@ -82,7 +82,8 @@ Tensor Cayley(const Tensor& a) {
 
 // p(A) p(-A)^-1, the approximant of degree 13.
 Tensor PadeExp(const Tensor& a) {
-  // Of numerator and denominator, divided by the first; those of odd powers change sign.
+  // Coefficients of numerator and denominator, divided by the first; those of odd powers change
+  // sign.
   double c[14] = {1};
   for (int i = 1; i <= 13; ++i) c[i] = c[i - 1] * (14 - i) / (i * (27 - i));
   const Tensor one = Identity(a), a2 = Matmul(a, a), a4 = Matmul(a2, a2), a6 = Matmul(a4, a2);

@@ -1,7 +1,7 @@
 #ifndef FIRN_NN_POOLING_H_
 #define FIRN_NN_POOLING_H_
 
-// Pooling as layers; options, formulas and shapes are those of the operations. Of each there is one
+// Pooling as layers; options, formulas and shapes are those of the operations. Each has one
 // for sequences, images and volumes, and inputs may lack their batch.
 
 #include <string>

@@ -82,7 +82,7 @@ struct RnnOptions {
 // direction with _reverse behind the name. A deferred `in` is that of the first x.
 class RecurrentParameters {
  public:
-  // Of every layer and, inside of it, direction: what the functions take.
+  // By layer and, inside of it, direction: what the functions take.
   std::vector<RecurrentWeights> weights() const;
 
  protected:

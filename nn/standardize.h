@@ -52,7 +52,8 @@ class Standardize final : public LayerWithOptions<StandardizeOptions> {
   Tensor Forward(const Tensor& x) override;
 
  private:
-  // Of a feature: how many values, their mean, and the sum of squares of what they differ by.
+  // What is known of a feature: how many values, their mean, and the sum of squares of what they
+  // differ by.
   struct Moments {
     int64_t count = 0;
     double mean = 0, squares = 0;

@@ -16,7 +16,7 @@
 namespace firn::nn {
 
 namespace internal {
-// Of how many tensors, up to four, a function can be called; 0: of none of these numbers.
+// With how many tensors, up to four, a function can be called; 0: with none of these numbers.
 template <class F, class T = const Tensor&>
 inline constexpr size_t kTensorsTaken = std::invocable<F&, T>            ? 1
                                         : std::invocable<F&, T, T>       ? 2
@@ -26,7 +26,7 @@ inline constexpr size_t kTensorsTaken = std::invocable<F&, T>            ? 1
 }  // namespace internal
 
 struct StaticModuleOptions {
-  // At least 1. Of more kinds of calls than that some run as ordinary calls (see below).
+  // At least 1. Where there are more kinds of calls some run as ordinary calls (see below).
   int64_t max_graphs = 8;
   CompileOptions compile = {};
 };
@@ -77,7 +77,7 @@ class StaticModule {
       : StaticModule(layer, CallOf(layer, std::index_sequence_for<In...>()), options) {
     num_inputs_ = sizeof...(In);
   }
-  // Of a network that is no Layer, or of part of what it does: `function` computes with the
+  // For a network that is no Layer, or of part of what it does: `function` computes with the
   // parameters of `network`, whatever the number of inputs and results. Other tensors that it uses
   // are read where they are.
   StaticModule(Module& network, Function function, const StaticModuleOptions& options = {});
@@ -108,7 +108,7 @@ class StaticModule {
   void Clear();
 
   // Another one, for another thread, with replicas of the graphs there are (StaticGraph::Replica):
-  // what they keep beside a run's memory is shared. Of graphs that change states it has none, and
+  // what they keep beside a run's memory is shared. It has none of graphs that change states, and
   // captures its own; so does each of what it meets later. Its counts begin at 0. The function is
   // copied. Throws where memory is missing. Not beside calls of this one.
   StaticModule Replica() const;
@@ -131,7 +131,7 @@ class StaticModule {
   std::string DebugString() const;
 
  private:
-  // As words, so that a call compares numbers and makes nothing.
+  // Kept as words, so that a call compares numbers and makes nothing.
   struct Signature {
     std::vector<uint64_t> call, network;
     friend bool operator==(const Signature&, const Signature&) = default;
@@ -188,7 +188,7 @@ class StaticModule {
   size_t num_inputs_ = 0;       // 0: any
   std::vector<Entry> entries_;  // the one used last first
   Signature wanted_;            // of the present call; kept for its memory
-  // Of the last calls without a graph, as many as there are graphs.
+  // The last calls without a graph, as many as there are graphs.
   struct Passed {
     uint64_t signature;  // its hash
     int64_t call;

@@ -23,7 +23,7 @@ constexpr auto WordsOf(TransformerActivation) {
       {{TransformerActivation::kRelu, "relu"}, {TransformerActivation::kGelu, "gelu"}});
 }
 
-// Of a layer of an encoder or a decoder.
+// Options of a layer of an encoder or a decoder.
 struct TransformerLayerOptions {
   int64_t embed = 0, heads = 1;
   int64_t feedforward = 2048;  // features between the two products that follow attention

@@ -74,7 +74,7 @@ FIRN_REGISTER_SAMPLES(adam_step) {
              "step is an undefined tensor");
 }
 
-// Of Adam and AdamW.
+// Samples of Adam and AdamW.
 template <class Options>
 void StepOfAdam(const Options& o, bool decoupled, double lr, double t, Moved& m) {
   const bool nnabla = o.semantics == Semantics::kNNabla;

@@ -21,7 +21,7 @@ struct LossScalerOptions {
   // divided by it any more. An init_scale below it stays as it is. 2^-14, f16's smallest normal
   // number; PyTorch has no least scale.
   double min_scale = 0x1p-14;
-  // Of several ranks whose gradients are not the same: what one finds, all leave their step out
+  // Ranks whose gradients are not the same: what one finds, all leave their step out
   // for. All make the same calls of Unscale, or else Step. Not in a state dict.
   GlobalNumber global = {};
 };
@@ -76,7 +76,7 @@ class LossScaler {
  private:
   // Brings the scale to the device of the first loss.
   void MoveTo(Device device);
-  // Of found_; null when there is none.
+  // An element of found_; null when there is none.
   const Tensor* FoundOf(const Optimizer& optimizer) const;
 
   LossScalerOptions options_;

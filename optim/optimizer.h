@@ -66,11 +66,12 @@ class Optimizer {
 
   size_t num_groups() const { return groups_.size(); }
   double lr(size_t group = 0) const;
-  // Of all groups, or of one. Frozen steps follow it. Throws unless lr makes sense to the group's
-  // options, and inside a captured function, which would not see it.
+  // The rate of all groups, or of one. Frozen steps follow it. Throws unless lr makes sense to the
+  // group's options, and inside a captured function, which would not see it.
   void SetLr(inner::Real lr);
   void SetLr(size_t group, inner::Real lr);
-  // Of the first groups, as many as there are: all or, when one of them makes no sense, none.
+  // The rates of the first groups, as many as there are: all or, when one of them makes no sense,
+  // none.
   void SetLr(const std::vector<double>& rates);
 
   // All groups' parameters.

@@ -39,7 +39,7 @@ struct OptionSamples {
   std::function<void(AttrsRef options, double lr, double t, Moved& moved)> step = nullptr;
 };
 
-// Of the optimizer of that name. Throws std::out_of_range where it has none.
+// Those of the optimizer of that name. Throws std::out_of_range where it has none.
 const OptionSamples& OptionSamplesOf(std::string_view optimizer);
 
 // One option of some, all being numbers.

@@ -87,7 +87,8 @@ class ShardedOptimizer : public Optimizer {
   // Throws on all ranks where they differ, if anything has changed here since the last time.
   void AgreeOnParameters();
   void CheckPlaces() const;
-  // Of one step: which slots any rank has gradients of, and whether any rank leaves it out.
+  // What is known of one step: which slots any rank has gradients of, and whether any rank leaves
+  // it out.
   struct Plan {
     std::vector<bool> moves;  // by slot
     bool skips = false;

@@ -11,9 +11,9 @@
 namespace firn::optim {
 
 struct WeightAverageOptions {
-  // Of the average that is kept at an update: average = decay average + (1 - decay) parameter (an
-  // exponential moving average). 0: the mean of all updates (stochastic weight averaging, Izmailov
-  // et al., 2018).
+  // The decay of the average that is kept at an update: average = decay average + (1 - decay)
+  // parameter (an exponential moving average). 0: the mean of all updates (stochastic weight
+  // averaging, Izmailov et al., 2018).
   double decay = 0.999;
 };
 

@@ -152,8 +152,8 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   return absl::OkStatus();
 }
 
-// The shortcut of most calls: a device's first kernel that takes everything dense as it is. Null:
-// the long way.
+// The shortcut of most calls: a device's first kernel that takes everything dense as it is. If
+// null, the long way is taken.
 FIRN_ALWAYS_INLINE const Kernel* PlainKernel(const OpDef& op, Device device) {
   for (const Kernel& k : op.kernels) {
     if (k.device != device.type) continue;

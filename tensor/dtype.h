@@ -155,7 +155,7 @@ decltype(auto) VisitDType(DType d, F&& f) {
   return f(TypeTag<float>{});
 }
 
-// As VisitDType for the floating types. Requires: IsFloating(d), which Apply has checked.
+// Like VisitDType for the floating types. Requires: IsFloating(d), which Apply has checked.
 template <class F>
 decltype(auto) VisitFloat(DType d, F&& f) {
   switch (d) {
@@ -170,7 +170,7 @@ decltype(auto) VisitFloat(DType d, F&& f) {
   }
 }
 
-// As VisitDType for everything but bool. Requires: d is in kNumeric.
+// Like VisitDType for everything but bool. Requires: d is in kNumeric.
 template <class F>
 decltype(auto) VisitNumeric(DType d, F&& f) {
   switch (d) {
@@ -187,7 +187,7 @@ decltype(auto) VisitNumeric(DType d, F&& f) {
   }
 }
 
-// As VisitDType for i32 and i64. Requires: d is in kIndex.
+// Like VisitDType for i32 and i64. Requires: d is in kIndex.
 template <class F>
 decltype(auto) VisitIndex(DType d, F&& f) {
   if (d == DType::kI32) return f(TypeTag<int32_t>{});
@@ -201,7 +201,7 @@ using AccumulatorOf =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
                        std::conditional_t<std::is_integral_v<T>, int64_t, T>>;
 
-// As VisitDType for an input that may be wide (ArgDecl::or_wide) beside one of T. Requires: d is
+// Like VisitDType for an input that may be wide (ArgDecl::or_wide) beside one of T. Requires: d is
 // T's or AccumulatorOf<T>'s.
 template <class T, class F>
 decltype(auto) VisitOrWide(DType d, F&& f) {

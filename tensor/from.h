@@ -28,7 +28,7 @@ Tensor FromVector(std::vector<T> values) {
 // non-empty shape and on data that is not aligned to its elements.
 Tensor FromBlob(void* data, const Shape& shape, DType dtype,
                 std::function<void(void*)> release = nullptr);
-// As above with strides, in elements; they may be zero, not negative.
+// Like the above, with strides, in elements; they may be zero, not negative.
 Tensor FromBlob(void* data, const Shape& shape, const std::vector<int64_t>& strides, DType dtype,
                 std::function<void(void*)> release = nullptr);
 

@@ -114,12 +114,12 @@ struct GraphTraits {
   // Errors: with a text that goes on from the operation's name, "has no running statistics".
   absl::StatusOr<TensorList> (*evaluate)(absl::Span<const Tensor> in, AttrsRef attrs) = nullptr;
 
-  // Of an operation with a channel_map: what f(x - x_zero, weight) is in integers. x and x_zero
+  // For an operation with a channel_map: what f(x - x_zero, weight) is in integers. x and x_zero
   // (0-d) are both u8 or both i8, weight is i8; i32, of the shape of result 0.
   Tensor (*integer_sums)(const Tensor& x, const Tensor& x_zero, const Tensor& weight,
                          AttrsRef attrs) = nullptr;
   RoundedRange (*rounded_range)(AttrsRef attrs) = nullptr;
-  // Of an operation whose result are such sums, without a zero point of the weight: a call that
+  // For an operation whose result are such sums, without a zero point of the weight: a call that
   // goes on to the end, with the same bits. Its inputs are x, `packed`, scale and bias (numbers of
   // each channel), other, and scale and zero point of the quantize_linear; those that are not there
   // are not given. Nothing where there is no such kernel.
@@ -127,7 +127,7 @@ struct GraphTraits {
                                                       const FinishedSums& sums) = nullptr;
 };
 
-// Of an operation that says nothing.
+// For an operation that says nothing.
 inline constexpr GraphTraits kNoTraits = {};
 
 inline const GraphTraits& TraitsOf(const OpDef& op) {

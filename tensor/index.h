@@ -91,7 +91,7 @@ class IndexedTensor : public Tensor {
   void operator-=(const Tensor& value) &&;
   void operator*=(const Tensor& value) &&;
   void operator/=(const Tensor& value) &&;
-  // As x[...] = value.
+  // Like x[...] = value.
   void CopyFrom(const Tensor& value) && { std::move(*this) = value; }
   void Fill(inner::Element value) &&;
 

@@ -11,7 +11,7 @@ namespace firn {
 absl::Status InferLikeInput(InferContext& c);
 // Output 0 has the broadcast shape of all inputs and dtype `out`.
 absl::Status InferBroadcastAs(InferContext& c, DType out);
-// As above with the dtype of input 0, and with bool.
+// Like the above, with the dtype of input 0, and with bool.
 absl::Status InferBroadcast(InferContext& c);
 absl::Status InferPredicate(InferContext& c);
 

@@ -28,8 +28,8 @@ class Number {
   constexpr double value() const { return value_; }
   // Whether that is all there is to it.
   constexpr bool is_double() const { return rest_ == 0; }
-  // The integer that it was made of. Requires: !is_double(). Of an unsigned one from 2^63 on, the
-  // largest int64_t.
+  // The integer that it was made of. Requires: !is_double(). It is, for an unsigned one from 2^63
+  // on, the largest int64_t.
   constexpr int64_t integer() const {
     const uint64_t bits = Wrapped(value_) + static_cast<uint64_t>(rest_);
     if (value_ < 0 || bits <= static_cast<uint64_t>(INT64_MAX)) return static_cast<int64_t>(bits);
@@ -42,7 +42,8 @@ class Number {
     return a.value_ < b.value_ || (a.value_ == b.value_ && a.rest_ <= b.rest_);
   }
 
-  // As two fields of an operation's attributes; files that have the first alone mean a double.
+  // Shown as two fields of an operation's attributes; files that have the first alone mean a
+  // double.
   template <class V>
   void Visit(V& v, const char* name, const char* rest) {
     v.Field(name, value_);

@@ -25,7 +25,7 @@ struct QuantizationOptions {
 };
 
 // The quantization whose numbers reach from `low` to `high`, both moved so that 0 lies between them
-// and is a level exactly. Of a range that is 0 alone the scale is 1. Throws firn::Error unless low
+// and is a level exactly. Where the range is 0 alone the scale is 1. Throws firn::Error unless low
 // <= high, both are finite, and the dtype is i8 or u8.
 Quantization QuantizationOf(inner::Real low, inner::Real high,
                             const QuantizationOptions& options = {});

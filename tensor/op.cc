@@ -104,8 +104,8 @@ void JoinKernels(Entry& entry) {
   entry.waiting.clear();
 }
 
-// Of kernels that another level brings, those for the CPU: others do not depend on it. Those of an
-// operation that the program does not have are left.
+// Takes, of the kernels that another level brings, those for the CPU: others do not depend on it.
+// Those of an operation that the program does not have are left.
 void TakeLevelKernels(Registry& r, std::string_view stem, std::vector<Kernel> kernels,
                       const std::optional<Packing>& packing) {
   const auto found = r.entries.find(stem);
@@ -138,7 +138,7 @@ const OpDef* Give(std::string_view name, Entry& entry) {
   return entry.op.get();
 }
 
-// Of the operations that there are. Requires: the lock.
+// The nearest of the operations that there are. Requires: the lock.
 std::string NearestName(const Registry& r, std::string_view name) {
   std::string nearest;
   size_t least = name.size() / 2 + 1;  // what shares less than half is no suggestion

@@ -162,7 +162,7 @@ struct Elementwise {
   const std::type_info* functor = nullptr;  // a type of some *_fn.h, which devices compile as text
   size_t bytes = 0;                         // of the functor; 0: it has no state
   // Makes the functor of a call at `to`, which has room for it and is aligned to 16 bytes. The
-  // call's operands have no memory yet. Null: functor().
+  // call's operands have no memory yet. If null, functor().
   void (*make)(const KernelContext& call, void* to) = nullptr;
   int absent = -1;  // the input that stands for those that are not given
 
@@ -187,7 +187,7 @@ struct OpDef {
   // other, and it runs even if it has no elements. Its kernels may wait for other ranks.
   bool collective = false;
   // Allowed values of integer input i, or nullopt-like {INT64_MIN, INT64_MAX} when anything goes.
-  // Null: no input holds indices.
+  // Null where no input holds indices.
   absl::StatusOr<IndexBounds> (*index_bounds)(const KernelQuery&, int i) = nullptr;
   std::vector<int> index_inputs = {};  // inputs that index_bounds speaks of
   std::vector<Kernel> kernels = {};    // preference order; a device's reference "loop" comes last
@@ -242,7 +242,7 @@ struct OpName {
   consteval OpName(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }
   constexpr std::string_view view() const { return {text, kSize - 1}; }
 };
-// As Op, looked up at the first call only.
+// Like Op, looked up at the first call only.
 template <OpName kName>
 const OpDef& TheOp() {
   static const OpDef& op = Op(kName.view());

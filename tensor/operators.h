@@ -21,7 +21,7 @@ inline Tensor operator-(const Tensor& x, const Tensor& y) { return Sub(x, y); }
 inline Tensor operator*(const Tensor& x, const Tensor& y) { return Mul(x, y); }
 inline Tensor operator/(const Tensor& x, const Tensor& y) { return Div(x, y); }
 inline Tensor operator-(const Tensor& x) { return Neg(x); }
-// As Python's: the result has the sign of y. C's is Fmod.
+// Like Python's: the result has the sign of y. C's is Fmod.
 inline Tensor operator%(const Tensor& x, const Tensor& y) { return Remainder(x, y); }
 
 inline Tensor operator==(const Tensor& x, const Tensor& y) { return Eq(x, y); }

@@ -16,7 +16,7 @@ namespace firn::inner {
 // Thread-compatible; owning and disowning change the tensor. Calls Disown before it dies.
 class TensorOwner {
  public:
-  // As users know the tensor: "parameter net.fc.weight".
+  // The name by which users know the tensor: "parameter net.fc.weight".
   virtual std::string OwnedName() const = 0;
   // What is known of a pending tensor's shape, "[4, ?]"; empty when nothing is.
   virtual std::string KnownShape() const { return ""; }

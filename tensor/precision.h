@@ -35,7 +35,7 @@ namespace inner::internal {
 struct Precision {
   bool winograd;
   F32Math matmul, conv;
-  // As this thread sees it now.
+  // What this thread sees now.
   static Precision Now() { return {WinogradAllowed(), MatmulMath(), ConvMath()}; }
 };
 

@@ -46,10 +46,10 @@ inline Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, A
   }
   return ApplyConverted(op, x, y, attrs, to_float);
 }
-// As PromoteOperands, for comparisons: an integer number that does not fit an integer tensor's
+// Like PromoteOperands, for comparisons: an integer number that does not fit an integer tensor's
 // dtype (300 beside u8) is not cut to size, both become i64.
 Promoted PromoteCompared(const Tensor& x, const Tensor& y, std::string_view op);
-// As ApplyPromoted, for comparisons. An integer that does not fit an integer tensor's dtype (u8
+// Like ApplyPromoted, for comparisons. An integer that does not fit an integer tensor's dtype (u8
 // tensor < 300) is compared in i64 and not cut to size.
 Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y);
 // For one-input operations on floating tensors: integers and bools become f32.

@@ -54,7 +54,7 @@ void ManualSeed(inner::Integer seed);
 // Where a random operation draws, and where its result lies.
 struct RandomOptions {
   Device device = {};
-  // Null: the device's default generator. Of a generator its own device counts.
+  // If null, the device's default generator. A generator's own device is the one that counts.
   RandomGenerator* generator = nullptr;
 };
 

@@ -46,7 +46,7 @@ struct Dims {
   }
 
  private:
-  // Of itself too: the two ranges are the same or apart.
+  // `o` may be itself: the two ranges are the same or apart.
   void CopyFrom(const Dims& o) noexcept {
     std::memcpy(d, o.d, kQuick * sizeof(*d));
     if (rank > kQuick) [[unlikely]]

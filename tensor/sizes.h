@@ -41,7 +41,8 @@ class Sizes {
   // The numbers there are: 0 to 3.
   int count() const { return count_; }
   absl::Span<const int64_t> span() const { return {numbers_, static_cast<size_t>(count_)}; }
-  // Of a dimension, counted from the outermost. Requires: Fits a number of dimensions beyond i.
+  // The number of a dimension, counted from the outermost. Requires: Fits a number of dimensions
+  // beyond i.
   int64_t operator[](int i) const { return numbers_[count_ == 1 ? 0 : i]; }
   // Requires: i < count().
   void set(int i, int64_t value) { numbers_[i] = value; }
@@ -53,7 +54,7 @@ class Sizes {
 
   // Whether there is a number for each of `dims` dimensions.
   bool Fits(int dims) const { return count_ == 1 || (count_ == dims && dims > 0); }
-  // As many numbers as dimensions. Requires: Fits(dims).
+  // A number for each dimension. Requires: Fits(dims).
   Sizes Over(int dims) const {
     if (count_ == dims) return *this;
     return Each(dims, numbers_[0]);

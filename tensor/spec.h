@@ -41,7 +41,7 @@ struct TensorSpec {
                             const inner::Dims& strides);
 
   int64_t num_elements() const { return shape.num_elements(); }
-  // Of the elements, were they dense.
+  // How many bytes the elements take when they lie without gaps.
   size_t bytes() const { return static_cast<size_t>(shape.num_elements() * SizeOf(dtype)); }
   // Contiguous or blocked: num_elements() consecutive elements.
   bool dense() const { return layout.contiguous || layout.blocked(); }

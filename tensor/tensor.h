@@ -113,7 +113,7 @@ class Tensor {
     return absl::Span<const T>(static_cast<const T*>(HostData(DTypeOf<T>(), false)),
                                static_cast<size_t>(num_elements()));
   }
-  // As host_view, for writing; counts as a change in place.
+  // Like host_view, for writing; counts as a change in place.
   template <class T>
   absl::Span<T> mutable_host_view() {
     return absl::Span<T>(static_cast<T*>(const_cast<void*>(HostData(DTypeOf<T>(), true))),
@@ -162,7 +162,7 @@ class Tensor {
 
   // --- Operations as methods, a closed set -------------------------------------------------------
   // Each is the free function of the same name, whose header in tensor/ops says what it does. Newer
-  // functions have no methods: every source reads this header (docs/decisions.md).
+  // functions have no methods: every source reads this header (docs/decisions/tensors.md).
   Tensor To(DType dtype) const;    // Cast
   Tensor To(Device device) const;  // ToDevice
   Tensor Contiguous() const;
@@ -302,7 +302,7 @@ class Tensor {
   Tensor Argsort(inner::Integer dim, const SortOptions& options) const;
   ValuesAndIndices Topk(inner::Integer k, inner::Integer dim = -1) const;
   ValuesAndIndices Topk(inner::Integer k, inner::Integer dim, const TopkOptions& options) const;
-  // Of matrices.
+  // The product of matrices.
   Tensor Matmul(const Tensor& other) const;
   // Draws, of which this says the probabilities.
   Tensor Bernoulli(RandomGenerator* generator = nullptr) const;

@@ -31,7 +31,7 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   TensorImpl();
   TensorImpl(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
   ~TensorImpl();
-  // Of the last reference; out of line with all that goes with it.
+  // Called for the last reference; out of line with all that goes with it.
   static void Destroy(TensorImpl* p) noexcept;
 };
 

@@ -21,7 +21,7 @@ struct DecomposeOptions {
   double parameters = 0.5;
   // In these modules alone: {"net.fc1"}; none: in all.
   std::vector<std::string> modules = {};
-  // Of the alternating least squares of convolutions.
+  // For the alternating least squares of convolutions.
   int64_t iterations = 500;
   double tolerance = 1e-5;
   uint64_t seed = 0;

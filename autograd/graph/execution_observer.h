@@ -39,7 +39,7 @@ class ExecutionObserverScope {
   ExecutionObserverScope(const ExecutionObserverScope&) = delete;
   ExecutionObserverScope& operator=(const ExecutionObserverScope&) = delete;
 
-  // Null: nobody looks on.
+  // If null, nobody looks on.
   static const ExecutionObserverScope* Innermost() { return innermost_; }
   // Puts others out of sight on this thread, for what an observer runs itself. Gives back what was
   // there.

@@ -33,7 +33,7 @@ struct Bytes {
   const char* begin;
   size_t size;
 };
-// Of a contiguous tensor.
+// The bytes of a contiguous tensor.
 Bytes BytesOf(const Tensor& t) { return {t.impl()->data, t.spec().bytes()}; }
 
 // All that its storage has.

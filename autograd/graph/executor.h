@@ -70,7 +70,7 @@ class Executor {
   absl::StatusOr<std::unique_ptr<Executor>> Replica();
 
   const Graph& graph() const { return graph_; }
-  // Of the device that needs the most.
+  // The plan of the device that needs the most.
   const MemoryPlan& plan() const { return arenas_.main_plan(); }
   // At plan().peak_step, the largest first.
   absl::Span<const MemoryUse> peak() const { return peak_; }
@@ -78,7 +78,7 @@ class Executor {
   int64_t device_graph_runs() const { return recordings_ ? recordings_->launches() : 0; }
   // Why runs are not queued as one, for people to read; "" when they are.
   std::string WhyNotRecorded() const;
-  // Null: all runs on one stream.
+  // If null, all runs on one stream.
   const StreamPlan* streams() const { return side_ ? &side_->plan() : nullptr; }
 
  private:
@@ -168,7 +168,8 @@ class Executor {
   const internal::Precision precision_;
   std::vector<int64_t> input_of_buffer_;
   int threads_ = 0;  // NumThreads() when bound: workspaces depend on it
-  // By instruction; views have none. Of as many threads as are said; shared with replicas.
+  // By instruction; views have none. Made for as many threads as are said, and shared with
+  // replicas.
   std::shared_ptr<const std::vector<Prepared>> prepared_;
   int prepared_threads_ = 0;
   std::vector<int64_t> temp_pieces_;       // of the arenas, by buffer; -1: none

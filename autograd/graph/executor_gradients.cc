@@ -132,7 +132,7 @@ absl::Status Executor::CheckGradients() const {
     if (e.finds == Finds::kAnything) continue;
     const Tensor& present = HeldGrad(e.leaf);
     if (IsWithheld(e.leaf)) {
-      // What is unknown stays unknown when more is added to it, as long as nobody looks.
+      // A sum with a withheld gradient is withheld too; that is no error until somebody reads it.
       if (only_summed_[i]) continue;
       return WithheldError(e.leaf);
     }

@@ -37,7 +37,7 @@ void AddReport(const PassReport& report, std::string* text) {
   for (const std::string& line : report.what) absl::StrAppend(text, "  ", line, "\n");
 }
 
-// What of one kind a graph takes from outside. Of what one operation takes first, an optimizer's
+// What of one kind a graph takes from outside. Where one operation takes it first, an optimizer's
 // step say, only some are listed.
 class Section {
  public:

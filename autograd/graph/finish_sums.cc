@@ -144,7 +144,7 @@ class Finisher {
     return true;
   }
 
-  // Of a bias, which comes first, or of a value of the same shape.
+  // Adds a bias, which comes first, or a value of the same shape.
   bool Addition(Chain& chain) const {
     const size_t at = OnlyReader(chain.numbers);
     if (at == Uses::kNone || instr(at).op != &TheOp<"add">()) return false;

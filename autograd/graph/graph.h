@@ -45,7 +45,7 @@ struct Value {
   BufferId buffer = 0;
   int64_t offset = 0;  // of the first element in the buffer, in bytes
   TensorSpec spec;
-  // Of a state or a constant: the tensor itself. A temporary has none, unless it outlives the
+  // For a state or a constant: the tensor itself. A temporary has none, unless it outlives the
   // captured run outside: then each run leaves its value there.
   Tensor bound;
 };

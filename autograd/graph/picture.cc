@@ -1,6 +1,6 @@
 // WriteGraphPicture: runs `dot` as a process of its own, with an array of arguments and no shell.
 // It reads the text from one temporary file and writes the picture into another, so there is one
-// pipe, with its messages, and nobody waits for nobody.
+// pipe, with its messages, and neither side waits for the other.
 
 #include <fcntl.h>
 #include <spawn.h>

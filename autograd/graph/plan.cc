@@ -16,7 +16,7 @@
 namespace firn {
 namespace {
 
-// Of so many pieces the order of time alone is tried.
+// With so many pieces the order of time alone is tried.
 constexpr size_t kManyPieces = 10'000;
 
 // Where many live at the same time, each is compared with all of them, which takes a time that

@@ -32,9 +32,10 @@ struct Pruning {
 
 // Sets the weights of least magnitude to 0 (Han et al., 2015) in the convolutions and linear
 // operations of a graph without a backward pass. Weights stay what they are for the module that was
-// captured: the graph gets new ones, which want gradients where those do. Of equal magnitudes the
-// first become 0. Throws firn::Error: InvalidArgument for options that make no sense and weights
-// that are NaN; FailedPrecondition for a graph with a backward pass. The graph is then as it was.
+// captured: the graph gets new ones, which want gradients where those do. Among equal magnitudes
+// the first become 0. Throws firn::Error: InvalidArgument for options that make no sense and
+// weights that are NaN; FailedPrecondition for a graph with a backward pass. The graph is then as
+// it was.
 Pruning Prune(Graph& graph, const PruneOptions& options = {});
 
 }  // namespace firn

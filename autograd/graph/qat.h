@@ -35,8 +35,8 @@ struct RangeRecorder {
   double decay = 0;  // in [0, 1)
 };
 
-// To what a scale is rounded by its logarithm: a power of two, which shifts multiply by. Of inputs,
-// when Quantize follows: it rounds weights again to 8 bits, by the largest of each channel.
+// To what a scale is rounded by its logarithm: a power of two, which shifts multiply by. For
+// inputs, when Quantize follows: it rounds weights again to 8 bits, by the largest of each channel.
 enum class PowerOfTwoScale : uint8_t { kNo, kUp, kNearest, kDown };
 
 struct QatOptions {

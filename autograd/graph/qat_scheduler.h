@@ -43,7 +43,7 @@ class QatScheduler {
 
   QatPhase phase() const { return phase_; }
   const Graph& graph() const { return graph_; }  // of this phase
-  // Of the recorders: to be saved beside parameters, and for FakeQuantizeByRanges.
+  // What the recorders have: to be saved beside parameters, and for FakeQuantizeByRanges.
   const StateDict& ranges() const { return ranges_; }
   // Scales and zero points, from kTraining on.
   const StateDict& grids() const { return grids_; }

@@ -61,7 +61,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
     BufferId buffer;
     bool made_here;  // by an operation of this run
     std::vector<ValueId> values;
-    // Of many values, such as the rows of a table: the first `indexed` by their places.
+    // For many values, such as the rows of a table: the first `indexed` by their places.
     absl::flat_hash_map<size_t, absl::InlinedVector<ValueId, 1>> by_place = {};
     size_t indexed = 0;
   };

@@ -67,7 +67,7 @@ void DropGradients(Graph& graph) {
 
 absl::Status MovedFrom() { return FailedPrecondition("the graph is empty: it was moved from"); }
 
-// As runs take inputs; what is none at all is for the run to refuse.
+// Whether a run takes it as it lies. What is no tensor at all is for the run to refuse.
 bool IsPlain(const Tensor& t) { return !t.defined() || IsPending(t) || t.is_contiguous(); }
 
 bool OnCpu(const Graph& graph) {
@@ -85,7 +85,8 @@ struct StaticGraph::Parts {
   };
   std::shared_ptr<const Origin> origin;
   std::unique_ptr<Executor> executor;
-  // Of the captured run. Threads that run the graph forget it, so whoever turns the flag has it.
+  // Results of the captured run. Threads that run the graph forget it, so whoever turns the flag
+  // has it.
   TensorList first;
   std::atomic<bool> has_first{false};
 };

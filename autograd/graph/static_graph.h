@@ -112,8 +112,8 @@ class StaticGraph {
   // Layers that modules got since, as by Sequential::Append, are not noticed.
   bool StandsAsCaptured() const;
 
-  // As captured, and as it runs: with the layouts that kernels take. Their headers, which firn.h
-  // does not bring, say what is in them: autograd/graph/graph.h and plan.h.
+  // The graph as captured, and as it runs: with the layouts that kernels take. Their headers, which
+  // firn.h does not bring, say what is in them: autograd/graph/graph.h and plan.h.
   const inner::Graph& captured() const;
   const inner::Graph& graph() const;
   const inner::MemoryPlan& memory() const;

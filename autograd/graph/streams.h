@@ -3,13 +3,13 @@
 
 // Which operations of a graph run on a second stream of their device, beside the others.
 //
-// Of a training step's backward pass only the gradients of activations wait for one another; each
+// In a training step's backward pass only the gradients of activations wait for one another; each
 // layer's weight gradients are needed by the optimizer alone. The plan finds such operations by the
 // shape of the graph, not by their names: the longest path through it, measured in bytes moved,
-// stays on the main stream. Of what has time at least for itself before that path asks for it, a
-// chain stays together, and what branches off goes to the stream that is free first, aside if both
-// are. Both streams keep the program's order, so an operation waits for at most one of the other
-// stream: the last it has to do with.
+// stays on the main stream. Where something has time at least for itself before that path asks for
+// it, a chain stays together, and what branches off goes to the stream that is free first, aside if
+// both are. Both streams keep the program's order, so an operation waits for at most one of the
+// other stream: the last it has to do with.
 //
 // Memory lives longer that way: until the other stream has waited for whoever uses it. A stream
 // also waits for what has had twice the time it takes, which gives memory back at no cost; and if

@@ -58,14 +58,14 @@ class NodeCall {
 
   const NetworkNode& node() const { return *node_; }
   size_t num_inputs() const { return node_->inputs.size(); }
-  // Of the node's list; the last may be unwanted ones.
+  // How many the node lists; the last may be unwanted ones.
   size_t num_outputs() const { return node_->outputs.size(); }
   bool Wants(size_t output) const;
   bool Has(size_t input) const;
   // Absent for one that is not there.
   const BoundValue& Input(size_t input) const;
 
-  // Of a tensor. Throws when it is absent or a list.
+  // The spec of a tensor. Throws when it is absent or a list.
   const TensorSpec& Spec(size_t input) const;
   const Shape& ShapeAt(size_t input) const { return Spec(input).shape; }
   int Rank(size_t input) const { return Spec(input).shape.rank(); }
@@ -73,7 +73,7 @@ class NodeCall {
 
   // Whether elements are the same in every run with these shapes.
   bool IsKnown(size_t input) const;
-  // These elements, row-major on the CPU; `what` ("axes") is for messages. Of an input that
+  // These elements, row-major on the CPU; `what` ("axes") is for messages. For an input that
   // parameters determine, those of now. If the network's inputs do, the program holds for equal
   // elements of these alone, and is bound again for others. Throws in a capture, which would hold
   // the elements for ever, and for random ones.

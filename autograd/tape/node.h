@@ -47,7 +47,7 @@ struct SweepMark {
 // dies with its last result. Not thread-safe: a graph belongs to one thread at a time.
 class Node : public GradNode {
  public:
-  // Of an operation with so many inputs; none has an edge yet.
+  // For an operation with so many inputs, none of which has an edge yet.
   explicit Node(size_t num_inputs)
       : seq_(++last_seq_), path_(PathScope::Interned()), edges_(num_inputs) {}
   // Gradients of the inputs from those of the outputs (undefined where nothing flowed). `wanted`
@@ -55,7 +55,7 @@ class Node : public GradNode {
   // `grad_inputs` are left alone. Throws firn::Error.
   virtual void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,
                         absl::Span<Tensor> grad_inputs) = 0;
-  // Of a view that shows a part of its only input: that part of `whole`, which is shaped as the
+  // For a view that shows a part of its only input: that part of `whole`, which is shaped as the
   // input, to add the gradient to. Undefined for other operations, and where Backward is an error.
   virtual Tensor PartOf(const Tensor& /*whole*/) const { return {}; }
   // Drops saved tensors; a later Backward is an error.
@@ -83,7 +83,7 @@ class Node : public GradNode {
     return path_ == nullptr ? std::string_view() : std::string_view(*path_);
   }
   const std::string* interned_path() const { return path_; }
-  // Of the innermost sweep that waits with gradients for this node.
+  // The mark of the innermost sweep that waits with gradients for this node.
   SweepMark& sweep_mark() { return sweep_mark_; }
 
   // Makes `out` the outputs of this node: sets their history, save that of results declared

@@ -113,7 +113,7 @@ void OpNode::Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bo
 }
 
 Tensor OpNode::PartOf(const Tensor& whole) const {
-  // Of other views elements may come twice, as those of windows that overlap.
+  // In other views elements may come twice, as those of windows that overlap.
   const bool part = &op_ == &TheOp<"slice">() || &op_ == &TheOp<"select">();
   if (!part || released_) return {};
   return Apply1(op_, {whole}, attrs_.ref());

@@ -101,7 +101,7 @@ class Sweep {
   // Whether nothing beyond the node is asked for. Keeps `grads` for Result where they are.
   bool EndsAt(Node& node, Gradients& grads);
   void RunHooksOf(Leaf& leaf);
-  // As Run, for a pass with leaves that are listened to.
+  // Like Run, for a pass with leaves that are listened to.
   void RunAndAnnounce();
   void Announce(Leaf& leaf, const std::shared_ptr<GradientListener>& listener);
 

@@ -23,7 +23,7 @@ namespace {
 
 // What a rank says of a call: its number, kind, element, reduction, root and count.
 using Said = std::array<int64_t, 6>;
-// As a kind, though it is no Collective.
+// A kind, though it is no Collective.
 constexpr int64_t kSplit = -1;
 
 bool HasRoot(CollectiveKind kind) {

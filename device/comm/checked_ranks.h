@@ -15,7 +15,7 @@ namespace firn::comm {
 //
 // It costs a small all_gather for each call, and Start waits for the ranks to start the same: a
 // rank must not send, before it starts a call of all, what another receives after it has started
-// that. Of a message the receiver compares what both have called, in its Wait, when data may have
+// that. With a message the receiver compares what both have called, in its Wait, when data may have
 // arrived.
 //
 // All ranks have one or none has. FIRN_CHECK_COLLECTIVES=1 has WorldRanks and ThreadRanks give

@@ -35,7 +35,7 @@ int64_t Add(Communicator& ranks) {
   return t.last;
 }
 
-// Of the only rank there is.
+// The communicator of the only rank there is.
 absl::StatusOr<Communicator*> Alone() {
   const env::Launched launched = env::LaunchedAs();
   FIRN_RETURN_IF(launched.size > 1,

@@ -13,8 +13,8 @@ namespace firn::comm {
 
 inline constexpr int64_t kWorld = 0;
 
-// Gives a communicator a number while this lives. Of ranks that are threads of one process each
-// gives its own. Thread-safe; what uses the number is not, as a communicator is not.
+// Gives a communicator a number while this lives. Ranks that are threads of one process
+// give one each. Thread-safe; what uses the number is not, as a communicator is not.
 class Group {
  public:
   // `ranks` must live longer.

@@ -139,7 +139,7 @@ class MpiPending : public Pending {
     }
   }
 
-  // As few as MPI counts. What is not reduced travels as bytes.
+  // So few as MPI counts. What is not reduced travels as bytes.
   absl::Status PostPiece(Handle comm, const Collective& c) {
     const Handle type = c.reduces() ? Type(c.element) : api().u8;
     const auto n = static_cast<int>(c.reduces() ? c.count : c.count * BytesOf(c.element));

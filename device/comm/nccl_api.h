@@ -65,7 +65,7 @@ absl::StatusOr<int> NcclOpOf(Reduction reduction);
 // FailedPrecondition where it is older than kOldestNccl. Thread-safe.
 absl::StatusOr<const NcclApi*> FindNccl();
 
-// For tests: what FindNccl gives until the next call. Null: the library. Thread-safe.
+// For tests: what FindNccl gives until the next call. If null, the library. Thread-safe.
 void SetNcclStandIn(const NcclApi* api);
 
 }  // namespace firn::comm

@@ -26,16 +26,16 @@
 namespace firn::comm {
 namespace {
 
-// Of a rank in one round, results not counted: copied and combined while it is in a second-level
-// cache.
+// Bytes of a rank in one round, results not counted: copied and combined while it is in a
+// second-level cache.
 constexpr int64_t kBytesOfARound = int64_t{256} << 10;
 constexpr int64_t kLeastPart = int64_t{4} << 10;
-// As many rounds as fit, up to kMostDepth: with few of them ranks wait for one another often, and
+// So many rounds as fit, up to kMostDepth: with few of them ranks wait for one another often, and
 // a rank whose core others use waits long each time.
 constexpr int64_t kBytesOfAll = int64_t{32} << 20;
 constexpr int64_t kMostDepth = 32;
 constexpr int64_t kLine = 64;
-// Of Advance(), each of some 30 microseconds.
+// Steps of Advance(), each of some 30 microseconds.
 constexpr int kMostSteps = 64;
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free);  // also between processes

@@ -71,7 +71,8 @@ std::string LogOf(const Nvrtc& n, Program program) {
 
 int Compile(const Nvrtc& n, Program program, int capability, std::string* code) {
   const std::string arch = "--gpu-architecture=sm_" + std::to_string(capability);
-  // As nvcc compiles Firn's kernels: products and sums of one expression may be contracted.
+  // The same way nvcc compiles Firn's kernels: products and sums of one expression may be
+  // contracted.
   const char* const options[] = {arch.c_str(), "--std=c++20", "--fmad=true",
                                  "--device-as-default-execution-space"};
   if (const int error = n.compile(program, 4, options); error != 0) return error;

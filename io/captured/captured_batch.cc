@@ -135,7 +135,7 @@ class Resizer {
   }
 
   const Shape& OutOf(const Instr& instr) const { return was_.value(instr.out[0]).spec.shape; }
-  // Of the sizes in front of a dimension.
+  // The product of the sizes in front of a dimension.
   static int64_t Product(const Shape& shape, int dim) {
     int64_t product = 1;
     for (int d = 0; d < dim; ++d) product *= shape[d];

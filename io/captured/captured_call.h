@@ -40,7 +40,7 @@ class CapturedCall {
   int out_rank(size_t i) const { return out_spec(i).shape.rank(); }
   DType out_dtype(size_t i) const { return out_spec(i).dtype; }
   CapturedSizes out_sizes(size_t i) const { return SizesOf(instr_->out[i]); }
-  // As numbers, which the batch must not be.
+  // Read as numbers, which the batch must not be.
   int64_t size(size_t i, int64_t dim);
   std::vector<int64_t> shape(size_t i) { return Fixed(sizes(i)); }
   std::vector<int64_t> out_shape(size_t i) { return Fixed(out_sizes(i)); }

@@ -10,7 +10,7 @@
 
 namespace firn::io::internal {
 
-// Of windows of a padded image, as places in its rows behind each other: by the element of the
+// Windows of a padded image, as places in its rows behind each other: by the element of the
 // window, then by the window.
 struct CapturedWindows {
   std::vector<int64_t> from;
@@ -18,22 +18,22 @@ struct CapturedWindows {
   std::vector<int64_t> padding;   // on either side: of rows, of columns
 };
 
-// Of a call of unfold or fold with images of this size: its kernel, dilation, stride and padding.
+// For a call of unfold or fold with images of this size: its kernel, dilation, stride and padding.
 CapturedWindows WindowsOf(const CapturedCall& call, int64_t height, int64_t width);
 
-// Of a call of diagonal: its matrices' dimensions behind the others, and places in the rows of a
-// matrix behind each other.
+// What a call of diagonal reads: its matrices' dimensions behind the others, and places in the rows
+// of a matrix behind each other.
 struct CapturedDiagonal {
   std::vector<int64_t> order, from;
   int64_t elements = 0;  // of a matrix
 };
 CapturedDiagonal DiagonalOf(CapturedCall& call);
 
-// Of a call of diag_embed: for each element of a matrix, its place in the line; behind the line,
+// For a call of diag_embed: for each element of a matrix, its place in the line; behind the line,
 // where a zero is to stand, for those that are not on the diagonal.
 std::vector<int64_t> DiagEmbedPlaces(CapturedCall& call);
 
-// Of a call of a transposed convolution, by dimension: how much larger the result is than the
+// For a call of a transposed convolution, by dimension: how much larger the result is than the
 // smallest one that gives an input of this size ("output_padding").
 std::vector<int64_t> OutputPaddingOf(CapturedCall& call);
 

@@ -49,9 +49,10 @@ class CheckpointPart {
     }
   }
   CheckpointPart(std::string_view name, RandomGenerator& generator);
-  // Of several ranks, each with a generator of its own: all are saved, by all ranks together, and
+  // For several ranks, each with a generator of its own: all are saved, by all ranks together, and
   // each gets its own back. Where there are more ranks than there were, the others go on from rank
-  // 0's place in streams of their own. Null: as the other. The communicator must live longer, too.
+  // 0's place in streams of their own. If null, like the other. The communicator must live longer,
+  // too.
   CheckpointPart(std::string_view name, RandomGenerator& generator, comm::Communicator* ranks);
 
   const std::string& name() const { return name_; }

@@ -24,7 +24,7 @@ struct CheckpointManagerOptions {
   LoadLimits limits = {};
   // Several processes that train one network, which make the same calls: rank 0 reads and writes
   // the folder. Its timeout is longer than a file takes to be written. Lives longer than the
-  // manager. Null: this one alone.
+  // manager. If null, this rank alone.
   comm::Communicator* ranks = nullptr;
 };
 
@@ -77,7 +77,7 @@ class CheckpointManager {
   // Copies the parts' tensors and writes them to a file of their own; then older files go as the
   // options say, never the one just written. Only the copy is waited for, and a write that is still
   // in progress, which then goes on at full speed: it takes a small share of a processor beside
-  // training, 2 s for 100 MB where somebody who waits waits 0.1 (docs/performance_training.md).
+  // training, 2 s for 100 MB where somebody who waits waits 0.1 (docs/log/training.md).
   // Other HDF5 files may be saved meanwhile. Throws, and training may go on:
   // kInvalidArgument for a step below 0; as SaveCheckpoint for what is seen at once; what went
   // wrong with the write before, which is then forgotten, while nothing was saved now. NaN is no

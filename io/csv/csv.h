@@ -83,11 +83,11 @@ struct CsvOptions {
   // Whether the first line that is not skipped names the columns. It does where one is asked for by
   // a name.
   bool heading = false;
-  // Of the result: f32, f64, i64, i32 or u8. A whole number that it cannot hold exactly is an
+  // The result's: f32, f64, i64, i32 or u8. A whole number that it cannot hold exactly is an
   // error, 16777217 in f32 for one. Digits behind a point, and numbers with an exponent, are
   // rounded to the nearest in f32 and f64, and errors in the others.
   DType dtype = DType::kF32;
-  // Of columns that have another one than that: {{"id", DType::kI64}, {"price", DType::kF64}}.
+  // For columns that have another one than that: {{"id", DType::kI64}, {"price", DType::kF64}}.
   CsvByColumn<DType> dtypes = {};
   bool round = false;  // whole numbers too, in f32 and f64
   CsvMissing missing = CsvMissing::kError;
@@ -122,14 +122,14 @@ Tensor LoadCsv(const std::string& path, const CsvOptions& options = {});
 StateDict LoadCsvColumns(const std::string& path, const CsvOptions& options = {});
 
 // The different words of a column, sorted: what CsvOptions::categories takes where they are not
-// known. Of the options, `columns`, `categories`, `one_hot` and those of numbers do not matter. A
+// known. The options `columns`, `categories`, `one_hot` and those of numbers do not matter. A
 // missing word is an error as in LoadCsv, or left out if `missing` is anything but kError. Throws
 // as LoadCsv.
 std::vector<std::string> LoadCsvWords(const std::string& path, const CsvColumn& column,
                                       const CsvOptions& options = {});
 
-// The names of the columns, which the first line that is not skipped holds. Of the options,
-// `separator`, `skip_lines` and `limits` matter. Throws as LoadCsv.
+// The names of the columns, which the first line that is not skipped holds. Among the
+// options `separator`, `skip_lines` and `limits` matter. Throws as LoadCsv.
 std::vector<std::string> LoadCsvNames(const std::string& path, const CsvOptions& options = {});
 
 }  // namespace firn::io

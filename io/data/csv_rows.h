@@ -36,10 +36,11 @@ struct CsvRowsOptions {
   // for the others. Where `categories` lists none they are those of this file, sorted
   // (LoadCsvWords), which means that another file of the same data may have others.
   std::vector<CsvColumn> one_hot = {};
-  // Of cells that are numbers: f32, f64, i64, i32 or u8. A whole number without an exponent that it
-  // cannot hold exactly is an error, 16777217 in f32 for one; integers take no other.
+  // What cells that are numbers become: f32, f64, i64, i32 or u8. A whole number without an
+  // exponent that it cannot hold exactly is an error, 16777217 in f32 for one; integers take no
+  // other.
   DType dtype = DType::kF32;
-  // Of columns that have another one than that. All columns of a variable have the same.
+  // For columns that have another one than that. All columns of a variable have the same.
   CsvByColumn<DType> dtypes = {};
   bool round = false;  // whole numbers too, in f32 and f64
   // What becomes of cells that hold one of `missing_words`, blanks and quotes around it aside, or

@@ -36,7 +36,7 @@ using EpochOrder = std::function<std::vector<int64_t>(int64_t epoch)>;
 // each once an epoch. Throws where a size is negative.
 EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, inner::Integer seed = 0);
 
-// Of several processes that go through the same dataset together, as the ranks of a communicator,
+// For several processes that go through the same dataset together, as the ranks of a communicator,
 // which this is: {.rank = comm.rank(), .count = comm.size()}.
 struct Shard {
   int64_t rank = 0;

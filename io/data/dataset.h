@@ -86,7 +86,7 @@ DatasetPtr Shuffle(DatasetPtr dataset, inner::Integer seed);
 // The samples of one dataset after the other.
 DatasetPtr Concat(std::vector<DatasetPtr> datasets);
 
-// Samples of one number put together under names: {{"image", images}, {"boxes", boxes}}. Of each
+// Samples of one number put together under names: {{"image", images}, {"boxes", boxes}}. In each
 // dataset the samples are one tensor; a sample with more throws. Throws where there is no dataset,
 // their sizes differ, or a name is empty or there twice.
 DatasetPtr Zip(std::vector<std::pair<std::string, DatasetPtr>> datasets);

@@ -133,7 +133,7 @@ std::vector<std::string> ImagesBelow(const std::string& folder) {
 
 ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolderOptions options)
     : directory_(directory), options_(std::move(options)) {
-  // Of classes a link may be the folder too: that is how people make subsets.
+  // Here a link may be the folder too: that is how people make subsets.
   classes_ = Names(directory_, [](const fs::directory_entry& entry, const std::string&) {
     std::error_code error;
     return entry.is_directory(error);
@@ -144,7 +144,7 @@ ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolder
     const std::vector<std::string> names =
         Images(absl::StrCat(directory_, "/", classes_[k]), &unread);
     if (names.empty()) {
-      // Of a class that has nothing else, they are the better reason.
+      // Where a class has nothing else, they are the better reason.
       if (!options_.skip_unread) CheckUnread(directory_, unread);
       Raise(NotFound(directory_, "/", classes_[k], ": expected images of this class, got none"));
     }

@@ -53,8 +53,8 @@ class ImageFolderDataset final : public Dataset {
   const std::string directory_;
   const ImageFolderOptions options_;
   std::vector<std::string> classes_;
-  // Of the files, by class, then sorted by name. A folder may have millions of them: their names
-  // lie in one string.
+  // Names of the files, by class, then sorted by name. A folder may have millions of them: their
+  // names lie in one string.
   std::string names_;
   std::vector<int64_t> name_ends_;   // where each name ends
   std::vector<int64_t> class_ends_;  // the index after each class's last file

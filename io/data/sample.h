@@ -20,7 +20,7 @@
 
 namespace firn::io {
 
-// The names of a sample's tensors in their order, shared by the samples of a dataset. Null: the
+// The names of a sample's tensors in their order, shared by the samples of a dataset. If null, the
 // tensors have none, and are called "input" and "target".
 using SampleNames = std::shared_ptr<const std::vector<std::string>>;
 

@@ -142,7 +142,7 @@ class TensorDataset final : public Dataset {
   const int64_t size_;
 };
 
-// Of a sample whose tensors are defined, but for the target of two without names.
+// Makes one of a sample whose tensors are defined, but for the target of two without names.
 DatasetPtr FromRows(const Sample& rows) {
   const std::vector<std::string> names = rows.variables();
   int64_t at = 0;

@@ -38,7 +38,7 @@ Axis::Axis(const std::vector<double>& values, bool logarithmic, int ticks)
     from_ = least;
     to_ = largest;
   }
-  // A constant, or a range that f64 hardly tells from one, gets some room.
+  // A constant, or a range too narrow for f64 to divide, gets some room.
   const double magnitude = std::max(std::abs(from_), std::abs(to_));
   if (to_ - from_ <= magnitude * 1e-12 || to_ - from_ < 1e-300) {
     const double room = logarithmic ? 0.5 : std::max(magnitude * 0.05, magnitude == 0 ? 1 : 1e-299);
@@ -65,7 +65,7 @@ void Axis::AddLinearTicks(int ticks) {
     const double value = (first + i) * step;
     const double at = (value - from_) / (to_ - from_);
     if (at > 1 + 1e-9) break;
-    // As many digits as tell two ticks apart, at most what f64 has.
+    // So many digits as tell two ticks apart, at most what f64 has.
     const double digits = std::log10(std::max(std::abs(value), step) / step) + 1;
     const int shown = static_cast<int>(std::clamp(std::ceil(digits + 1e-9), 6.0, 15.0));
     ticks_.push_back({at, FormatNumber(value == 0 ? 0 : value, shown)});

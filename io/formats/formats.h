@@ -87,7 +87,7 @@ struct Format {
   std::vector<std::string> read_suffixes = {};
   // Whether a file looks like one, by its first bytes above all. Empty: its suffix alone tells.
   std::function<bool(const FileHead& head)> recognises = {};
-  // All tensors of a file by their names. Of the options, `want` may be left to the caller.
+  // All tensors of a file by their names. Among the options `want` may be left to the caller.
   std::function<StateDict(const std::string& path, const LoadOptions& options)> read_tensors = {};
   // Replaces the file as a whole.
   std::function<void(const std::string& path, const StateDict& state)> write_tensors = {};
@@ -112,7 +112,7 @@ struct Format {
   std::function<std::vector<std::string>(const std::string& path, const inner::Graph& graph,
                                          const SaveOptions& options)>
       write_graph = {};
-  // Of files that are neither read nor written, which are told all the same: what to do instead.
+  // For files that are neither read nor written, which are told all the same: what to do instead.
   std::string instead = {};
 };
 
@@ -132,7 +132,7 @@ const Format* FormatOfName(std::string_view path);
 // The one that writes graphs to files of such names, by the longest of graph_suffixes; null: none.
 const Format* GraphFormatOfName(std::string_view path);
 // The one that recognises the file: by what it holds, of several the one whose suffix it has, and
-// if none does, by its name. Null: none of them, or it cannot be opened.
+// if none does, by its name. Null where it is none of them, or cannot be opened.
 const Format* FormatOfFile(const std::string& path);
 // Throws firn::Error, Unimplemented, for a file whose format says what to do instead, with that,
 // and for the folder of a SavedModel; `who` is the function that would read it.

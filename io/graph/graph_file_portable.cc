@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kAlignment = 64;  // what cutting a buffer's front keeps
 
-// Of a value or buffer that has no new number yet.
+// Numbers of a value or buffer that has no new one yet.
 constexpr int32_t kKept = -2, kNoBuffer = -1;
 
 // The graph as a file has it. Values keep the tensors they have in this program.

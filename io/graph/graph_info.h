@@ -29,7 +29,8 @@ struct GraphColumn {
   friend bool operator==(const GraphColumn&, const GraphColumn&) = default;
 };
 
-// Of the graph's first input, [batch, channels or features, ...], and its first result, [batch,
+// What the graph's first input is, [batch, channels or features, ...], and its first result,
+// [batch,
 // ...]. A plain value.
 struct GraphInfo {
   // The graph takes (x * scale - mean) / stddev of stored numbers x. `pixel_scale` is in the place
@@ -40,7 +41,7 @@ struct GraphInfo {
   // One for each channel, one for all, or none: 0 and 1.
   std::vector<double> mean = {}, stddev = {};
 
-  // Of tables: the columns that make the features, in this order, and the one that the results are
+  // For tables: the columns that make the features, in this order, and the one that the results are
   // of. None: the input is no table.
   std::vector<GraphColumn> columns = {};
   std::optional<GraphColumn> target = {};

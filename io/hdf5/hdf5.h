@@ -3,7 +3,7 @@
 
 // Parameters in HDF5 files, laid out as NNabla does: one dataset per tensor, with attributes
 // `index` (its place in the order) and `need_grad` (Tensor::requires_grad). The entry
-// "layer1.conv1.weight" is the dataset /layer1/conv1/weight; docs/decisions_files.md says how names
+// "layer1.conv1.weight" is the dataset /layer1/conv1/weight; docs/decisions/files.md says how names
 // are mapped that are less tame.
 //
 //   io::SaveHdf5("net.h5", net.state_dict());

@@ -25,7 +25,7 @@ enum class ImageColor {
 // against the size of the file, before memory is taken for pixels.
 struct ImageLimits {
   int64_t max_pixels = int64_t{1} << 27;
-  // Of one buffer of pixels; decoding has up to three at a time, with what the library keeps.
+  // Bytes of one buffer of pixels; decoding has up to three at a time, with what the library keeps.
   int64_t max_bytes = int64_t{1} << 30;
   // Bytes of samples that one byte of the file may stand for, beyond the first 1 MiB. LZW and
   // deflate reach 2730 and 1032.
@@ -43,8 +43,8 @@ struct DecodeImageOptions {
 };
 
 // The image in a PNG, JPEG, BMP, GIF, PNM (P1 to P6) or TIFF file of these bytes, told by the first
-// of them: u8 [channels, height, width]. Of several images it is the first; of a GIF that is the
-// first frame on a transparent canvas. Colours are not multiplied by alpha, with which TIFFs of
+// of them: u8 [channels, height, width]. Where there are several it is the first; of a GIF that is
+// the first frame on a transparent canvas. Colours are not multiplied by alpha, with which TIFFs of
 // YCbCr and CIE L*a*b* are not read; bands beside the colours of which a TIFF does not say that
 // they are alpha are left out where kGrey, kRgb or kRgba asks for no more, and Unimplemented for
 // kAsStored.

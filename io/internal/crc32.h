@@ -10,8 +10,8 @@ namespace firn::io::internal {
 // fast on processors that multiply polynomials.
 uint32_t Crc32(uint32_t crc, const void* data, size_t bytes);
 
-// Of what `first` is of with what `second` is of behind it, which has so many bytes; takes no
-// longer for many of them.
+// The sum of what `first` is of with what `second` is of behind it, which has so many bytes; takes
+// no longer for many of them.
 uint32_t Crc32Combine(uint32_t first, uint32_t second, size_t second_bytes);
 
 }  // namespace firn::io::internal

@@ -25,7 +25,7 @@ class Accuracy {
   double Value() const;
   int64_t count() const { return count_; }
   void Reset() { right_ = count_ = 0; }
-  // As if what `other` saw had come here.
+  // Adds what `other` saw, as if it had come here.
   void Merge(const Accuracy& other);
   // For MergeRanks.
   template <class V>
@@ -43,8 +43,8 @@ struct TopKAccuracyOptions {
   std::optional<int64_t> ignore_label = {};
 };
 
-// The share of samples whose label is among the k largest scores. Of equal scores those of smaller
-// class numbers come first, so that k = 1 is Accuracy. Thread-compatible.
+// The share of samples whose label is among the k largest scores. Among equal scores those of
+// smaller class numbers come first, so that k = 1 is Accuracy. Thread-compatible.
 class TopKAccuracy {
  public:
   // Throws kInvalidArgument unless k >= 1.
@@ -57,7 +57,7 @@ class TopKAccuracy {
   double Value() const;
   int64_t count() const { return count_; }
   void Reset() { right_ = count_ = 0; }
-  // As if what `other` saw had come here. Throws kInvalidArgument for another k.
+  // Adds what `other` saw, as if it had come here. Throws kInvalidArgument for another k.
   void Merge(const TopKAccuracy& other);
   // For MergeRanks.
   template <class V>

@@ -20,7 +20,7 @@ class Auc {
   // 0 to 1; NaN until there are samples of both classes.
   double Value() const;
   void Reset();
-  // As if what `other` saw had come here.
+  // Adds what `other` saw, as if it had come here.
   void Merge(const Auc& other);
   // For MergeRanks.
   template <class V>

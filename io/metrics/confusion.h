@@ -34,7 +34,8 @@ class ConfusionMatrix {
   }
   int64_t classes() const { return options_.classes; }
   void Reset();
-  // As if what `other` saw had come here. Throws kInvalidArgument for another number of classes.
+  // Adds what `other` saw, as if it had come here. Throws kInvalidArgument for another number of
+  // classes.
   void Merge(const ConfusionMatrix& other);
   // For MergeRanks.
   template <class V>
@@ -71,16 +72,16 @@ class PrecisionRecall {
  public:
   // Throws as ConfusionMatrix.
   explicit PrecisionRecall(const PrecisionRecallOptions& options);
-  // As ConfusionMatrix::Update.
+  // Like ConfusionMatrix::Update.
   void Update(const Tensor& predictions, const Tensor& labels) {
     matrix_.Update(predictions, labels);
   }
   // The average; NaN before anything counted.
   PrecisionRecallF1 Value() const;
-  // Of each class.
+  // For each class.
   std::vector<PrecisionRecallF1> PerClass() const;
   void Reset() { matrix_.Reset(); }
-  // As ConfusionMatrix::Merge.
+  // Like ConfusionMatrix::Merge.
   void Merge(const PrecisionRecall& other) { matrix_.Merge(other.matrix_); }
   // For MergeRanks.
   template <class V>
@@ -104,16 +105,16 @@ class MeanIou {
  public:
   // Throws as ConfusionMatrix.
   explicit MeanIou(const MeanIouOptions& options);
-  // As ConfusionMatrix::Update: masks [N, H, W], and scores [N, classes, H, W] or masks for them.
+  // Like ConfusionMatrix::Update: masks [N, H, W], and scores [N, classes, H, W] or masks for them.
   void Update(const Tensor& predictions, const Tensor& labels) {
     matrix_.Update(predictions, labels);
   }
   // 0 to 1; NaN before anything counted.
   double Value() const;
-  // Of each class; NaN for one that did not occur.
+  // For each class; NaN for one that did not occur.
   std::vector<double> PerClass() const;
   void Reset() { matrix_.Reset(); }
-  // As ConfusionMatrix::Merge.
+  // Like ConfusionMatrix::Merge.
   void Merge(const MeanIou& other) { matrix_.Merge(other.matrix_); }
   // For MergeRanks.
   template <class V>

@@ -31,7 +31,7 @@ class TopNError {
   double Value() const;
   int64_t count() const { return count_; }
   void Reset() { wrong_ = count_ = 0; }
-  // As if what `other` saw had come here. Throws kInvalidArgument for another n.
+  // Adds what `other` saw, as if it had come here. Throws kInvalidArgument for another n.
   void Merge(const TopNError& other);
   // For MergeRanks.
   template <class V>
@@ -56,7 +56,7 @@ class BinaryError {
   double Value() const;
   int64_t count() const { return count_; }
   void Reset() { *this = BinaryError(); }
-  // As if what `other` saw had come here.
+  // Adds what `other` saw, as if it had come here.
   void Merge(const BinaryError& other);
   // For MergeRanks.
   template <class V>

@@ -24,7 +24,7 @@ class NumberWriter {
   void operator()(const T& x) {
     numbers.push_back(static_cast<double>(x));
   }
-  // Of which there are so many that nobody else knows.
+  // So many numbers that nobody else knows.
   template <class T, class F>
   void List(std::vector<T>& all, F each) {
     (*this)(all.size());
@@ -60,7 +60,7 @@ class NumberReader {
   size_t at_ = 0;
 };
 
-// Of each rank what it gives. All ranks call it. Throws the communicator's errors.
+// What each rank gives. All ranks call it. Throws the communicator's errors.
 std::vector<std::vector<double>> NumbersOfRanks(const std::vector<double>& own,
                                                 comm::Communicator& ranks);
 

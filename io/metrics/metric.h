@@ -74,14 +74,14 @@ class Metric {
 
   // Whether there is one.
   explicit operator bool() const { return kind_ != nullptr; }
-  // Of a batch of `samples` samples. Throws what the metric throws.
+  // Counts a batch of `samples` samples. Throws what the metric throws.
   // Requires: there is one, as for all below.
   void Update(const Tensor& predictions, const Tensor& targets, double samples) {
     kind_->Update(predictions, targets, samples);
   }
   double Value() const { return kind_->Value(); }
   void Reset() { kind_->Reset(); }
-  // As the function MergeRanks. Throws kInvalidArgument for a metric that it is not for.
+  // Like the function MergeRanks. Throws kInvalidArgument for a metric that it is not for.
   Metric MergeRanks(comm::Communicator& ranks) const {
     Metric all;
     all.kind_ = kind_->MergeRanks(ranks);

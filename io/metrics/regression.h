@@ -12,9 +12,9 @@
 namespace firn::io {
 
 // The coefficient of determination, 1 - (sum of squared errors) / (sum of squared distances of the
-// targets from their mean): 1 is perfect, 0 what the mean would do. Of samples with several numbers
-// it is the mean over these. Where the targets are all the same it is 1 for perfect predictions and
-// else 0 (scikit-learn's r2_score, whose defaults these are). Thread-compatible.
+// targets from their mean): 1 is perfect, 0 what the mean would do. For samples with several
+// numbers it is the mean over these. Where the targets are all the same it is 1 for perfect
+// predictions and else 0 (scikit-learn's r2_score, whose defaults these are). Thread-compatible.
 class R2 {
  public:
   // Predictions and targets: [N] or [N, ...], of one shape, floating or integers; the same sizes
@@ -25,7 +25,7 @@ class R2 {
   double Value() const;
   int64_t count() const { return count_; }
   void Reset() { *this = R2(); }
-  // As if what `other` saw had come here. Throws kInvalidArgument for other sizes.
+  // Adds what `other` saw, as if it had come here. Throws kInvalidArgument for other sizes.
   void Merge(const R2& other);
   // For MergeRanks.
   template <class V>
@@ -58,7 +58,7 @@ class MeanSquaredError {
   double Value() const;
   int64_t count() const { return count_; }
   void Reset() { sum_ = 0, count_ = 0; }
-  // As if what `other` saw had come here.
+  // Adds what `other` saw, as if it had come here.
   void Merge(const MeanSquaredError& other);
   // For MergeRanks.
   template <class V>
@@ -75,13 +75,13 @@ class MeanSquaredError {
 // The mean of all differences without their signs. Thread-compatible.
 class MeanAbsoluteError {
  public:
-  // As MeanSquaredError::Update.
+  // Like MeanSquaredError::Update.
   void Update(const Tensor& predictions, const Tensor& targets);
   // NaN before anything counted.
   double Value() const;
   int64_t count() const { return count_; }
   void Reset() { *this = MeanAbsoluteError(); }
-  // As if what `other` saw had come here.
+  // Adds what `other` saw, as if it had come here.
   void Merge(const MeanAbsoluteError& other);
   // For MergeRanks.
   template <class V>

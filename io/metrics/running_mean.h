@@ -19,7 +19,7 @@ class RunningMean {
   // The sum of the weights so far.
   double weight() const { return weight_; }
   void Reset() { *this = RunningMean(); }
-  // As if what `other` saw had come here.
+  // Adds what `other` saw, as if it had come here.
   void Merge(const RunningMean& other);
   // For MergeRanks.
   template <class V>

@@ -31,7 +31,7 @@ class MonitorImage {
   MonitorImage(const std::string& name, const Monitor& monitor,
                const MonitorImageOptions& options = {});
   // Images [N, ..., channels, height, width] of any type and device. Writes when index is 0 or
-  // (index + 1) is a multiple of the interval. Of more than three channels the first three stay;
+  // (index + 1) is a multiple of the interval. For more than three channels the first three stay;
   // two get a third of ones. Files are replaced whole or not at all. Throws kInvalidArgument for
   // other shapes, else what the system says, naming the path.
   void Add(int64_t index, const Tensor& images);
@@ -48,7 +48,7 @@ class MonitorImageTile {
   // Throws as MonitorImage.
   MonitorImageTile(const std::string& name, const Monitor& monitor,
                    const MonitorImageOptions& options = {});
-  // As MonitorImage::Add.
+  // Like MonitorImage::Add.
   void Add(int64_t index, const Tensor& images);
 
  private:

@@ -65,7 +65,7 @@ struct WriteNnablaCacheOptions {
 
 // Writes a folder as NNabla's CreateCache does: cache_<first>_<last>.npy or .h5, cache_index.csv,
 // cache_info.csv (.npy only), order.csv (lines of a row's number here and in `rows`) and, if given,
-// original.csv. Rows keep their types, but for bf16, which .npy does not have. Of one variable all
+// original.csv. Rows keep their types, but for bf16, which .npy does not have. In one variable all
 // rows in a file must have one shape and type.
 // The index comes last, so that a folder whose writing ended early is no cache. What such a writing
 // left is removed first, as is the cache that is to be replaced, which `rows` must not be read

@@ -1,6 +1,6 @@
-// Of .npy files all headers are read when the cache is opened: where each array begins, and of what
-// it consists, stays in memory (some 100 bytes an array), so that a row is one read of its bytes.
-// HDF5 files are read whole by the one reader that there is, and the last ones are kept.
+// For .npy files all headers are read when the cache is opened: where each array begins, and of
+// what it consists, stays in memory (some 100 bytes an array), so that a row is one read of its
+// bytes. HDF5 files are read whole by the one reader that there is, and the last ones are kept.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -75,7 +75,7 @@ class CacheBase : public NnablaCache {
   // Row `row` of a file.
   virtual absl::StatusOr<std::vector<Tensor>> Read(size_t file, int64_t row) const = 0;
 
-  // Of those that there are, the ones that are asked for.
+  // Takes, of those that there are, the ones that are asked for.
   absl::Status Choose(const std::string& where, const std::vector<std::string>& all) {
     variables_ = options_.variables.empty() ? all : options_.variables;
     FIRN_ASSIGN_OR_RETURN(

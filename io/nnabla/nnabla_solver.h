@@ -23,7 +23,7 @@ struct NnablaSolverOptions {
   // The solver's class there: Sgd, SgdW, Momentum, Nesterov, Adam, AdamW, Adamax, AMSGRAD,
   // AdaBound, AMSBound, AdaBelief, Adagrad, Adadelta, RMSprop, RMSpropGraves, Lamb, Lars, Lion.
   std::string solver;
-  // Of a parameter's name, the slashes of NNabla's being dots: what it becomes on the way, from the
+  // What a parameter's name (the slashes of NNabla's are dots) becomes on the way: from the
   // file's to the optimizer's in loading, the other way in saving. Empty: it stays.
   std::function<std::string(std::string_view name)> rename = {};
   LoadLimits limits = {};  // in loading

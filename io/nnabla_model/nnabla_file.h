@@ -17,7 +17,7 @@ namespace firn::io {
 // Reads an .nnp (a ZIP of a text, parameters as HDF5 or in messages, and states of solvers), a
 // .nntxt or .prototxt (the text alone), or a .protobuf (parameters in messages); an .nnp is told by
 // its first bytes, the others by their names. It is read as data: data sets are not looked for, no
-// name in it becomes a path, and nothing is run. Of `options`, `want` is asked about parameters.
+// name in it becomes a path, and nothing is run. `options.want` is asked about parameters.
 // Refused are, beside what NNabla refuses: fields that come twice where there can be one, two texts
 // in an .nnp, arguments that are another function's, parameters, networks and variables of one
 // name, and networks in .protobuf, whose numbers mean something else in each release of NNabla.

@@ -26,7 +26,8 @@ struct NnablaExportOptions {
   // Names for states: a module's state_dict(). Those that are not named here are called "state.0"
   // and so on.
   StateDict names = {};
-  // Of inputs and outputs, in their order; those that have none are called "input.0", "output.0".
+  // Names of inputs and outputs, in their order; those that have none are called "input.0",
+  // "output.0".
   std::vector<std::string> inputs = {}, outputs = {};
   std::string network = "firn";      // its name
   std::string executor = "runtime";  // of what has these inputs and outputs

@@ -23,8 +23,8 @@ namespace firn::io {
 
 struct NnablaImportOptions {
   LoadLimits limits = {};
-  // Of all networks; 0: what each says; nnabla::kOpenBatch: any, found in each call, where the file
-  // has -1 in front of shapes.
+  // The batch of all networks; 0: what each says; nnabla::kOpenBatch: any, found in each call,
+  // where the file has -1 in front of shapes.
   int64_t batch_size = 0;
   nnabla::ExpandOptions expand = {};  // limits of loops; its batch_size is not looked at
 };

@@ -31,7 +31,7 @@ struct Fans {
   double in = 0, out = 0, kernel = 1;
 };
 
-// Of the three layouts that initializers are named by. None where the rank does not fit.
+// Fans of the three layouts that initializers are named by. None where the rank does not fit.
 std::optional<Fans> FansOf(std::string_view type, const std::vector<int64_t>& shape) {
   const size_t rank = shape.size();
   const auto size = [&](size_t i) { return static_cast<double>(shape[i]); };

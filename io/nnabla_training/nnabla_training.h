@@ -55,7 +55,7 @@ struct NnablaTraining {
   StateDict state;
 };
 
-// Of the model's parameters; networks are made as ImportNnabla makes them. Networks that neither
+// For the model's parameters; networks are made as ImportNnabla makes them. Networks that neither
 // optimizers nor monitors have are not looked at.
 //
 // Throws firn::Error, naming file, optimizer or monitor, and field: what ImportNnabla throws;

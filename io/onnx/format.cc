@@ -1,4 +1,4 @@
-// Of an ONNX file the initializers are tensors, in the order of the file. Messages have no first
+// For an ONNX file the initializers are tensors, in the order of the file. Messages have no first
 // bytes that tell: the name does.
 #include <string>
 #include <utility>

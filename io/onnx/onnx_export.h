@@ -19,9 +19,9 @@
 namespace firn::io {
 
 struct OnnxExportOptions {
-  // Of the file's operators, 13 to 28. Newer ones keep together what older ones have to write as
-  // several nodes (Gelu from 20 on, GroupNormalization from 21, Attention and RMSNormalization from
-  // 23); not all runtimes know the newest.
+  // The opset of the file's operators, 13 to 28. Newer ones keep together what older ones have to
+  // write as several nodes (Gelu from 20 on, GroupNormalization from 21, Attention and
+  // RMSNormalization from 23); not all runtimes know the newest.
   int opset = 18;
   // Whether dimension 0 of all inputs may be another in each run: "N" in the file. Sizes equal to
   // it that stand in the attributes of operations are then taken for the batch too, so capture with
@@ -30,7 +30,8 @@ struct OnnxExportOptions {
   // Names for states: a module's state_dict(). Those that are not named here are called "state.0"
   // and so on.
   StateDict names = {};
-  // Of inputs and outputs, in their order; those that have none are called "input.0", "output.0".
+  // Names of inputs and outputs, in their order; those that have none are called "input.0",
+  // "output.0".
   std::vector<std::string> inputs = {}, outputs = {};
   // Whether elements of 1 KiB and more stand in a file beside it, "net.onnx.data", each at a
   // multiple of 64 bytes: of models with more than 2 GiB they have to.

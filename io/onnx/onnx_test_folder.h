@@ -15,7 +15,7 @@ enum class OnnxVerdict : uint8_t { kPass, kWrong, kUnsupported };
 
 struct OnnxTestOptions {
   // An element may be apart from the expected one by atol + rtol times the size of that: ONNX's own
-  // tolerances. Of half types it is at least two of their steps, 2^-6 (as there) and 2^-9: of two
+  // tolerances. For half types it is at least two of their steps, 2^-6 (as there) and 2^-9: of two
   // nodes in a row each rounds on both sides, by half a step at most.
   double rtol = 1e-3, atol = 1e-7;
   LoadLimits limits = {};
@@ -23,7 +23,7 @@ struct OnnxTestOptions {
 
 struct OnnxTestResult {
   OnnxVerdict verdict = OnnxVerdict::kPass;
-  // What is wrong or not supported. Of a pass "", or that the model draws numbers by chance, of
+  // What is wrong or not supported. After a pass "", or that the model draws numbers by chance, of
   // which shapes and types alone are expected.
   std::string why;
 };

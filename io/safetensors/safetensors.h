@@ -18,7 +18,7 @@ namespace firn::io {
 
 // How a file is read. A plain value.
 struct SafetensorsOptions {
-  // Which entries are read, and what the file may ask for. Of entries that are not wanted nothing
+  // Which entries are read, and what the file may ask for. With entries that are not wanted nothing
   // is looked at but where they stand.
   LoadOptions load = {};
   // The file is mapped into memory and read where a tensor is used; what is written to a tensor

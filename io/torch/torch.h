@@ -15,8 +15,8 @@ namespace firn::io {
 
 // How a file is read. A plain value.
 struct TorchOptions {
-  // Which entries are read, and what the file may ask for. Of those that are not wanted nothing is
-  // looked at.
+  // Which entries are read, and what the file may ask for. With those that are not wanted nothing
+  // is looked at.
   LoadOptions load = {};
   // Elements of types that Firn does not have become a wider one that holds all their values: i16
   // and u16 i32, u32 and u64 i64, and the 8-bit floats f32. Otherwise they are an error.

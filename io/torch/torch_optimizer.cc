@@ -84,7 +84,7 @@ size_t GroupsOf(const StateDict& state, const char* list, const char* entry) {
   return n;
 }
 
-// Of Adafactor: a parameter has some of them in PyTorch, and here others without elements.
+// Adafactor's: a parameter has some of them in PyTorch, and here others without elements.
 constexpr const char* kFactored[] = {"row_var", "col_var", "variance"};
 
 // What a parameter of that number is called.

@@ -31,7 +31,7 @@ namespace firn::nn::parallel {
 struct DataParallelOptions {
   // Gradients travel together, as many as fit into so many bytes: fewer calls, which begin later.
   int64_t bucket_bytes = int64_t{25} << 20;
-  // Of those that are final first, so that there is soon something on its way.
+  // The bucket of those that are final first is small, so that there is soon something on its way.
   int64_t first_bucket_bytes = int64_t{1} << 20;
   // kF16 or kBF16: gradients of wider types are rounded to it before they are added up, in f32, and
   // again after. What f16 does not hold becomes infinite. Empty: they stay as they are.
@@ -66,7 +66,7 @@ class NoSyncScope {
 // stays as it is. A rank that reaches no parameter, or runs no pass, is an error on the others once
 // the communicator's timeout is over, and so is one whose pass fails before its first gradient was
 // taken; a pass that fails on one rank after that makes those of all ranks fail, which name the
-// rank: the communicator is aborted. Of a captured step all ranks run the graph, or none does.
+// rank: the communicator is aborted. For a captured step all ranks run the graph, or none does.
 //
 // A network that has collectives of its own, such as a norm over all ranks, goes the same way on
 // all of them, or has another communicator for them (Split): buckets start when gradients are

@@ -1,4 +1,4 @@
-// As quantized::Linear, with channels instead of columns.
+// Like quantized::Linear, with channels instead of columns.
 
 #include "firn/nn/quantized/conv.h"
 

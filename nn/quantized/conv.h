@@ -44,8 +44,8 @@ class Conv2d final : public LayerWithOptions<Conv2dOptions> {
   // not reach equally far to both sides.
   explicit Conv2d(const Options& options);
 
-  // As quantized::Linear::Take, of a layer of the same stride, dilation, groups and padding, which
-  // is by zeros.
+  // Like quantized::Linear::Take, for a layer of the same stride, dilation, groups and padding,
+  // which is by zeros.
   void Take(const nn::Conv2d& from, const Quantization& input);
   // The same of a layer that was trained for it, inputs as it rounded them.
   void Take(const QatConv2d& from);

@@ -13,7 +13,7 @@
 
 namespace firn::nn::quantized {
 
-// As nn::Linear, whose parameters it has. `in` may be kDeferred.
+// Like nn::Linear, whose parameters it has. `in` may be kDeferred.
 // Child: input (FakeQuantize).
 class QatLinear final : public LayerWithOptions<LinearOptions> {
  public:
@@ -35,7 +35,7 @@ class QatLinear final : public LayerWithOptions<LinearOptions> {
   FakeQuantize& input_;
 };
 
-// As nn::Conv2d, padded by zeros. `in` may be kDeferred.
+// Like nn::Conv2d, padded by zeros. `in` may be kDeferred.
 // Child: input (FakeQuantize).
 class QatConv2d final : public LayerWithOptions<Conv2dOptions, ConvBase> {
  public:

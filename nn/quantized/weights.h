@@ -8,7 +8,7 @@
 
 namespace firn::nn::quantized::internal {
 
-// Of each index of dimension 0 by its largest |w|, from -127 to 127.
+// Each index of dimension 0 is scaled by its largest |w|, from -127 to 127.
 struct Weights {
   Tensor values, scale;  // i8; f32 [w.size(0)], 1 where all are 0
 };

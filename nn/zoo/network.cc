@@ -9,13 +9,16 @@
 
 namespace firn::zoo {
 
-Normalization ImagenetColours() { return {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}}; }
+Normalization ImagenetColours() { return {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}; }
 
 Input Image(int64_t side, int64_t channels) { return {"image", {channels, side, side}}; }
 
 Network OfTorchvision(Network network) {
   if (network.origin.empty()) network.origin = "torchvision.models." + network.name;
-  if (network.inputs.empty()) network.inputs = {Image(224)};
+  if (network.inputs.empty()) {
+    network.inputs = {Image(224)};
+    if (network.resize == 0) network.resize = 256;
+  }
   if (network.colours.mean.empty()) network.colours = ImagenetColours();
   network.classes = 1000;
   network.class_set = "imagenet";

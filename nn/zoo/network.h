@@ -28,9 +28,9 @@ struct Options {
   bool small_images = false;  // a first layer for about 32x32 pixels. Only where has_small_stem
 };
 
-// Colours of images are 0 to 1 and then (x - mean) / deviation, in the order red, green, blue.
+// Colours of images are 0 to 1 and then (x - mean) / stddev, in the order red, green, blue.
 struct Normalization {
-  std::vector<float> mean = {}, deviation = {};
+  std::vector<double> mean = {}, stddev = {};
 };
 // What networks for ImageNet expect, torchvision's and most others.
 Normalization ImagenetColours();
@@ -50,6 +50,8 @@ struct Network {
   std::vector<Input> inputs = {};
   int64_t classes = 0;         // of the published one; 0: its results are no classes
   std::string class_set = {};  // "imagenet", "coco", "voc" or nothing: see zoo::ClassNames
+  // An image's shorter side before the middle is cut out of it; 0: that of the input.
+  int64_t resize = 0;
   Normalization colours = {};  // nothing: the numbers as they are
   int64_t parameters = 0;      // of the published one
   // Of the published one for one sample, of products and convolutions, in thousands of millions as

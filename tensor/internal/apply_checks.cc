@@ -106,7 +106,7 @@ absl::Status CheckSameDType(const OpDef& op, absl::Span<const TensorRef> in, siz
   return absl::OkStatus();
 }
 
-// Of a list, such as concat's, it is said which.
+// Says which one it is of a list, such as concat's.
 absl::Status Undefined(const OpDef& op, size_t i) {
   const ArgDecl& decl = op.input(i);
   const bool listed = op.cycle == 1 && decl.variadic;
@@ -168,7 +168,7 @@ class Walk {
     }
     return false;
   }
-  // Of the element in row-major order.
+  // The element's place in row-major order.
   int64_t position() const {
     int64_t position = 0;
     for (int d = 0; d < at_.rank; ++d) position = position * spec_.shape[d] + at_[d];

@@ -26,7 +26,7 @@ F MakeFunctor(const KernelContext& k) {
   }
 }
 
-// As VisitDType for the integer types, and those with bool. Requires: d is one of them.
+// Like VisitDType for the integer types, and those with bool. Requires: d is one of them.
 template <class F>
 decltype(auto) VisitInteger(DType d, F&& f) {
   switch (d) {

@@ -69,7 +69,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ExpInRange(float x, float correction =
   const int32_t half = e.n >> 1;
   return (1.0f + Expm1OfReduced(e.r + correction)) * PowerOf2(half) * PowerOf2(e.n - half);
 }
-// As above for every x <= 0.
+// Like the above, for every x <= 0.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ExpOfNegative(float x, float correction = 0.0f) {
   const float y = ExpInRange(x, correction);
   return x < -104.0f ? 0.0f : y;
@@ -290,8 +290,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float FmodOfShortQuotient(float x, float y) 
   return static_cast<float>(FmodOfShortQuotient(double{x}, double{y}));
 }
 
-// Of arguments with a long quotient, those that the standard library divides: not zeros, infinities
-// and NaN, of which a tensor may be full.
+// For arguments with a long quotient, those that the standard library divides: not zeros,
+// infinities and NaN, of which a tensor may be full.
 template <class T>
 requires std::is_floating_point_v<T> FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool HasRareQuotient(T x,
                                                                                               T y) {

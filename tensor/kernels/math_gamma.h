@@ -82,7 +82,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Lgamma(float x) {
   return static_cast<float>(Lgamma(static_cast<double>(x)));
 }
 
-// The derivative of log(gamma(x)). As PyTorch's: -inf at 0, inf at -0, NaN at -1, -2, ...
+// The derivative of log(gamma(x)), as PyTorch has it: -inf at 0, inf at -0, NaN at -1, -2, ...
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Digamma(double x) {
   const bool reflect = x <= 0;
   const double turn = internal::kPi * internal::FromInteger(x);

@@ -48,8 +48,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoughPowerOf2(float x, int lift) {
          Polynomial(r, 0.999999262f, 0.693121816f, 0.240247440f, 0.0559178603f, 0.00957013778f);
 }
 
-// Of standard normal X: e^(-z^2 / 2) for |x| = z, 2^64 times as large, and P(X > z) without it. z^2
-// is exact for x of a half type.
+// With a standard normal X: e^(-z^2 / 2) for |x| = z, 2^64 times as large, and P(X > z) without it.
+// z^2 is exact for x of a half type.
 struct RoughNormal {
   float z, power, tail;
 };
@@ -170,7 +170,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoughAsin(float s, float z) {
 
 }  // namespace internal
 
-// As of floats: beyond 1/2 by twice the angle of sqrt((1 - |x|) / 2).
+// The same as for floats: beyond 1/2 by twice the angle of sqrt((1 - |x|) / 2).
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Asin(Rough x) {
   const float size = Abs(x.v);
   const bool far = size > 0.5f;
@@ -187,7 +187,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Acos(Rough x) {
   return Rough(far ? wide : 1.57079633f - a);
 }
 
-// As Sigmoid of floats: everything is 2^-64 of itself.
+// Like Sigmoid of floats: everything is 2^-64 of itself.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Sigmoid(Rough x) {
   const float size = Abs(x.v), in_range = size > 104.0f ? 104.0f : size;
   const float y = 0x1p-64f / (0x1p-64f + internal::RoughPowerOf2(in_range * 1.44269504f, -64));

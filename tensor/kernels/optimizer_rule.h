@@ -85,7 +85,7 @@ bool HasState(const typename Rule::Attrs& attrs, size_t state) {
   return !Rule::kState[state].optional || Rule::Needs(attrs, state);
 }
 
-// Of a rule's Check: an error that names the first of these numbers which is negative or NaN.
+// For a rule's Check: an error that names the first of these numbers which is negative or NaN.
 struct NamedNumber {
   const char* name;
   double value;

@@ -60,7 +60,7 @@ struct PoolAxis {
   }
 };
 
-// Of images of up to three dimensions; those that are not there are of size 1.
+// For images of up to three dimensions; those that are not there are of size 1.
 struct PoolAxes {
   PoolAxes(const Sizes& in, const Sizes& out, const PoolAttrs& a) {
     PoolAxis* const axes[] = {&w, &h, &d};
@@ -78,7 +78,7 @@ struct PoolAxes {
   PoolAxis d, h, w;
 };
 
-// Of an image and what it is pooled to: one that is a single pixel fits either order.
+// For an image and what it is pooled to: one that is a single pixel fits either order.
 inline int64_t PoolLanesOf(const TensorSpec& a, const TensorSpec& b) {
   return std::max({1, a.layout.channel_block, b.layout.channel_block});
 }

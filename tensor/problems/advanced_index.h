@@ -21,7 +21,7 @@ struct AdvancedIndex {
   Shape result;
 };
 
-// Of a call whose index tensors are the inputs from `first` on.
+// For a call whose index tensors are the inputs from `first` on.
 template <class Context>
 absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context& c, int first,
                                                    const DimList& dims);

@@ -6,7 +6,7 @@
 
 namespace firn::inner {
 
-// As IndexSelectAttrs::ignored: no index is special.
+// Like IndexSelectAttrs::ignored: no index is special.
 inline constexpr int64_t kNoIndex = std::numeric_limits<int64_t>::min();
 
 // The attributes of index_select.

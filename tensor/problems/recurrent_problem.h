@@ -10,7 +10,7 @@
 
 namespace firn {
 
-// Of plain recurrent units.
+// What plain recurrent units apply.
 enum class RnnNonlinearity : uint8_t { kTanh, kRelu };
 constexpr auto WordsOf(RnnNonlinearity) {
   return inner::EnumWords<RnnNonlinearity>(
@@ -18,8 +18,8 @@ constexpr auto WordsOf(RnnNonlinearity) {
 }
 
 namespace inner {
-// Of the operations of one layer in one direction. Their inputs begin with x, h0, w_ih, w_hh, b_ih
-// and b_hh, their results with y and h_n.
+// Attributes of the operations of one layer in one direction. Their inputs begin with x, h0, w_ih,
+// w_hh, b_ih and b_hh, their results with y and h_n.
 struct RecurrentLayerAttrs {
   bool reverse = false;  // begins at the last step
   // How many sequences have each step, never more than have the one before it, and as many as h0
@@ -38,7 +38,7 @@ struct RecurrentIn {
 struct RecurrentOut {
   enum : int { kY, kHn };
 };
-// Of the operations of a layer's gradients, whose inputs and results begin with these.
+// Attributes of the operations of a layer's gradients, whose inputs and results begin with these.
 struct RecurrentGradAttrs {
   RecurrentLayerAttrs layer = {};
   bool wants_dx = true;  // otherwise dx has no rows
@@ -87,8 +87,8 @@ constexpr auto WordsOf(RecurrentCell) {
                                    {RecurrentCell::kGru, "gru"}});
 }
 
-// Of recurrent_layer, a layer of any cell that begins with the first step and keeps nothing for its
-// gradient. Its inputs are those of RecurrentIn.
+// Attributes of recurrent_layer, a layer of any cell that begins with the first step and keeps
+// nothing for its gradient. Its inputs are those of RecurrentIn.
 struct CellLayerAttrs {
   RecurrentCell cell = RecurrentCell::kLstm;
   std::vector<int64_t> batch_sizes;  // as in RecurrentLayerAttrs
@@ -101,7 +101,7 @@ struct CellLayerAttrs {
 struct CellLayerOut {
   enum : int { kY, kHn, kCn };
 };
-// Of its gradient, which computes the layer again.
+// Attributes of its gradient, which computes the layer again.
 struct CellGradAttrs {
   CellLayerAttrs layer = {};
   bool wants_dx = true;  // otherwise dx has no rows

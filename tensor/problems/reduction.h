@@ -10,7 +10,7 @@ namespace firn {
 
 // The shape rule of a reduction with ReduceAttrs: output 0 of dtype `out`.
 absl::Status InferReduction(InferContext& c, DType out);
-// As above for operations whose attributes are more than ReduceAttrs.
+// Like the above, for operations whose attributes are more than ReduceAttrs.
 absl::Status InferReduction(InferContext& c, const ReduceAttrs& attrs, int output, DType out);
 // An error when a result would be made of no elements, for reductions without an identity; `what`
 // names the reduction: "the largest".

@@ -36,7 +36,8 @@ struct LossAttrs {
   void Visit(V& v) {
     v.Field("reduction", reduction);
   }
-  // As all options of losses: throws, naming `where`, on what is wrong whatever the inputs are.
+  // Checks like those of all options of losses: throws, naming `where`, on what is wrong whatever
+  // the inputs are.
   void Check(const char* where) const { CheckLossReduction(reduction, where); }
 };
 

@@ -71,7 +71,7 @@ class GoldenArgs {
   // An attribute that is an enum, by one of its words ("mean"); any other is a failure.
   int64_t Enumerator(const std::string& attr, const inner::WordList& words, int64_t otherwise);
 
-  // As it was passed, without counting as asked for.
+  // What was passed, without counting as asked for.
   const std::map<std::string, Tensor>& inputs() const { return inputs_; }
   std::vector<std::string> Unused() const;
 

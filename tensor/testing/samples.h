@@ -111,7 +111,7 @@ class Samples {
   void Internal(std::string what) { internal = std::move(what); }
   // There are no results of another framework to compare with. Says why.
   void WithoutVectors(std::string why) { without_vectors = std::move(why); }
-  // Of a composite: names, dtypes and more of what it takes and gives. A variadic input is a list,
+  // For a composite: names, dtypes and more of what it takes and gives. A variadic input is a list,
   // and so is a variadic result. A result has the dtype of the input that it names, or one of those
   // given; one that is `constant` has no gradient.
   void Declare(std::vector<ArgDecl> inputs,

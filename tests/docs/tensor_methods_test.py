@@ -2,7 +2,7 @@
 """Tensor's methods are a closed set: those below, each as often as it has overloads.
 
 Every source reads tensor.h, and what PyTorch has as a method is a function here anyway:
-docs/decisions.md says why, "Tensor's methods are a closed set".
+docs/decisions/tensors.md says why, "Tensor's methods are a closed set".
 
 It reads the header where it lies in the repository, which BUILD says by the tag "external".
 """
@@ -56,7 +56,7 @@ class TensorMethodsTest(unittest.TestCase):
                            d.kind not in ("constructor", "destructor"))
         known = Counter((OWN + FUNCTIONS).split())
         self.assertFalse(declared - known, f"{HEADER}: Tensor gets no more methods. Write the "
-                         "function alone; docs/decisions.md says why.")
+                         "function alone; docs/decisions/tensors.md says why.")
         self.assertFalse(known - declared, f"{HEADER}: methods that programs call are gone.")
 
 

@@ -2,10 +2,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "firn/firn.h"
+#include "firn/nn/zoo/zoo.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/examples/run_program.h"
@@ -146,6 +148,33 @@ TEST(LessonsTest, FinetuneLearnsFromFewImages) {
   EXPECT_GT(NumberAfter(run.output, "digits 0 to 4: test accuracy "), 0.9);
   EXPECT_GT(NumberAfter(run.output, "images: test accuracy "), 0.75);
   EXPECT_THAT(run.output, HasSubstr("the frozen layer is as it was"));
+}
+
+TEST(LessonsTest, ZooClassifiesAnImageByTheWeightsOfAFile) {
+  const std::string folder = ::testing::TempDir();
+  const std::string image = folder + "/photo.png", weights = folder + "/resnet18.safetensors";
+  ManualSeed(1);
+  io::WriteImage(image, Randint(0, 256, {3, 250, 300}).To(DType::kU8));
+  const std::unique_ptr<nn::Layer> net = zoo::Make("resnet18");
+  StateDict state = net->state_dict();
+  state.Set("fc.bias", Where(Eq(Arange(1000), 281), 100.0, 0.0));
+  io::Save(weights, state);
+  const std::string output = OutputOf("examples/zoo", {"--weights=" + weights, "--image=" + image});
+  EXPECT_THAT(output, HasSubstr(" 1.000  tabby\n"));
+  EXPECT_EQ(Count(output, "\n"), 6);  // what was loaded, and five names
+}
+
+TEST(LessonsTest, ZooSaysWhatIsWrong) {
+  const auto error = [](const std::vector<std::string>& arguments) {
+    const ProgramResult run = RunProgram("examples/zoo", arguments);
+    EXPECT_EQ(run.exit_code, 1);
+    return run.errors;
+  };
+  const std::string text = ::testing::TempDir() + "/text.png";
+  std::ofstream(text) << "no image";
+  EXPECT_THAT(error({"--image=" + text}), HasSubstr("text.png"));
+  EXPECT_THAT(error({"--model=resnet_18", "--image=" + text}), HasSubstr("resnet18"));
+  EXPECT_THAT(error({"--image=/nowhere.png"}), HasSubstr("/nowhere.png"));
 }
 
 TEST(LessonsTest, MixedPrecisionLearnsAsWell) {

@@ -23,6 +23,7 @@
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/firn.h"
 #include "firn/nn/quantized/qat.h"
+#include "firn/nn/zoo/zoo.h"
 #include "firn/tensor/op.h"
 #include "tools/firn/train/config.h"
 #include "tools/firn/train/models.h"
@@ -111,8 +112,7 @@ void OfImages(const Visitor& f) {
   lessons::custom_module::StochasticResnet stochastic;
   Visit(f, "custom_module", stochastic, [&](Inputs in) { return stochastic.Forward(in[0]); },
         {Images(1, 8)});
-  lessons::finetune::Net finetune;
-  Visit(f, "finetune", finetune, Images(1, 8));
+  Visit(f, "finetune", *lessons::finetune::MakeNet(), Images(1, 8));
   lessons::gan::Generator generator;
   Visit(f, "gan_generator", generator, Randn({3, 16}));
   lessons::gan::Discriminator discriminator;

@@ -19,6 +19,7 @@ namespace firn::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string Read(const std::string& path) {
   std::ifstream file(path);
@@ -37,6 +38,13 @@ struct Net : nn::Module {
 TEST(RunGraphTest, LinksNoModulesAndOfOptimizersOperationsAlone) {
   EXPECT_EQ(Read("tests/examples/run_graph_classes"), "");
   EXPECT_THAT(Read("tests/examples/mnist_classes"), HasSubstr("//optim:"));  // the query finds them
+}
+
+TEST(RunGraphTest, OfTheZooTheFamilyThatIsUsed) {
+  const std::string linked = Read("tests/examples/mnist_classes");
+  EXPECT_THAT(linked, HasSubstr("//nn/zoo:small\n"));
+  EXPECT_THAT(linked, Not(HasSubstr("//nn/zoo:resnet")));
+  EXPECT_THAT(linked, Not(HasSubstr("//nn/zoo:zoo")));
 }
 
 TEST(RunGraphTest, ComputesWhatTheModuleDoes) {

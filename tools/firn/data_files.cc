@@ -117,7 +117,7 @@ bool HoldsArrays(const io::Format& format) {
 }
 std::string NameOf(const io::Format& format) { return absl::AsciiStrToLower(format.name); }
 
-// Null: no such file.
+// Null where there is no such file.
 const io::Format* ArraysOf(const std::string& path) {
   std::error_code error;
   const io::Format* const format = io::FormatOfName(path);

@@ -14,7 +14,7 @@ namespace firn::cli {
 struct Data {
   std::string format;  // "csv", "nnabla-cache", "mnist", ...
   io::DatasetPtr rows;
-  // Of a cache whose files are read whole: how many rows each has (io::ShuffleBlocks).
+  // How many rows each file of a cache has, whose files are read whole (io::ShuffleBlocks).
   std::vector<int64_t> file_rows = {};
 };
 
@@ -28,7 +28,8 @@ struct DataOptions {
   std::vector<std::string> variables = {};
 };
 
-// As which format a path is told, "" where it is none: a file with another end, or nothing at all.
+// The format that a path is taken for, "" where it is none: a file with another end, or nothing at
+// all.
 std::string FormatOf(const std::string& path);
 
 // Throws firn::Error where there is none, it is not of that format, or it has not these variables,

@@ -44,7 +44,7 @@ struct Options {
 [[noreturn]] void Refuse(const absl::Status& status) { RaiseStatus(status, "dataset create"); }
 
 // Where image i goes, from the output folder: its own path, ending in .png, as tables can name it.
-// Of two that differ in their ends only, the second keeps its own end too.
+// Where two differ in their ends only, the second keeps its own end too.
 std::vector<std::string> OutputNames(const io::ImageFolderDataset& images, const Options& o) {
   std::vector<std::string> names;
   std::set<std::string> taken;
@@ -161,7 +161,7 @@ int Create(Terminal& terminal, Options o) {
     }
     lines = std::move(shuffled);
   }
-  // As NNabla rounds: down for the first part.
+  // Rounded as by NNabla: down for the first part.
   const auto n = static_cast<int64_t>(lines.size());
   const auto cut =
       lines.begin() + (o.validation > 0 ? PartEnds(n, {100 - o.validation, o.validation})[0] : n);

@@ -64,7 +64,7 @@ std::vector<std::string> FormatNames();
 // Reads a file within the limits; nothing of it is run. Throws firn::Error.
 FileContents ReadFile(const std::string& path, const io::LoadLimits& limits = {});
 
-// As ReadFile; throws for a file of numbers that were not kept as well.
+// Like ReadFile; throws for a file of numbers that were not kept as well.
 FileContents ReadFileOfTensors(const std::string& path);
 // Its tensors.
 StateDict ReadTensors(const std::string& path);

@@ -16,7 +16,7 @@
 namespace firn::cli {
 namespace {
 
-// Of a sample, whose name the caller puts in front.
+// An error of a sample, whose name the caller puts in front.
 template <class... What>
 [[noreturn]] void RefuseSample(const What&... what) {
   RaiseStatus(InvalidArgument(what...), "");
@@ -80,7 +80,7 @@ class Conversion {
     return FromVector(values).To(dtype).Reshape(Shape(shape));
   }
 
-  // Of a graph of whole numbers, which have one meaning only.
+  // Numbers for a graph of whole numbers, which have one meaning only.
   Tensor Exact(const Tensor& x) const {
     const Tensor y = x.To(dtype_);
     if (!All(Eq(y.To(DType::kF64), x.To(DType::kF64))).Item<bool>()) {

@@ -35,7 +35,7 @@ template <class... What>
   RaiseStatus(InvalidArgument(what...), "forward");
 }
 
-// Of a sample, whose name OpenForwardInput puts in front.
+// An error of a sample, whose name OpenForwardInput puts in front.
 template <class... What>
 [[noreturn]] void RefuseSample(const What&... what) {
   RaiseStatus(InvalidArgument(what...), "");
@@ -187,7 +187,7 @@ ForwardInput DataSet(const std::string& path, const ForwardOptions& o, bool clas
   const bool labelled = o.labels && classes && (there || o.y.has_value());
   options.variables = {o.x};
   if (labelled) options.variables.push_back(y);
-  // Of other variables nothing needs to make sense.
+  // Other variables need not make sense.
   if (all.size() != options.variables.size() || all[0] != o.x) data = OpenData(path, options);
   ForwardInput input{io::Pick(data.rows, {.input = o.x, .target = labelled ? y : ""}), Number,
                      labelled};

@@ -11,7 +11,7 @@
 
 namespace firn::cli {
 
-// Of numbers that come one after the other.
+// Statistics of numbers that come one after the other.
 class Statistics {
  public:
   void Add(double value);

@@ -47,8 +47,9 @@ nlohmann::json Json(const zoo::Network& network) {
           {"inputs", inputs},
           {"classes", network.classes},
           {"class_names", network.class_set},
+          {"resize", network.resize},
           {"mean", network.colours.mean},
-          {"deviation", network.colours.deviation},
+          {"stddev", network.colours.stddev},
           {"parameters", network.parameters},
           {"giga_multiply_adds", network.giga_multiply_adds}};
 }
@@ -101,7 +102,7 @@ FIRN_SUBCOMMAND(zoo, info, "Tells of a network: paper, input, layers") {
                                     "\ninput: ", InputsText(n), "\n");
     if (!n.colours.mean.empty()) {
       absl::StrAppend(&text, "colours: 0 to 1, less ", absl::StrJoin(n.colours.mean, ", "),
-                      ", divided by ", absl::StrJoin(n.colours.deviation, ", "), "\n");
+                      ", divided by ", absl::StrJoin(n.colours.stddev, ", "), "\n");
     }
     if (n.classes > 0) {
       absl::StrAppend(&text, "classes: ", n.classes, n.class_set.empty() ? "" : " of ", n.class_set,
@@ -116,6 +117,7 @@ FIRN_SUBCOMMAND(zoo, export, "Writes a network as a graph: .onnx, .firn, .nnp") 
   struct Given {
     std::string name, out, weights;
     int64_t classes = 0;
+    bool any_batch = false;
   };
   auto given = std::make_shared<Given>();
   app.add_option("NAME", given->name, "a network of `firn zoo list`")->required();
@@ -123,6 +125,7 @@ FIRN_SUBCOMMAND(zoo, export, "Writes a network as a graph: .onnx, .firn, .nnp") 
   app.add_option("--weights", given->weights, "its parameters; without, those of a new network");
   app.add_option("--classes", given->classes, "of the last layer, in place of the published number")
       ->check(AtLeast(1));
+  app.add_flag("--any-batch", given->any_batch, "batches of any size, where the format can");
   app.footer("Example: firn zoo export resnet18 resnet18.onnx --weights resnet18.safetensors");
   return [given](Terminal& terminal) {
     const std::unique_ptr<nn::Module> net =
@@ -137,7 +140,7 @@ FIRN_SUBCOMMAND(zoo, export, "Writes a network as a graph: .onnx, .firn, .nnp") 
     }
     const StaticGraph graph =
         Freeze([&](const std::vector<Tensor>& in) { return zoo::Call(*net, in); }, inputs);
-    for (const std::string& note : io::Save(given->out, graph, {.names = net->state_dict()})) {
+    for (const std::string& note : io::Save(given->out, graph, {.names = net->state_dict(), .any_batch = given->any_batch})) {
       terminal.Warn(note);
     }
     terminal.Print(absl::StrCat(report, report.empty() ? "" : "\n", "wrote ", given->out, "\n"),

@@ -21,7 +21,7 @@ struct Fused {
   OpCall call;
 };
 
-// Of the activation that alone reads the result of the operation `at`.
+// The activation that alone reads the result of the operation `at`.
 std::optional<Fused> FusedAt(const Graph& graph, const Uses& uses, size_t at) {
   const Instr& instr = graph.instrs[at];
   const auto with_activation = TraitsOf(*instr.op).with_activation;

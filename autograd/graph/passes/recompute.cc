@@ -1,4 +1,4 @@
-// A curve of how many bytes live at each operation is kept. As long as there is a result that lives
+// A curve of how many bytes live at each operation is kept. While there is a result that lives
 // where the curve is highest only because the backward pass will read it, and that can be computed
 // again, the largest such goes: its bytes leave the curve between the last reader before the
 // backward pass and the first one in it. Workspaces are not known yet and left out.

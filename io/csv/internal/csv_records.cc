@@ -17,7 +17,7 @@
 namespace firn::io::internal {
 namespace {
 
-// Of no bits it is any: std::countr_zero would branch for them on older processors.
+// Without bits it is any: std::countr_zero would branch for them on older processors.
 int FirstBit(uint64_t bits) { return std::countr_zero(bits | uint64_t{1} << 63); }
 
 }  // namespace
@@ -73,8 +73,8 @@ uint64_t RecordScanner::ResolveQuotes(const char* word, uint64_t quotes, bool cl
   return kept;
 }
 
-// Of the \r of the word that have no \n behind them in it, those that have none in the next either.
-// What follows the last byte of the piece is not known yet.
+// Among the \r of the word that have no \n behind them in it, those that have none in the next
+// either. What follows the last byte of the piece is not known yet.
 uint64_t RecordScanner::LoneReturns(const char* word, uint64_t returns) const {
   const char* const behind = word + 64;
   if (behind >= end_) return returns & ~(uint64_t{1} << (end_ - word - 1));

@@ -35,7 +35,7 @@ std::string EndOf(std::string_view name) {
 
 bool ReadsCells(const Format& format) { return static_cast<bool>(format.read_array); }
 
-// Null: no format reads such a file as one tensor.
+// Null where no format reads such a file as one tensor.
 const Format* FormatOfCell(const std::string& name) {
   const Format* const format = FormatOfName(name);
   return format != nullptr && ReadsCells(*format) && EndsAsWritten(name, *format) ? format

@@ -72,7 +72,7 @@ class CsvRowsPlan {
       return Refused(field, source.dtype, is);
     });
   }
-  // Of one that is no number. NaN is missing where missing cells are no errors.
+  // Whether one that is no number is. NaN is missing where missing cells are no errors.
   bool IsMissing(const Field& field) const;
   // The place of the cell's word; -1 where it is missing. DataLoss for words that are not listed.
   absl::StatusOr<int64_t> PlaceOf(const Field& field, const CsvSource& source) const;

@@ -58,7 +58,8 @@ Transform Affine(const AffineOptions& options);
 
 struct RandomAffineOptions {
   Interval degrees = {0, 0};
-  // Of the image's width and height; the move is uniform in -share to share of it, in whole pixels.
+  // Shares of the image's width and height; the move is uniform in -share to share of it, in whole
+  // pixels.
   double translate_x = 0, translate_y = 0;
   Interval scale = {1, 1};
   Interval shear_x = {0, 0}, shear_y = {0, 0};  // degrees

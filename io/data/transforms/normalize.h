@@ -11,7 +11,7 @@ namespace firn::io {
 Transform ToFloat();
 
 struct NormalizeOptions {
-  // Of each channel, or one for all. Of images of 0 to 1: those of ImageNet are
+  // One for each channel, or one for all. For images of 0 to 1 those of ImageNet are
   // {0.485, 0.456, 0.406} and {0.229, 0.224, 0.225}.
   std::vector<double> mean = {};
   std::vector<double> stddev = {};

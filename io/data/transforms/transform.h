@@ -45,7 +45,7 @@ struct Interval {
 // function is called by several threads at once. Cheap to copy.
 class Transform {
  public:
-  // Of f(image, random) or f(image). A transform is never empty: an empty std::function throws
+  // Made of f(image, random) or f(image). A transform is never empty: an empty std::function throws
   // when it is called.
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, Transform> &&
@@ -54,7 +54,7 @@ class Transform {
                                                        internal::Scene*) mutable {
           return own(std::move(image), random);
         }) {}  // NOLINT: implicit on purpose
-  // Of those that move pixels, and have to tell the scene where to unless it is null.
+  // Made of those that move pixels, and have to tell the scene where to unless it is null.
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, Transform> &&
            std::is_invocable_r_v<Tensor, F&, Tensor, RandomGenerator&, internal::Scene*>)
@@ -77,8 +77,8 @@ class Transform {
   Tensor operator()(Tensor image, RandomGenerator& random, internal::Scene* scene) const {
     return f_(std::move(image), random, scene);
   }
-  // Of the sample's input: what DataLoaderOptions::transform wants. Other tensors stay as they are;
-  // TransformSample (sample_transform.h) takes boxes and masks along.
+  // Changes the sample's input: what DataLoaderOptions::transform wants. Other tensors stay as they
+  // are; TransformSample (sample_transform.h) takes boxes and masks along.
   Sample operator()(Sample sample, RandomGenerator& random) const;
   // For transforms that draw nothing. Throws kFailedPrecondition where this one does: without a
   // generator of the caller's, nothing would say which numbers.

@@ -1,4 +1,4 @@
-// Contiguous elements are read straight into the tensor. Of chunks all are found and checked, then
+// Contiguous elements are read straight into the tensor. For chunks all are found and checked, then
 // the tensor is made, then each chunk is unpacked and copied to its place. What was never written
 // is the dataset's fill value.
 #include "firn/io/hdf5/internal/h5_dataset.h"

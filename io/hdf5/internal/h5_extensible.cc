@@ -135,7 +135,7 @@ class Array {
     }
     uint64_t at = address + bytes;
     for (uint64_t p = 0; p < pages; ++p, ++bit, at += page_ * entry_.bytes() + 4) {
-      // Of a block that the index block names nothing says which pages were written: HDF5 never
+      // Where the index block names a block, nothing says which pages were written: HDF5 never
       // makes them so small that it would have any.
       if (bit / 8 >= written.size()) return Bad(address, "pages without their bits");
       if ((static_cast<unsigned char>(written[bit / 8]) & 0x80 >> bit % 8) == 0) continue;

@@ -9,10 +9,15 @@
 //   h5_group    symbol tables, link messages, and links in a fractal heap (h5_heap, h5_btree2)
 //   h5_links    where soft links lead
 //   h5_message  messages: dataspace, datatype, layout, fill value, attribute
-//   h5_dataset  elements: contiguous, compact, chunked (h5_chunks, h5_index), or never written
+//   h5_dataset  elements: contiguous, compact, chunked (h5_chunks), or never written
+//   h5_index    where chunks lie, in the newer kinds of index (h5_extensible)
+//   h5_plan     where elements lie, before any is read
 //   h5_filters  what was done to chunks: deflate, shuffle, fletcher32
 //   h5_words    elements that are strings (h5_global_heap)
 //   h5_walk     the walk through the groups, which refuses all else by name
+//   h5_reader   the order of entries, and several names of one dataset
+// What writes is the library (h5_writer, h5_library, h5_metadata); both sides have h5_names and
+// h5_checksum.
 // All numbers are little-endian.
 #include "firn/io/hdf5/internal/h5_file.h"
 

@@ -144,7 +144,7 @@ class Heap {
             blocks_.push_back({begin, size, address});
             continue;
           }
-          // As many rows as fill `size`: width * start * 2^(rows - 1).
+          // So many rows as fill `size`: width * start * 2^(rows - 1).
           const auto rows = static_cast<uint64_t>(std::bit_width(size / (start_ * width_)));
           if (rows == 0 || rows >= block.rows) {
             return file.DamagedAt(block.address, "heap block", "impossible sizes");

@@ -15,7 +15,7 @@ namespace firn::io::internal {
 enum class H5HeapIndex : uint64_t { kLinks = 5, kAttributes = 8 };
 
 // Calls `f` with each object of the fractal heap at `heap` that the tree at `index_address` lists
-// under one of `names` (empty: with each that it lists), until it returns an error. Of those that
+// under one of `names` (empty: with each that it lists), until it returns an error. Those that
 // have other names few are given too, and the rest is not looked at.
 absl::Status ForEachHeapObject(H5File& file, uint64_t heap, uint64_t index_address,
                                H5HeapIndex index, absl::Span<const std::string_view> names,

@@ -56,7 +56,7 @@ struct H5Layout {
   std::string inside;               // the elements of a compact layout
   std::vector<uint64_t> chunk;      // sizes of a chunk, in elements; the last one is an element's
   bool plain_border = false;        // chunks that are not all inside have no filters
-  // Of a single chunk with filters.
+  // For a single chunk with filters.
   uint64_t stored_bytes = 0, skipped_filters = 0;
   bool filtered = false;
 };
@@ -64,7 +64,7 @@ absl::StatusOr<H5Layout> ParseH5Layout(const H5File& file, H5Cursor c);
 
 // What elements that were never written are.
 struct H5Fill {
-  // As it is stored; empty: zeros.
+  // The way it is stored; empty: zeros.
   std::string value;
   bool defined = true;  // whether there is one at all
 };

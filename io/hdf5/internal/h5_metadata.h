@@ -26,7 +26,7 @@ class H5Metadata {
   // file, and serves one. Requires an H5Scope.
   H5Id FileAccess();
 
-  // Of the file, with the room for elements.
+  // Bytes of the file, with the room for elements.
   int64_t size() const { return size_; }
   void set_size(int64_t size) { size_ = size; }
   // Up to where something was written.

@@ -125,7 +125,7 @@ absl::StatusOr<H5Object> ReadHeader(H5File& file, uint64_t address) {
   object.messages.reserve(8);
   Format format;
   std::vector<Block> blocks;
-  // Of version 1 all but what is unused; one of version 2 that says anything has as many.
+  // In version 1 all but what is unused; one of version 2 that says anything has as many.
   FIRN_ASSIGN_OR_RETURN(const std::string start, file.ReadMetadata(address, 12, kField));
   if (start.starts_with("OHDR")) {
     uint64_t before = 0, messages = 0;

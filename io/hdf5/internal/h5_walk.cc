@@ -1,4 +1,4 @@
-// A list of objects still to visit, from the root group on. Of each that was visited its kind is
+// A list of objects still to visit, from the root group on. For each that was visited its kind is
 // kept: a dataset that is met again has one more name, a group is gone through once more, unless it
 // is one of those above. What that comes to is counted as metadata, so that a file which names
 // groups within groups many times over ends in an error. Names that are made of those of groups are

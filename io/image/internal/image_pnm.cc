@@ -45,7 +45,7 @@ class Text {
   }
   void Skip(int64_t n) { at_ += n; }
 
-  // Of P1, whose digits need no space between.
+  // A bit of P1, whose digits need no space between.
   absl::StatusOr<int64_t> Bit() {
     SkipBlanks();
     FIRN_RETURN_IF(left() <= 0 || (file_.data()[at_] != '0' && file_.data()[at_] != '1'),

@@ -133,7 +133,7 @@ absl::StatusOr<Kind> KindOf(const EncodedImage& file, const Directory& d) {
   FIRN_RETURN_IF(d.samples > known && (!chosen || kind.converted),
                  Unread(file, d.samples, " samples a pixel, of which ", d.samples - known,
                         " are neither colours nor alpha", advice));
-  // Of the one the library says so, the other it takes for damaged.
+  // About the one the library says so, the other it takes for damaged.
   FIRN_RETURN_IF(kind.converted && alpha, Unread(file, "YCbCr or CIE L*a*b* with alpha"));
   const bool opaque = wanted == ImageColor::kGrey || wanted == ImageColor::kRgb;
   FIRN_RETURN_IF((kind.palette || kind.inks) && alpha && !opaque,
@@ -205,7 +205,7 @@ class Assembler {
     }
   }
 
-  // Of 1, 2 or 4 bits, or numbers of colours.
+  // Samples of 1, 2 or 4 bits, or numbers of colours.
   void Small(const unsigned char* from, unsigned char* row, int64_t x, int64_t width,
              int plane) const {
     const int64_t stride = d_.samples_in_segment(), channels = raster_.channels;

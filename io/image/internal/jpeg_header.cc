@@ -36,7 +36,7 @@ std::string UnreadProcess(unsigned marker, std::string_view frame) {
   if (marker == kHierarchy || (marker >= 0xc5 && marker <= 0xc7)) return "hierarchical coding";
   if (marker >= 0xc9) return "arithmetic coding";
   const unsigned bits = byte(0), height = byte(1) << 8 | byte(2), components = byte(5);
-  // Of a baseline frame (C0) no other than 8 is legal.
+  // In a baseline frame (C0) no other than 8 is legal.
   if (bits == 12 && marker != 0xc0) return "coding with 12 bits a sample";
   if (frame.size() >= 6 && height == 0) return "a height that follows the first scan (DNL)";
   if (components > 4) return absl::StrCat("a frame of ", components, " components");

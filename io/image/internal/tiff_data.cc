@@ -27,7 +27,7 @@
 namespace firn::io::internal {
 namespace {
 
-// Of which no pixel is the worse: sizes beside the standard, and what old writers did.
+// What makes no pixel the worse: sizes beside the standard, and what old writers did.
 bool IsHarmless(std::string_view message) {
   constexpr std::string_view kHarmless[] = {"Nonstandard tile",
                                             "progressive mode, which is normally not legal",

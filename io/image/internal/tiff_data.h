@@ -66,7 +66,7 @@ class TiffData {
   // Whether the library gave all, with the checksum that the segment ends in.
   bool InflatesByLibrary(uint32_t segment, unsigned char* out, int64_t n);
   absl::Status ReadByLibrary(uint32_t segment, unsigned char* out, int64_t n);
-  // Of samples that libtiff has not seen: byte order and differences of a row's samples.
+  // For samples that libtiff has not seen: byte order and differences of a row's samples.
   absl::Status Restore(unsigned char* out, int64_t n) const;
 
   const EncodedImage& file_;

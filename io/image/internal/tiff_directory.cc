@@ -94,7 +94,8 @@ bool IsOfConversion(uint32_t tag) {
 
 bool IsDeflate(uint32_t compression) { return compression == 8 || compression == 32946; }
 
-// Of a codec that did not pack the pixels: it says nothing, and the library does not know the tag.
+// The tag of a codec that did not pack the pixels: it says nothing, and the library does not know
+// the tag.
 bool IsForeign(uint32_t tag, uint32_t compression) {
   switch (tag) {
     case kT4Options:
@@ -280,7 +281,7 @@ class Reader {
     FIRN_RETURN_IF(wanted != static_cast<__int128>(dir_.offsets.size()),
                    BadTag(tag, absl::StrCat("expected as many as ", dir_.width, " x ", dir_.height,
                                             " pixels have, got ", dir_.offsets.size())));
-    // Old writers left this out, where it says nothing new. Of planes, other readers make other
+    // Old writers left this out, where it says nothing new. From planes, other readers make other
     // images.
     if (dir_.byte_counts.empty() && dir_.compression == 1 && !dir_.planar()) FillInByteCounts();
     FIRN_RETURN_IF(

@@ -12,7 +12,7 @@ namespace firn::io::internal {
 
 // The first `most` images of a batch [N, ..., C, H, W] as pixels, u8 [1 or 3, H, W]: normalised by
 // `normalize`, which gets f32 [n, C, H, W] and returns numbers from 0 to 1, or by their least and
-// largest element of all together where there is none. Of more than three channels the first three
+// largest element of all together where there is none. For more than three channels the first three
 // stay; a third one of ones is added to two. What is no number becomes black. Throws
 // kInvalidArgument, naming `who`, for fewer than three dimensions, no elements, or another shape
 // from `normalize`.

@@ -18,7 +18,7 @@ struct NnbBuffers {
   std::vector<int64_t> buffer;  // by life: which one; -1: nothing names it
 };
 
-// As many buffers as variables live at once, such that lives that overlap do not share one.
+// So many buffers as variables live at once, such that lives that overlap do not share one.
 NnbBuffers AssignNnbBuffers(const std::vector<NnbLife>& lives, int64_t functions);
 
 }  // namespace firn::io::internal

@@ -47,7 +47,7 @@ struct ProtoType {
   const ProtoField* Find(int number) const;
 };
 
-// Of the struct T, by specialization.
+// The type of struct T, by specialization.
 template <class T>
 const ProtoType& ProtoTypeOf();
 

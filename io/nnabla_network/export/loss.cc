@@ -91,8 +91,8 @@ FIRN_NNABLA_EXPORT(cross_entropy) {
       n.Node("SoftmaxCrossEntropy", {n.in(0), n.Unsqueeze(labels, {1})}, {{"axis", 1}}, sizes);
   OfClasses(n, n.Squeeze(losses, {1}), labels);
 }
-// Labels of a row count up to the first one below 0. Of each of them, 1 - its score + that of every
-// class that is no label.
+// Labels of a row count up to the first one below 0. For each of them it is 1 - its score + that of
+// every class that is no label.
 FIRN_NNABLA_EXPORT(multilabel_margin_loss) {
   const V x = n.in(0), none = n.Binary("Less", n.in(1), 0);
   const int64_t classes = n.size(0, 1);

@@ -40,7 +40,7 @@ V Listed(NnablaExportCall& n, const V& x) {
   sizes.insert(sizes.end(), x.sizes.end() - 2, x.sizes.end());
   return n.Reshape(x, sizes);
 }
-// Of the triangle that Firn reads, and its mirror image.
+// Made of the triangle that Firn reads, and its mirror image.
 FIRN_NNABLA_EXPORT(cholesky) {
   const bool upper = n.Flag("upper");
   const Tensor ones = Ones({n.size(0, n.rank(0) - 1), n.size(0, n.rank(0) - 1)});

@@ -28,7 +28,7 @@ Affines AffinesOf(NnablaExportCall& n, const V& x, size_t weight, size_t bias,
   return a;
 }
 
-// Of a matrix.
+// For a matrix.
 FIRN_NNABLA_EXPORT(layer_norm) {
   const V x = n.in(0);
   const Affines a = AffinesOf(n, x, 1, 2, {1, n.size(0, 1)});

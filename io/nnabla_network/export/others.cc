@@ -75,7 +75,7 @@ FIRN_NNABLA_EXPORT(power_of_two) {
   const V safe =
       n.Where(n.Binary("LogicalAnd", some, n.Node("LogicalNot", {is_odd})), size, n.Number(1));
   const V place = n.Node("Floor", {n.Node("Log", {safe}) * std::numbers::log2e});
-  // Of the largest numbers the logarithm is rounded to 128.
+  // For the largest numbers the logarithm is rounded to 128.
   const V near = n.Binary("Pow2", n.Number(2), n.Binary("Minimum2", place, 127));
   const V low = n.Where(n.Binary("Greater", near, safe), near * 0.5, near);
   const V power = n.Where(n.Binary("GreaterEqual", safe * 0.5, low), low * 2, low);

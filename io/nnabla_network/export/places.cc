@@ -35,8 +35,8 @@ V At(NnablaExportCall& n, const V& x, int64_t count, const V& places) {
   return n.Node("Gather", {n.Reshape(x, Numbers{count}), places}, {{"axis", 0}, {"batch_dims", 0}},
                 places.sizes);
 }
-// `count` elements: `values` at the places, 0 elsewhere. Of several at one place the last stays, or
-// with `add` their sum.
+// `count` elements: `values` at the places, 0 elsewhere. Among several at one place the last stays,
+// or with `add` their sum.
 V Put(NnablaExportCall& n, int64_t count, const V& places, const V& values, bool add) {
   const int64_t size = Product(n.Fixed(places.sizes));
   return n.Node("ScatterNd",

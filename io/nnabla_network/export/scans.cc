@@ -76,7 +76,7 @@ FIRN_NNABLA_EXPORT(logcumsumexp) {
                                    });
   n.Out(0, Turned(n, s[0], line));
 }
-// Of equal ones the last counts, and from a NaN on there are only those.
+// Among equal ones the last counts, and from a NaN on there are only those.
 FIRN_NNABLA_EXPORT(running_extreme) {
   if (n.rank(0) == 0) {
     n.Out(0, n.in(0));

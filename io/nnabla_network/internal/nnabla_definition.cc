@@ -103,7 +103,7 @@ class Making {
     return absl::OkStatus();
   }
 
-  // Of a network whose inputs leave none open.
+  // The batch of a network whose inputs leave none open.
   absl::StatusOr<int64_t> BatchWithoutInput() const {
     FIRN_RETURN_IF(batch_of_ == kNoValue && network_.batch_size < 1,
                    Refuse("a first size is the batch: expected an input that has it or a "

@@ -47,7 +47,7 @@ struct NnablaExportRule {
   const char* same_as = nullptr;  // the type of the function that takes the same inputs
   std::string_view why_not = {};
 };
-// Null: no page has it.
+// Null where no page has it.
 const NnablaExportRule* FindNnablaExport(std::string_view op);
 
 struct NnablaExportRegistration {

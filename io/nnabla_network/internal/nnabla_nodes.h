@@ -113,7 +113,8 @@ class NnablaNodes : public CapturedCall {
 
   // Sizes that are the same of every batch.
   static CapturedSizes Of(const Numbers& sizes);
-  // As the file says them: -1 where it is the batch. Refuses other sizes that follow the batch.
+  // The sizes that the file says: -1 where it is the batch. Refuses other sizes that follow the
+  // batch.
   Numbers DimsOf(const CapturedSizes& sizes);
   static Numbers OrderOf(int rank);  // 0, 1, ...
 

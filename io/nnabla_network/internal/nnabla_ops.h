@@ -39,7 +39,7 @@ class NnablaArguments {
   const std::string& Text(std::string_view name) const;
   const std::vector<int64_t>& Ints(std::string_view name) const;
   const std::vector<float>& Floats(std::string_view name) const;
-  // As it stands in the file, for another function.
+  // The argument that stands in the file, for another function.
   nnabla::Argument As(std::string_view name) const;
 
  private:

@@ -209,7 +209,7 @@ const NnablaOps kIstft("ISTFT", 2, 2, [](const Args& a, In in) -> TensorList {
   if (a.Flag("as_stft_backward")) RefuseNnabla("as_stft_backward", "false", "true");
   const int64_t size = a.Int("fft_size");
   Tensor y = Stack({in[0], in[1]}, -1);
-  // Of an odd size NNabla takes the last coefficient once, though it stands for two: only that of
+  // At an odd size NNabla takes the last coefficient once, though it stands for two: only that of
   // half an even size is its own mirror image.
   if (size % 2 == 1 && size > 1 && y.rank() >= 3) {
     y = SliceScatter(y, Mul(Slice(y, -3, -1), 0.5), -3, -1);

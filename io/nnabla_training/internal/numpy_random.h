@@ -14,7 +14,7 @@ class NumpyRandom {
 
   // From [0, 1), with 53 bits of two words, as random_sample().
   double Uniform();
-  // As randn(): Marsaglia's polar method, which makes two numbers at once.
+  // Like randn(): Marsaglia's polar method, which makes two numbers at once.
   double Normal();
 
  private:

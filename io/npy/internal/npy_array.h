@@ -31,7 +31,7 @@ absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptio
 // another array follows.
 absl::Status CheckDataBytes(const RandomAccess& file, const NpyHeader& header);
 
-// Of the CPU, its elements not set. ResourceExhausted where memory runs out.
+// An array on the CPU, its elements not set. ResourceExhausted where memory runs out.
 absl::StatusOr<Tensor> NewArray(DType dtype, const Shape& shape);
 
 // `n` elements of the dtype of `type` from `offset` on, into `out`, which has room for them as they

@@ -209,7 +209,7 @@ FIRN_ONNX_EXPORT(copysign) {
 FIRN_ONNX_EXPORT(atan2) {
   V y = n.in(0), x = n.in(1);
   const double pi = std::numbers::pi;
-  // Of two infinities only the signs count.
+  // Between two infinities only the signs count.
   const V far = n.Node(
       "And", {n.Node("IsInf", {y}, {}, DType::kBool), n.Node("IsInf", {x}, {}, DType::kBool)});
   y = n.Where(far, n.Node("Sign", {y}), y);

@@ -45,7 +45,7 @@ FIRN_ONNX_EXPORT(lgamma) {
   const V odd = n.Compare("LessOrEqual", x, 0) & (Equal(FromInteger(x), 0) | Below(x, -0x1p53));
   n.Out(0, Where(odd, Infinity(x), Where(turned, mirrored, value)));
 }
-// As PyTorch's: -inf at 0, inf at -0, NaN at -1, -2, ...
+// Like PyTorch's: -inf at 0, inf at -0, NaN at -1, -2, ...
 FIRN_ONNX_EXPORT(digamma) {
   if (!Narrow(n)) return;
   const V x = n.in(0, DType::kF64), turned = n.Compare("LessOrEqual", x, 0);

@@ -64,7 +64,7 @@ FIRN_ONNX_EXPORT(conv_transpose2d) { ConvTranspose(n); }
 FIRN_ONNX_EXPORT(conv_transpose3d) { ConvTranspose(n); }
 
 // The gradient of weights is a convolution of images whose channels are their batch, where strides
-// and dilations change places. Of groups, each has the batch as its channels.
+// and dilations change places. With groups, each has the batch as its channels.
 void WeightGrad(OnnxExportCall& n) {
   const int64_t groups = n.Int("groups"), channels = n.size(0, 1) / groups;
   const size_t d = SpatialDims(n);

@@ -57,7 +57,7 @@ OneIndex OneIndexOf(OnnxExportCall& n) {
   at.tuples = n.Concat(parts, -1);
   return at;
 }
-// Of what is picked, 0 where the index is ignored.
+// What is picked, 0 where the index is ignored.
 V Unignored(OnnxExportCall& n, const OneIndex& at, const V& picked) {
   if (at.ignored.name.empty()) return picked;
   List dims;

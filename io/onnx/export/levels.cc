@@ -11,7 +11,7 @@ using V = OnnxValue;
 using List = std::vector<int64_t>;
 
 V RoundAway(OnnxExportCall& n, const V& x) {
-  // Of the fraction, which is exact, so that what is just below one half stays there.
+  // Decided by the fraction, which is exact, so that what is just below one half stays there.
   const V size = Abs(x), whole = Floor(size);
   const V up = n.Compare("GreaterOrEqual", size - whole, n.Number(0.5, x.dtype));
   return Sign(x) * (whole + AsNumber(up, x.dtype));

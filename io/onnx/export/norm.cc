@@ -20,7 +20,7 @@ bool HasOperator(OnnxExportCall& n, int since) {
   return n.opset() >= since && n.dtype(0) != DType::kF64;
 }
 
-// Of a matrix.
+// For a matrix.
 FIRN_ONNX_EXPORT(layer_norm) {
   const V x = n.in(0);
   if (HasOperator(n, 17)) {

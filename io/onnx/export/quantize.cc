@@ -23,7 +23,7 @@ FIRN_ONNX_EXPORT(quantize_linear) {
   if (!n.Flag("narrow_range")) return n.Out(0, q);
   n.Out(0, n.Node("Max", {q, n.Number(dtype == DType::kI8 ? -127 : 1, dtype)}));
 }
-// Of sums of bytes it is the product itself.
+// For sums of bytes it is the product itself.
 FIRN_ONNX_EXPORT(dequantize_linear) {
   if (n.out_dtype(0) == DType::kF64) return n.Refuse(kDoubles);
   if (WriteQdq(n)) return;

@@ -50,7 +50,7 @@ struct Packed {
   int64_t steps = 0, batch = 0;
   List lengths, rows, places;
 };
-// Of one direction, with these gates.
+// For one direction, with these gates.
 void Recurrent(OnnxExportCall& n, const char* op, const List& order,
                OnnxNodes::Attributes attributes) {
   const bool lstm = std::string_view(op) == "LSTM";

@@ -90,7 +90,7 @@ FIRN_ONNX_EXPORT(logcumsumexp) {
   })[0];
   n.Out(0, reverse ? Flipped(n, x, line) : x);
 }
-// Of equal ones the last counts, and from a NaN on there are only those.
+// Among equal ones the last counts, and from a NaN on there are only those.
 FIRN_ONNX_EXPORT(running_extreme) {
   const bool largest = n.Flag("largest"), real = IsFloating(n.dtype(0));
   const V x = n.in(0, real ? n.dtype(0) : DType::kI64);

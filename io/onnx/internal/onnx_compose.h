@@ -11,7 +11,7 @@
 
 namespace firn::io::internal {
 
-// Of one value.
+// For one value.
 OnnxValue Abs(const OnnxValue& x);
 OnnxValue Exp(const OnnxValue& x);
 OnnxValue Floor(const OnnxValue& x);
@@ -22,7 +22,7 @@ OnnxValue InverseSqrt(const OnnxValue& x);
 OnnxValue Zero(const OnnxValue& x);  // 0-d, of its dtype
 OnnxValue One(const OnnxValue& x);
 
-// Of two.
+// For two.
 OnnxValue Max(const OnnxValue& x, const OnnxValue& y);
 OnnxValue Max(const OnnxValue& x, double y);
 OnnxValue Min(const OnnxValue& x, const OnnxValue& y);
@@ -31,7 +31,7 @@ OnnxValue operator/(double x, const OnnxValue& y);
 OnnxValue Power(const OnnxValue& x, const OnnxValue& y);
 OnnxValue MatMul(const OnnxValue& x, const OnnxValue& y);
 
-// Of bools.
+// For bools.
 OnnxValue operator!(const OnnxValue& x);
 OnnxValue operator&(const OnnxValue& x, const OnnxValue& y);
 OnnxValue operator|(const OnnxValue& x, const OnnxValue& y);
@@ -40,7 +40,7 @@ OnnxValue Above(const OnnxValue& x, double y);
 OnnxValue Below(const OnnxValue& x, double y);
 OnnxValue Above(const OnnxValue& x, const OnnxValue& y);
 OnnxValue Below(const OnnxValue& x, const OnnxValue& y);
-// Of 0 and 1.
+// For conditions as 0 and 1.
 OnnxValue AsNumber(const OnnxValue& condition, DType dtype);
 // x or 0.
 OnnxValue Where(const OnnxValue& condition, const OnnxValue& x, const OnnxValue& y);

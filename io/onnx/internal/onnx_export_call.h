@@ -76,7 +76,7 @@ struct OnnxExportRule {
   std::string_view same_as = {};  // the function whose name in ONNX is the node's
   std::string_view why_not = {};
 };
-// Null: no page has it.
+// Null where no page has it.
 const OnnxExportRule* FindOnnxExport(std::string_view op);
 
 struct OnnxExportRegistration {

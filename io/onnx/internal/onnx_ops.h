@@ -70,7 +70,7 @@ class OnnxCall {
   int64_t Int(std::string_view attribute, int64_t otherwise) const;
   // An integer that is 0 or 1. Throws for any other, which readers take for either.
   bool Flag(std::string_view attribute, bool otherwise) const;
-  // As the format has them: 1e-5f.
+  // The format's defaults: 1e-5f.
   double Float(std::string_view attribute) const;
   double Float(std::string_view attribute, double otherwise) const;
   std::string Text(std::string_view attribute) const;
@@ -83,7 +83,8 @@ class OnnxCall {
   std::optional<std::vector<std::string>> Texts(std::string_view attribute) const;
   // On the CPU. An undefined one when it is absent.
   firn::Tensor Tensor(std::string_view attribute) const;
-  // Of an attribute that holds an element type's number. Throws for types that Firn does not have.
+  // The type of an attribute that holds an element type's number. Throws for types that Firn does
+  // not have.
   DType Element(std::string_view attribute, DType otherwise) const;
   // The body that a graph of the node has become.
   const autograd::NetworkBody& Graph(std::string_view attribute) const;
@@ -108,7 +109,7 @@ struct OnnxOpOptions {
   // Inputs whose elements say what is computed, as sizes, axes and scales do: initializers that
   // only they use are no parameters.
   std::vector<size_t> settings = {};
-  // Of float initializers that no training changes: running statistics.
+  // Places of float initializers that no training changes: running statistics.
   std::vector<size_t> buffers = {};
   bool draws = false;  // random numbers
   // Instead of a lowering: why there is none ("strings").
@@ -144,7 +145,7 @@ void ForEachOnnxOp(const std::function<void(const OnnxOp&)>& f);
 // shape.
 OnnxLowering Unary(std::function<Tensor(const Tensor&)> f);
 OnnxLowering Binary(std::function<Tensor(const Tensor&, const Tensor&)> f);
-// As Binary, of opsets up to 6: the second operand is laid upon dimensions of the first from
+// Like Binary, for opsets up to 6: the second operand is laid upon dimensions of the first from
 // attribute "axis" on, or upon its last ones, if attribute "broadcast" allows that.
 OnnxLowering BinaryLaid(std::function<Tensor(const Tensor&, const Tensor&)> f);
 OnnxLowering Variadic(std::function<Tensor(In)> f);

@@ -173,8 +173,8 @@ class Writer {
 
   V Numbers() { return n_.Node("DequantizeLinear", {x_, x_scale_, x_zero_}, {}, DType::kF32); }
 
-  // Of the second factor, whose scales, if it has several, lie along `axis`. Nothing where scales
-  // and zero points cannot be brought into one shape.
+  // What the second factor needs, whose scales, if it has several, lie along `axis`. Nothing where
+  // scales and zero points cannot be brought into one shape.
   std::optional<V> Weights(const V& w, int64_t axis) {
     const int scales = n_.rank(1);
     V zero = n_.Absent();
@@ -214,7 +214,8 @@ class Writer {
     return true;
   }
 
-  // Of a matrix that stands in the file, by x as it was before its rows were put together.
+  // A product of a matrix that stands in the file, by x as it was before its rows were put
+  // together.
   bool WeightedSums() {
     const std::string x = Before(x_.name, "Reshape"), name = Before(w_name_, "Reshape");
     const Tensor kept = n_.ElementsOf(name);
@@ -239,7 +240,7 @@ class Writer {
     return true;
   }
 
-  // Of any others.
+  // Products of any others.
   bool Products() {
     const std::optional<V> w = Weights(w_, 2);
     if (!w) return false;

@@ -164,7 +164,8 @@ class Folder {
     return bytes.zero.empty() ? OnnxElementOf(DType::kU8) : InitializerOf(bytes.zero)->type;
   }
 
-  // Of what was computed: by one scale, and by what made them bytes of a known type.
+  // Whether what was computed is quantized by one scale, and by what made them bytes of a known
+  // type.
   bool IsQuantized(const Bytes& x) const {
     const OnnxNode* const node = MakerOf(x.name, "QuantizeLinear");
     if (node == nullptr || !HasOnly(*node, {"axis"}) || x.scales.size() != 1) return false;

@@ -46,7 +46,7 @@ class Walk {
     if (packed_) return n_.Slice(all, 0, s.at, s.at + s.rows);
     return n_.Squeeze(n_.Slice(all, 0, s.time, s.time + 1), {0});
   }
-  // Of what is kept, [all rows, ...], as x is.
+  // Brings what is kept, [all rows, ...], into x's order.
   V LikeX(const V& rows, int64_t width) const {
     return packed_ ? rows : n_.Reshape(rows, {n_.size(0, 0), -1, width});
   }
@@ -81,7 +81,7 @@ V Linear(OnnxExportCall& n, const V& x, size_t weight, size_t bias) {
 class State {
  public:
   State(const Walk& walk, V initial) : walk_(walk), initial_(std::move(initial)) {}
-  // As a step of so many sequences finds it.
+  // The state that a step of so many sequences finds.
   V Before(OnnxExportCall& n, int64_t rows) {
     if (rows_ < 0 || !walk_.packed()) return rows_ < 0 ? walk_.First(initial_, rows) : now_;
     const int64_t going_on = std::min(rows_, rows);

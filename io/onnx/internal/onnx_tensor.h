@@ -35,7 +35,7 @@ class OnnxElements {
   // model came from memory.
   absl::StatusOr<Tensor> Read(const OnnxTensor& tensor, bool widen = false);
 
-  // As they lie in memory, of any type but STRING.
+  // Elements the way they lie in memory, of any type but STRING.
   absl::StatusOr<std::string> Bytes(const OnnxTensor& tensor);
 
  private:

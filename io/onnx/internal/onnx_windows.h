@@ -24,7 +24,7 @@ void RequireSizes(absl::Span<const int64_t> numbers, std::string_view what, int6
 // The sizes behind batch and channels. Throws unless there are 1 to 3.
 std::vector<int64_t> ImageAt(const OnnxCall& call, size_t input);
 
-// Of each dimension of an image.
+// For each dimension of an image.
 struct OnnxWindows {
   std::vector<int64_t> image, kernel, stride, dilation, begin, end;  // the last two: padding
   bool ceil = false;

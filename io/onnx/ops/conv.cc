@@ -31,7 +31,7 @@ const OnnxOps kConv("Conv", 1, [](OnnxCall& call) -> Step {
 
 // --- ConvTranspose ------------------------------------------------------------------------------
 
-// Of the full result, in which every tap of every element is: what is cut off before (`begin`),
+// About the full result, in which every tap of every element is: what is cut off before (`begin`),
 // and the size that is left, which may reach beyond its end.
 struct Transposed {
   OnnxWindows windows;

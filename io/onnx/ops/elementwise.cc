@@ -55,7 +55,7 @@ FIRN_ONNX_BINARY(Sub, Sub);
 
 const OnnxOps kRound("Round", 11, Unary([](const Tensor& x) { return Round(x); }));
 
-// Of lists too, and nothing that runs.
+// Takes lists too, and is nothing that runs.
 const OnnxOps kIdentity("Identity", 1, [](OnnxCall& call) -> Step {
   call.node.Return({call.node.Input(0)});
   return {};

@@ -67,7 +67,7 @@ const OnnxOpOptions kBatchBuffers = {.buffers = {3, 4}};
 const OnnxOps kBatchNorm1(
     "BatchNormalization", 1,
     [](OnnxCall& call) -> Step {
-      // As of Dropout, a file that says nothing does not mean training.
+      // A file that says nothing does not mean training, as with Dropout.
       const bool asked = call.Has("is_test") && !call.Flag("is_test", false);
       return LowerBatchNorm(call, asked || call.node.Wants(1));
     },

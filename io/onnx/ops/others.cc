@@ -49,8 +49,8 @@ const OnnxOps kScaler(
 
 // --- Pictures: their bytes must be known ---------------------------------------------------------
 
-// Of red, green and blue, as ONNX's own decoder has it: a JPEG's brightness is another number where
-// a colour is cut off.
+// Made of red, green and blue, as ONNX's own decoder has it: a JPEG's brightness is another number
+// where a colour is cut off.
 Tensor Grey(const Tensor& rgb) {
   const Tensor shares = FromVector(std::vector<float>{19595, 38470, 7471}, {3, 1, 1});
   const Tensor sum = Sum(rgb.To(DType::kF32) * shares, {0}, true);  // below 2^24: exact

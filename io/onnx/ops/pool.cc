@@ -115,7 +115,7 @@ Tensor WindowSums(const Tensor& x, const OnnxWindows& w) {
     return Average(
         x, {.kernel = SizesOf(w.kernel), .stride = SizesOf(w.stride), .divisor_override = 1});
   }
-  // As a convolution by ones of one channel after the other.
+  // Computed as a convolution by ones of one channel after the other.
   OnnxWindows bare = w;
   bare.begin.assign(w.dims(), 0);
   bare.end = bare.begin;

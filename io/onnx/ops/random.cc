@@ -61,7 +61,7 @@ const OnnxOps kBernoulli(
     },
     kDraws);
 
-// Of logarithms of probabilities that need not add up to 1.
+// Takes logarithms of probabilities that need not add up to 1.
 const OnnxOps kMultinomial(
     "Multinomial", 7,
     [](OnnxCall& call) -> Step {

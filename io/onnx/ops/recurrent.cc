@@ -171,7 +171,7 @@ struct Ran {
   Tensor y, h, c;
 };
 
-// Of packed sequences, if `packing` is there, else all of them to the last step.
+// For packed sequences, if `packing` is there, else all of them to the last step.
 Ran RunLayer(const Recurrence& r, const Part& part, const std::optional<Packing>& packing) {
   const int gates = Gates(r.kind);
   const auto order = OrderOf(r.kind);

@@ -46,7 +46,7 @@ Tensor NormOf(const Tensor& x, const DimList& dims, bool keep) {
   return Norm(AsFloat(x), 2, dims, keep);
 }
 
-// Of no elements: what is below, or above, every number.
+// The result without elements: what is below, or above, every number.
 template <bool kLargest>
 Tensor ExtremeOf(const Tensor& x, const DimList& dims, bool keep) {
   if (x.num_elements() != 0) return kLargest ? Amax(x, dims, keep) : Amin(x, dims, keep);

@@ -197,7 +197,7 @@ struct Cut {
   int64_t axis, start, end, step;
 };
 
-// As ONNX counts: from the end where negative, and then cut off at the ends.
+// Counts as ONNX does: from the end where negative, and then cut off at the ends.
 Cut CutOf(const Shape& x, int64_t axis, int64_t start, int64_t end, int64_t step) {
   const int64_t size = x[axis];
   if (step == 0) RefuseNode("a step of a slice is expected to be no 0");

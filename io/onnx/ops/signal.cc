@@ -106,7 +106,7 @@ Tensor RunTransform(const Transform& t, const Tensor& given) {
   }
   const Tensor x = OfLength(given, t.axis, t.length);
   if (!t.inverse && t.onesided) {
-    // Of complex numbers the same half is asked for.
+    // The same half is asked for of complex numbers.
     if (real) return Rfft(Squeeze(x, {-1}), {t.axis});
     return Narrow(Fft(x, {t.axis}), t.axis, 0, t.length / 2 + 1);
   }

@@ -14,7 +14,7 @@ namespace {
 
 using firn::inner::internal::JsonString;
 
-// Of an index the object "weight_map" alone is read.
+// Reads the object "weight_map" of an index alone.
 class Reader final : public JsonEvents {
  public:
   Reader(const LoadLimits& limits, SafetensorsIndex* index) : limits_(limits), index_(index) {}

@@ -21,7 +21,7 @@ namespace {
 
 using firn::inner::internal::JsonString;
 
-// Of elements that lie row-major.
+// Strides of elements that lie row-major.
 std::vector<int64_t> StridesOf(const Shape& shape) {
   std::vector<int64_t> strides(static_cast<size_t>(shape.rank()), 1);
   for (int d = shape.rank() - 2; d >= 0; --d) {

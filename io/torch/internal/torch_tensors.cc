@@ -376,7 +376,7 @@ class Walk {
         !is_plain(at) && (key.kind != Kind::kTuple ||
                           !std::all_of(key.items.begin(), key.items.end(), is_plain)),
         Unimplemented("keys other than words, numbers and tuples of these are not read"));
-    // Of others only that they are different matters, and that nothing below them is lost.
+    // With others only that they are different matters, and that nothing below them is lost.
     return absl::StrCat("(key ", at, ")");
   }
 

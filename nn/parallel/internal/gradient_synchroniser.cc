@@ -9,7 +9,7 @@
 //
 // Note [Gradients in buckets]. Once there are buckets, a pass goes on with the leaf's place in them
 // as its gradient, which becomes the mean in place. The sweep adds it to grad(), or copies it
-// there, when the pass is over; what the pass had found is free at once. Of a leaf that is alone in
+// there, when the pass is over; what the pass had found is free at once. Where a leaf is alone in
 // its bucket the gradient itself is reduced, and kept.
 
 #include "firn/nn/parallel/internal/gradient_synchroniser.h"
@@ -206,7 +206,8 @@ void GradientSynchroniser::MakeBuckets() {
   buckets_.emplace(leaves_, OrderOfFirstRank(), options_, group_);
 }
 
-// As leaves became final; those that this pass did not reach follow, the last defined first.
+// The order in which leaves became final; those that this pass did not reach follow, the last
+// defined first.
 std::vector<int64_t> GradientSynchroniser::OrderOfFirstRank() const {
   std::vector<int64_t> order;
   for (const Found& f : found_) order.push_back(static_cast<int64_t>(f.leaf));

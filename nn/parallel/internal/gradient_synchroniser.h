@@ -70,7 +70,7 @@ class GradientSynchroniser : public GradientListener {
   std::vector<Tensor> local_;               // by leaf, of passes without synchronisation
   int no_sync_ = 0;                         // scopes
 
-  // Of the pass that runs.
+  // Facts of the pass that runs.
   bool in_pass_ = false, synchronised_ = false, captured_ = false;
   std::vector<Found> found_;   // of its own, or to be written at the end
   std::vector<uint8_t> here_;  // by leaf: whether the pass has found a gradient

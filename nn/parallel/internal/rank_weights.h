@@ -18,7 +18,7 @@ class RankWeights {
   // Waits for the numbers of all. Throws InvalidArgument on all ranks where they make no weights.
   void Take();
   // After Take, by what this rank's gradients are multiplied, so that their mean over ranks is that
-  // over samples; whether that is not 1 on some rank. Of a pass without numbers 1 and false.
+  // over samples; whether that is not 1 on some rank. In a pass without numbers 1 and false.
   double factor() const { return factor_; }
   bool uneven() const { return uneven_; }
   // The pass is over.

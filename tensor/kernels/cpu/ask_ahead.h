@@ -20,7 +20,7 @@ constexpr bool IsFar(int64_t n) {
   return n >= (int64_t{2} << 20) / static_cast<int64_t>(sizeof(Out));
 }
 
-// As many results go by between two requests.
+// So many results go by between two requests.
 template <class Out>
 inline constexpr int64_t kAskedPiece = 1024 / sizeof(Out);
 

@@ -1,4 +1,4 @@
-// Attention forward: some queries at a time go along the keys. Of the scores so far there are, for
+// Attention forward: some queries at a time go along the keys. For the scores so far there are, for
 // each query, the largest, the sum of exponentials of what they fall short of it, and the same sum
 // of values; where a larger score comes, both sums are scaled down. A slot packs the keys and
 // values of a head once for all the queries of it that it has. A few queries, as of a sequence that

@@ -108,7 +108,7 @@ void PackQueries(const GradProblem<Acc>& g, int64_t batch, int64_t head, const Q
     }
     to.dot[i] = DotWithResult(g, g.of.y_at.At(batch, head, i), i, to.dy);
     const Acc logsumexp = g.of.logsumexp[g.of.logsumexp_at.At(batch, head, i)];
-    // Of a query that sees nothing all weights are 0.
+    // Where a query sees nothing all weights are 0.
     to.shift[i] = logsumexp == kNoScore<Acc> ? -kNoScore<Acc> : logsumexp;
   }
 }

@@ -44,7 +44,7 @@ class AttentionScratch {
   int64_t bytes_ = 0;
 };
 
-// As many slots for `units` of work, each of so many multiplications, as are worth it.
+// How many slots are worth it for `units` of work, each of so many multiplications.
 inline int64_t CountSlots(int64_t units, double flops_of_unit) {
   constexpr double kWorthAThread = 5e5;
   const double grain = std::max(1.0, kWorthAThread / std::max(flops_of_unit, 1.0));

@@ -15,7 +15,7 @@
 
 namespace firn::cpu {
 
-// Of images of kBlock channels that lie side by side. Not thread-safe.
+// For images of kBlock channels that lie side by side. Not thread-safe.
 template <int kBlock, class T>
 class AverageRows {
  public:
@@ -60,7 +60,7 @@ class AverageRows {
   // Whether there is room for a row as a whole.
   static bool IsShort(const PoolAxis& w) { return std::max(w.in, w.out) * kBlock <= kRoom; }
 
-  // Of how many windows of a row there is room for all columns; adaptive ones begin and end at the
+  // For so many windows of a row there is room for all columns; adaptive ones begin and end at the
   // nearest columns outside of what they divide.
   static int64_t Piece(const PoolAxis& w) {
     constexpr int64_t kColumns = kRoom / kBlock;
@@ -130,7 +130,7 @@ class AverageRows {
     for (int64_t j = end; j < last; ++j) One(j, first, column);
   }
 
-  // Of windows of so many columns in the rows at hand.
+  // For windows of so many columns in the rows at hand.
   Acc Divisor(int64_t width) const {
     return static_cast<Acc>(s_.divisor_override != 0 ? s_.divisor_override : height_ * width);
   }

@@ -127,7 +127,7 @@ void NormalizeRows(KernelContext& k, const ChannelRows& v) {
   const double eps = k.attrs<BatchNormAttrs>().eps;
   v.ForEachTile([&](const RowTile& tile) {
     PieceReader<Acc> from(x);
-    // As in GroupStatistics, differences to a channel's first value.
+    // Differences, as in GroupStatistics, to a channel's first value.
     Acc first[ChannelRows::kWidth] = {};
     x.Load(tile.first, tile.width, first);
     TileSums<Acc> sums(tile.width);

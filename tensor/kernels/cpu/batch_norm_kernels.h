@@ -5,7 +5,7 @@
 
 namespace firn::cpu {
 
-// Of batch_norm_train and batch_norm_act_train, and of batch_norm_grad: x row-major, in blocks of
+// For batch_norm_train, batch_norm_act_train and batch_norm_grad: x row-major, in blocks of
 // kChannelBlock or channels-last.
 Kernel BatchNormKernel();
 Kernel BatchNormGradKernel();

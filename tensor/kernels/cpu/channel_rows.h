@@ -42,7 +42,7 @@ struct ChannelRows {
     part_rows = std::max({int64_t{64}, 16384 / width, (rows + kMostParts - 1) / kMostParts});
     parts = (rows + part_rows - 1) / part_rows;
   }
-  // Of one number for each channel, in whole sets of lanes.
+  // Room for one number for each channel, in whole sets of lanes.
   int64_t padded() const { return (channels + kLanes - 1) / kLanes * kLanes; }
 
   // Calls f(tile) for all tiles, in parallel.

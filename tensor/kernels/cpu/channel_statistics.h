@@ -9,7 +9,7 @@
 
 namespace firn::cpu {
 
-// Of one channel, in double.
+// The statistics of one channel, in double.
 struct ChannelStatistics {
   double count = 0, mean = 0, var = 0;  // the biased variance, of numbers times `unit`
   double unit = 1;
@@ -29,7 +29,7 @@ struct ChannelStatistics {
     return unit / std::hypot(std::sqrt(var), std::sqrt(eps) * unit);
   }
 
-  // Of the same numbers, which `for_each` gives, where their squares left the range of Acc.
+  // Made of the same numbers, which `for_each` gives, where their squares left the range of Acc.
   template <class Acc, class ForEach>
   void Rescale(double eps, const ForEach& for_each) {
     constexpr double kLeast = kLeastSum<Acc>;

@@ -45,7 +45,7 @@ struct Stream {
 
 size_t AlignUp(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
-// Of a sum; and the largest product of a byte less its zero point and a weight.
+// The terms of a sum; and the largest product of a byte less its zero point and a weight.
 int64_t Terms(const ConvProblem& p) { return p.in_per_group() * p.kernel.volume(); }
 constexpr int64_t kMostProduct = 255 * 128;
 

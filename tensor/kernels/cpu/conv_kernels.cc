@@ -218,7 +218,7 @@ absl::Status RunOneDnn(KernelContext& k) {
 
 // --- Weight gradients by AMX ---------------------------------------------------------------------
 
-// As it comes, or channels-last.
+// The way it comes, or channels-last.
 int32_t BlockOfTiles(const TensorSpec& s) {
   const bool blocks = s.layout.channel_block == kChannelBlock && kChannelBlock == 16;
   return blocks ? s.layout.channel_block : ChannelsLastBlock(s.shape);

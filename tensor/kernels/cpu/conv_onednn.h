@@ -15,7 +15,7 @@
 
 namespace firn::cpu {
 
-// As a block of channels: those of a pixel are neighbours.
+// A block of channels: those of a pixel are neighbours.
 inline constexpr uint8_t kChannelsLast = 1;
 
 // The channel blocks (0: row-major) in which oneDNN has a fast kernel for x and y, or

@@ -26,7 +26,7 @@ inline constexpr int64_t kShiftTile = 64;  // elements that rows are computed in
 
 inline int64_t WholeTiles(int64_t n) { return RoundUp(n, kShiftTile); }
 
-// Of a problem of three dimensions.
+// For a problem of three dimensions.
 struct ShiftLayout {
   explicit ShiftLayout(const ConvProblem& problem) : p(problem) {
     for (int i = 0; i < 3; ++i) {
@@ -78,7 +78,7 @@ inline void CopyShort(const T* from, int64_t n, T* to) {
   if constexpr (kLanes > 1) CopyShort<T, kLanes / 2>(from, n, to);
 }
 
-// Of the lanes of a and then b: every other one from kFirst on.
+// Every other one of the lanes of a and then b, from kFirst on.
 template <int kFirst, class V, int... I>
 FIRN_ALWAYS_INLINE V EveryOther(V a, V b, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(a, b, (kFirst + 2 * I)...);

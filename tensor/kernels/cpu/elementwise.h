@@ -72,8 +72,8 @@ void RunRows(KernelContext& k, const RowLoop& loop, const void* functor);
 
 namespace internal {
 
-// As the row below for a functor with rare arguments, a tile at a time. The result may lie where an
-// argument did, so that what they give is computed first and written last.
+// Like the row below, for a functor with rare arguments, a tile at a time. The result may lie where
+// an argument did, so that what they give is computed first and written last.
 template <unsigned kMoving, class F, class Out, class... In, size_t... I>
 FIRN_ALWAYS_INLINE void RareRow(const F& f, Out* out, std::tuple<const In*...> in, int64_t n,
                                 std::index_sequence<I...> inputs) {
@@ -142,7 +142,7 @@ FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, i
   }
 }
 
-// The sets of moving inputs (RowFn) that rows of so many inputs are compiled for. Of three, the
+// The sets of moving inputs (RowFn) that rows of so many inputs are compiled for. With three, the
 // first moves: a tensor between two bounds, a mask over a number.
 template <size_t kInputs>
 inline constexpr auto kMovingSets = std::integer_sequence<unsigned, (1u << kInputs) - 1u>();

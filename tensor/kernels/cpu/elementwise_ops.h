@@ -60,7 +60,7 @@ OpDef BinaryOp(std::string_view doc, DTypeSet dtypes, const AttrsType* attrs, Gr
                SavedList saves, RunFn run, Elementwise elementwise);
 OpDef GradOp(std::string_view doc, std::string_view saved, const AttrsType* attrs, GradFn grad,
              SavedList saves, RunFn run, Elementwise elementwise);
-// Of a unary or binary operation: bool results, no gradient.
+// A unary or binary operation with bool results, no gradient.
 OpDef Predicate(OpDef op);
 
 }  // namespace internal
@@ -99,21 +99,21 @@ OpDef BinaryFloatOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
                             RunFloat<F, 2>, ElementwiseOf<F>());
 }
 
-// As BinaryFloatOp, also for integers.
+// Like BinaryFloatOp, also for integers.
 template <class F>
 OpDef BinaryNumericOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
   return internal::BinaryOp(doc, kNumeric, internal::FunctorAttrs<F>(), grad, saves,
                             RunNumeric<F, 2>, ElementwiseOf<F>());
 }
 
-// As BinaryFloatOp, also for integers and bool.
+// Like BinaryFloatOp, also for integers and bool.
 template <class F>
 OpDef BinaryAnyOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
   return internal::BinaryOp(doc, kAnyDType, internal::FunctorAttrs<F>(), grad, saves, RunAny<F, 2>,
                             ElementwiseOf<F>());
 }
 
-// Of integers and bool (bits), and of integers. Not differentiable.
+// For integers and bool (bits), and for integers. Not differentiable.
 template <class F>
 OpDef BitOp(std::string_view doc) {
   return internal::UnaryOp(doc, kIntegral | kBoolean, nullptr, nullptr, {}, RunIntegerOrBool<F>,

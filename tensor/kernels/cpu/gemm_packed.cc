@@ -139,8 +139,8 @@ void MultiplyBlock(const GemmShape& s, const T* a, const T* b, T* c, bool accumu
 
 }  // namespace
 
-// Of Eigen's time on a Sapphire Rapids core, and of Eigen's compiled for AVX2 there (in brackets,
-// by A and B that lie by rows):
+// Shares of Eigen's time on a Sapphire Rapids core, and of Eigen's compiled for AVX2 there (in
+// brackets, by A and B that lie by rows):
 //   m     n     k                            m     n     k
 //   512   512   512    0.74-0.81 (0.85)      64    64    9      0.63-0.65
 //   1024  1024  1024   0.73-0.89 (0.82)      256   8     8      0.43-0.51

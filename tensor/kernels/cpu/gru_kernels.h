@@ -7,7 +7,7 @@
 
 namespace firn::cpu {
 
-// Of gru_layer and of gru_layer_grad, for every dtype.
+// For gru_layer and gru_layer_grad, for every dtype.
 std::vector<Kernel> GruKernels();
 std::vector<Kernel> GruGradKernels();
 

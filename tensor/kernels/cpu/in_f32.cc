@@ -21,7 +21,7 @@ TensorSpec InFloat(TensorSpec spec) {
 
 size_t AlignUp(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
-// Of the workspace that holds an operand as f32.
+// Bytes of the workspace that holds an operand as f32.
 size_t FloatBytes(const TensorSpec& spec) {
   return IsHalf(spec.dtype) ? AlignUp(static_cast<size_t>(spec.num_elements()) * sizeof(float)) : 0;
 }

@@ -7,7 +7,7 @@
 
 namespace firn::cpu {
 
-// Of lstm_layer and of lstm_layer_grad, for every dtype.
+// For lstm_layer and lstm_layer_grad, for every dtype.
 std::vector<Kernel> LstmKernels();
 std::vector<Kernel> LstmGradKernels();
 

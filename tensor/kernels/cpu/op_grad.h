@@ -70,7 +70,7 @@ OpGrad FromOutput() {
           {Saved::Output(0)}};
 }
 
-// Of a gradient dx = f(dy, v), which is linear in dy, its own gradient: to dy it is f again, to v
+// The gradient of a gradient dx = f(dy, v), which is linear in dy: to dy it is f again, to v
 // it is dy times a curvature,
 //   Tensor Curve(const Tensor& v) { ... }     cpu::OfGradient<FooGrad, Curve>()
 // which may take options too, or 0 without one: pieces are straight. Half types, which do not hold

@@ -18,7 +18,7 @@
 namespace firn::cpu {
 namespace {
 
-// Of a key of up to 32 bits and an index below 2^32: the key in the upper half.
+// Made of a key of up to 32 bits and an index below 2^32: the key in the upper half.
 using NarrowRank = uint64_t;
 struct WideRank {
   uint64_t key, index;
@@ -132,7 +132,7 @@ void SelectRanks(Rank* ranks, int64_t n, int64_t keep) {
     const Rank* const stretch = ranks + at;
     const int64_t count = std::min(kStretch, n - at);
     int64_t better = 0;
-    // Of equal keys the earlier comes first, so keys tell all.
+    // Among equal keys the earlier comes first, so keys tell all.
     for (int64_t i = 0; i < count; ++i) better += KeyOf(stretch[i]) < KeyOf(last) ? 1 : 0;
     if (better == 0) continue;
     for (int64_t i = 0; i < count; ++i) {
@@ -168,7 +168,7 @@ int64_t NumSlots(const Lines& l) {
   return std::min(most, l.outer * l.inner);
 }
 
-// Of one of these pieces, in ranks.
+// Room for one of these pieces, in ranks.
 int64_t RoomFor(const Lines& l, const LineOrder& o) {
   return l.length * (SortsAll(l.length, o) ? 2 : 1);
 }

@@ -28,7 +28,7 @@ void Interpolate(long double (*f)(long double), long double middle, long double 
   }
 }
 
-// Of two hundred numbers of T from `middle` on, that whose value is nearest to one.
+// Among two hundred numbers of T from `middle` on, that whose value is nearest to one.
 template <class T>
 T WhereNearlyRound(long double (*f)(long double), long double middle) {
   constexpr int kTries = 200;

@@ -7,7 +7,7 @@
 
 namespace firn::cpu {
 
-// Of recurrent_layer and of recurrent_layer_grad, for every dtype.
+// For recurrent_layer and recurrent_layer_grad, for every dtype.
 std::vector<Kernel> RecurrentAgainKernels();
 std::vector<Kernel> RecurrentAgainGradKernels();
 

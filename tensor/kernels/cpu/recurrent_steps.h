@@ -143,7 +143,7 @@ template <class T>
 void FinalStates(const TimeSteps& s, int64_t width, const T* y, T* to) {
   int64_t at = 0;
   for (int64_t t = 0; t < s.count; ++t) {
-    // Of sequences that the step computed after it does not have.
+    // Sequences that the step computed after it does not have.
     const int64_t going_on =
         s.reverse ? (t > 0 ? s.size(t) : 0) : (t + 1 < s.count ? s.size(t + 1) : 0);
     const int64_t ending = s.size(t) - going_on;

@@ -8,7 +8,7 @@
 
 namespace firn::cpu {
 
-// Of rnn_tanh_layer and rnn_relu_layer, and of their gradients, for every dtype.
+// For rnn_tanh_layer, rnn_relu_layer and their gradients, for every dtype.
 std::vector<Kernel> RnnKernels(RnnNonlinearity nonlinearity);
 std::vector<Kernel> RnnGradKernels(RnnNonlinearity nonlinearity);
 

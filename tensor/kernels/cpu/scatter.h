@@ -38,7 +38,8 @@ void AddUp(T* y, int64_t n, void* memory, const Add& add) {
 }
 
 // AddUp where `count` runs of `length` elements each are added to, all or few of y: `runs` calls
-// its argument f(at) with where each starts. Of a half type and few runs, only these become floats.
+// its argument f(at) with where each starts. With a half type and few runs, only these become
+// floats.
 template <class T, class Add, class Runs>
 void AddUpRuns(T* y, int64_t n, void* memory, int64_t count, int64_t length, const Runs& runs,
                const Add& add) {

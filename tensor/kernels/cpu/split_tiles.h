@@ -129,7 +129,7 @@ struct TileOperand {
   bool left;
 };
 
-// As many blocks of 16 lanes are brought into tiles at once.
+// So many blocks of 16 lanes are brought into tiles at once.
 inline constexpr int64_t kSplitBlocks = 4;
 
 // Elements of a block of 16 lanes in tiles.

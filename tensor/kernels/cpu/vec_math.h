@@ -43,7 +43,7 @@ FIRN_ALWAYS_INLINE Vec<T> AtMost(Vec<T> z, T most) {
   return z > most ? Vec<T>{} + most : z;
 }
 
-// e^(-z^2 / 2) = (1 + rest) power 2^-64 for 0 <= z <= 14.6; 2^-64, lest powers become subnormal.
+// e^(-z^2 / 2) = (1 + rest) power 2^-64 for 0 <= z <= 14.6; 2^-64, so that no power is subnormal.
 struct BellCurve {
   Vec<float> rest, power;
 };

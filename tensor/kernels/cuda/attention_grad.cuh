@@ -40,7 +40,7 @@ struct TiledSlopes {
     return i < a.p.queries ? logsumexp[logsumexp_at.At(b, h, i)] : Acc{0};
   }
 
-  // Of query i and the keys from j on: from products with keys the weights as they were applied,
+  // For query i and the keys from j on: from products with keys the weights as they were applied,
   // and from those with values the gradients of the scores.
   FIRN_HOST_DEVICE void Weigh(int64_t b, int64_t h, int64_t i, int64_t j, Acc log, Acc dot,
                               Four<Acc>& weights, Four<Acc>& slopes) const {

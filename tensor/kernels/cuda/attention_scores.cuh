@@ -28,7 +28,7 @@ struct TiledAttention {
   uint32_t first_kept = 0;  // of random words
   Acc kept = 1;             // what remaining weights are multiplied by
 
-  // Of head h: a tile of its queries, or of what it reads of keys and values.
+  // For head h: a tile of its queries, or of what it reads of keys and values.
   FIRN_HOST_DEVICE TileRows<Acc> Queries(int64_t b, int64_t h, int64_t i) const {
     return Rows(q, p.q, p.q.At(b, h, i), p.queries - i);
   }

@@ -14,20 +14,20 @@
 namespace firn::cuda {
 
 // OK where the libraries can be used and the batch is one for these functions: more than one
-// matrix, of at most 128 rows (docs/decisions_gpu.md).
+// matrix, of at most 128 rows (docs/decisions/gpu.md).
 absl::Status SupportsBatch(Device device, const SolverBatch& batch);
 
 // P A = L U, as FactorLu. `pivots`: n for each matrix, which count from 1. `infos`: a number each.
 absl::Status FactorBatchLu(const Queue& queue, const SolverBatch& batch, void* const* a,
                            int32_t* pivots, int32_t* infos);
-// As SolveLu, for as many systems as there are matrices, each with a matrix of its own.
+// Like SolveLu, for as many systems as there are matrices, each with a matrix of its own.
 absl::Status SolveBatchLu(const Queue& queue, const SolverBatch& batch, bool transposed,
                           const void* const* lu, const int32_t* pivots, int64_t columns,
                           void* const* b);
-// As FactorCholesky.
+// Like FactorCholesky.
 absl::Status FactorBatchCholesky(const Queue& queue, const SolverBatch& batch, bool upper,
                                  void* const* a, int32_t* infos);
-// As SolveTriangles, each system with a matrix of its own.
+// Like SolveTriangles, each system with a matrix of its own.
 absl::Status SolveBatchTriangles(const Queue& queue, const SolverBatch& batch,
                                  const TriangularSystem& system, const void* const* a,
                                  void* const* b);

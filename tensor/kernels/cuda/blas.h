@@ -25,7 +25,7 @@ absl::Status BlasMultiply(const KernelContext& k, const MatmulPlan& plan, const 
 
 namespace internal {
 
-// Of the operands as the kernel will get them.
+// Made of the operands as the kernel will get them.
 template <class Operation, bool kPacked>
 MatmulPlan PlanOf(const KernelQuery& q) {
   const auto arranged = [](const TensorSpec& s) {

@@ -25,7 +25,7 @@ namespace {
 using Program = firn::inner::internal::ElementwiseProgram;
 using Kind = Elementwise::Kind;
 
-// Of the 4096 bytes that a launch may bring.
+// A launch may bring 4096 bytes.
 constexpr size_t kMaxArgumentBytes = 4096;
 
 const char* CppName(DType dtype) {

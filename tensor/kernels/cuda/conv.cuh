@@ -10,7 +10,7 @@
 
 namespace firn::cuda {
 
-// Of problems with up to three dimensions, as one of three.
+// Sizes of problems with up to three dimensions, as one of three.
 struct ConvSizes {
   explicit ConvSizes(const ConvProblem& problem)
       : batch(problem.batch),

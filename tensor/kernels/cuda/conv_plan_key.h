@@ -33,7 +33,7 @@ struct DnnConvCall {
   DnnF32 f32 = DnnF32::kExact;
   ConvProblem problem;
   bool nhwc = false;  // images and weights, which otherwise are row-major
-  // Of the forward pass: y = activation(conv + bias).
+  // In the forward pass: y = activation(conv + bias).
   bool bias = false;
   FusedActivation activation = FusedActivation::kNone;
 

@@ -88,7 +88,7 @@ absl::StatusOr<Planned> PlanOf(Device device, DnnConvCall call) {
   return Planned{call, *std::move(plan)};
 }
 
-// Of a query, or why cuDNN does not take it.
+// The plan of a query, or why cuDNN does not take it.
 template <DnnConv kConv, DnnF32 kF32, bool kTimed>
 absl::StatusOr<Planned> PlanOf(const KernelQuery& q) {
   const Device device = q.out().device;

@@ -20,7 +20,8 @@ class DnnPlans {
  public:
   using Plan = std::shared_ptr<const DnnConvPlan>;
 
-  // Of a device, which becomes the thread's current one. Errors: cuDNN cannot be used there.
+  // The plans of a device, which becomes the thread's current one. Errors: cuDNN cannot be used
+  // there.
   static absl::StatusOr<DnnPlans*> Of(Device device);
 
   // The plan of a call, made at the first time and kept: so is the reason when there is none.

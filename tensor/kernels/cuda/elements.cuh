@@ -65,7 +65,7 @@ FIRN_HOST_DEVICE void StoreConverted(void* to, int64_t at, int64_t n, const Elem
 
 }  // namespace internal
 
-// As StoreElements, to elements of dtype `dtype`.
+// Like StoreElements, to elements of dtype `dtype`.
 template <class V, int kN>
 FIRN_HOST_DEVICE void StoreElementsAs(DType dtype, void* to, int64_t at, int64_t n,
                                       const Elements<V, kN>& x) {

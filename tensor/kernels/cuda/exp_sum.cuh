@@ -34,8 +34,8 @@ struct ExpSum {
   }
 };
 
-// Of a line, for all members of its team; as softmax has it, the sum is NaN where the largest is
-// infinite.
+// The sum of a line, for all members of its team; as softmax has it, the sum is NaN where the
+// largest is infinite.
 template <class Acc, class Team, class T>
 FIRN_HOST_DEVICE ExpSum<Acc> ExpSumOfLine(const Team& team, int64_t length, int64_t stride,
                                           const T* x) {

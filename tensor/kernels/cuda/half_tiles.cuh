@@ -25,7 +25,7 @@ struct SharedRows {
   FIRN_HOST_DEVICE Four<uint16_t>& At(int row, int group) { return v[row][group]; }
 };
 
-// Of Half or BFloat16.
+// For Half or BFloat16.
 template <class T>
 struct HalfTiles {
   using Acc = float;

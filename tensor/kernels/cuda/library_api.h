@@ -18,7 +18,7 @@ class LibraryApi {
     static constexpr Api kOwn;
     return HasLibraries(device) ? &kOwn : stand_in_.load(std::memory_order_acquire);
   }
-  // For tests (tests/device/fake_libraries.h). Null: none.
+  // For tests (tests/device/fake_libraries.h). If null, none.
   static void SetStandIn(const Api* api) { stand_in_.store(api, std::memory_order_release); }
 
  private:

@@ -28,7 +28,8 @@ void LinesOnHost(const void* argument) {
 
 }  // namespace internal
 
-// As ForEachLine with a team of that size: a warp's is one of 32 threads, a block's of up to 1024.
+// Like ForEachLine with a team of that size: a warp's is one of 32 threads, a block's of up to
+// 1024.
 template <class Body>
 absl::Status ForEachWarp(const Queue& queue, int64_t lines, const Body& body) {
   if (lines <= 0) return absl::OkStatus();

@@ -3,10 +3,10 @@
 
 // Sorting lines of items by their key and then by their index, so that no two items are equal and
 // every order is stable. Long lines of which a quarter is wanted are sorted by digits, the line's
-// being the highest (radix_sort.h). Of others, runs of kRun items are ordered by counting, for each
-// item, how many come before it; then runs are merged two by two, each item finding its place by a
-// search in the other run. Only the first `keep` items of a run go on, which is all that the first
-// of a line need.
+// being the highest (radix_sort.h). For others, runs of kRun items are ordered by counting, for
+// each item, how many come before it; then runs are merged two by two, each item finding its place
+// by a search in the other run. Only the first `keep` items of a run go on, which is all that the
+// first of a line need.
 
 #include <algorithm>
 #include <cstdint>
@@ -113,7 +113,7 @@ struct Ordering {
 };
 
 // Orders every line of the items that lie at the start of the workspace and returns where they lie
-// then. Of each line only the first `keep` are meaningful.
+// then. For each line only the first `keep` are meaningful.
 template <class Item>
 absl::StatusOr<const Item*> OrderItems(const Queue& queue, const Ordering<Item>& order,
                                        void* workspace) {

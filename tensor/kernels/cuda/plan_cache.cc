@@ -56,7 +56,7 @@ std::optional<std::string> BytesOf(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;  // a pipe would block
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return std::nullopt;
-  // Of the file that is open: another may have its name by now.
+  // The size of the file that is open: another may have its name by now.
   const auto size = static_cast<size_t>(std::max<std::streamoff>(file.tellg(), 0));
   file.seekg(0);
   std::string bytes(size > kMaxFile ? 0 : size, '\0');

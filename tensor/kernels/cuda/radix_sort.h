@@ -18,7 +18,7 @@ struct RadixBits {
 
   int digits() const { return (end - begin + 7) / 8; }  // as CUB takes them
 };
-// Of the numbers up to n: 0 for none but 0, and where n is negative.
+// For the numbers up to n: 0 for none but 0, and where n is negative.
 inline unsigned BitsUpTo(int64_t n) {
   return n < 1 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n)));
 }

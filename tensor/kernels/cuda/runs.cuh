@@ -124,7 +124,7 @@ FIRN_HOST_DEVICE void ReadElements(const Team& team, int64_t n, int64_t stride, 
   }
 }
 
-// As above without arrays: f(i).
+// Like the above, without arrays: f(i).
 template <class Team, class F>
 FIRN_HOST_DEVICE void ReadElements(const Team& team, int64_t n, int64_t, const F& f) {
   for (int64_t i = team.rank(); i < n; i += team.size()) f(i);

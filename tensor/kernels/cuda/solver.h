@@ -79,7 +79,7 @@ absl::Status FormQ(const Queue& queue, const QrBatch& batch, const SolverScratch
 // Whether so many matrices with so many rows are computed in one call: PyTorch's rule.
 bool FitOneCall(int64_t rows, int64_t count);
 
-// Of symmetric matrices, of which one triangle is read: ascending eigenvalues, and vectors as
+// For symmetric matrices, of which one triangle is read: ascending eigenvalues, and vectors as
 // columns in A's place. A number for each matrix: 0 where they were found. Matrices
 // that fit one call are computed in one.
 absl::StatusOr<SolverScratch> EighScratch(Device device, const SolverBatch& batch, bool upper);

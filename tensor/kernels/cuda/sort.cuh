@@ -56,7 +56,7 @@ struct ItemShape {
   FIRN_HOST_DEVICE int64_t IndexOf(const WideItem& item) const {
     return static_cast<int64_t>(item.index);
   }
-  // Of keys that are the same in their lowest `idle` bits.
+  // For keys that are the same in their lowest `idle` bits.
   RadixBits bits(int idle) const {
     if (!has_line()) return {};
     return {static_cast<int>(index_bits) + idle, static_cast<int>(index_bits + 32 + line_bits)};

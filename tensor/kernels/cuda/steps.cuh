@@ -35,7 +35,7 @@ struct Steps {
   }
 
   FIRN_HOST_DEVICE int64_t operator()(int64_t i) const { return Offset(i, rank); }
-  // Of the first element of run i; runs go along the last dimension.
+  // For the first element of run i; runs go along the last dimension.
   FIRN_HOST_DEVICE int64_t run(int64_t i) const { return Offset(i, rank - 1); }
 
  private:

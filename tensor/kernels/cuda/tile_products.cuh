@@ -108,7 +108,7 @@ struct SharedLines {
   FIRN_HOST_DEVICE Four<T>& At(int line, int group) { return v[line][group ^ (line / 4 % 8)]; }
 };
 
-// Of float or double. Of doubles a quarter, so that there is room.
+// For float or double. For doubles a quarter, so that there is room.
 template <class T>
 struct PlainTiles {
   using Acc = T;

@@ -17,7 +17,7 @@ inline void* AlignedWorkspace(const KernelContext& k) {
   return reinterpret_cast<void*>(at / kWorkspaceAlignment * kWorkspaceAlignment);
 }
 
-// Pieces of a workspace, one behind the other, each aligned so. Of none they only count: a kernel
+// Pieces of a workspace, one behind the other, each aligned so. For none they only count: a kernel
 // says which pieces it takes in one place, asked for bytes and for addresses.
 class WorkspacePieces {
  public:
@@ -33,7 +33,7 @@ class WorkspacePieces {
     taken_ += (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
     return piece;
   }
-  // Of the workspace that holds them.
+  // For the workspace that holds them.
   size_t bytes() const { return taken_ == 0 ? 0 : taken_ + kWorkspaceAlignment; }
 
  private:

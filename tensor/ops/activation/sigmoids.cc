@@ -124,7 +124,8 @@ Tensor SecondDerivative(const Tensor& x) {
   return Mul(Exp(Mul(x2, -0.5)), Mul(Sub(2, x2), 0.39894228040143268));
 }
 
-// Of x s(u(x)): s' = s (1 - s) and s'' = s' (1 - 2 s), so s' (2 u' + x ((1 - 2 s) u'^2 + u'')).
+// The second derivative of x s(u(x)), s' (2 u' + x ((1 - 2 s) u'^2 + u'')), for s' = s (1 - s) and
+// s'' = s' (1 - 2 s).
 Tensor TanhSecondDerivative(const Tensor& far_x) {
   const double c1 = GeluCubic::kC1, c3 = GeluCubic::kC3;
   const Tensor x = Clamp(far_x, -kGeluEnd, kGeluEnd), x2 = Square(x);
@@ -172,8 +173,8 @@ FIRN_REGISTER_OP(softplus_grad) {
       cpu::OfGradient<cpu::GradBy<"softplus_grad", SoftplusAttrs>, CurveOfSoftplus>());
 }
 
-// Of x t with t = tanh(softplus(x)): t' = s (1 - t^2) with s = sigmoid(x), and 2 t' + x t'' is
-// t' (2 + x (1 - s - 2 t s)).
+// The second derivative of x t with t = tanh(softplus(x)): t' = s (1 - t^2) with s = sigmoid(x),
+// and 2 t' + x t'' is t' (2 + x (1 - s - 2 t s)).
 Tensor CurveOfMish(const Tensor& far_x) {
   const Tensor x = Clamp(far_x, -0x1p64, 0x1p64);  // twice x is a number, too
   const Tensor s = Sigmoid(x), t = Tanh(Softplus(x));

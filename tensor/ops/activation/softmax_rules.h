@@ -10,7 +10,7 @@ namespace firn {
 
 // Output 0 is like input 0, and the dimension in DimAttrs exists.
 absl::Status InferSoftmax(InferContext& c);
-// As above for a gradient: inputs dy and y have one shape.
+// Like the above, for a gradient: inputs dy and y have one shape.
 absl::Status InferSoftmaxGrad(InferContext& c);
 
 }  // namespace firn

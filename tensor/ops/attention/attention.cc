@@ -289,7 +289,7 @@ Tensor Lifted(const Tensor& x, const Shape& batch, int64_t heads) {
   return Reshape(whole, {all, whole.shape().dim(-3), whole.shape().dim(-2), whole.shape().dim(-1)});
 }
 
-// Of at most four dimensions, of which the first is that of the flattened batch.
+// A mask of at most four dimensions, of which the first is that of the flattened batch.
 Tensor LiftedMask(const Tensor& mask, const Shape& batch) {
   if (!mask.defined() || mask.rank() <= 3 || batch.rank() == 1) return mask;
   const int before = mask.rank() - 3;

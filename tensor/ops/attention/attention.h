@@ -23,8 +23,8 @@ struct AttentionAttrs {
 
 struct AttentionOptions {
   // Broadcasts to [..., heads, length, source]. bool: true where a query sees a key (in
-  // MultiHeadAttention it is the other way round, as in PyTorch). Of the dtype of q: added to the
-  // scores.
+  // MultiHeadAttention it is the other way round, as in PyTorch). It has the dtype of q: added to
+  // the scores.
   Tensor mask = {};
   // With this probability a weight is dropped, and the others grow by 1 / (1 - dropout). It is not
   // asked whether anybody trains.
@@ -68,7 +68,7 @@ namespace inner {
 struct AttentionIn {
   enum : int { kQ, kK, kV, kMask, kPosition };
 };
-// Of its gradient, which has those first.
+// Inputs of its gradient, which has those first.
 struct AttentionGradIn {
   enum : int { kDy = 5, kY, kLogsumexp };
 };

@@ -20,7 +20,7 @@ namespace firn {
 
 namespace inner {
 
-// Of a tensor [batch, heads, rows, columns], or [batch, rows, heads, columns].
+// Strides of a tensor [batch, heads, rows, columns], or [batch, rows, heads, columns].
 inline AttentionStrides StridesByHeads(const TensorSpec& spec) {
   const Dims s = StridesOf(spec);
   return {s[0], s[1], s[2], s[3]};
@@ -29,7 +29,7 @@ inline AttentionStrides StridesByRows(const TensorSpec& spec) {
   const Dims s = StridesOf(spec);
   return {s[0], s[2], s[1], s[3]};
 }
-// Of a mask with up to four dimensions, broadcast.
+// Strides of a mask with up to four dimensions, broadcast.
 inline AttentionStrides StridesOfMask(const TensorSpec& spec) {
   const Dims s = StridesOf(spec);
   AttentionStrides to;
@@ -103,7 +103,7 @@ struct AttentionScores {
     }
     return sum;
   }
-  // Of query i of head h and key j.
+  // The score of query i of head h and key j.
   FIRN_HOST_DEVICE Acc Score(int64_t b, int64_t h, int64_t i, int64_t j) const {
     const Acc dot =
         Dot(q + p.q.At(b, h, i), p.q.column, k + p.k.At(b, h / p.group(), j), p.k.column, p.width);

@@ -19,7 +19,7 @@ using Index = std::array<int64_t, 4>;
 double& At(RefTensor& t, const Index& i) { return t.at(i); }
 double At(const RefTensor& t, const Index& i) { return t.at(i); }
 
-// Of a mask of up to four dimensions, broadcast.
+// An element of a mask of up to four dimensions, broadcast.
 double MaskAt(const RefTensor& mask, const Index& at) {
   const int rank = mask.shape.rank();
   std::vector<int64_t> index;

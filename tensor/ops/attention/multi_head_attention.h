@@ -34,8 +34,8 @@ struct MultiHeadAttentionOptions {
 
 struct MultiHeadAttentionResult {
   Tensor output;
-  // As they were applied, after dropout: [n, length, source], or [n, heads, length, source] where
-  // they are not averaged; undefined where they are not wanted.
+  // The weights that were applied, after dropout: [n, length, source], or [n, heads, length,
+  // source] where they are not averaged; undefined where they are not wanted.
   Tensor weights;
 };
 

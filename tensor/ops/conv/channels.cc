@@ -248,7 +248,7 @@ class SumOfGroups {
       Fold(lanes, sums + r * v_.block);
     }
   }
-  // As the above, of runs that are one channel each and as many as a vector has lanes.
+  // Like the above, for runs that are one channel each and as many as a vector has lanes.
   static void AddRows(const Acc* from, int64_t n, double* sums) {
     constexpr int64_t kRows = kSimdLanes<Acc>;
     Vec<Acc> rows[kRows];

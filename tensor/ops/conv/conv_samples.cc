@@ -297,7 +297,7 @@ FIRN_REGISTER_SAMPLES(conv_transpose2d) {
   s.Add("3x3 of blocked channels", {Normal({2, 32, 7, 8}), Normal({32, 16, 3, 3}, 2)},
         ConvAttrs{.padding = 1, .result = {7, 8}})
       .check_gradient = false;
-  // As many products an element as in conv2d's: Winograd's error grows with their absolute sum, of
+  // So many products an element as in conv2d's: Winograd's error grows with their absolute sum, of
   // which it is about 2^-21, and the tolerance does not.
   s.Add("5x5 of blocked channels", {Normal({2, 16, 8, 9}), Normal({16, 32, 5, 5}, 2)},
         ConvAttrs{.padding = 2, .result = {8, 9}})
@@ -367,7 +367,7 @@ FIRN_REGISTER_SAMPLES(conv2d_weight_grad) {
         ConvAttrs{.padding = 1, .result = 3})
       .check_gradient = false;
   // Twelve tiles: Winograd's error grows with as many as are added up for a tap, and the tolerance
-  // does not. Of 40 that of the last tap is now and then beyond it, whichever the compiler.
+  // does not. With 40 that of the last tap is now and then beyond it, whichever the compiler.
   s.Add("5x5 of blocked channels", {Normal({2, 16, 4, 5}), Normal({2, 32, 4, 5}, 2)},
         ConvAttrs{.padding = 2, .result = 5})
       .check_gradient = false;

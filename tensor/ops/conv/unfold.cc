@@ -206,7 +206,7 @@ FIRN_REGISTER_OP(fold) {
 
 // --- The functions -------------------------------------------------------------------------------
 
-// As many dimensions as `dims` says, or one of the options.
+// So many dimensions as `dims` says, or one of the options.
 template <class Options>
 int DimsOf(const Options& o, int largest, std::string_view op) {
   const int64_t dims = o.dims != 0 ? o.dims : std::max(2, largest);

@@ -14,7 +14,7 @@ Tensor Full(const Shape& shape, inner::Element value, DType dtype = kDefaultFloa
             Device device = {});
 Tensor Zeros(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
 Tensor Ones(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
-// Of x's shape, dtype and device.
+// Like x in shape, dtype and device.
 Tensor FullLike(const Tensor& x, inner::Element value);
 Tensor ZerosLike(const Tensor& x);
 Tensor OnesLike(const Tensor& x);

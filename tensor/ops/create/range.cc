@@ -80,7 +80,7 @@ void CheckStep(T start, T end, T step) {
   }
 }
 
-// Of one element the end is none. An end of i64 may have been rounded to 2^63.
+// With one element the end is none. An end of i64 may have been rounded to 2^63.
 absl::Status CheckEnds(const Number& start, const Number& end, int64_t steps, DType dtype) {
   if (steps > 0) FIRN_RETURN_IF_ERROR(CheckHolds(start, dtype, "start"));
   return steps > 1 ? CheckHolds(end, dtype, "end") : absl::OkStatus();

@@ -75,7 +75,7 @@ namespace inner {
 Tensor MulInFloat(const Tensor& x, const Tensor& y);
 Tensor DivInFloat(const Tensor& x, const Tensor& y);
 
-// Of addcmul and addcdiv.
+// Attributes of addcmul and addcdiv.
 struct AddcmulAttrs {
   double value = 1;
   template <class V>

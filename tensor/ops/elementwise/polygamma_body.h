@@ -135,7 +135,7 @@ struct PolygammaFn {
   }
 };
 
-// Of a low number, for the usual arguments, without branches: terms are added as long as they are
+// For a low number and the usual arguments, without branches: terms are added as long as they are
 // few, and the formula's rest, which is a polynomial. Negative arguments above kLowest take the
 // same way, as x + k is exact until it is positive; in double those of an even number do not, for a
 // sum of terms of either sign loses the digits that it has near its zeros.

@@ -1,6 +1,6 @@
 // sinc: the derivative (cos(pi x) - sinc(x)) / x loses all digits near 0, where its series stands
-// in. Its kernel has both; a gradient that is recorded is made of operations, and there the
-// quotient is one of a harmless argument, lest its own derivative brings NaN.
+// in. Its kernel has both. A gradient that is recorded is made of operations: there the quotient
+// gets a harmless argument near 0, since its own derivative would be NaN.
 //
 // digamma: the kernel of its gradient has the second derivative of lgamma built in. A gradient that
 // is recorded is made of polygamma, which has all derivatives.

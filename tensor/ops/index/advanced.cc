@@ -28,7 +28,7 @@
 namespace firn {
 namespace {
 
-// Of a call whose attributes are A and whose index tensors are the inputs from kFirst on.
+// Describes a call whose attributes are A and whose index tensors are the inputs from kFirst on.
 template <class A, int kFirst, class Context>
 absl::StatusOr<AdvancedIndex> Resolved(const Shape& x, const Context& c) {
   return ResolveAdvancedIndex(x, c, kFirst, c.template attrs<A>().dims);

@@ -30,7 +30,7 @@ struct IndexAttrs {
 Tensor Index(const Tensor& x, const std::vector<Tensor>& indices);
 
 namespace inner {
-// As Index, by index tensors that say their dimensions.
+// Like Index, by index tensors that say their dimensions.
 Tensor IndexAt(const Tensor& x, const IndexArrays& indices);
 
 struct IndexPutAttrs {
@@ -46,13 +46,13 @@ struct IndexPutAttrs {
 
 // A copy of x whose elements at `indices` (as for Index) are replaced by `values`, which broadcast
 // to the shape of Index(x, indices) and are converted to x's dtype, which has to hold a number
-// (Full). With `accumulate` they are added instead. Of several values for one place the last stays
-// (its gradient then goes to all of them).
+// (Full). With `accumulate` they are added instead. Among several values for one place the last
+// stays (its gradient then goes to all of them).
 Tensor IndexPut(const Tensor& x, const std::vector<Tensor>& indices, const Tensor& values,
                 inner::Flag accumulate = false);
 
 namespace inner {
-// As IndexPut, by index tensors that say their dimensions.
+// Like IndexPut, by index tensors that say their dimensions.
 Tensor IndexPutAt(const Tensor& x, const IndexArrays& indices, const Tensor& values,
                   bool accumulate = false);
 

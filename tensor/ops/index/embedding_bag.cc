@@ -196,7 +196,7 @@ class Bags {
     const Tensor none = Zeros(Shape::Trusted(shape), x.dtype(), x.device());
     return Slice(IndexAdd(none, 0, of_, x), 0, 0, count_);
   }
-  // Of no rows -infinity, or 0.
+  // Without rows -infinity, or 0.
   Tensor Maxima(const Tensor& rows) const {
     if (!of_.defined()) {
       return rows.size(1) > 0 ? Max(rows, 1).values : Sum(rows, 1);

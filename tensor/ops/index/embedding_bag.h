@@ -22,7 +22,7 @@ constexpr auto WordsOf(EmbeddingBagMode) {
 }
 
 namespace inner {
-// Of embedding_bag_rows, which serves bags of one size.
+// Attributes of embedding_bag_rows, which serves bags of one size.
 struct EmbeddingBagAttrs {
   bool mean = true;
   int64_t padding_idx = kNoIndex;

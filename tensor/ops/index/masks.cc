@@ -48,7 +48,7 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Of half types from their bits: elements are converted by rows only.
+// Half types go by their bits: elements are converted by rows only.
 template <class T>
 FIRN_ALWAYS_INLINE int IsNonzero(T v) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {

@@ -110,7 +110,7 @@ void GradOfProduct(GradContext& g, const ScatterReduceAttrs& a) {
   const Tensor zeros =
       ScatterAdd(Cast(zero_x, DType::kI64), a.dim, indices, Cast(zero_source, DType::kI64));
   const Tensor flow = Mul(dy, product);
-  // Of an element: the others' product is not 0 where there are no zeros but itself.
+  // For each element: the others' product is not 0 where there are no zeros but itself.
   if (g.needs(0)) {
     const Tensor others = Eq(zeros, Cast(zero_x, DType::kI64));
     g.set_grad_input(0, Where(others, Div(flow, x1), 0.0));

@@ -42,12 +42,12 @@ struct ScatterReduceAttrs {
 
 // A copy y of x in which source is written where indices say:
 //   y[a.., indices[a.., i, b..], b..] = source[a.., i, b..], `i` standing at dimension `dim`.
-// `source` may be a number, which x's dtype has to hold (Full). Of several elements for one place
-// the last stays, and the gradient goes to all of them; x gets none where something was written.
-// Any dtype.
+// `source` may be a number, which x's dtype has to hold (Full). Among several elements for one
+// place the last stays, and the gradient goes to all of them; x gets none where something was
+// written. Any dtype.
 Tensor Scatter(const Tensor& x, inner::Integer dim, const Tensor& indices, const Tensor& source);
 
-// As Scatter, but all elements for one place are brought together, and with x's own unless
+// Like Scatter, but all elements for one place are brought together, and with x's own unless
 // `include_self` is false (torch.scatter_reduce). Places without any keep x's. Means of integers
 // are rounded down. Gradients of extremes are shared by all elements that equal them.
 // Numbers, not bools.

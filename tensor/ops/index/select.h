@@ -23,7 +23,7 @@ Tensor IndexAdd(const Tensor& x, inner::Integer dim, const Tensor& indices, cons
                 inner::Number alpha = 1, inner::Integer batch_dims = 0);
 
 namespace inner {
-// As IndexAdd, with all attributes: an index may be one that adds nothing.
+// Like IndexAdd, with all attributes: an index may be one that adds nothing.
 Tensor IndexAddWith(const Tensor& x, const Tensor& indices, const Tensor& source,
                     const IndexAddAttrs& attrs);
 }  // namespace inner

@@ -13,7 +13,7 @@ namespace firn {
 // What can be decomposed. Half types have too few digits to eliminate with, and PyTorch takes none.
 inline constexpr DTypeSet kDecomposed = SetOf(DType::kF32) | SetOf(DType::kF64);
 
-// As VisitDType. Requires: a dtype of kDecomposed.
+// Like VisitDType. Requires: a dtype of kDecomposed.
 template <class F>
 absl::Status VisitDecomposed(DType d, F&& f) {
   return d == DType::kF32 ? f(TypeTag<float>()) : f(TypeTag<double>());

@@ -54,7 +54,7 @@ absl::Status InferWithValues(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Of the matrix that is taken apart: a's, or its transposed.
+// Sizes of the matrix that is taken apart: a's, or its transposed.
 struct TallSizes {
   explicit TallSizes(const Shape& a)
       : turned(a.dim(-2) < a.dim(-1)),

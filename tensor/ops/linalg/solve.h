@@ -27,7 +27,7 @@ Tensor Solve(const Tensor& a, const Tensor& b);
 // not square.
 Tensor Det(const Tensor& a);
 
-// Of a determinant.
+// What a determinant is.
 struct SignAndLogAbsDet {
   Tensor sign, logabsdet;
 };

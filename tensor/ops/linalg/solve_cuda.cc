@@ -75,7 +75,7 @@ Kernel Cusolver(absl::Status (*prepare)(const KernelQuery&, Prepared&),
 
 // --- Several small matrices ----------------------------------------------------------------------
 
-// As LuPieces, with the addresses of the matrices and of the right sides.
+// Like LuPieces, with the addresses of the matrices and of the right sides.
 struct BatchPieces {
   BatchPieces(const SolverBatch& b, size_t turned_bytes, cuda::WorkspacePieces w)
       : matrices(w.Take<void*>(b.count)),

@@ -24,7 +24,7 @@
 namespace firn {
 namespace {
 
-// Of the matrix that is taken apart: a's, or its transposed.
+// Sizes of the matrix that is taken apart: a's, or its transposed.
 struct Tall {
   Tall(const Shape& a, bool full)
       : turned(a.dim(-2) < a.dim(-1)),
@@ -131,7 +131,7 @@ void Grad(GradContext& g) {
   const Tensor rows = Unsqueeze(s, -1), columns = Unsqueeze(s, -2);
   const Tensor on_diagonal = OnDiagonal(u.shape().dim(-2) == k ? u : vh);  // the square one
   Tensor inner = Where(on_diagonal, Unsqueeze(g.grad_output(1), -2), 0.0), beyond;
-  // Of s_j^2 - s_i^2, whose squares may leave the range of numbers, the factors.
+  // The factors of s_j^2 - s_i^2, whose squares may leave the range of numbers.
   const Tensor gaps = Where(on_diagonal, 1.0, Sub(columns, rows));
   const Tensor sums = Where(on_diagonal, 1.0, Add(columns, rows));
   if (g.has_grad_output(0)) {

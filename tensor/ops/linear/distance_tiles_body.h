@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_OPS_LINEAR_DISTANCE_TILES_BODY_H_
 
 // cdist on the CPU: lanes run over rows of y, a block of which is turned round, so that no sum has
-// to be gathered from lanes; a few rows of x share what is read of it. Of long rows a stretch at a
+// to be gathered from lanes; a few rows of x share what is read of it. In long rows a stretch at a
 // time is added up, and the sums of stretches wait in the result.
 //
 // cdist_grad: lanes run along rows. A block of pairs at a time is read from dy and the distances,
@@ -139,7 +139,7 @@ class DistanceTiles {
     return a + b;
   }
 
-  // Of sums the distances.
+  // Makes distances of sums.
   void Finish(int64_t row, int64_t first_of_y, int64_t column, int64_t n) const {
     if constexpr (kSumsPowers<R>) {
       T* const out = body_.out + row * pairs_.m + column;
@@ -192,7 +192,7 @@ struct DistanceGradRows {
   struct Pairs {
     T flows[kLines * kAlong], distances[kLines * kAlong];
   };
-  // Of number i of a block's rows of x, and number j of those of y.
+  // The place of number i of a block's rows of x and number j of those of y.
   int64_t Place(int64_t i, int64_t j) const {
     return body.turned ? j * kAlong + i : i * kAlong + j;
   }

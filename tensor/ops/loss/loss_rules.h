@@ -38,7 +38,7 @@ FIRN_HOST_DEVICE constexpr bool IsFarLogarithm(T x) {
 
 // The shape rule of a loss that compares inputs 0 and 1 element by element: their shapes are equal.
 absl::Status InferElementwiseLoss(InferContext& c, Reduction reduction);
-// As above for LossAttrs.
+// Like the above, for LossAttrs.
 absl::Status InferElementwiseLoss(InferContext& c);
 // An operation that compares x and y (names of inputs), without its attributes, rules and kernels.
 OpDef ElementwiseLossOp(std::string_view doc, std::string_view x = "x", std::string_view y = "y");

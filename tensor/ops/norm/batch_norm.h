@@ -14,7 +14,7 @@ struct BatchNormOptions {
   double eps = 1e-5;
   // Applied to the result in the same pass.
   FusedActivation activation = FusedActivation::kNone;
-  // Of SyncBatchNorm: the ranks whose batches count, as AllReduceOptions::group.
+  // SyncBatchNorm's: the ranks whose batches count, as AllReduceOptions::group.
   int64_t group = 0;
 };
 

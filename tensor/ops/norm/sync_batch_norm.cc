@@ -40,12 +40,12 @@ void CheckVector(const Tensor& v, const Tensor& x, const char* name) {
               kName);
 }
 
-// Of all ranks' values: [c] each, and how many values a channel has, [1].
+// Statistics of all ranks' values: [c] each, and how many values a channel has, [1].
 struct Statistics {
   Tensor mean, var, count;
 };
 
-// Of the rank's own: the mean, and the values without it.
+// Those of the rank's own values: the mean, and the values without it.
 struct Own {
   Tensor mean, centred;
 };
@@ -55,7 +55,7 @@ Own OwnOf(const Tensor& x, int64_t count) {
   for (int i = 0; i < x.rank(); ++i) {
     if (i != 1) others.push_back(i);
   }
-  // Of no values the mean is 0, and still something that the backward pass comes by.
+  // Without values the mean is 0, and still something that the backward pass comes by.
   Own own{count == 0 ? inner::ChannelSum(x) : Mean(x, others), {}};
   own.centred = ChannelAffine(x, {}, Neg(own.mean));
   return own;
@@ -71,7 +71,7 @@ Statistics Gathered(const Own& own, int64_t count, int64_t group) {
   const Tensor counts = Narrow(all, 1, 2 * c, 1);  // [ranks, 1]
   Statistics s;
   s.count = Sum(counts, {0});
-  // Of no values at all, nothing is divided by 0.
+  // Without any values nothing is divided by 0.
   const Tensor divisor = Maximum(s.count, 1);
   s.mean = Div(Sum(Mul(means, counts), {0}), divisor);
   const Tensor apart = Mul(counts, Square(Sub(means, s.mean)));

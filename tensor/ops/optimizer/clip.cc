@@ -82,7 +82,7 @@ double PartialNorm(const C* x, int64_t n, double p, double over) {
   return sum;
 }
 
-// Of all elements over `over`.
+// The norm of all elements over `over`.
 double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double p,
                  double over = 1) {
   const PartialNormFn norm = {p};

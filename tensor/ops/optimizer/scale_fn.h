@@ -7,7 +7,7 @@
 
 namespace firn {
 
-// Of an infinity or NaN.
+// For an infinity or NaN.
 template <class C>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool IsNotFinite(C x) {
   return x - x != C{0};

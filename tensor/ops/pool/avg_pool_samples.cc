@@ -33,7 +33,7 @@ bool Inside(int64_t o, int64_t p, int64_t in, const PoolAttrs& a, int i) {
   return p >= start && p < start + a.kernel[i];
 }
 
-// Of the window at `o`: PyTorch counts padding up to the padded image's end.
+// The divisor of the window at `o`: PyTorch counts padding up to the padded image's end.
 double Divisor(absl::Span<const int64_t> o, const Sizes& image, const PoolAttrs& a) {
   if (a.divisor_override != 0) return static_cast<double>(a.divisor_override);
   int64_t divisor = 1;

@@ -227,7 +227,7 @@ class MaxPlaneRows {
     }
     return strip_;
   }
-  // The first n windows' largest elements. Of half types they are rounded at once and not plane by
+  // The first n windows' largest elements. In half types they are rounded at once and not plane by
   // plane: a row of one may be shorter than a vector.
   const T* Best(int64_t n) {
     if constexpr (std::is_same_v<T, C>) {

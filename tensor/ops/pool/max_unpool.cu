@@ -66,7 +66,7 @@ struct GradBody {
   }
 };
 
-// Of windows side by side.
+// Writes windows side by side.
 template <class T, class I>
 struct WinnerFlow {
   const T* grad;

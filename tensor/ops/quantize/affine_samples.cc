@@ -12,7 +12,7 @@
 namespace firn::testing {
 namespace {
 
-// Of x's element `at`: its place in a scale for each index of `dim`.
+// The place of x's element `at` in a scale for each index of `dim`.
 int64_t PlaceOf(const RefTensor& scale, absl::Span<const int64_t> at, int64_t dim) {
   return scale.shape.rank() == 0 ? 0 : at[static_cast<size_t>(dim)];
 }
@@ -34,7 +34,7 @@ std::vector<RefTensor> Mapped(absl::Span<const RefTensor> in, size_t x, int64_t 
 }
 using At = absl::Span<const int64_t>;
 
-// Of shape [n, ...] or 0-d; multiples of it are exact in all dtypes.
+// A scale of shape [n, ...] or 0-d; multiples of it are exact in all dtypes.
 Tensor Scale() { return Values({0.125}, {}); }
 Tensor Scales() { return Values({0.125, 0.25, 0.5, 0.0625, 1, 2, 0.25, 0.125}); }
 Tensor Points(std::vector<int64_t> values) { return Cast(Indices(std::move(values)), DType::kI32); }

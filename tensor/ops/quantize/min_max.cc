@@ -122,7 +122,7 @@ Tensor MinMaxQuantize(const Tensor& x, const Tensor& qr_min, const Tensor& qr_ma
     range.low = StraightThrough(range.low, end(qr_min));
     range.high = StraightThrough(range.high, end(qr_max));
   }
-  // Of what the gradient goes through only the derivatives count.
+  // Only the derivatives count of what the gradient goes through.
   const Tensor path = o.ste_fine_grained ? Clamp(wide, range.low, range.high)
                                          : Add(wide, Clamp(wide.Detach(), range.low, range.high));
   return Cast(StraightThrough(values, path), x.dtype());

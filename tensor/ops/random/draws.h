@@ -29,7 +29,7 @@ inline Tensor Rand(const Shape& shape, DType dtype = kDefaultFloat,
                    const RandomOptions& options = {}) {
   return Rand(shape, 0, 1, dtype, options);
 }
-// Of x's shape, dtype and device.
+// Like x in shape, dtype and device.
 Tensor RandLike(const Tensor& x, inner::Real low = 0, inner::Real high = 1);
 
 // Rand under the name of the distribution.
@@ -68,7 +68,7 @@ inline Tensor Randn(const Shape& shape, DType dtype = kDefaultFloat,
                     const RandomOptions& options = {}) {
   return Randn(shape, 0, 1, dtype, options);
 }
-// Of x's shape, dtype and device.
+// Like x in shape, dtype and device.
 Tensor RandnLike(const Tensor& x, inner::Real mean = 0, inner::Real std = 1);
 
 // Randn under the name of the distribution.

@@ -17,7 +17,7 @@
 namespace firn {
 namespace {
 
-// Of the choice for elements of x.
+// The shape of the choice for elements of x.
 Shape ShapeOfKept(const Shape& x) { return Shape({CeilDiv(x.num_elements(), 8)}); }
 
 absl::Status InferDropout(InferContext& c) {

@@ -15,7 +15,7 @@ Tensor FeatureDropout(const Tensor& x, inner::Real p = 0.5, inner::Flag training
 // Dropout that keeps mean 0 and variance 1 behind Selu (Klambauer et al., 2017; PyTorch's
 // alpha_dropout): while training, each element (each channel of each sample with `per_channel`) is
 // set to Selu's least value with probability p, and all are then scaled and shifted; p = 1 gives
-// zeros. Of a dropped channel NaN and infinities become NaN, as PyTorch's do, of dropped elements
+// zeros. In a dropped channel NaN and infinities become NaN, as PyTorch's do; in dropped elements
 // they are gone. x: floating, [n, c, ...] with `per_channel`. x itself when not training. Throws on
 // a p outside [0, 1].
 Tensor AlphaDropout(const Tensor& x, inner::Real p = 0.5, inner::Flag training = true,

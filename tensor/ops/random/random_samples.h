@@ -28,7 +28,7 @@ Tensor DrawFrom(const Tensor& state, F draw) {
 
 inline Tensor State() { return Indices({7, 100}); }
 
-// Of one without options.
+// Attributes of one without options.
 struct NoAttrs {
   template <class V>
   void Visit(V&) {}

@@ -9,7 +9,7 @@
 namespace firn {
 
 // Layers of gated recurrent units (Cho et al., 2014; PyTorch's gru, whose r stands outside of the
-// product). Of each step, with gates r, z, n side by side in w_ih and w_hh,
+// product). In each step, with gates r, z, n side by side in w_ih and w_hh,
 //   r, z = sigmoid(w_ih x + b_ih + w_hh h + b_hh)
 //   n = tanh(w_in x + b_in + r (w_hn h + b_hn))      h = (1 - z) n + z h
 // x: [steps, batch, in], or [batch, steps, in] with batch_first; of one sequence [steps, in]

@@ -77,7 +77,7 @@ absl::StatusOr<RecurrentSizes> CheckLayer(const InferContext& c,
                                  w_ih.ToString(), " takes ", w_ih[1]));
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kWih, "w_ih", Shape({w_hh[0], x.dim(-1)})));
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kH0, "h0", Shape({sizes.batch, sizes.state})));
-  // Of everything that has a row for each step and sequence this is the largest.
+  // Among all that has a row for each step and sequence this is the largest.
   FIRN_RETURN_IF_ERROR(Shape::Make({sizes.rows, 4 * sizes.hidden}).status());
   return sizes;
 }

@@ -36,9 +36,9 @@ Shape SequenceShape(const Shape& x, int64_t width);
 std::vector<ArgDecl> RecurrentInputs();
 std::vector<ArgDecl> RecurrentGradInputs();
 std::vector<ArgDecl> RecurrentGradOutputs();
-// Of another input of two dimensions, as wide as x.
+// Declares another input of two dimensions, as wide as x.
 ArgDecl RecurrentMatrix(std::string_view name, bool optional = false);
-// Of what a layer keeps for its gradient, computed in and not rounded to the dtype of x.
+// Declares what a layer keeps for its gradient, computed in and not rounded to the dtype of x.
 ArgDecl KeptRows(std::string_view name);
 
 // A layer's step and its gradient written with operations: for recorded gradients, and for devices

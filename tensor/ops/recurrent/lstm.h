@@ -22,7 +22,7 @@ struct PackedLstmResult {
 };
 
 // Layers of long short-term memory (Hochreiter and Schmidhuber, 1997, with forget gates: Gers et
-// al., 2000; PyTorch's lstm). Of each step, with gates i, f, g, o side by side in w_ih and w_hh,
+// al., 2000; PyTorch's lstm). In each step, with gates i, f, g, o side by side in w_ih and w_hh,
 //   i, f, o = sigmoid(w_ih x + b_ih + w_hh h + b_hh)      g = tanh(the same)
 //   c = f c + i g      h = o tanh(c), or w_hr of that where there is a projection (Sak et al.,
 //   2014)

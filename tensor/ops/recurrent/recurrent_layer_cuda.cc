@@ -20,7 +20,7 @@ using cuda::RnnCall;
 
 enum class Lengths { kOne, kMany };
 
-// Of what kernel `kF32`, `kLengths` takes.
+// What kernel `kF32`, `kLengths` takes.
 template <F32Math kF32, Lengths kLengths>
 absl::StatusOr<RnnCall> Find(const KernelQuery& q, const CellLayerAttrs& attrs) {
   const TensorSpec &x = q.in(In::kX), &h0 = q.in(In::kH0);

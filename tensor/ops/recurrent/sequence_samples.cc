@@ -63,7 +63,7 @@ std::vector<int64_t> ByLength(const std::vector<int64_t>& lengths) {
   return order;
 }
 
-// Of the large samples: 64 sequences of 128, 126, ... steps, and how many have each step.
+// Lengths of the large samples: 64 sequences of 128, 126, ... steps, and how many have each step.
 std::vector<int64_t> LargeLengths() {
   std::vector<int64_t> lengths;
   for (int64_t length = 128; length > 0; length -= 2) lengths.push_back(length);

@@ -61,7 +61,7 @@ RefTensor Part(const RefTensor& all, int64_t i) {
   return part;
 }
 
-// Of x, the states and then weights: y and the states.
+// Gives y and the states for x, the states and then weights.
 std::vector<RefTensor> StackReference(absl::Span<const RefTensor> in, const StackAttrs& a,
                                       size_t states, LayerReference layer) {
   const size_t directions = a.bidirectional ? 2 : 1, first = 1 + states;

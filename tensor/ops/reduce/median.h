@@ -11,7 +11,7 @@ namespace firn {
 // element at the index; which one of equal elements that is, is not said. Any dtype but bool.
 // Throws when dim is out of range or has no elements.
 ValuesAndIndices Median(const Tensor& x, inner::Integer dim, inner::Flag keepdim = false);
-// Of all elements; the value alone.
+// The median of all elements; the value alone.
 Tensor Median(const Tensor& x);
 
 // The k-th smallest element along `dim`, k from 1 on, and its index (torch.kthvalue). NaN counts as

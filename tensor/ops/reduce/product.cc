@@ -204,8 +204,8 @@ struct AsLines {
 };
 
 // For u flowing into dx, what flows into x_k is dy times the sum over i != k of u_i times the
-// product of all x but x_i and x_k. Of the elements before k this is a linear scan, as of those
-// after k: with p and s the products of these, q and r the scans,
+// product of all x but x_i and x_k. Over the elements before k this is a linear scan, and so it is
+// over those after k: with p and s the products of these, q and r the scans,
 //   q_(k + 1) = x_k q_k + u_k p_k,   q_k s_k + p_k r_k.
 // In f64: products of some elements leave the range of f32 although those of all others do not.
 Tensor GradOfGradInX(const Tensor& u, const Tensor& dy, const Tensor& x, const ReduceAttrs& attrs) {

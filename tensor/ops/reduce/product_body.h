@@ -54,7 +54,7 @@ struct FarNumber {
   }
 
  private:
-  // Of a number that is not subnormal; 1024 of those that are not finite.
+  // The exponent of a number that is not subnormal; 1024 for those that are not finite.
   static FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE int64_t Exponent(double v) {
     return static_cast<int64_t>(std::bit_cast<uint64_t>(v) << 1 >> 53) - 1023;
   }

@@ -30,7 +30,7 @@ void GradSum(GradContext& g) {
   g.set_grad_input(0, SpreadReduced(g.grad_output(), g.attrs<ReduceAttrs>(), g.input_shape(0)));
 }
 
-// Of matrices; other sums over all dimensions but the channels' are channel_sum's.
+// Sums over matrices; other sums over all dimensions but the channels' are channel_sum's.
 bool SumsChannels(AttrsRef attrs, const Shape& x) {
   const DimList& dims = attrs.get<ReduceAttrs>().dims;
   return x.rank() == 2 && dims.size() == 1 && (dims[0] == 0 || dims[0] == -2);

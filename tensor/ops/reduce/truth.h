@@ -6,11 +6,11 @@
 
 namespace firn {
 
-// Whether no element over `dims` (empty: all) is zero. Of no elements: true. Any dtype, the result
+// Whether no element over `dims` (empty: all) is zero. For no elements: true. Any dtype, the result
 // is bool. Not differentiable.
 Tensor All(const Tensor& x, const DimList& dims = {}, inner::Flag keepdim = false);
 
-// Whether any element over `dims` (empty: all) is not zero; NaN is not. Of no elements: false. Any
+// Whether any element over `dims` (empty: all) is not zero; NaN is not. For no elements: false. Any
 // dtype, the result is bool. Not differentiable.
 Tensor Any(const Tensor& x, const DimList& dims = {}, inner::Flag keepdim = false);
 

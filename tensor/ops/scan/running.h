@@ -47,7 +47,7 @@ struct DiffOptions {
   Tensor prepend = {}, append = {};  // joined to x along dim first
 };
 
-// x_{i + 1} - x_i along a dimension, which becomes shorter by one, n times over (numpy.diff). Of
+// x_{i + 1} - x_i along a dimension, which becomes shorter by one, n times over (numpy.diff). With
 // bools, whether they differ. Throws on a negative n, 0-d x and a dim out of range.
 Tensor Diff(const Tensor& x, const DiffOptions& options = {});
 

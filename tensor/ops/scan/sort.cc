@@ -22,7 +22,7 @@ absl::Status InferSort(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Of the shape and the attributes of a call.
+// How a call of this shape and these attributes is ordered.
 struct Ordering {
   Lines lines;
   cpu::LineOrder order;

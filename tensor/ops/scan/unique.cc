@@ -1,7 +1,7 @@
 // unique: rows are brought into order, equal ones next to each other, by stable sorts by column
 // from the last to the first; elements are rows of one. A row that differs from the one before
-// begins a group, whose number is a running sum. As sorts are stable, a group begins with its first
-// row.
+// begins a group, whose number is a running sum. Since sorts are stable, a group begins with its
+// first row.
 
 #include "firn/tensor/ops/scan/unique.h"
 

@@ -41,8 +41,8 @@ struct ToDeviceAttrs {
 Tensor ToDevice(const Tensor& x, Device device);
 
 namespace inner {
-// Of the operation reorder: a copy of x in another layout, row-major or with channels in blocks. No
-// function calls it: Apply arranges arguments, and graphs have it where they do so once for all.
+// For the operation reorder: a copy of x in another layout, row-major or with channels in blocks.
+// No function calls it: Apply arranges arguments, and graphs have it where they do so once for all.
 struct ReorderAttrs {
   int64_t channel_block = 0;  // 0: row-major
   template <class V>

@@ -25,7 +25,7 @@ Tensor PixelShuffle(const Tensor& x, inner::Integer upscale);
 Tensor PixelUnshuffle(const Tensor& x, inner::Integer downscale);
 
 namespace inner {
-// Of roll_dim: 0 <= dim < rank, 0 <= shift < the size there.
+// Attributes of roll_dim: 0 <= dim < rank, 0 <= shift < the size there.
 struct RollDimAttrs {
   int64_t dim = 0, shift = 0;
   template <class V>

@@ -17,7 +17,7 @@ inline Tensor Reshape(const Tensor& x, const Shape& shape) { return Reshape(x, s
 inline Tensor Reshape(const Tensor& x, std::initializer_list<int64_t> shape) {
   return Reshape(x, absl::Span<const int64_t>(shape.begin(), shape.size()));
 }
-// As Reshape, but throws where a copy would be needed.
+// Like Reshape, but throws where a copy would be needed.
 Tensor View(const Tensor& x, const Shape& shape);
 
 namespace inner {

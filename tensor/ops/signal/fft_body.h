@@ -81,7 +81,7 @@ class FftPlan {
   std::unique_ptr<const PrimeFft<T>> prime_;  // where a line alone does better than by a chirp
 };
 
-// Of Bluestein's method: exp(-pi i t^2 / n), and the transform of its conjugate, divided by its
+// For Bluestein's method: exp(-pi i t^2 / n), and the transform of its conjugate, divided by its
 // length.
 template <class T>
 struct FftPlan<T>::Chirp {

@@ -40,7 +40,7 @@ struct Roots {
     }
   }
 
-  // Of the angle 2 pi t / n.
+  // Cosine and sine of the angle 2 pi t / n.
   static std::pair<double, double> CosSin(int64_t t, int64_t n) {
     constexpr double kPi = 3.14159265358979323846;
     int64_t eighths = 8 * (t % n);  // of a circle, in parts of 1 / n

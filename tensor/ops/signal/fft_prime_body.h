@@ -51,7 +51,7 @@ class PrimeFft {
     }
   }
 
-  // As LineFft::Run; `write` may write to b.
+  // Like LineFft::Run; `write` may write to b.
   template <class Read, class Write>
   void Run(const Read& read, SplitComplex<T> a, SplitComplex<T> b, const Write& write) const {
     const Number<T> first = read.template At<T>(0);

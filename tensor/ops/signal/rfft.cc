@@ -1,4 +1,4 @@
-// rfft, irfft: as fft (fft.cc), of real lines (fft_real_body.h). Of rfft's coefficients those that
+// rfft, irfft: as fft (fft.cc), of real lines (fft_real_body.h). For rfft's coefficients those that
 // stand for two count twice in irfft, and so half in rfft's gradient and twice in irfft's.
 
 #include <algorithm>

@@ -63,7 +63,7 @@ std::vector<RefTensor> ReferenceStft(absl::Span<const RefTensor> in, AttrsRef at
   return {y};
 }
 
-// Of both directions, whose options have the same names.
+// Options of both directions, whose options have the same names.
 template <class Options>
 Options OptionsOf(In in, const StftAttrs& a) {
   return {.hop = a.hop,

@@ -98,7 +98,7 @@ struct ImageAugmentationOptions {
 };
 
 // Images moved, scaled, turned, distorted, and their brightness, contrast and noise changed, drawn
-// for each sample: NNabla's image_augmentation with its options. Of a scaled image a place is drawn
+// for each sample: NNabla's image_augmentation with its options. In a scaled image a place is drawn
 // from which the result is cut. Samples are bilinear, the outermost elements lie beyond the edges.
 // NNabla defines no gradient; here none flows back.
 // x: [n, c, h, w], floating      y: [n, c, shape's h, w]

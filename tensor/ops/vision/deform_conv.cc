@@ -1,5 +1,5 @@
-// As unfold and a product: the columns of the windows are sampled by GridSample at the places of
-// their taps, for each part of the channels as for a sample of its own.
+// Computed as unfold and a product: the columns of the windows are sampled by GridSample at the
+// places of their taps, for each part of the channels as for a sample of its own.
 
 #include "firn/tensor/ops/vision/deform_conv.h"
 

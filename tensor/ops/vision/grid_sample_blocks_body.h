@@ -86,7 +86,8 @@ class GridBlock {
       }
     }
   }
-  // Of all taps of all places that there is room for: tap t of place p has number t * room() + p.
+  // How many taps all places have that there is room for: tap t of place p has number t * room() +
+  // p.
   int64_t slots() const { return taps_ * room_; }
   bool inside(int64_t slot) const { return elements_[slot] >= 0; }
 

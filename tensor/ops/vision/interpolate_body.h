@@ -65,7 +65,7 @@ struct ResampleRule {
     return static_cast<int64_t>(std::floor(at)) - (cubic ? 1 : 0);
   }
 
-  // Of element i; of antialiased ones up to a common factor.
+  // The weight of element i; for antialiased ones up to a common factor.
   FIRN_HOST_DEVICE double Weight(int64_t i, double at) const {
     if (mode == InterpolateMode::kNearest || mode == InterpolateMode::kNearestExact) return 1;
     double d = static_cast<double>(i) - at;

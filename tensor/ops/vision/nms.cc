@@ -59,7 +59,7 @@ size_t BytesOfLine(int64_t n) {
   return (cpu::NmsTree<T>::WorkspaceBytes(n) + 63) / 64 * 64;
 }
 
-// Of each thread's line.
+// What each thread's line takes.
 size_t MaskWorkspace(const KernelQuery& q) {
   const Shape& shape = q.in(1).shape;
   if (shape.num_elements() == 0) return 0;
@@ -129,7 +129,7 @@ Tensor OfMiddles(const Tensor& boxes) {
   const Tensor middle = Slice(boxes, -1, 0, 2), half = Mul(Slice(boxes, -1, 2, 4), 0.5);
   return Concat({Sub(middle, half), Add(middle, half)}, -1);
 }
-// Of any two opposite corners the upper, left and the lower, right one.
+// Gives the upper, left and the lower, right corner of any two opposite ones.
 Tensor OfCorners(const Tensor& boxes) {
   const Tensor a = Slice(boxes, -1, 0, 2), b = Slice(boxes, -1, 2, 4);
   return Concat({Minimum(a, b), Maximum(a, b)}, -1);

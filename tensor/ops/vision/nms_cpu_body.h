@@ -24,7 +24,7 @@ namespace firn::cpu {
 template <class T>
 class NmsTree {
  public:
-  // Of a line of n boxes. The workspace is aligned to 64 bytes.
+  // What a line of n boxes takes. The workspace is aligned to 64 bytes.
   static size_t WorkspaceBytes(int64_t n) {
     return static_cast<size_t>(BlocksFor(n)) * sizeof(Block) +
            2 * static_cast<size_t>(n) * sizeof(Item) + 64;
@@ -37,7 +37,7 @@ class NmsTree {
     sorted_ = list_ + n;
   }
 
-  // As NmsMaskBody: n boxes in falling order, which are candidates; groups may be null.
+  // Like NmsMaskBody: n boxes in falling order, which are candidates; groups may be null.
   void Run(int64_t n, const T* boxes, const bool* candidates, const int64_t* groups, bool* kept) {
     boxes_ = boxes;
     kept_ = kept;
@@ -88,7 +88,7 @@ class NmsTree {
   static constexpr int kMostLevels = 16;
 
   static int64_t BlocksOver(int64_t n) { return (n + kWidth - 1) / kWidth; }
-  // Of all levels.
+  // How many all levels have.
   static int64_t BlocksFor(int64_t n) {
     int64_t all = kFew / kWidth;
     for (int64_t level = BlocksOver(n);; level = BlocksOver(level)) {

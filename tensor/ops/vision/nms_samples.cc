@@ -57,7 +57,7 @@ RefTensor ListOf(const std::vector<size_t>& list) {
   return y;
 }
 
-// Of which the second and third overlap the first by 0.6 and 0.36, the fourth overlaps none.
+// Boxes, of which the second and third overlap the first by 0.6 and 0.36, the fourth overlaps none.
 Tensor Boxes() {
   return Values({0, 0, 4, 4, 1, 0, 5, 4, 0, 2, 4.5, 6, 8, 8, 9, 10, 0.5, 0.5, 4, 4.5}, {5, 4});
 }

@@ -46,7 +46,7 @@ bool IsOutside(double place, const Side& s, const ResizeOptions& o) {
          !(place >= 0 && place <= static_cast<double>(s.in - 1));
 }
 
-// i / scale. Of sizes without rounding where it is a whole number: the nearest element depends on
+// i / scale. From sizes without rounding where it is a whole number: the nearest element depends on
 // that.
 double Unscaled(double i, const Side& s) {
   if (s.scaled) return i / s.scale;
@@ -149,7 +149,7 @@ Row RowOf(double place, const Side& s, const ResizeOptions& o) {
   return row;
 }
 
-// Of a table: a constant of graphs, which follows from sizes and options alone.
+// A table as a tensor: a constant of graphs, which follows from sizes and options alone.
 template <class T>
 Tensor Constant(std::vector<T> numbers, const Shape& shape, Device device) {
   const NoCaptureScope no_capture;

@@ -46,7 +46,7 @@ constexpr auto WordsOf(ResizeNearest) {
 }
 
 struct ResizeOptions {
-  // One of the two, a number for each of `dims`. Of scales the size is rounded down.
+  // One of the two, a number for each of `dims`. By scales the size is rounded down.
   std::vector<int64_t> sizes = {};
   std::vector<double> scales = {};
   DimList dims = {};  // none: all

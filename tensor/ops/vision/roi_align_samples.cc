@@ -49,7 +49,7 @@ void ForEachProduct(const Shape& x, const RefTensor& boxes, const RoiAlignAttrs&
   });
 }
 
-// Of two samples, one beyond the edges, one small; none has a number of samples that rounds.
+// Boxes of two samples, one beyond the edges, one small; none has a number of samples that rounds.
 Tensor Boxes() {
   return Values({0, 0.25, 0.5, 3.5, 4.75, 1, -3.25, 1.5, 6.5, 8.25, 1, 1.5, 2, 1.75, 2.25}, {3, 5});
 }

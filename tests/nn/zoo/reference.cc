@@ -2,18 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <string_view>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "benchmarks/hash_values.h"
 #include "firn/device/status_macros.h"
+#include "firn/nn/zoo/zoo.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "firn/tensor/pending.h"
 
 namespace firn::testing {
 namespace {
@@ -91,6 +98,33 @@ ZooReference ReadZooReference(const std::string& name) {
     RaiseStatus(InvalidArgument("there is no reference of ", name), "ReadZooReference");
   }
   return r;
+}
+
+std::vector<std::string> ChosenNetworks() {
+  const char* const asked = std::getenv("FIRN_ZOO");
+  if (asked != nullptr && std::string_view(asked) == "all") return zoo::Names();
+  if (asked != nullptr) return absl::StrSplit(asked, ',');
+  std::map<std::string, const zoo::Network*> smallest;
+  for (const std::string& name : zoo::Names()) {
+    const zoo::Network& network = zoo::Find(name);
+    const zoo::Network*& known = smallest[network.family];
+    if (known == nullptr || network.parameters < known->parameters) known = &network;
+  }
+  std::vector<std::string> names;
+  for (const auto& [family, network] : smallest) names.push_back(network->name);
+  return names;
+}
+
+std::unique_ptr<nn::Module> MakeFromZoo(const std::string& name, const zoo::Options& options) {
+  std::unique_ptr<nn::Module> net = zoo::MakeModule(name, options);
+  const std::vector<Tensor> parameters = net->parameters();
+  if (std::any_of(parameters.begin(), parameters.end(), IsPending)) {
+    const NoGradScope no_grad;
+    net->Eval();
+    zoo::Call(*net, InputsOf(ReadZooReference(name)));
+    net->Train();
+  }
+  return net;
 }
 
 void FillByNames(nn::Module& net) {

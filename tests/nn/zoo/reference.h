@@ -4,10 +4,12 @@
 // What PyTorch makes of a network of the zoo (make_references.py), and how both are filled.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "firn/nn/module.h"
+#include "firn/nn/zoo/network.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::testing {
@@ -31,6 +33,11 @@ inline constexpr double kZooRate = 0.01;  // of that step
 std::vector<std::string> ZooReferences();
 // Throws when the file is none.
 ZooReference ReadZooReference(const std::string& name);
+
+// The smallest network of each family; with FIRN_ZOO=all every one, with FIRN_ZOO=a,b those.
+std::vector<std::string> ChosenNetworks();
+// A network of the zoo with the sizes that are left to the first input.
+std::unique_ptr<nn::Module> MakeFromZoo(const std::string& name, const zoo::Options& options = {});
 
 // Fills parameters and buffers by their names.
 void FillByNames(nn::Module& net);

@@ -5,22 +5,19 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "absl/strings/str_split.h"
+#include "firn/autograd/graph/capture.h"
 #include "firn/autograd/graph/freeze_list.h"
+#include "firn/autograd/graph/quantize.h"
 #include "firn/io/onnx/onnx.h"
 #include "firn/io/onnx/onnx_export.h"
+#include "firn/nn/summary.h"
 #include "firn/optim/optimizers.h"
 #include "firn/tensor/ops.h"
-#include "firn/tensor/pending.h"
 #include "firn/tensor/precision.h"
 #include "tests/io/test_files.h"
 #include "tests/nn/zoo/reference.h"
@@ -37,21 +34,8 @@ class Zoo : public ::testing::TestWithParam<std::string> {
   void TearDown() override { SetWinogradAllowed(true); }
 };
 
-// With the sizes that are left to the first input.
-std::unique_ptr<nn::Module> Made(const std::string& name, const Options& options = {}) {
-  std::unique_ptr<nn::Module> net = MakeModule(name, options);
-  const std::vector<Tensor> parameters = net->parameters();
-  if (std::any_of(parameters.begin(), parameters.end(), IsPending)) {
-    const NoGradScope no_grad;
-    net->Eval();
-    Call(*net, testing::InputsOf(testing::ReadZooReference(name)));
-    net->Train();
-  }
-  return net;
-}
-
 std::unique_ptr<nn::Module> Filled(const std::string& name) {
-  std::unique_ptr<nn::Module> net = Made(name, {.dropout = 0});
+  std::unique_ptr<nn::Module> net = testing::MakeFromZoo(name, {.dropout = 0});
   testing::FillByNames(*net);
   return net;
 }
@@ -59,7 +43,7 @@ std::unique_ptr<nn::Module> Filled(const std::string& name) {
 TEST_P(Zoo, HasThePublishedParameters) {
   const Network& network = Find(GetParam());
   const ZooReference want = testing::ReadZooReference(GetParam());
-  const std::unique_ptr<nn::Module> net = Made(GetParam());
+  const std::unique_ptr<nn::Module> net = testing::MakeFromZoo(GetParam());
   EXPECT_EQ(testing::NamesOf(*net), want.names) << *net;
   EXPECT_EQ(net->num_parameters(), want.parameters);
   EXPECT_EQ(network.parameters, want.parameters);
@@ -123,23 +107,43 @@ TEST_P(Zoo, FreezesExportsAndIsReadAgainWithTheSameBits) {
   EXPECT_EQ(io::ImportOnnx(path).network.Call(inputs)[0].ToVector<float>(), bits);
 }
 
-// The smallest network of each family; with FIRN_ZOO=all every one, with FIRN_ZOO=a,b those.
-std::vector<std::string> Chosen() {
-  const char* const asked = std::getenv("FIRN_ZOO");
-  if (asked != nullptr && std::string_view(asked) == "all") return Names();
-  if (asked != nullptr) return absl::StrSplit(asked, ',');
-  std::map<std::string, const Network*> smallest;
-  for (const std::string& name : Names()) {
-    const Network& network = Find(name);
-    const Network*& known = smallest[network.family];
-    if (known == nullptr || network.parameters < known->parameters) known = &network;
-  }
-  std::vector<std::string> names;
-  for (const auto& [family, network] : smallest) names.push_back(network->name);
-  return names;
+// Whether it takes one image and gives a score for each class.
+bool ClassifiesImages(const Network& network) {
+  return network.classes > 0 && network.inputs.size() == 1 && network.inputs[0].shape.rank() == 3 &&
+         network.inputs[0].count == 0;
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, Zoo, ::testing::ValuesIn(Chosen()),
+TEST_P(Zoo, GivesNearlyTheSameInBytes) {
+  if (!ClassifiesImages(Find(GetParam()))) GTEST_SKIP() << "it does not classify images";
+  const ZooReference want = testing::ReadZooReference(GetParam());
+  const std::unique_ptr<nn::Module> net = Filled(GetParam());
+  net->Eval();
+  const NoGradScope no_grad;
+  const std::vector<Tensor> inputs = testing::InputsOf(want);
+  const auto forward = [&](absl::Span<const Tensor> in) { return TensorList{Call(*net, in)}; };
+  Captured captured = Capture(forward, inputs);
+  StaticGraph graph = StaticGraph::Compile(Quantize(captured.graph, {{inputs[0]}}).value()).value();
+  const Tensor y = captured.outputs[0].Flatten(), bytes = graph.Call(inputs)[0].Flatten();
+  EXPECT_GT(CosineSimilarity(y, bytes, 0).Item(), 0.97);
+}
+
+// Products and convolutions of one sample of the published size.
+TEST_P(Zoo, HasThePublishedMultiplyAdds) {
+  const Network& network = Find(GetParam());
+  if (network.giga_multiply_adds == 0) GTEST_SKIP() << "they are not published";
+  const std::unique_ptr<nn::Module> net = MakeModule(GetParam());
+  std::vector<Tensor> inputs;
+  for (const Input& input : network.inputs) {
+    std::vector<int64_t> sizes = {1};
+    sizes.insert(sizes.end(), input.shape.begin(), input.shape.end());
+    inputs.push_back(Zeros(Shape(sizes), input.count > 0 ? DType::kI64 : DType::kF32));
+  }
+  const nn::SummaryTable table = nn::Summarise(*net, "", [&] { Call(*net, inputs); });
+  EXPECT_NEAR(static_cast<double>(table.multiply_adds) / 1e9, network.giga_multiply_adds,
+              0.01 * network.giga_multiply_adds);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, Zoo, ::testing::ValuesIn(testing::ChosenNetworks()),
                          [](const auto& param) { return param.param; });
 
 TEST(ZooNames, EveryNetworkHasAReference) { EXPECT_EQ(Names(), testing::ZooReferences()); }

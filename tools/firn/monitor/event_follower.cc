@@ -78,7 +78,7 @@ class EventFollower final : public Follower {
         row.newest.pop_back();
         --row.count;
       }
-      // Of those that made room for newer ones the steps are not known, but the first.
+      // The steps of those that made room for newer ones are not known, but for the first.
       if (row.first_step >= step) row.count = 0;
     }
   }

@@ -97,7 +97,7 @@ class Follower {
   void KeepGraph(std::vector<io::EventGraphNode> nodes);
   // What a node takes of the room.
   static int64_t BytesOf(const io::EventGraphNode& node);
-  // As much of a name as is kept.
+  // So much of a name is kept.
   std::string Name(std::string_view name) const;
 
   Rooms* const rooms_;

@@ -78,7 +78,7 @@ bool IsNumber(const RecordValue& value) {
 
 constexpr size_t kMostFields = 1000;
 
-// Of CSV and JSON lines, a number makes a point where the x of the record is one, too. That is the
+// In CSV and JSON lines a number makes a point where the x of the record is one, too. That is the
 // first one, but where XColumnOf finds a better one, which the first one then is no curve beside.
 class CsvFollower final : public LineFollower {
  public:

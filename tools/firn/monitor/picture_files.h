@@ -52,7 +52,7 @@ class PictureShelf {
   explicit PictureShelf(const MonitorLimits& limits) : limits_(limits) {}
   // All pictures of the folder are told again after Begin.
   void Begin() { rows_.clear(); }
-  // Of at most 200 folders.
+  // Takes files of at most 200 folders.
   void Add(const PictureFile& file);
   // Whether there have been more.
   bool refused() const { return refused_; }

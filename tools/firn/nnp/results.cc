@@ -28,7 +28,7 @@ bool IsPlain(const std::string& name) {
   });
 }
 
-// As Python writes a float: the fewest digits that give it back.
+// The way Python writes a float: the fewest digits that give it back.
 std::string NumberText(double value) {
   if (std::isnan(value)) return "nan";
   char text[32];

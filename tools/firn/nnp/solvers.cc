@@ -47,7 +47,7 @@ class Arguments {
   }
   // Added to gradients.
   double decay() const { return solver_.weight_decay; }
-  // Of a solver that has its own: for this step the optimizer's, if it says one.
+  // The decay of a solver that has its own: for this step the optimizer's, if it says one.
   double Decay(const char* own) const { return decay() > 0 ? decay() : (*this)(own); }
 
  private:

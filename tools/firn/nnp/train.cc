@@ -292,7 +292,8 @@ class TrainingRun {
     return rounds == 0 ? 0 : sum / static_cast<double>(rounds);
   }
 
-  // As NNabla: the error that decides is that of the monitor "valid_error", 0 where there is none.
+  // Does what NNabla does: the error that decides is that of the monitor "valid_error", 0 where
+  // there is none.
   std::vector<double> Evaluate() {
     std::vector<double> errors;
     double deciding = 0;

@@ -16,7 +16,7 @@ struct NnpTraining {
   std::string output;      // a folder
   bool resume = false;     // goes on with the newest results_current_<epoch>.nnp there
   DataPlaces data;
-  // Of the parameters that are drawn: a file of some lines may ask for any number.
+  // What parameters that are drawn may take: a file of some lines may ask for any number.
   int64_t max_gib = 16;
 };
 

@@ -37,7 +37,7 @@ Options ImageOptions(const Config& config) {
   return options;
 }
 
-// Of pictures, whose pixels become numbers from 0 to 1 and are normalised then.
+// Made of pictures, whose pixels become numbers from 0 to 1 and are normalised then.
 TrainingData Classes(io::DatasetPtr samples, int64_t classes, double mean = 0, double stddev = 1) {
   TrainingData data{.samples = std::move(samples), .outputs = classes, .classes = true};
   data.info.pixel_scale = 1.0 / 255;

@@ -5,13 +5,13 @@
 
 namespace firn::io::internal {
 
-// The way from `from` to `to`, 1 being all of it; beyond both ends too. Of bytes as Pillow's
-// Image.blend: the fraction is cut off.
+// The way from `from` to `to`, 1 being all of it; beyond both ends too. Bytes become what
+// Pillow's Image.blend makes: the fraction is cut off.
 inline uint8_t Blend(uint8_t from, uint8_t to, float part) {
   const float v = static_cast<float>(from) + part * static_cast<float>(to - from);
   return static_cast<uint8_t>(v > 0 ? (v < 255 ? v : 255) : 0);
 }
-// As torchvision's _blend of tensors.
+// Does what torchvision's _blend does to tensors.
 inline float Blend(float from, float to, float part) {
   const float v = part * to + (1 - part) * from;
   return v < 0 ? 0 : v > 1 ? 1 : v;

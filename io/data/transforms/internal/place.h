@@ -12,7 +12,7 @@ namespace firn::io::internal {
 // How a part of an image is drawn: by its share of the area and its shape.
 struct PartDraw {
   Interval scale;  // of the area
-  // Of one side by the other, uniform in its logarithm: width / height, or `tall` the other way.
+  // One side by the other, uniform in its logarithm: width / height, or `tall` the other way.
   Interval ratio;
   bool tall = false;
   bool whole = true;  // the part may be as large as the image

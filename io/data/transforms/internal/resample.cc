@@ -59,7 +59,7 @@ struct Window {
   std::vector<double> weights;
 };
 
-// Of result i, Pillow's precompute_coeffs with the triangle filter.
+// For result i, as Pillow's precompute_coeffs with the triangle filter.
 void BlurredWindow(int64_t i, int64_t in, double scale, Window* window) {
   const double width = std::max(scale, 1.0);
   const double center = (static_cast<double>(i) + 0.5) * scale;

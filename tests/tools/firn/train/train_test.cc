@@ -311,8 +311,9 @@ TEST(TrainTest, Mistakes) {
   EXPECT_EQ(o.out, "");
   EXPECT_THAT(
       o.err,
-      HasSubstr("train.json: $.model.name: expected one of mlp, layers, file, lenet, resnet, "
-                "resnet18, got the text \"lenett\" (did you mean 'lenet'?)"));
+      HasSubstr("train.json: $.model.name: expected mlp, layers, file or a network of `firn zoo "
+                "list` that gives scores for an image, got \"lenett\"; of "));
+  EXPECT_THAT(o.err, HasSubstr("the nearest are lenet"));
   config["model"] = {{"name", "mlp"}};
   config["data"] = {{"kind", "mnist"}, {"folder", "nowhere"}};
   EXPECT_THAT(Firn({"train", WriteConfig("mistake", config)}).err, HasSubstr("mistake/nowhere"));
