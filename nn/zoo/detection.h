@@ -44,7 +44,7 @@ Tensor BoxRows(const Tensor& x, int64_t anchors);
 Tensor GridColumns(int64_t width, const Tensor& like);
 Tensor GridRows(int64_t height, const Tensor& like);
 
-// Of YOLO v2 and v3, boxes that a cell of a grid proposes.
+// Boxes that a cell of a grid proposes, in YOLO v2 and v3.
 struct YoloGrid {
   int64_t stride = 32;                              // pixels of a cell
   std::vector<std::array<double, 2>> anchors = {};  // widths and heights, in pixels

@@ -16,7 +16,7 @@ constexpr std::array<int64_t, 14> kChannels = {32,  64,  128, 128, 256, 256,  51
 
 int64_t Stride(size_t i) { return i == 0 || (i > 1 && kChannels[i] > kChannels[i - 1]) ? 2 : 1; }
 
-// Of what layer i makes.
+// The channels that layer i makes.
 int64_t Channels(const MobilenetV1Options& o, size_t i) {
   return std::max<int64_t>(8, static_cast<int64_t>(static_cast<double>(kChannels[i]) * o.width));
 }

@@ -166,7 +166,7 @@ Tensor Ssdlite::Forward(const Tensor& x) {
 
 namespace {
 
-// Of the default boxes, with the image's sides as 1.
+// The sides of a default box, with the image's as 1.
 struct Size {
   double width, height;
 };

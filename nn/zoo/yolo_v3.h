@@ -59,7 +59,7 @@ class YoloV3Head final : public nn::LayerWithOptions<YoloV3HeadOptions> {
 
 struct YoloV3Options {
   int64_t classes = 80;
-  // Of grids with cells of 32, 16 and 8 pixels, those for COCO.
+  // Grids with cells of 32, 16 and 8 pixels, with the anchors for COCO.
   std::vector<YoloGrid> grids = {{32, {{116, 90}, {156, 198}, {373, 326}}},
                                  {16, {{30, 61}, {62, 45}, {59, 119}}},
                                  {8, {{10, 13}, {16, 30}, {33, 23}}}};
