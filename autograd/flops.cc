@@ -36,6 +36,13 @@ FIRN_REGISTER_FLOPS(matmul) {
   return ProductFlops(call, a.dim(transposed ? -2 : -1));
 }
 
+// Both products, q k^T and its softmax times v; masks hide nothing from the count.
+FIRN_REGISTER_FLOPS(scaled_dot_product_attention) {
+  const Shape &q = call.in(0).shape, &k = call.in(1).shape;
+  return ProductFlops(call, k.dim(-2)) +
+         2.0 * static_cast<double>(q.num_elements()) * static_cast<double>(k.dim(-2));
+}
+
 double ConvFlops(const KernelQuery& call) {
   return FlopsOf(ConvForward(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));
 }

@@ -1,5 +1,6 @@
 #include "firn/nn/zoo/network.h"
 
+#include <limits>
 #include <string>
 
 #include "firn/device/edit_distance.h"
@@ -52,6 +53,11 @@ void CheckOptions(const Network& network, const Options& options) {
   if (!network.has_small_stem && options.small_images) {
     RaiseStatus(InvalidArgument(network.name, " has no first layer for small images"), "zoo");
   }
+}
+
+void ExpectPositive(const char* option, double value, const char* where) {
+  if (value > 0 && value < std::numeric_limits<double>::infinity()) return;
+  RaiseStatus(InvalidArgument("expected a positive ", option, ", got ", value), where);
 }
 
 void ExpectNoClasses(const Options& options, const std::string& network) {

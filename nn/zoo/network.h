@@ -58,6 +58,7 @@ struct Network {
   // it is published; 0: it is not.
   double giga_multiply_adds = 0;
   bool any_channels = false, has_small_stem = false;  // which of Options it takes
+  bool of_pixels_or_boxes = false;  // the result scores classes, but is not [n, classes]
   // Throws for options that it does not take, as classes of a network that has none.
   std::function<std::unique_ptr<nn::Module>(const Options& options)> make = {};
 };
@@ -75,6 +76,8 @@ double DropoutOr(const Options& options, double published);
 int64_t ChannelsOr(const Options& options, int64_t published);
 // Throws for options that the network does not take.
 void CheckOptions(const Network& network, const Options& options);
+// Throws unless an option of `where` is a positive number.
+void ExpectPositive(const char* option, double value, const char* where);
 // Throws that `network` has no classes to choose when the options do.
 void ExpectNoClasses(const Options& options, const std::string& network);
 
@@ -97,6 +100,33 @@ std::function<std::unique_ptr<nn::Module>(const Options&)> MakerOf(F of, std::st
   return [of, name = std::move(name)](const Options& options) {
     return std::make_unique<M>(of(name, options));
   };
+}
+
+// What a family whose networks are torchvision's classifiers keeps of each.
+template <class O>
+struct PublishedClassifier {
+  O options;
+  int64_t parameters = 0;
+  double giga_multiply_adds = 0;
+  int64_t side = 224;  // of the image
+};
+template <class O>
+using PublishedClassifiers = std::map<std::string, PublishedClassifier<O>>;
+
+// The rows of such a family: ClassifiersOf<Alexnet>(All(), AlexnetOf, kPaper).
+template <class M, class F>
+std::vector<Network> ClassifiersOf(const PublishedClassifiers<typename M::Options>& family, F of,
+                                   const std::string& paper) {
+  std::vector<Network> networks;
+  for (const auto& [name, published] : family) {
+    networks.push_back(OfTorchvision({.name = name,
+                                      .paper = paper,
+                                      .inputs = {Image(published.side)},
+                                      .parameters = published.parameters,
+                                      .giga_multiply_adds = published.giga_multiply_adds,
+                                      .make = MakerOf<M>(of, name)}));
+  }
+  return networks;
 }
 
 }  // namespace firn::zoo

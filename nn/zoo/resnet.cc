@@ -74,8 +74,10 @@ Resnet::Resnet(const Options& options)
       conv1_(Add<nn::Conv2d>("conv1", options.small_images ? ConvOf(options.channels, 64, 3)
                                                            : ConvOf(options.channels, 64, 7, 2))),
       bn1_(Add<nn::BatchNorm2d>("bn1", {.channels = 64, .activation = FusedActivation::kRelu})),
-      layers_(AddLayers(options)),
-      fc_(Add<nn::Linear>("fc", {.in = options.bottleneck ? 2048 : 512, .out = options.classes})) {}
+      layers_(AddLayers(options)) {
+  if (options.classes == 0) return;
+  fc_ = &Add<nn::Linear>("fc", {.in = options.bottleneck ? 2048 : 512, .out = options.classes});
+}
 
 std::array<nn::ModuleList<ResnetUnit>*, 4> Resnet::AddLayers(const Options& options) {
   std::array<nn::ModuleList<ResnetUnit>*, 4> layers;
@@ -115,7 +117,10 @@ std::array<Tensor, 4> Resnet::Stages(const Tensor& x) {
   return made;
 }
 
-Tensor Resnet::Forward(const Tensor& x) { return fc_(Mean(Stages(x)[3], {2, 3})); }
+Tensor Resnet::Forward(const Tensor& x) {
+  const Tensor means = Mean(Stages(x)[3], {2, 3});
+  return fc_ == nullptr ? means : (*fc_)(means);
+}
 
 namespace {
 

@@ -52,7 +52,7 @@ struct ResnetOptions {
   std::vector<int64_t> units = {2, 2, 2, 2};  // of 64, 128, 256 and 512 channels
   bool bottleneck = false;
   int64_t groups = 1, group_width = 64;  // see ResnetUnitOptions
-  int64_t channels = 3, classes = 1000;
+  int64_t channels = 3, classes = 1000;  // without classes there is no last layer
   // Of the last stages, as of a network whose result is as large as that of one with fewer strides
   // (torchvision's replace_stride_with_dilation): whether its stride becomes a dilation.
   std::array<bool, 3> dilated = {false, false, false};
@@ -70,8 +70,8 @@ struct ResnetOptions {
   }
 };
 
-// x: [n, channels, h, w]      y: [n, classes]
-// Children: conv1, bn1, layer1.0 ... layer4.n, fc.
+// x: [n, channels, h, w]      y: [n, classes], without classes the means that fc would see
+// Children: conv1, bn1, layer1.0 ... layer4.n, with classes fc.
 class Resnet final : public nn::LayerWithOptions<ResnetOptions> {
  public:
   // Throws unless `units` are four positive numbers.
@@ -90,7 +90,7 @@ class Resnet final : public nn::LayerWithOptions<ResnetOptions> {
   nn::Conv2d& conv1_;
   nn::BatchNorm2d& bn1_;
   std::array<nn::ModuleList<ResnetUnit>*, 4> layers_;
-  nn::Linear& fc_;
+  nn::Linear* fc_ = nullptr;  // null without classes
 };
 
 // Options of "resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "resnext50_32x4d",

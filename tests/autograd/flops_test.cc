@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "firn/tensor/ops/attention/attention.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/problems/conv_problem.h"
 
@@ -25,6 +26,12 @@ TEST(FlopsTest, AMatrixProductTakesTwoForEachMultiplyAdd) {
             2 * 7 * 2 * 3 * 5);
   EXPECT_EQ(Flops("matmul", {{3}, {3}}, Shape(), MatmulAttrs{}), 2 * 3);
   EXPECT_EQ(Flops("linear", {{4, 3}, {5, 3}, {5}}, {4, 5}), 2 * 4 * 3 * 5);
+}
+
+TEST(FlopsTest, AttentionIsTwoProducts) {
+  EXPECT_EQ(Flops("scaled_dot_product_attention", {{2, 4, 5, 8}, {2, 2, 7, 8}, {2, 2, 7, 6}},
+                  {2, 5, 4, 6}, AttentionAttrs{}),
+            2 * 2 * 4 * 5 * 7 * (8 + 6));
 }
 
 TEST(FlopsTest, AConvolutionAndItsGradientsTakeTheSame) {

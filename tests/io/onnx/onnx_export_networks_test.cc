@@ -213,6 +213,19 @@ TEST(OnnxExportNetworks, ATransformerComesBackWithTheSameBits) {
   ExpectSameBits(net, dynamic.again, Randint(0, 32, {5, 7}));
 }
 
+// Sums of so many products are made in parts, and the bias is the first of them.
+TEST(OnnxExportNetworks, LinearLayersOfManyFeaturesComeBackWithTheSameBits) {
+  ManualSeed(4);
+  nn::Linear net({.in = 3000, .out = 20});
+  for (const Shape& shape : {Shape({5, 2, 3000}), Shape({5, 2, 3, 3000}), Shape({3000})}) {
+    SCOPED_TRACE(shape.ToString());
+    const Tensor x = Randn(shape);
+    ExpectSameBits(net, Export(net, x, {.dynamic_batch = shape.rank() > 1}).again, x);
+  }
+  const Exported dynamic = Export(net, Randn({5, 2, 3000}), {.dynamic_batch = true});
+  ExpectSameBits(net, dynamic.again, Randn({3, 2, 3000}));
+}
+
 // Older opsets have to write what attention and Gelu are as several nodes, which round otherwise.
 TEST(OnnxExportNetworks, ATransformerOfOlderOperatorsIsNear) {
   ManualSeed(3);

@@ -78,8 +78,8 @@ ModelMaker ParseMlp(const Config& config) {
 
 // Whether a network takes one image and gives a score for each class.
 bool Classifies(const zoo::Network& network) {
-  return network.classes > 0 && network.inputs.size() == 1 && network.inputs[0].count == 0 &&
-         network.inputs[0].shape.rank() == 3;
+  return network.classes > 0 && !network.of_pixels_or_boxes && network.inputs.size() == 1 &&
+         network.inputs[0].count == 0 && network.inputs[0].shape.rank() == 3;
 }
 
 std::vector<std::string> Classifiers() {
