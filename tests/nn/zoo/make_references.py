@@ -16,7 +16,11 @@ lines of a file, which zoo_test.cc reads:
     shape 2 1000             of the result
     largest 12.5             of its absolute values
     values 64 ...            of the result, so many of them evenly spread, in evaluation mode
+    single 0.4               how far PyTorch's result in f32 is from that, relative to the largest; where
+                             nothing stands it is below SINGLE
     losses 6.9 6.5           in training without dropout: before and after a step of SGD
+    other aux1 12.5 16 ...   of what a method gives beside the result: the largest absolute value, and
+                             so many evenly spread
 
 The loss is the mean of cross entropies of hashed classes where the result is [n, classes], else the
 mean of squares. --names prints the state dict's names and shapes instead.
@@ -33,7 +37,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[2] / "benchmarks" / "peers")]
 import hash_values  # noqa: E402
 
-VALUES = 64
+VALUES, OTHER_VALUES = 64, 16
+SINGLE = 2.5e-6  # a quarter of what zoo_test.cc allows
 LABELS = 2000
 RATE = 0.01
 
@@ -46,6 +51,8 @@ class Peer:
     classifies: bool = True  # whether the loss may be a cross entropy
     # The result that is compared, of what the network returns.
     result: object = lambda out: out
+    # () -> {name: tensor} of what a method of the network gives beside its result, in evaluation mode.
+    others: object = dict
 
 
 def fnv1a(text):
@@ -129,21 +136,32 @@ def losses(peer):
     return f"losses {found[0]:.12g} {found[1]:.12g}"
 
 
+def spread(y, count):
+    """How many, and so many values evenly spread."""
+    flat = y.flatten()
+    at = np.linspace(0, flat.numel() - 1, min(count, flat.numel())).astype(int)
+    return f"{len(at)} {' '.join(f'{flat[i].item():.9g}' for i in at)}"
+
+
 def reference(peer):
     net = peer.make()
     fill(net)
     lines = [f"input {' '.join(map(str, s))} : {c}" for s, c in zip(peer.inputs, peer.counts)]
     lines.append(f"parameters {sum(p.numel() for p in net.parameters())}")
     lines.append(f"names {names_line(net)}")
-    net = net.double().eval()
+    net.eval()
     with torch.no_grad():
-        y = peer.result(net(*inputs_of(peer)))
+        single = peer.result(net(*[x.float() if x.is_floating_point() else x for x in inputs_of(peer)]))
+        y = peer.result(net.double()(*inputs_of(peer)))
     lines.append(f"shape {' '.join(map(str, y.shape))}")
-    flat = y.flatten()
-    lines.append(f"largest {flat.abs().max().item():.9g}")
-    at = np.linspace(0, flat.numel() - 1, min(VALUES, flat.numel())).astype(int)
-    lines.append(f"values {len(at)} {' '.join(f'{flat[i].item():.9g}' for i in at)}")
-    return "\n".join(lines + [losses(peer)]) + "\n"
+    lines.append(f"largest {y.abs().max().item():.9g}")
+    error = ((single - y).abs().max() / y.abs().max()).item()
+    if error > SINGLE:
+        lines.append(f"single {error:.2g}")
+    lines += [f"values {spread(y, VALUES)}", losses(peer)]
+    for name, other in peer.others().items():
+        lines.append(f"other {name} {other.abs().max().item():.9g} {spread(other, OTHER_VALUES)}")
+    return "\n".join(lines) + "\n"
 
 
 def main():

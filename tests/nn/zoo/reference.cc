@@ -85,6 +85,8 @@ ZooReference ReadZooReference(const std::string& name) {
       r.shape = Rest<int64_t>(in);
     } else if (key == "largest") {
       in >> r.largest;
+    } else if (key == "single") {
+      in >> r.single;
     } else if (key == "values") {
       size_t count = 0;
       in >> count;
@@ -92,6 +94,14 @@ ZooReference ReadZooReference(const std::string& name) {
       if (count != r.values.size()) r.values.clear();
     } else if (key == "losses") {
       r.losses = Rest<double>(in);
+    } else if (key == "other") {
+      std::string part;
+      size_t count = 0;
+      ZooReference::Other other;
+      in >> part >> other.largest >> count;
+      other.values = Rest<double>(in);
+      if (count != other.values.size()) other.values.clear();
+      r.others[part] = other;
     }
   }
   if (r.inputs.empty() || r.values.empty() || r.losses.size() != 2) {
@@ -155,6 +165,15 @@ std::vector<Tensor> InputsOf(const ZooReference& reference) {
     ++salt;
   }
   return inputs;
+}
+
+std::vector<double> Spread(const Tensor& y, size_t count) {
+  const std::vector<double> all = y.Flatten().To(DType::kF64).ToVector<double>();
+  std::vector<double> some;
+  for (size_t i = 0; i < count; ++i) {
+    some.push_back(all[count == 1 ? 0 : i * (all.size() - 1) / (count - 1)]);
+  }
+  return some;
 }
 
 Tensor ZooLoss(const Tensor& y) {

@@ -4,6 +4,7 @@
 // What PyTorch makes of a network of the zoo (make_references.py), and how both are filled.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,8 +25,16 @@ struct ZooReference {
   std::string names;           // how many, and a digest
   std::vector<int64_t> shape;  // of the result
   double largest = 0;          // of its absolute values
+  // How far PyTorch's own result in f32 is from it, relative to the largest; 0: hardly.
+  double single = 0;
   std::vector<double> values;  // some of the result, evenly spread
   std::vector<double> losses;  // before and after a step of SGD
+  // Of what a method of the network gives beside its result.
+  struct Other {
+    double largest = 0;
+    std::vector<double> values;
+  };
+  std::map<std::string, Other> others;
 };
 inline constexpr double kZooRate = 0.01;  // of that step
 
@@ -44,6 +53,8 @@ void FillByNames(nn::Module& net);
 // As in ZooReference::names.
 std::string NamesOf(const nn::Module& net);
 std::vector<Tensor> InputsOf(const ZooReference& reference);
+// `count` values, evenly spread as those of references are.
+std::vector<double> Spread(const Tensor& y, size_t count);
 // The loss of a result.
 Tensor ZooLoss(const Tensor& y);
 
