@@ -1,6 +1,7 @@
 #include "firn/nn/zoo/network.h"
 
 #include <limits>
+#include <map>
 #include <string>
 
 #include "firn/device/edit_distance.h"
@@ -13,12 +14,18 @@ Normalization ImagenetColours() { return {{0.485, 0.456, 0.406}, {0.229, 0.224, 
 
 Input Image(int64_t side, int64_t channels) { return {"image", {channels, side, side}}; }
 
+// Before the middle of that side is cut out, with torchvision's first weights of each network.
+static int64_t ResizeOf(int64_t side) {
+  static const auto* const larger =
+      new std::map<int64_t, int64_t>{{224, 256}, {240, 256}, {299, 342}, {300, 320}, {380, 384}};
+  const auto found = larger->find(side);
+  return found == larger->end() ? side : found->second;
+}
+
 Network OfTorchvision(Network network) {
   if (network.origin.empty()) network.origin = "torchvision.models." + network.name;
-  if (network.inputs.empty()) {
-    network.inputs = {Image(224)};
-    if (network.resize == 0) network.resize = 256;
-  }
+  if (network.inputs.empty()) network.inputs = {Image(224)};
+  if (network.resize == 0) network.resize = ResizeOf(network.inputs[0].shape[1]);
   if (network.colours.mean.empty()) network.colours = ImagenetColours();
   network.classes = 1000;
   network.class_set = "imagenet";
