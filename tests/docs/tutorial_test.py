@@ -34,7 +34,8 @@ class TutorialTest(unittest.TestCase):
         cls.bin = os.path.join(cls.folder, "bin")
         os.mkdir(cls.bin)
         os.symlink(FIRN, os.path.join(cls.bin, "firn"))
-        os.symlink(PROGRAM, os.path.join(cls.folder, "two"))
+        os.mkdir(os.path.join(cls.folder, "bazel-bin"))
+        os.symlink(PROGRAM, os.path.join(cls.folder, "bazel-bin/two"))
         cls.env = dict(os.environ, PATH=f"{cls.bin}:{os.environ['PATH']}", TMPDIR=cls.folder,
                        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         cls.said = cls.run_in_folder([STEPS])
@@ -83,7 +84,7 @@ class TutorialTest(unittest.TestCase):
             self.assertEqual(len(results.readlines()), 1 + 297)
 
     def test_the_program_of_one_process(self):
-        said = self.run_in_folder(["./two"])
+        said = self.run_in_folder(["bazel-bin/two"])
         self.assertIn("on 1 ranks", said)
         self.assertGreater(self.number("accuracy", said), 0.8)
 

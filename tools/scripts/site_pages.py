@@ -21,9 +21,8 @@ FIRST = ("README.md", "docs/tutorial.md", "docs/reference/README.md", "docs/oper
 GROUPS = (
     ("Start", lambda p: p in ("README.md", "docs/tutorial.md", "docs/pytorch.md", "docs/nnabla.md", "CHANGELOG.md")),
     ("Reference", lambda p: p.startswith("docs/reference/") or p in (
-        "docs/operations.md", "docs/onnx.md", "docs/nnabla_functions.md", "docs/nnabla_export.md", "docs/glossary.md")),
-    ("Guides", lambda p: p == "CONTRIBUTING.md" or p.startswith("docs/") and p.count("/") == 1 and
-     not p.startswith(("docs/performance", "docs/decisions"))),
+        "docs/operations.md", "docs/zoo.md", "docs/onnx.md", "docs/nnabla_functions.md", "docs/nnabla_export.md", "docs/glossary.md")),
+    ("Guides", lambda p: p == "CONTRIBUTING.md" or p.startswith("docs/") and p.count("/") == 1),
     ("Folders", lambda p: p.endswith("/README.md") and not p.startswith("docs/")),
     ("Decisions and measurements", lambda p: True),
 )

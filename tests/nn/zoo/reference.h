@@ -43,7 +43,10 @@ std::vector<std::string> ZooReferences();
 // Throws when the file is none.
 ZooReference ReadZooReference(const std::string& name);
 
-// The smallest network of each family; with FIRN_ZOO=all every one, with FIRN_ZOO=a,b those.
+// The networks that tests try.
+//
+// FIRN_ZOO: names of networks with commas between them, or "all"; the smallest of each family when
+// unset.
 std::vector<std::string> ChosenNetworks();
 // A network of the zoo with the sizes that are left to the first input.
 std::unique_ptr<nn::Module> MakeFromZoo(const std::string& name, const zoo::Options& options = {});
