@@ -23,6 +23,12 @@ FIRN_ONNX_EXPORT(linear) {
   if (n.rank(0) == 2 && IsFloating(n.dtype(0))) {
     return n.Out(0, n.Node("Gemm", {n.in(0), n.in(1), n.in(2)}, {{"transB", 1}}));
   }
+  // Gemm adds the bias where Linear does, so that what is read again gives the same bits.
+  if (IsFloating(n.dtype(0)) && n.has(2)) {
+    const V rows = n.Reshape(n.in(0), {-1, n.size(1, 1)});
+    return n.Out(
+        0, n.ReshapeTo(n.Node("Gemm", {rows, n.in(1), n.in(2)}, {{"transB", 1}}), n.out_sizes(0)));
+  }
   const V y = n.Node("MatMul", {n.in(0), LastTwoTurned(n.in(1), 2)});
   n.Out(0, n.has(2) ? y + n.in(2) : y);
 }

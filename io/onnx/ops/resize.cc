@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "firn/io/onnx/internal/onnx_windows.h"
 #include "firn/tensor/ops.h"
@@ -109,6 +111,29 @@ void ReadCoordinates(const OnnxCall& call, ResizeOptions* o) {
   o->nearest = ResizeNearest::kRoundPreferCeil;
 }
 
+// The size that Interpolate is asked for where it computes just this, with the bits of the graph
+// that an image was exported from; nothing where it does not.
+std::optional<Sizes> InterpolatedSize(const OnnxCall& call, const ResizeOptions& o,
+                                      const std::vector<int64_t>& dims) {
+  const Shape& x = call.node.ShapeAt(0);
+  const bool centred = o.coordinates == ResizeCoordinates::kHalfPixel ||
+                       o.coordinates == ResizeCoordinates::kAlignCorners;
+  if (!IsFloating(call.node.DTypeAt(0)) || x.rank() < 3 || x.rank() > 5 || o.sizes.empty() ||
+      o.mode != ResizeMode::kLinear || !centred || o.antialias || o.exclude_outside) {
+    return std::nullopt;
+  }
+  std::vector<int64_t> size(x.begin() + 2, x.end());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (o.sizes[i] < 1 || x[dims[i]] < 1) return std::nullopt;
+    if (dims[i] >= 2) {
+      size[static_cast<size_t>(dims[i]) - 2] = o.sizes[i];
+    } else if (o.sizes[i] != x[dims[i]]) {
+      return std::nullopt;
+    }
+  }
+  return Sizes(size);
+}
+
 Step LowerResize(OnnxCall& call) {
   ResizeOptions o;
   ReadCoordinates(call, &o);
@@ -127,6 +152,13 @@ Step LowerResize(OnnxCall& call) {
       call.OneOf("keep_aspect_ratio_policy", "stretch", {"stretch", "not_larger", "not_smaller"});
   if (policy != "stretch" && !o.sizes.empty()) {
     o.sizes = WithRatio(x, dims, o.sizes, policy == "not_smaller");
+  }
+  if (const std::optional<Sizes> size = InterpolatedSize(call, o, dims)) {
+    const bool corners = o.coordinates == ResizeCoordinates::kAlignCorners;
+    return One([size = *size, corners](In in) {
+      return Interpolate(
+          in[0], {.size = size, .mode = InterpolateMode::kLinear, .align_corners = corners});
+    });
   }
   if (o.coordinates == ResizeCoordinates::kCropAndResize) o.roi = NumbersAt(call, 1, "roi");
   return ResizeBy(o);

@@ -19,6 +19,7 @@
 #include "firn/nn/module_list.h"
 #include "firn/nn/norm.h"
 #include "firn/nn/recurrent.h"
+#include "firn/nn/vision_layers.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/rng.h"
@@ -211,6 +212,31 @@ TEST(OnnxExportNetworks, ATransformerComesBackWithTheSameBits) {
   const Exported dynamic = Export(net, text, {.opset = 23, .dynamic_batch = true});
   ExpectSameBits(net, dynamic.again, text);
   ExpectSameBits(net, dynamic.again, Randint(0, 32, {5, 7}));
+}
+
+// Sums of so many products are made in parts, and the bias is the first of them.
+TEST(OnnxExportNetworks, LinearLayersOfManyFeaturesComeBackWithTheSameBits) {
+  ManualSeed(4);
+  nn::Linear net({.in = 3000, .out = 20});
+  for (const Shape& shape : {Shape({5, 2, 3000}), Shape({5, 2, 3, 3000}), Shape({3000})}) {
+    SCOPED_TRACE(shape.ToString());
+    const Tensor x = Randn(shape);
+    ExpectSameBits(net, Export(net, x, {.dynamic_batch = shape.rank() > 1}).again, x);
+  }
+  const Exported dynamic = Export(net, Randn({5, 2, 3000}), {.dynamic_batch = true});
+  ExpectSameBits(net, dynamic.again, Randn({3, 2, 3000}));
+}
+
+TEST(OnnxExportNetworks, EnlargedImagesComeBackWithTheSameBits) {
+  ManualSeed(5);
+  for (const bool align_corners : {false, true}) {
+    for (const std::vector<int64_t>& size : {std::vector<int64_t>{16, 24}, {11, 9}, {5, 13}}) {
+      nn::Upsample net(
+          {.size = Sizes(size), .mode = InterpolateMode::kLinear, .align_corners = align_corners});
+      const Tensor x = Randn({2, 3, 5, 6});
+      ExpectSameBits(net, Export(net, x).again, x);
+    }
+  }
 }
 
 // Older opsets have to write what attention and Gelu are as several nodes, which round otherwise.
