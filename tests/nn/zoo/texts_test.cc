@@ -8,6 +8,7 @@
 #include "firn/nn/zoo/bert.h"
 #include "firn/nn/zoo/gpt2.h"
 #include "firn/nn/zoo/lstm_language_model.h"
+#include "firn/nn/zoo/transformer.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/index.h"
 #include "firn/tensor/ops.h"
@@ -104,6 +105,18 @@ TEST_F(Texts, Gpt2LoadsFilesOfEitherNames) {
   }
   EXPECT_TRUE(to.LoadStateDict(from.state_dict()).ok());
   EXPECT_THROW(static_cast<void>(to.LoadStateDict(old)), Error);
+}
+
+TEST_F(Texts, TransformerSeesNothingThatIsHiddenOrLater) {
+  Transformer net({.vocabulary = 50, .hidden = 32, .layers = 2, .heads = 4, .feedforward = 64});
+  net.Eval();
+  const Tensor src = Ids(2, 6), tgt = Ids(2, 5);
+  const Tensor want = net(src, tgt);
+  ExpectNear(net(src, Concat({tgt, Ids(2, 2)}, 1))[{kAll, Range(0, 5)}], want);
+  const Tensor padding = Concat({Zeros({2, 6}, DType::kBool), Ones({2, 2}, DType::kBool)}, 1);
+  const nn::AttentionMasks hidden = {.key_padding_mask = padding};
+  ExpectNear(net(Concat({src, Ids(2, 2)}, 1), tgt, {.src = hidden, .tgt = {.memory = hidden}}),
+             want);
 }
 
 TEST_F(Texts, LstmGoesOnFromItsState) {
