@@ -7,8 +7,10 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/from.h"
-#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/ops/create/range.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/trigonometry.h"
+#include "firn/tensor/ops/shape/join.h"
 
 namespace firn::zoo {
 namespace {
@@ -24,16 +26,11 @@ const TransformerOptions& Checked(const TransformerOptions& o) {
 // sin(p / 10000^(2i / width)) and the cosine of it beside each other: [length, width], as
 // `like` in dtype and device.
 Tensor Sinusoids(int64_t length, int64_t width, const Tensor& like) {
-  std::vector<double> values;
-  for (int64_t p = 0; p < length; ++p) {
-    for (int64_t i = 0; i < width; i += 2) {
-      const double angle = static_cast<double>(p) *
-                           std::pow(1e4, -static_cast<double>(i) / static_cast<double>(width));
-      values.push_back(std::sin(angle));
-      values.push_back(std::cos(angle));
-    }
-  }
-  return FromVector(std::move(values), {length, width}).To(like.dtype()).To(like.device());
+  const ArangeOptions exact = {.dtype = DType::kF64, .device = like.device()};
+  const double slowing = -std::log(1e4) / static_cast<double>(width);
+  const Tensor rates = Exp(Mul(Arange(int64_t{0}, width, 2, exact), slowing));
+  const Tensor angles = Mul(Arange(int64_t{0}, length, 1, exact).Unsqueeze(1), rates);
+  return Stack({Sin(angles), Cos(angles)}, 2).Flatten(1).To(like.dtype());
 }
 
 nn::TransformerOptions StackOf(const TransformerOptions& o) {
