@@ -79,25 +79,68 @@ struct ExtremeThere {  // NaN stays
   }
 };
 
-template <class T, class Acc, class I, class Range, class There>
-struct ScatterBody {
+// What bodies for a line share. The indices' type, and what becomes of elements, are chosen once
+// for a line: a kernel for every choice takes a compiler long.
+template <class T, class Acc, class Range>
+struct ScatterLine {
   ScatterLines lines;
   Range places;
-  const I* indices;
+  const void* indices;
+  bool wide;  // whether they are int64 in place of int32
   const T* source;
   Acc* y;
-  There there;
 
-  FIRN_HOST_DEVICE void operator()(int64_t line) const {
-    const ScatterLines::At at = lines.start(line);
-    for (int64_t i = 0; i < lines.count; ++i) {
-      const int64_t place = places(indices[at.indices + i * lines.step.indices]);
-      if (place < 0) continue;
-      there(y[at.y + place * lines.step.y],
-            static_cast<Acc>(source[at.source + i * lines.step.source]));
+  template <class There>
+  FIRN_HOST_DEVICE void Put(const ScatterLines::At& at, There there) const {
+    if (wide) {
+      PutAt(static_cast<const int64_t*>(indices), at, there);
+    } else {
+      PutAt(static_cast<const int32_t*>(indices), at, there);
     }
   }
   int64_t cost() const { return 4 * lines.count; }
+
+  template <class I, class There>
+  FIRN_HOST_DEVICE void PutAt(const I* index, const ScatterLines::At& at, There there) const {
+    // Their own, so that no element that is written can be one of them.
+    const Range range = places;
+    const ScatterLines::At step = lines.step;
+    const T* from = source + at.source;
+    Acc* const to = y + at.y;
+    const int64_t count = lines.count;
+    index += at.indices;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t place = range(index[i * step.indices]);
+      if (place < 0) continue;
+      there(to[place * step.y], static_cast<Acc>(from[i * step.source]));
+    }
+  }
+};
+
+template <class W, class Range>
+struct ScatterBody {
+  ScatterLine<W, W, Range> line;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const { line.Put(line.lines.start(i), PutThere()); }
+  int64_t cost() const { return line.cost(); }
+};
+
+template <class T, class Acc, class Range>
+struct ScatterReduceBody {
+  ScatterLine<T, Acc, Range> line;
+  ScatterReduction reduce;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    const ScatterLines::At at = line.lines.start(i);
+    if (reduce == ScatterReduction::kProd) {
+      line.Put(at, MultiplyThere());
+    } else if (reduce == ScatterReduction::kAmax) {
+      line.Put(at, ExtremeThere<true>());
+    } else {
+      line.Put(at, ExtremeThere<false>());
+    }
+  }
+  int64_t cost() const { return line.cost(); }
 };
 
 struct ScatterKernel {
@@ -113,12 +156,13 @@ struct ScatterKernel {
     const auto places = on.Indices(kSite, -y[dim], y[dim]);
     using Range = std::remove_const_t<decltype(places)>;
     return VisitWidth(k.out_spec().dtype, [&]<class W>(TypeTag<W>) {
-      return VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
-        return on.ForEach(lines.lines,
-                          ScatterBody<W, W, I, Range, PutThere>{
-                              lines, places, k.in<I>(1), static_cast<const W*>(k.in<void>(2)),
-                              static_cast<W*>(k.out<void>()), PutThere()});
-      });
+      const ScatterLine<W, W, Range> line{lines,
+                                          places,
+                                          k.in<void>(1),
+                                          k.in_spec(1).dtype == DType::kI64,
+                                          static_cast<const W*>(k.in<void>(2)),
+                                          static_cast<W*>(k.out<void>())};
+      return on.ForEach(lines.lines, ScatterBody<W, Range>{line});
     });
   }
 };
@@ -145,27 +189,22 @@ struct ScatterReduceKernel {
     const ScatterLines lines(y, indices, k.in_spec(2).shape, dim);
     const auto places = on.Indices(kSite, -y[dim], y[dim]);
     using Range = std::remove_const_t<decltype(places)>;
-    return VisitNumeric(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
+    return VisitNumeric(k.out_spec().dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
       using Acc = AccOf<T>;
-      return VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) -> absl::Status {
-        const int64_t n = k.out_spec().num_elements();
-        Acc* sums = nullptr;
-        if constexpr (std::is_same_v<T, Acc>) {
-          sums = k.out<T>();
-        } else {
-          sums = k.workspace<Acc>();
-          FIRN_RETURN_IF_ERROR(on.ForEach(n, CastBody<T, Acc>{k.out<T>(), sums}));
-        }
-        const auto run = [&]<class There>(There there) {
-          return on.ForEach(lines.lines, ScatterBody<T, Acc, I, Range, There>{
-                                             lines, places, k.in<I>(1), k.in<T>(2), sums, there});
-        };
-        FIRN_RETURN_IF_ERROR(a.reduce == ScatterReduction::kProd   ? run(MultiplyThere())
-                             : a.reduce == ScatterReduction::kAmax ? run(ExtremeThere<true>())
-                                                                   : run(ExtremeThere<false>()));
-        if constexpr (std::is_same_v<T, Acc>) return absl::OkStatus();
-        return on.ForEach(n, CastBody<Acc, T>{sums, k.out<T>()});
-      });
+      const int64_t n = k.out_spec().num_elements();
+      Acc* sums = nullptr;
+      if constexpr (std::is_same_v<T, Acc>) {
+        sums = k.out<T>();
+      } else {
+        sums = k.workspace<Acc>();
+        FIRN_RETURN_IF_ERROR(on.ForEach(n, CastBody<T, Acc>{k.out<T>(), sums}));
+      }
+      const ScatterLine<T, Acc, Range> line{
+          lines, places, k.in<void>(1), k.in_spec(1).dtype == DType::kI64, k.in<T>(2), sums};
+      FIRN_RETURN_IF_ERROR(
+          on.ForEach(lines.lines, ScatterReduceBody<T, Acc, Range>{line, a.reduce}));
+      if constexpr (std::is_same_v<T, Acc>) return absl::OkStatus();
+      return on.ForEach(n, CastBody<Acc, T>{sums, k.out<T>()});
     });
   }
 };

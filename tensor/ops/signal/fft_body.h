@@ -224,6 +224,28 @@ SplitComplex<T> FftPlan<T>::RunChirp(SplitComplex<T> a, SplitComplex<T> b) const
   return z;
 }
 
+// --- Which there are -----------------------------------------------------------------------------
+
+// What pages call of plans for numbers of T is compiled once, not for every page.
+#define FIRN_FFT_PLAN(kind, T)                                                                   \
+  kind template class FftPlan<T>;                                                                \
+  kind template SplitComplex<T> FftPlan<T>::Run<1>(SplitComplex<T>, SplitComplex<T>) const;      \
+  kind template SplitComplex<T> FftPlan<T>::Run<kLanesOf<T>>(SplitComplex<T>, SplitComplex<T>)   \
+      const;                                                                                     \
+  kind template void FftPlan<T>::RunAlone(const FromSplit<T>&, SplitComplex<T>, SplitComplex<T>, \
+                                          const ToSplit<T>&) const;                              \
+  kind template void FftPlan<T>::RunAlone(const FromPairs<T>&, SplitComplex<T>, SplitComplex<T>, \
+                                          const ToSplit<T>&) const;                              \
+  kind template void FftPlan<T>::RunAlone(const FromSplit<T>&, SplitComplex<T>, SplitComplex<T>, \
+                                          const ToPairs<T, true>&) const;                        \
+  kind template void FftPlan<T>::RunAlone(const FromPairs<T>&, SplitComplex<T>, SplitComplex<T>, \
+                                          const ToPairs<T>&) const;                              \
+  kind template void FftPlan<T>::RunAlone(const FromPairs<T, true>&, SplitComplex<T>,            \
+                                          SplitComplex<T>, const ToPairs<T, true>&) const
+
+FIRN_FFT_PLAN(extern, float);   // fft_plan_f32.cc
+FIRN_FFT_PLAN(extern, double);  // fft_plan_f64.cc
+
 }  // namespace firn::cpu
 
 #endif  // FIRN_TENSOR_OPS_SIGNAL_FFT_BODY_H_

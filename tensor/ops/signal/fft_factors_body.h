@@ -78,35 +78,50 @@ class FftPasses {
     return count() % 2 == 0 ? a : b;
   }
 
-  // Transforms `lanes` lines side by side from `a`, with `b` as scratch; the last pass calls
-  // write(t, a register of numbers) for numbers from t on of all lines together. It may write where
-  // Last() says.
+  // Transforms `lanes` lines side by side from `a`, with `b` as scratch; the last pass writes
+  // wherever `write` says, as which Last() may do.
+  void Run(int64_t lanes, SplitComplex<T> a, SplitComplex<T> b, const ToSplit<T>& write) const;
+  // The same for one line, of which write(t, a register of numbers) is called for numbers from t
+  // on. Requires of a last pass with a radix of its own: a register's worth of numbers were put
+  // together before it.
   template <class Write>
-  void Run(int64_t lanes, SplitComplex<T> a, SplitComplex<T> b, const Write& write) const {
-    int64_t left = n_ / done_, done = done_;
-    const T* turns = turns_.data();
-    for (const int64_t factor : factors_) {
-      const int64_t groups = left / factor, width = done * lanes;
-      if (groups == 1) {
-        RunLast(factor, a, b, width, done, write);
-      } else {
-        RunTurned(factor, a, b, groups, width, done, turns);
-      }
-      turns += groups == 1 ? 0 : 2 * groups * (factor - 1);
-      left = groups;
-      done *= factor;
-      std::swap(a, b);
-    }
-    if (factors_.empty()) Copy(a, n_ * lanes, write);
+  void RunLong(SplitComplex<T> a, SplitComplex<T> b, const Write& write) const {
+    const SplitComplex<T> x = RunButLast(1, a, b), y = x.re == a.re ? b : a;
+    const int64_t radix = factors_.back(), width = n_ / radix;
+    if (!IsRadix(radix)) return RunLastPrime(x, y, width, width, write);
+    WithRadix(radix, [&](auto constant) {
+      Pass<constant(), false, Vec<T>>(x, 1, width, static_cast<const T*>(nullptr), write);
+    });
+  }
+  void RunLong(SplitComplex<T> a, SplitComplex<T> b, const ToSplit<T>& write) const {
+    Run(1, a, b, write);
   }
 
  private:
   static bool IsRadix(int64_t factor) { return factor <= 5 || factor == 7 || factor == 8; }
 
+  // Calls f(radix as a constant).
+  template <class F>
+  static void WithRadix(int64_t factor, const F& f) {
+    switch (factor) {
+      case 2:
+        return f(std::integral_constant<int, 2>());
+      case 3:
+        return f(std::integral_constant<int, 3>());
+      case 4:
+        return f(std::integral_constant<int, 4>());
+      case 5:
+        return f(std::integral_constant<int, 5>());
+      case 7:
+        return f(std::integral_constant<int, 7>());
+      default:
+        return f(std::integral_constant<int, 8>());
+    }
+  }
   // Calls f(radix as a constant, a value of the largest type that a piece has room for).
   template <class F>
-  static void WithRadix(int64_t factor, int64_t width, const F& f) {
-    const auto with = [&]<int kRadix>(std::integral_constant<int, kRadix> radix) {
+  static void WithRadixAndType(int64_t factor, int64_t width, const F& f) {
+    WithRadix(factor, [&](auto radix) {
       constexpr int64_t kLanes = kSimdLanes<T>;
       if (width >= kLanes) return f(radix, Vec<T>());
       if constexpr (kLanes >= 4) {
@@ -116,21 +131,7 @@ class FftPasses {
         if (width >= kLanes / 4) return f(radix, Part<4>());
       }
       f(radix, T());
-    };
-    switch (factor) {
-      case 2:
-        return with(std::integral_constant<int, 2>());
-      case 3:
-        return with(std::integral_constant<int, 3>());
-      case 4:
-        return with(std::integral_constant<int, 4>());
-      case 5:
-        return with(std::integral_constant<int, 5>());
-      case 7:
-        return with(std::integral_constant<int, 7>());
-      default:
-        return with(std::integral_constant<int, 8>());
-    }
+    });
   }
   template <int kParts>
   struct PartOf {
@@ -139,24 +140,15 @@ class FftPasses {
   template <int kParts>
   using Part = typename PartOf<kParts>::type;
 
-  void RunTurned(int64_t factor, SplitComplex<T> a, SplitComplex<T> b, int64_t groups,
-                 int64_t width, int64_t done, const T* turns) const {
-    if (!IsRadix(factor)) return PassOfPrime(factor, a, b, groups, width, done, roots_);
-    WithRadix(factor, width, [&]<class V>(auto radix, V) {
-      Pass<radix(), true, V>(a, groups, width, turns, ToSplit<T>{b});
-    });
-  }
+  // All passes but the last one: gives which of both has the result. Requires: there is a last one.
+  SplitComplex<T> RunButLast(int64_t lanes, SplitComplex<T> a, SplitComplex<T> b) const;
 
   template <class Write>
-  void RunLast(int64_t factor, SplitComplex<T> a, SplitComplex<T> b, int64_t width, int64_t done,
-               const Write& write) const {
-    if (!IsRadix(factor)) {
-      PassOfPrime(factor, a, b, 1, width, done, roots_);
-      return Copy(b, factor * width, write);
-    }
-    WithRadix(factor, width, [&]<class V>(auto radix, V) {
-      Pass<radix(), false, V>(a, 1, width, static_cast<const T*>(nullptr), write);
-    });
+  void RunLastPrime(SplitComplex<T> a, SplitComplex<T> b, int64_t width, int64_t done,
+                    const Write& write) const {
+    const int64_t radix = factors_.back();
+    PassOfPrime(radix, a, b, 1, width, done, roots_);
+    Copy(b, radix * width, write);
   }
 
   template <class Write>
@@ -169,6 +161,44 @@ class FftPasses {
   std::vector<T> turns_;  // of each pass [q][k - 1] (Pass), but for the last one, which has none
   Roots<T> roots_;        // of n, where a factor is a prime without a pass of its own
 };
+
+template <class T>
+void FftPasses<T>::Run(int64_t lanes, SplitComplex<T> a, SplitComplex<T> b,
+                       const ToSplit<T>& write) const {
+  if (factors_.empty()) return Copy(a, n_ * lanes, write);
+  const SplitComplex<T> x = RunButLast(lanes, a, b), y = x.re == a.re ? b : a;
+  const int64_t radix = factors_.back(), done = n_ / radix, width = done * lanes;
+  if (!IsRadix(radix)) return RunLastPrime(x, y, width, done, write);
+  WithRadixAndType(radix, width, [&]<class V>(auto constant, V) {
+    Pass<constant(), false, V>(x, 1, width, static_cast<const T*>(nullptr), write);
+  });
+}
+
+template <class T>
+SplitComplex<T> FftPasses<T>::RunButLast(int64_t lanes, SplitComplex<T> a,
+                                         SplitComplex<T> b) const {
+  int64_t left = n_ / done_, done = done_;
+  const T* turns = turns_.data();
+  for (size_t i = 0; i + 1 < count(); ++i) {
+    const int64_t factor = factors_[i], groups = left / factor, width = done * lanes;
+    if (IsRadix(factor)) {
+      WithRadixAndType(factor, width, [&]<class V>(auto radix, V) {
+        Pass<radix(), true, V>(a, groups, width, turns, ToSplit<T>{b});
+      });
+    } else {
+      PassOfPrime(factor, a, b, groups, width, done, roots_);
+    }
+    turns += 2 * groups * (factor - 1);
+    left = groups;
+    done *= factor;
+    std::swap(a, b);
+  }
+  return a;
+}
+
+// In fft_passes_f32.cc and fft_passes_f64.cc.
+extern template class FftPasses<float>;
+extern template class FftPasses<double>;
 
 }  // namespace firn::cpu
 

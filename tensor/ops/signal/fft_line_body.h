@@ -123,16 +123,7 @@ class LineFft {
   // Reads with read.At, writes with `write` (FftPasses::Run), and has `a` and `b` as scratch, of
   // which `read` may read b, and `write` write where passes().Last(a, b) says.
   template <class Read, class Write>
-  void Run(const Read& read, SplitComplex<T> a, SplitComplex<T> b, const Write& write) const {
-    if (first_ == kLanes) RunFirst<kLanes>(read, a);
-    if constexpr (kLanes >= 4) {
-      if (2 * first_ == kLanes) RunFirst<kLanes / 2>(read, a);
-    }
-    if constexpr (kLanes >= 8) {
-      if (4 * first_ == kLanes) RunFirst<kLanes / 4>(read, a);
-    }
-    passes_.Run(1, a, b, write);
-  }
+  void Run(const Read& read, SplitComplex<T> a, SplitComplex<T> b, const Write& write) const;
 
  private:
   // Calls f(first number, which block) for blocks of kLanes transforms; the last one begins where
@@ -194,6 +185,24 @@ class LineFft {
   FftPasses<T> passes_;
   std::vector<Turns> turns_;  // [block][k - 1]: what number k of each transform is turned by
 };
+
+template <class T>
+template <class Read, class Write>
+void LineFft<T>::Run(const Read& read, SplitComplex<T> a, SplitComplex<T> b,
+                     const Write& write) const {
+  if (first_ == kLanes) RunFirst<kLanes>(read, a);
+  if constexpr (kLanes >= 4) {
+    if (2 * first_ == kLanes) RunFirst<kLanes / 2>(read, a);
+  }
+  if constexpr (kLanes >= 8) {
+    if (4 * first_ == kLanes) RunFirst<kLanes / 4>(read, a);
+  }
+  passes_.RunLong(a, b, write);  // of at least 8 registers' numbers
+}
+
+// In fft_plan_f64.cc: what the constants of plans for either type are made with.
+extern template void LineFft<double>::Run(const FromSplit<double>&, SplitComplex<double>,
+                                          SplitComplex<double>, const ToSplit<double>&) const;
 
 }  // namespace firn::cpu
 

@@ -1,0 +1,9 @@
+// The passes of Fourier transforms of float numbers. A file of its own: it takes a compiler long.
+
+#include "firn/tensor/ops/signal/fft_factors_body.h"
+
+namespace firn::cpu {
+
+template class FftPasses<float>;
+
+}  // namespace firn::cpu

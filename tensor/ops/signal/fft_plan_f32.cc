@@ -1,0 +1,9 @@
+// Fourier transforms of lines of float numbers. A file of its own: it takes a compiler long.
+
+#include "firn/tensor/ops/signal/fft_body.h"
+
+namespace firn::cpu {
+
+FIRN_FFT_PLAN(, float);
+
+}  // namespace firn::cpu
