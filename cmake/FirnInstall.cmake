@@ -5,7 +5,7 @@
 function(firn_public_headers out)
   list(TRANSFORM FIRN_FOLDERS APPEND "/*.h" OUTPUT_VARIABLE globs)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${globs})
-  list(FILTER headers EXCLUDE REGEX "/(internal|passes|tape|cuda)/|_samples\\.h$")
+  list(FILTER headers EXCLUDE REGEX "/(internal|passes|tape|cuda)/|_(samples|cuda)\\.h$")
   list(REMOVE_ITEM headers ${FIRN_TEST_HEADERS})
   list(APPEND headers ${root_headers})
   set(libraries "^#include <(Eigen|cereal|cuda|cudnn|cufft|cublas|cusolver|hdf5|oneapi)")

@@ -36,7 +36,7 @@ std::vector<Lifespan> LifespansOf(const Graph& graph) {
   }
   for (ValueId id : graph.outputs) name(id, graph.instrs.size());
   // What a collective call writes into in place, and nobody names later, may be on its way until
-  // the run ends.
+  // the run ends. After a wait it is not, and is kept as long all the same.
   for (size_t at = 0; at < graph.instrs.size(); ++at) {
     const Instr& instr = graph.instrs[at];
     if (!instr.op->collective) continue;

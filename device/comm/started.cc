@@ -55,8 +55,8 @@ absl::Status WaitInto(const void* out) {
 }
 
 bool IsStarted(const void* out) {
-  const auto found = Find(out);
-  return found != here.calls.end() && found->count != 0;
+  return std::any_of(here.calls.begin(), here.calls.end(),
+                     [out](const Started& s) { return s.out == out && s.count != 0; });
 }
 
 void KeepUntilDone(const void* out, std::shared_ptr<const void> what) {

@@ -23,10 +23,13 @@ struct MaxUnpool2dOptions {
 };
 
 // Puts each element of x where its index says, in an image of zeros: what max pooling took, back in
-// its place (PyTorch's max_unpool2d). Among elements with one index the last is there; the gradient
-// of each is that of its place. x: [n, c, h, w]      indices: i32 or i64, as x, positions h' *
-// width + w' in the result's image y: [n, c, output_size]; all may lack the batch Throws
-// firn::Error for an index outside the image.
+// its place (PyTorch's max_unpool2d). Among elements with one index the last is there; the
+// gradient of each is that of its place.
+//
+// x: [n, c, h, w]      indices: i32 or i64, as x, positions h' * width + w' in the result's image
+// y: [n, c, output_size]; all may lack the batch
+//
+// Throws firn::Error for an index outside the image.
 Tensor MaxUnpool2d(const Tensor& x, const Tensor& indices, const MaxUnpool2dOptions& options);
 
 namespace inner {
