@@ -45,8 +45,8 @@ ZooReference ReadZooReference(const std::string& name);
 
 // The networks that tests try.
 //
-// FIRN_ZOO: names of networks with commas between them, or "all"; the smallest of each family when
-// unset.
+// FIRN_ZOO: names of networks with commas between them, or "all"; the smallest of each family, of
+// at most a hundred million parameters, when unset.
 std::vector<std::string> ChosenNetworks();
 // A network of the zoo with the sizes that are left to the first input.
 std::unique_ptr<nn::Module> MakeFromZoo(const std::string& name, const zoo::Options& options = {});
