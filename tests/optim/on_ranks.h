@@ -5,37 +5,16 @@
 
 #include <gtest/gtest.h>
 
-#include <exception>
-#include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "absl/time/time.h"
-#include "firn/device/comm/thread_ranks.h"
 #include "firn/tensor/state_dict.h"
 #include "firn/tensor/tensor.h"
+#include "tests/device/comm/on_ranks.h"
 
 namespace firn::optim {
 
-// The text of each rank's error, "" where it has none.
-inline std::vector<std::string> OnRanks(int size,
-                                        const std::function<void(comm::Communicator&)>& f) {
-  const auto ranks = comm::ThreadRanks(size, {.timeout = absl::Seconds(20)});
-  std::vector<std::string> errors(static_cast<size_t>(size));
-  std::vector<std::thread> threads;
-  for (size_t r = 0; r < errors.size(); ++r) {
-    threads.emplace_back([&, r] {
-      try {
-        f(*ranks[r]);
-      } catch (const std::exception& e) {
-        errors[r] = e.what();
-      }
-    });
-  }
-  for (std::thread& t : threads) t.join();
-  return errors;
-}
+using firn::testing::ErrorsOfRanks;
 
 inline void ExpectNoErrors(const std::vector<std::string>& errors) {
   for (const std::string& e : errors) EXPECT_EQ(e, "");

@@ -36,8 +36,8 @@ using ::testing::HasSubstr;
 TEST(ShardedOptimizerTest, RanksThatDifferAreAnErrorOnAllThatNamesBoth) {
   const auto refused = [](const std::function<std::unique_ptr<Optimizer>(int rank)>& make,
                           const auto& matcher) {
-    for (const std::string& error :
-         OnRanks(3, [&](comm::Communicator& c) { ShardedOptimizer sharded(make(c.rank()), c); })) {
+    for (const std::string& error : ErrorsOfRanks(
+             3, [&](comm::Communicator& c) { ShardedOptimizer sharded(make(c.rank()), c); })) {
       EXPECT_THAT(error, matcher);
     }
   };
@@ -71,7 +71,7 @@ TEST(ShardedOptimizerTest, RanksThatDifferAreAnErrorOnAllThatNamesBoth) {
 }
 
 TEST(ShardedOptimizerTest, StepsThatDifferAreAnErrorOnAllAndMoveNothing) {
-  for (const std::string& error : OnRanks(2, [](comm::Communicator& c) {
+  for (const std::string& error : ErrorsOfRanks(2, [](comm::Communicator& c) {
          Tensor w = Ones({40}).SetRequiresGrad();
          Sharded<Sgd> sgd(std::vector<NamedTensor>{{"w", w}}, {.lr = 0.5}, c);
          w.SetGrad(Ones({40}));
@@ -85,7 +85,7 @@ TEST(ShardedOptimizerTest, StepsThatDifferAreAnErrorOnAllAndMoveNothing) {
        })) {
     EXPECT_THAT(error, AllOf(HasSubstr("is 0.5 on rank 0"), HasSubstr("0.25 on rank 1")));
   }
-  for (const std::string& error : OnRanks(2, [](comm::Communicator& c) {
+  for (const std::string& error : ErrorsOfRanks(2, [](comm::Communicator& c) {
          Tensor w = Ones({40}).SetRequiresGrad();
          Sharded<Sgd> sgd(std::vector<NamedTensor>{{"w", w}}, {.lr = 0.5}, c, {.average = false});
          if (c.rank() == 1) w.SetGrad(Ones({40}));
@@ -97,7 +97,7 @@ TEST(ShardedOptimizerTest, StepsThatDifferAreAnErrorOnAllAndMoveNothing) {
 }
 
 TEST(ShardedOptimizerTest, AGradientThatOneRankHasCountsAsZerosElsewhere) {
-  ExpectNoErrors(OnRanks(2, [](comm::Communicator& c) {
+  ExpectNoErrors(ErrorsOfRanks(2, [](comm::Communicator& c) {
     Tensor w = Ones({40}).SetRequiresGrad();
     Sharded<Sgd> sgd(std::vector<NamedTensor>{{"w", w}}, {.lr = 0.5}, c);
     if (c.rank() == 1) w.SetGrad(Ones({40}));
@@ -108,7 +108,7 @@ TEST(ShardedOptimizerTest, AGradientThatOneRankHasCountsAsZerosElsewhere) {
 }
 
 TEST(ShardedOptimizerTest, HooksAndGroupsAreAsEver) {
-  ExpectNoErrors(OnRanks(2, [](comm::Communicator& c) {
+  ExpectNoErrors(ErrorsOfRanks(2, [](comm::Communicator& c) {
     Tensor a = Ones({40}).SetRequiresGrad(), b = Ones({3}).SetRequiresGrad();
     auto sgd = std::make_unique<Sgd>(std::vector<NamedTensor>{{"a", a}}, SgdOptions{.lr = 0.5});
     sgd->AddGroup(std::vector<NamedTensor>{{"b", b}}, {.lr = 0.25, .momentum = 0.5});
@@ -136,7 +136,7 @@ TEST(ShardedOptimizerTest, HooksAndGroupsAreAsEver) {
 }
 
 TEST(ShardedOptimizerTest, ParametersMayBePending) {
-  ExpectNoErrors(OnRanks(2, [](comm::Communicator& c) {
+  ExpectNoErrors(ErrorsOfRanks(2, [](comm::Communicator& c) {
     nn::Linear linear({.out = 30});
     Sharded<Adam> adam(linear.named_parameters(), {.lr = 0.5}, c);
     EXPECT_THAT(ErrorOf([&] { adam.Step(); }), HasSubstr("weight"));
@@ -154,7 +154,7 @@ TEST(ShardedOptimizerTest, ParametersMayBePending) {
 
 // Its whole shape is not known: a state of no elements would be all that is left of it.
 TEST(ShardedOptimizerTest, StatesOfPendingParametersAreNotWritten) {
-  ExpectNoErrors(OnRanks(2, [](comm::Communicator& c) {
+  ExpectNoErrors(ErrorsOfRanks(2, [](comm::Communicator& c) {
     StateDict saved;
     {
       nn::Linear linear({.in = 5, .out = 30});
@@ -173,7 +173,7 @@ TEST(ShardedOptimizerTest, StatesOfPendingParametersAreNotWritten) {
 }
 
 TEST(ShardedOptimizerTest, AParameterThatOneRankAloneKnowsIsNamed) {
-  for (const std::string& error : OnRanks(2, [](comm::Communicator& c) {
+  for (const std::string& error : ErrorsOfRanks(2, [](comm::Communicator& c) {
          nn::Linear linear({.out = 30});
          Sharded<Adam> adam(linear.named_parameters(), {.lr = 0.5}, c);
          if (c.rank() == 1) linear(Ones({2, 5}));
@@ -185,7 +185,7 @@ TEST(ShardedOptimizerTest, AParameterThatOneRankAloneKnowsIsNamed) {
 }
 
 TEST(ShardedOptimizerTest, ARankThatFailsAloneEndsTheOthersWork) {
-  const std::vector<std::string> errors = OnRanks(2, [](comm::Communicator& c) {
+  const std::vector<std::string> errors = ErrorsOfRanks(2, [](comm::Communicator& c) {
     Tensor w = Ones({40}).SetRequiresGrad();
     Sharded<Sgd> sgd(std::vector<NamedTensor>{{"w", w}}, {.lr = 0.5}, c);
     w.SetGrad(Ones({40}));
@@ -201,7 +201,7 @@ TEST(ShardedOptimizerTest, ARankThatFailsAloneEndsTheOthersWork) {
 }
 
 TEST(ShardedOptimizerTest, WhatCannotBeShardedIsRefused) {
-  ExpectNoErrors(OnRanks(1, [](comm::Communicator& c) {
+  ExpectNoErrors(ErrorsOfRanks(1, [](comm::Communicator& c) {
     EXPECT_THAT(ErrorOf([&] { ShardedOptimizer sharded(nullptr, c); }),
                 HasSubstr("there is no optimizer"));
     Tensor w = Ones({40}).SetRequiresGrad();

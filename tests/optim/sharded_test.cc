@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, ShardedTest, ::testing::ValuesIn(OptimizerN
 TEST_P(ShardedTest, StepsAreThoseOfTheOptimizerAloneToTheBit) {
   const std::string name = GetParam();
   if (NeedsWholeParameters(name)) {
-    for (const std::string& error : OnRanks(2, [&](comm::Communicator& c) {
+    for (const std::string& error : ErrorsOfRanks(2, [&](comm::Communicator& c) {
            ShardedOptimizer sharded(Make(name, std::vector<Tensor>{Ones({2, 2}).SetRequiresGrad()}),
                                     c);
          })) {
@@ -114,7 +114,7 @@ TEST_P(ShardedTest, StepsAreThoseOfTheOptimizerAloneToTheBit) {
     std::vector<NamedTensor> alone = Parameters();
     const StateDict want = WalkAlone(name, ranks, kSteps, alone);
     for (const bool average : {true, false}) {
-      ExpectNoErrors(OnRanks(ranks, [&](comm::Communicator& c) {
+      ExpectNoErrors(ErrorsOfRanks(ranks, [&](comm::Communicator& c) {
         const std::string where =
             absl::StrCat(name, ", rank ", c.rank(), " of ", ranks, average ? "" : ", averaged");
         std::vector<NamedTensor> params = Parameters();
@@ -141,7 +141,7 @@ TEST_P(ShardedTest, ThreeRanksGoOnFromWhatTwoHaveSaved) {
   const StateDict want = WalkAlone(name, 2, kSteps, alone);
   std::vector<NamedTensor> half = Parameters();
   const StateDict saved = WalkAlone(name, 2, 3, half);
-  ExpectNoErrors(OnRanks(3, [&](comm::Communicator& c) {
+  ExpectNoErrors(ErrorsOfRanks(3, [&](comm::Communicator& c) {
     std::vector<NamedTensor> params = Parameters();
     {
       const NoGradScope no_grad;
@@ -186,7 +186,7 @@ TEST(ShardedOptimizerTest, ARankKeepsItsPartOfTheState) {
   alone.Step();
   const int64_t all = StateBytes(alone.state_dict());
   for (const int ranks : {2, 3, 4}) {
-    ExpectNoErrors(OnRanks(ranks, [&](comm::Communicator& c) {
+    ExpectNoErrors(ErrorsOfRanks(ranks, [&](comm::Communicator& c) {
       const std::vector<NamedTensor> mine = params();
       Sharded<Adam> sharded(mine, {}, c, {.sharded_state = true});
       sharded.Step();

@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "firn/nn/parallel/world.h"
 #include "tools/firn/command.h"
 #include "tools/firn/nnp/infer.h"
 #include "tools/firn/nnp/train.h"
+#include "tools/firn/train/ranks.h"
 
 namespace firn::cli {
 
@@ -15,6 +18,7 @@ FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say")
   struct Options {
     NnpTraining training;
     std::vector<std::string> data;
+    double timeout = 60;
   };
   auto o = std::make_shared<Options>();
   app.add_option("MODEL", o->training.model, "an .nnp or .nntxt of NNabla")->required();
@@ -33,11 +37,16 @@ FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say")
   app.add_option("--max-gib", o->training.max_gib, "of the parameters that are drawn")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--timeout", o->timeout,
+                 "of several processes that mpirun starts: seconds that they wait for one another")
+      ->check(AtLeast(1));
   app.footer(
       "Writes results.nnp (the best by the monitor valid_error), results_current_<epoch>.nnp and\n"
       "monitoring_report.yml, as nnabla_cli train does. Data sets are looked for from here. "
       "Example:\n"
-      "  firn nnp train lenet.nnp -o results");
+      "  firn nnp train lenet.nnp -o results\n"
+      "mpirun -n 2 firn nnp train lenet.nnp -o results has each of two processes make half the\n"
+      "iterations, with batches of its own.");
   return [o](Terminal& terminal) {
     for (const std::string& text : o->data) {
       const size_t sign = text.find('=');
@@ -48,8 +57,12 @@ FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say")
         throw UsageError(absl::StrCat("--data says twice where ", text.substr(0, sign), " is"));
       }
     }
-    const nlohmann::json value = TrainNnp(o->training, terminal);
-    terminal.Print(absl::StrCat(value["parameters"].get<std::string>(), "\n"), value);
+    const Ranks ranks(Init({.timeout = absl::Seconds(o->timeout)}));
+    ranks.Run([&] {
+      const nlohmann::json value = TrainNnp(o->training, terminal, ranks);
+      if (!ranks.first()) return;
+      terminal.Print(absl::StrCat(value["parameters"].get<std::string>(), "\n"), value);
+    });
     return 0;
   };
 }

@@ -1,6 +1,5 @@
 // firn train: a training run that a JSON file describes. tools/firn/train/ does it.
 
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -130,12 +129,7 @@ FIRN_COMMAND(train, "Trains a network as a JSON file describes it, or goes on wi
       "mpirun -n 2 firn train digits.json trains the same with two processes.");
   return [o](Terminal& terminal) {
     Ranks ranks(Init({.timeout = absl::Seconds(o->timeout)}));
-    try {
-      Train(*o, ranks, terminal);
-    } catch (const std::exception& e) {
-      ranks.Abort(e.what());  // which costs the others no timeout
-      throw;
-    }
+    ranks.Run([&] { Train(*o, ranks, terminal); });
     return 0;
   };
 }

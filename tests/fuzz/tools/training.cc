@@ -5,10 +5,12 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/network/definition.h"
+#include "firn/device/comm/thread_ranks.h"
 #include "firn/io/nnabla_model/nnabla_file_status.h"
 #include "firn/io/nnabla_network/nnabla_network.h"
 #include "firn/io/nnabla_training/nnabla_initial.h"
@@ -18,6 +20,7 @@
 #include "tests/io/test_files.h"
 #include "tools/firn/nnp/infer.h"
 #include "tools/firn/nnp/train.h"
+#include "tools/firn/train/ranks.h"
 
 namespace firn::cli {
 namespace {
@@ -74,7 +77,7 @@ FIRN_FUZZ_READER(nnp_train) {
     // The command's own limit of what is drawn is in GiB.
     static_cast<void>(io::InitialNnablaParameters(model, "fuzz", {}, kOptions));
     const testing::TensorLimit limit;
-    TrainNnp(training, terminal);
+    TrainNnp(training, terminal, Ranks(std::move(comm::ThreadRanks(1)[0])));
   } catch (const Error&) {
     return false;
   }

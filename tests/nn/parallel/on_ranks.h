@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "firn/device/comm/thread_ranks.h"
 #include "firn/nn/layers.h"
 #include "firn/tensor/ops.h"
+#include "tests/device/comm/on_ranks.h"
 
 namespace firn::testing {
 
@@ -47,13 +47,9 @@ class NotingRank : public comm::Communicator {
 // Calls `body` with each of `size` ranks, on a thread of its own.
 inline void OnRanks(int size, const std::function<void(const std::shared_ptr<NotingRank>&)>& body,
                     const comm::ThreadRanksOptions& options = {.timeout = absl::Seconds(20)}) {
-  std::vector<std::thread> threads;
-  for (auto& rank : comm::ThreadRanks(size, options)) {
-    threads.emplace_back([&body, noting = std::make_shared<NotingRank>(std::move(rank))]() mutable {
-      body(noting);
-    });
-  }
-  for (std::thread& t : threads) t.join();
+  OnThreads(size, options, [&](std::unique_ptr<comm::Communicator>& rank) {
+    body(std::make_shared<NotingRank>(std::move(rank)));
+  });
 }
 
 // Networks draw their first values from one generator: they are made before the threads are.

@@ -83,7 +83,7 @@ Rows Open(const Place& place, bool normalize, bool allow_outside,
 }  // namespace
 
 Batches::Batches(const Dataset& dataset, const std::string& source, const DataPlaces& places,
-                 const std::vector<std::string>& wanted, uint64_t seed) {
+                 const std::vector<std::string>& wanted, uint64_t seed, const io::Shard& shard) {
   const std::string at = absl::StrCat(source, ": dataset ", JsonString(dataset.name));
   if (dataset.batch_size < 1 || dataset.batch_size > kMaxBatch) {
     RaiseStatus(InvalidArgument(at, ", batch_size: expected 1 to ", kMaxBatch, ", got ",
@@ -112,7 +112,8 @@ Batches::Batches(const Dataset& dataset, const std::string& source, const DataPl
                             .order = by_files
                                          ? io::ShuffleBlocks(rows.files, static_cast<int64_t>(seed))
                                          : io::EpochOrder(),
-                            .last = io::LastBatch::kWrap});
+                            .last = io::LastBatch::kWrap,
+                            .shard = shard});
 }
 
 const io::Sample& Batches::Next() {
@@ -125,8 +126,9 @@ const io::Sample& Batches::Next() {
 }
 
 Feeder::Feeder(const std::vector<Dataset>& datasets, const std::string& source,
-               const DataPlaces& places, const std::vector<const io::NnablaFed*>& parts)
-    : source_(source) {
+               const DataPlaces& places, const std::vector<const io::NnablaFed*>& parts,
+               const io::Shard& shard)
+    : source_(source), shard_(shard) {
   std::map<std::string, std::set<std::string>> wanted;  // by data set
   for (const io::NnablaFed* const part : parts) {
     for (const std::string& name : part->datasets) {
@@ -140,7 +142,7 @@ Feeder::Feeder(const std::vector<Dataset>& datasets, const std::string& source,
     if (found == wanted.end()) continue;
     const std::vector<std::string> variables(found->second.begin(), found->second.end());
     opened_.emplace(datasets[i].name,
-                    Opened{.batches = Batches(datasets[i], source, places, variables, i)});
+                    Opened{.batches = Batches(datasets[i], source, places, variables, i, shard)});
   }
   for (const io::NnablaFed* const part : parts) {
     for (size_t i = 0; i < part->data.size(); ++i) {
@@ -231,7 +233,18 @@ int64_t Feeder::Rounds(const io::NnablaFed& part) const {
     rows = std::max(rows, found->second.batches.size());
     batch = std::max(batch, found->second.batches.batch_size());
   }
-  return rows / batch;
+  // Several processes that have fewer rows than a round of theirs go through some twice.
+  return std::max(rows / (batch * shard_.count), int64_t{rows >= batch});
+}
+
+std::vector<std::string> Feeder::Describe() const {
+  std::vector<std::string> lines;
+  for (const auto& [name, opened] : opened_) {
+    const Batches& batches = opened.batches;
+    lines.push_back(absl::StrCat("dataset ", name, ": ", batches.size(),
+                                 " rows, batch_size: ", batches.batch_size()));
+  }
+  return lines;
 }
 
 }  // namespace firn::cli

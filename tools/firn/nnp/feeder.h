@@ -24,11 +24,12 @@ struct DataPlaces {
 // first rows where the last ones do not fill it.
 class Batches {
  public:
-  // Rows have those of the `wanted` variables that there are. `seed` decides the orders. Throws
+  // Rows have those of the `wanted` variables that there are. `seed` decides the orders. Of several
+  // processes each has batches of its own, as large as the data set's. Throws
   // firn::Error naming the data set: InvalidArgument for a batch_size below 1 or above 2^24, no
   // rows, and places of the web; what opening throws.
   Batches(const io::nnabla::Dataset& dataset, const std::string& source, const DataPlaces& places,
-          const std::vector<std::string>& wanted, uint64_t seed);
+          const std::vector<std::string>& wanted, uint64_t seed, const io::Shard& shard = {});
 
   // All that the data set has.
   const std::vector<std::string>& variables() const { return variables_; }
@@ -50,14 +51,18 @@ class Feeder {
   // The data sets of a file that `parts` take from. Throws as Batches does; InvalidArgument for
   // data that none of a part's data sets has, and for a batch_size that is not that of the inputs.
   Feeder(const std::vector<io::nnabla::Dataset>& datasets, const std::string& source,
-         const DataPlaces& places, const std::vector<const io::NnablaFed*>& parts);
+         const DataPlaces& places, const std::vector<const io::NnablaFed*>& parts,
+         const io::Shard& shard = {});
 
   void NextRound();
   // The inputs of one of `parts`; `numbers` are those that the loop knows, with % in front. Throws
   // InvalidArgument where data has another shape than the input, naming both.
   TensorList Inputs(const io::NnablaFed& part, const std::map<std::string, double>& numbers);
-  // The largest of a part's data sets divided by the largest batch: as often NNabla evaluates.
+  // The largest of a part's data sets divided by the largest batch (of all processes together): as
+  // often NNabla evaluates. At least once where the data set fills a batch of one process.
   int64_t Rounds(const io::NnablaFed& part) const;
+  // A line for each data set that is open.
+  std::vector<std::string> Describe() const;
 
  private:
   struct Opened {
@@ -68,6 +73,7 @@ class Feeder {
   void CheckBatch(const io::NnablaFed& part, size_t input) const;
 
   std::string source_;
+  io::Shard shard_;
   std::map<std::string, Opened> opened_;
   int64_t round_ = 0;
 };

@@ -87,4 +87,19 @@ Rate ScheduleOf(const nnabla::Solver& solver, const std::string& at, double lr) 
   };
 }
 
+nnabla::Solver ScheduledForEach(nnabla::Solver solver, int64_t processes) {
+  const auto divide = [&](float& iterations) {
+    iterations = std::floor(iterations / static_cast<float>(processes));
+  };
+  if (solver.polynomial_scheduler) divide(solver.polynomial_scheduler->max_iter);
+  if (solver.cosine_scheduler) divide(solver.cosine_scheduler->max_iter);
+  if (solver.exponential_scheduler) solver.exponential_scheduler->iter_interval /= processes;
+  if (solver.step_scheduler) {
+    for (int64_t& step : solver.step_scheduler->iter_steps) step /= processes;
+  }
+  if (solver.linear_warmup_scheduler) solver.linear_warmup_scheduler->warmup_iter /= processes;
+  solver.lr_decay_interval /= processes;
+  return solver;
+}
+
 }  // namespace firn::cli

@@ -15,6 +15,9 @@ namespace firn::cli {
 std::function<double(int64_t iteration)> ScheduleOf(const io::nnabla::Solver& solver,
                                                     const std::string& at, double lr);
 
+// The solver with the schedule that each of `processes` has, which makes so few of the iterations.
+io::nnabla::Solver ScheduledForEach(io::nnabla::Solver solver, int64_t processes);
+
 }  // namespace firn::cli
 
 #endif  // FIRN_TOOLS_FIRN_NNP_SCHEDULES_H_

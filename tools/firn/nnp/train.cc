@@ -1,6 +1,6 @@
 // The loop of NNabla's command, its countings included: an epoch is iter_per_epoch iterations,
-// whatever the data sets hold, and each iteration goes through all optimizers. Optimizers that
-// step in each iteration do it as one graph; those that sum gradients run operation by operation.
+// whatever the data sets hold, and each iteration goes through all optimizers. Of several processes
+// each makes 1/n of an epoch's iterations, with batches of its own as large as the file says.
 #include "tools/firn/nnp/train.h"
 
 #include <algorithm>
@@ -15,9 +15,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "firn/autograd/backward.h"
-#include "firn/autograd/graph/capture.h"
-#include "firn/autograd/graph/static_graph.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/nnabla_model/nnabla_file.h"
@@ -32,6 +29,7 @@
 #include "tools/firn/nnp/results.h"
 #include "tools/firn/nnp/schedules.h"
 #include "tools/firn/nnp/solvers.h"
+#include "tools/firn/nnp/trainer.h"
 
 namespace firn::cli {
 namespace {
@@ -42,125 +40,6 @@ using inner::internal::JsonString;
 bool IsModelFile(const std::string& path) {
   return absl::EndsWithIgnoreCase(path, ".nnp") || absl::EndsWithIgnoreCase(path, ".protobuf");
 }
-
-TensorList MeansOf(const TensorList& losses) {
-  TensorList means;
-  for (const Tensor& loss : losses) means.push_back(Mean(loss));
-  return means;
-}
-
-double SumOf(const TensorList& means) {
-  double sum = 0;
-  for (const Tensor& mean : means) sum += mean.Item();
-  return sum;
-}
-
-// An optimizer of the file with what moves its parameters.
-class Trainer {
- public:
-  Trainer(const io::NnablaOptimizer& description, const StateDict& state, const std::string& at)
-      : description_(description) {
-    std::vector<NamedTensor> moved;
-    for (const auto& [name, tensor] : state) {
-      if (!tensor.requires_grad()) continue;
-      const bool own = std::ranges::binary_search(description.parameters, name);
-      if (own) {
-        moved.push_back({name, tensor});
-      } else {
-        others_.push_back(tensor);
-      }
-    }
-    optimizer_ = SolverOf(description.solver, at, moved);
-    rate_ = ScheduleOf(description.solver, at, optimizer_->lr());
-  }
-
-  const io::NnablaOptimizer& description() const { return description_; }
-  optim::Optimizer& optimizer() { return *optimizer_; }
-
-  bool Takes(int64_t iteration) const {
-    const int64_t from_1 = iteration + 1;
-    return from_1 >= description_.start_iter &&
-           (description_.end_iter == 0 || from_1 <= description_.end_iter);
-  }
-
-  // The sum of the losses' means, before the step. What other optimizers move wants no gradients
-  // meanwhile.
-  double Step(int64_t iteration, const TensorList& inputs) {
-    for (Tensor& other : others_) other.SetRequiresGrad(false);
-    const double loss = StepOwn(iteration, inputs);
-    for (Tensor& other : others_) other.SetRequiresGrad();
-    return loss;
-  }
-
- private:
-  double StepOwn(int64_t iteration, const TensorList& inputs) {
-    const int64_t place = iteration % description_.update_interval;
-    const bool steps = place == description_.update_interval - 1;
-    if (steps) optimizer_->SetLr(rate_(iteration));
-    if (description_.update_interval > 1) return SumOf(Run(inputs, place == 0, steps));
-    if (graph_) return SumOf(graph_->Call(inputs));
-    Captured captured =
-        Capture([&](absl::Span<const Tensor> in) { return Run(in, true, true); }, inputs);
-    graph_ = io::ValueOrRaise(StaticGraph::Compile(std::move(captured.graph)), "nnp");
-    return SumOf(captured.outputs);
-  }
-
-  TensorList Run(absl::Span<const Tensor> inputs, bool first, bool steps) {
-    const TensorList means = MeansOf(description_.network.Call(inputs));
-    if (first) optimizer_->ZeroGrad();
-    Tensor loss = means[0];
-    for (size_t i = 1; i < means.size(); ++i) loss = Add(loss, means[i]);
-    loss.Backward();
-    if (steps) optimizer_->Step();
-    TensorList detached;
-    for (const Tensor& mean : means) detached.push_back(mean.Detach());
-    return detached;
-  }
-
-  const io::NnablaOptimizer& description_;
-  std::vector<Tensor> others_;  // which other optimizers move
-  std::unique_ptr<optim::Optimizer> optimizer_;
-  std::function<double(int64_t)> rate_;
-  std::optional<StaticGraph> graph_;
-};
-
-// The mean of an epoch's costs as NNabla counts them: a loss is taken up when the next optimizer
-// that runs begins, and added to the epoch's by the first one of an iteration, so that with several
-// optimizers the first iteration counts once more.
-class Cost {
- public:
-  void BeforeOptimizer() {
-    if (!waiting_) return;
-    sum_ += *waiting_;
-    if (std::exchange(first_, false)) Count();
-  }
-  void AfterOptimizer(double loss) { waiting_ = loss; }
-  void BeginIteration() { first_ = true; }
-  double EndEpoch() {
-    if (waiting_) {
-      sum_ += *waiting_;
-      Count();
-      waiting_.reset();
-    }
-    const double mean = count_ == 0 ? 0 : total_ / static_cast<double>(count_);
-    total_ = 0;
-    count_ = 0;
-    return mean;
-  }
-  bool IsFinite() const {
-    return std::isfinite(total_) && std::isfinite(sum_) && std::isfinite(waiting_.value_or(0));
-  }
-
- private:
-  void Count() {
-    total_ += std::exchange(sum_, 0);
-    ++count_;
-  }
-  std::optional<double> waiting_;
-  double sum_ = 0, total_ = 0;
-  int64_t count_ = 0;
-  bool first_ = true;
-};
 
 std::vector<const io::NnablaFed*> PartsOf(const auto& list) {
   std::vector<const io::NnablaFed*> parts;
@@ -201,18 +80,59 @@ Beginning BeginningOf(const NnpTraining& training) {
   return begin;
 }
 
+// A parameter has one DataParallel, which one optimizer has.
+void CheckMovedOnce(const io::NnablaTraining& training, const std::string& file) {
+  std::map<std::string, std::string> moved;  // the optimizer of each parameter
+  for (const io::NnablaOptimizer& o : training.optimizers) {
+    for (const std::string& parameter : o.parameters) {
+      const auto [found, is_new] = moved.emplace(parameter, o.name);
+      if (is_new) continue;
+      RaiseStatus(Unimplemented(At(file, o.name), " and ", JsonString(found->second),
+                                " both move parameter ", JsonString(parameter),
+                                ", which several processes do not"),
+                  "nnp");
+    }
+  }
+}
+
+// What one of several processes does of it. Where the file counts iterations it means those of all.
+io::NnablaTraining OfRanks(io::NnablaTraining training, const std::string& file,
+                           const Ranks& ranks) {
+  if (!ranks.several()) return training;
+  const int64_t count = ranks.shard().count;
+  int64_t& iterations = training.config.iter_per_epoch;
+  if (iterations != 0 && iterations < count) {
+    RaiseStatus(InvalidArgument(file, ": training_config.iter_per_epoch: expected at least ", count,
+                                ", one for each process, got ", iterations),
+                "nnp");
+  }
+  iterations /= count;
+  CheckMovedOnce(training, file);
+  for (io::NnablaOptimizer& o : training.optimizers) {
+    o.solver = ScheduledForEach(std::move(o.solver), count);
+    if (o.start_iter > 0) o.start_iter = (o.start_iter - 1) / count + 1;
+    if (o.end_iter > 0) o.end_iter = (o.end_iter - 1) / count + 1;
+  }
+  return training;
+}
+
 class TrainingRun {
  public:
-  TrainingRun(const NnpTraining& asked, Terminal& terminal)
+  TrainingRun(const NnpTraining& asked, Terminal& terminal, const Ranks& ranks)
       : asked_(asked),
         terminal_(terminal),
+        ranks_(ranks),
         begin_(BeginningOf(asked)),
         model_(Loaded()),
-        training_(io::ImportNnablaTraining(model_, asked.model)),
-        train_(model_.datasets, asked.model, asked.data, PartsOf(training_.optimizers)),
-        evaluate_(model_.datasets, asked.model, asked.data, PartsOf(training_.monitors)) {
+        training_(OfRanks(io::ImportNnablaTraining(model_, asked.model), asked.model, ranks)),
+        train_(model_.datasets, asked.model, asked.data, PartsOf(training_.optimizers),
+               ranks.shard()),
+        evaluate_(model_.datasets, asked.model, asked.data, PartsOf(training_.monitors),
+                  ranks.shard()) {
+    ranks.Agree(Lines());  // also that all have looked into the folder before one writes there
+    fixed_.emplace(training_.state, ranks);
     for (const io::NnablaOptimizer& o : training_.optimizers) {
-      trainers_.emplace_back(o, training_.state, At(asked.model, o.name));
+      trainers_.emplace_back(o, training_.state, At(asked.model, o.name), ranks);
       for (const nnabla::Optimizer& from : begin_.states) {
         if (from.name != o.name || !from.solver || from.solver->states.empty()) continue;
         LoadStates(trainers_.back().optimizer(), o.solver.type, At(begin_.source, o.name),
@@ -222,14 +142,16 @@ class TrainingRun {
   }
 
   nlohmann::json operator()() {
-    ManualSeed(0);
-    results_.emplace(asked_.output, Names(), begin_.epochs);
+    ranks_.Seed(0);
+    if (ranks_.first()) results_.emplace(asked_.output, Names(), begin_.epochs);
     const nnabla::TrainingConfig& config = training_.config;
-    if (config.max_epoch * config.iter_per_epoch == 0) results_->SaveBest(Model());
+    if (results_ && config.max_epoch * config.iter_per_epoch == 0) results_->SaveBest(Model());
     for (int64_t epoch = begin_.epochs; epoch < config.max_epoch && config.iter_per_epoch > 0;
          ++epoch) {
       Epoch(epoch);
     }
+    ranks_.Wait();  // where the first cannot write, all fail
+    if (!results_) return value_;
     value_["output"] = asked_.output;
     value_["resumed_at"] = begin_.epochs;
     value_["parameters"] = std::filesystem::exists(results_->best()) ? results_->best() : "";
@@ -244,6 +166,23 @@ class TrainingRun {
     options.limits.max_total_bytes = asked_.max_gib << 30;
     model.parameters = io::InitialNnablaParameters(model, asked_.model, begin_.parameters, options);
     return model;
+  }
+
+  // What ranks may have different files of.
+  std::vector<std::string> Lines() const {
+    const nnabla::TrainingConfig& config = training_.config;
+    std::vector<std::string> lines = {absl::StrCat(begin_.epochs, " epochs done"),
+                                      absl::StrCat("max_epoch: ", config.max_epoch),
+                                      absl::StrCat("iter_per_epoch: ", config.iter_per_epoch),
+                                      absl::StrCat("output ", asked_.output)};
+    for (const io::NnablaOptimizer& o : training_.optimizers) {
+      lines.push_back(absl::StrCat("optimizer ", o.name, " of ", o.network_name, ", ",
+                                   o.solver.type, ", update_interval: ", o.update_interval));
+    }
+    for (const Feeder* const data : {&train_, &evaluate_}) {
+      for (const std::string& line : data->Describe()) lines.push_back(line);
+    }
+    return lines;
   }
 
   std::vector<std::string> Names() const {
@@ -289,12 +228,13 @@ class TrainingRun {
       evaluate_.NextRound();
       sum += SumOf(MeansOf(monitor.network.Call(evaluate_.Inputs(monitor, no_numbers_))));
     }
-    return rounds == 0 ? 0 : sum / static_cast<double>(rounds);
+    return ranks_.MeanOf(rounds == 0 ? 0 : sum / static_cast<double>(rounds));
   }
 
   // Does what NNabla does: the error that decides is that of the monitor "valid_error", 0 where
   // there is none.
   std::vector<double> Evaluate() {
+    fixed_->Share();  // errors are those of what is saved
     std::vector<double> errors;
     double deciding = 0;
     for (const io::NnablaEvaluation& monitor : training_.monitors) {
@@ -304,7 +244,7 @@ class TrainingRun {
     const bool best = !training_.config.save_best || !best_ || deciding <= *best_;
     if (!std::isnan(deciding) && best) {
       best_ = deciding;
-      results_->SaveBest(Model());
+      if (results_) results_->SaveBest(Model());
     }
     return errors;
   }
@@ -315,9 +255,10 @@ class TrainingRun {
       Iteration(epoch * config.iter_per_epoch + i);
     }
     const int64_t done = epoch + 1;
-    const double cost = cost_.EndEpoch();
+    const double cost = ranks_.MeanOf(cost_.EndEpoch());
     const bool evaluates = done % config.monitor_interval == 0 || done <= 5;
     const std::vector<double> errors = evaluates ? Evaluate() : std::vector<double>();
+    if (!results_) return;
     results_->Report(epoch, cost, errors);
     if (results_->CurrentIsDue(done, done == config.max_epoch)) {
       results_->SaveCurrent(Model(), done);
@@ -355,11 +296,13 @@ class TrainingRun {
 
   const NnpTraining& asked_;
   Terminal& terminal_;
+  const Ranks& ranks_;
   const Beginning begin_;
   const nnabla::Model model_;
   const io::NnablaTraining training_;
   Feeder train_, evaluate_;
-  std::optional<Results> results_;  // once nothing is wrong with what is asked
+  std::optional<Results> results_;  // the first rank's, once nothing is wrong with what is asked
+  std::optional<Fixed> fixed_;
   std::vector<Trainer> trainers_;
   const std::map<std::string, double> no_numbers_;
   Cost cost_;
@@ -373,8 +316,8 @@ StateDict NnpParameters(const std::string& path) {
   return IsModelFile(path) ? io::LoadNnabla(path).parameters : io::Load(path);
 }
 
-nlohmann::json TrainNnp(const NnpTraining& training, Terminal& terminal) {
-  return TrainingRun(training, terminal)();
+nlohmann::json TrainNnp(const NnpTraining& training, Terminal& terminal, const Ranks& ranks) {
+  return TrainingRun(training, terminal, ranks)();
 }
 
 }  // namespace firn::cli

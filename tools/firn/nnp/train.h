@@ -7,6 +7,7 @@
 
 #include "tools/firn/command.h"
 #include "tools/firn/nnp/feeder.h"
+#include "tools/firn/train/ranks.h"
 
 namespace firn::cli {
 
@@ -24,7 +25,15 @@ struct NnpTraining {
 // Tells of each epoch on terminal.err. Returns what came out. Throws firn::Error;
 // FailedPrecondition when the cost is no number any more, as results_current_<epoch>.nnp are of
 // before.
-nlohmann::json TrainNnp(const NnpTraining& training, Terminal& terminal);
+//
+// All ranks call it, and do what `nnabla_cli train` does with as many processes: each makes 1/n of
+// an epoch's iterations, with batches of its own that have the file's size; a step is that of the
+// mean of all ranks' gradients, costs and errors are means, and the first rank alone tells and
+// writes. What a file counts in iterations is shared by the ranks as well (schedules, start_iter
+// and end_iter, not update_interval). Statistics of batch norms are each rank's own; evaluated, and
+// saved, is the network with those of the first. All see the same files and folder: what differs is
+// an error on all. Unimplemented are optimizers that move the same parameter.
+nlohmann::json TrainNnp(const NnpTraining& training, Terminal& terminal, const Ranks& ranks);
 
 // The tensors of a file of parameters: an .nnp's, a .protobuf's, or what io::Load reads.
 StateDict NnpParameters(const std::string& path);

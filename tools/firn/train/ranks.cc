@@ -3,6 +3,9 @@
 // run goes on with another number of ranks.
 #include "tools/firn/train/ranks.h"
 
+#include <exception>
+
+#include "absl/strings/str_cat.h"
 #include "firn/device/comm/agreement.h"
 #include "firn/device/status_macros.h"
 #include "firn/nn/batch_norm.h"
@@ -10,6 +13,10 @@
 #include "firn/tensor/rng.h"
 
 namespace firn::cli {
+
+std::string Ranks::DeviceOf(const std::string& text) const {
+  return several() && text == "cuda" ? absl::StrCat("cuda:", world_->local_rank()) : text;
+}
 
 void Ranks::Agree(const std::vector<std::string>& lines) const {
   RaiseIfError(comm::CheckAgreement(*world_, lines), "train");
@@ -39,14 +46,33 @@ void Ranks::Share(nn::Module& net, uint64_t seed) {
   if (!several()) return;
   nn::ConvertSyncBatchNorm(net);
   parallel_.emplace(net, world_);
-  if (first()) return;
+  if (!first()) Seed(seed);  // the first one's go on
+}
+
+void Ranks::Seed(uint64_t seed) const {
   // An odd factor: seeds of other ranks are other ones.
   const uint64_t own = seed ^ (static_cast<uint64_t>(world_->rank()) * 0x9e3779b97f4a7c15);
   ManualSeed(static_cast<int64_t>(own));
 }
 
+double Ranks::MeanOf(double x) const {
+  if (several()) {
+    RaiseIfError(world_->AllReduce(&x, 1, comm::Element::kF64, comm::Reduction::kMean), "train");
+  }
+  return x;
+}
+
 void Ranks::Weigh(const io::Sample& batch) {
   if (parallel_) parallel_->SetWeight(batch.input.size(0));
+}
+
+void Ranks::Run(absl::FunctionRef<void()> work) const {
+  try {
+    work();
+  } catch (const std::exception& e) {
+    world_->Abort(e.what());
+    throw;
+  }
 }
 
 void Ranks::Wait() const { RaiseIfError(world_->Barrier(), "train"); }

@@ -198,7 +198,7 @@ void AgreeOnData(const Data& data, const Ranks& ranks) {
 }  // namespace
 
 json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& ranks) {
-  absl::StatusOr<Device> device = UsableDevice(config.device);
+  absl::StatusOr<Device> device = UsableDevice(ranks.DeviceOf(config.device));
   RaiseIfError(device.status(), "train");
   const Data data = ReadData(config);
   AgreeOnData(data, ranks);
