@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "firn/autograd/network/network.h"
 #include "firn/io/checkpoints/checkpoint.h"
 #include "firn/io/csv/csv.h"
 #include "firn/io/data/cifar.h"
@@ -19,6 +20,7 @@
 #include "firn/io/data/mnist.h"
 #include "firn/io/data/npy_dataset.h"
 #include "firn/io/data/rows.h"
+#include "firn/io/formats/formats.h"
 #include "firn/io/graph/graph_file.h"
 #include "firn/io/idx/idx.h"
 #include "firn/io/image/image.h"
@@ -58,13 +60,12 @@ void OpenCache(const std::string& path, const std::string& index, const std::str
 
 // A reader of the file `path`, which is called `file` in a folder that was empty.
 struct Reader {
-  const char* name;
-  const char* file;
+  std::string name, file;
   std::function<void(const std::string& path)> read;
   bool may_be_missing = false;
 };
 
-const std::vector<Reader>& Readers() {
+const std::vector<Reader>& OtherReaders() {
   static const auto* readers = new std::vector<Reader>{
       {"ReadImage", "a.png", [](const std::string& p) { ReadImage(p); }},
       {"ReadNpy", "a.npy", [](const std::string& p) { ReadNpy(p); }},
@@ -120,6 +121,38 @@ const std::vector<Reader>& Readers() {
       {"firn inspect of events", "a.tfevents", [](const std::string& p) { cli::ReadFile(p); }},
       {"firn inspect", "a", [](const std::string& p) { cli::ReadFile(p); }},
   };
+  return *readers;
+}
+
+// Those of all formats whose files have a suffix, the networks among them, by the registry.
+std::vector<Reader> RegisteredReaders() {
+  std::vector<Reader> readers;
+  for (const Format* format : Formats()) {
+    if (format->suffixes.empty()) continue;
+    const std::string file = "a" + format->suffixes[0];
+    if (format->read_tensors) {
+      readers.push_back({format->name + "'s tensors", file,
+                         [format](const std::string& p) { format->read_tensors(p, {}); }});
+    }
+    if (format->read_array) {
+      readers.push_back({format->name + "'s array", file,
+                         [format](const std::string& p) { format->read_array(p, {}); }});
+    }
+    if (format->read_network) {
+      readers.push_back({format->name + "'s network", file,
+                         [format](const std::string& p) { format->read_network(p, {}); }});
+    }
+  }
+  return readers;
+}
+
+const std::vector<Reader>& Readers() {
+  static const auto* readers = [] {
+    auto* all = new std::vector<Reader>(RegisteredReaders());
+    EXPECT_GT(all->size(), 12u);
+    all->insert(all->end(), OtherReaders().begin(), OtherReaders().end());
+    return all;
+  }();
   return *readers;
 }
 

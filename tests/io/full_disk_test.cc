@@ -14,7 +14,8 @@
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/checkpoints/checkpoint.h"
 #include "firn/io/data/rows.h"
-#include "firn/io/graph/graph_file.h"
+#include "firn/io/formats/formats.h"
+#include "firn/io/graph/save.h"
 #include "firn/io/image/image.h"
 #include "firn/io/monitors/event_writer.h"
 #include "firn/io/monitors/monitor.h"
@@ -23,7 +24,6 @@
 #include "firn/io/monitors/record_writer.h"
 #include "firn/io/nnabla/nnabla_cache.h"
 #include "firn/io/nnabla/nnabla_solver.h"
-#include "firn/io/npy/npy.h"
 #include "firn/io/parameters.h"
 #include "firn/io/wav/wav.h"
 #include "firn/tensor/error.h"
@@ -46,18 +46,14 @@ using testing::StatusOf;
 // ------------------------------------------------------------
 
 struct Writer {
-  const char* file;
+  std::string file;
   std::function<void(const std::string& path)> write;  // more than a kilobyte
 };
 
 Tensor Pixels() { return Randint(0, 256, {3, 40, 40}).To(DType::kU8); }
 
-const std::vector<Writer>& Writers() {
+const std::vector<Writer>& OtherWriters() {
   static const auto* writers = new std::vector<Writer>{
-      {"a.h5",
-       [](const std::string& p) {
-         Save(p, {{"x", Ones({1000})}});
-       }},
       {"checkpoint.h5",
        [](const std::string& p) {
          CheckpointValues values;
@@ -69,22 +65,12 @@ const std::vector<Writer>& Writers() {
          const StateDict sgd = {{"groups.0.lr", Full({}, 0.1)}, {"state.w.step", Full({}, 3)}};
          SaveNnablaSolver(p, sgd, {.solver = "Sgd"});
        }},
-      {"a.npy", [](const std::string& p) { WriteNpy(p, Ones({1000})); }},
-      {"a.npz",
-       [](const std::string& p) {
-         WriteNpz(p, {{"x", Ones({1000})}});
-       }},
       {"a.wav",
        [](const std::string& p) {
          WriteWav(p, {Zeros({1, 1000}), 8000});
        }},
       {"a.png", [](const std::string& p) { WriteImage(p, Pixels()); }},
       {"a.jpg", [](const std::string& p) { WriteImage(p, Pixels()); }},
-      {"a.firn",
-       [](const std::string& p) {
-         const Tensor weight = Ones({1000});
-         SaveGraph(p, Freeze([&](const Tensor& x) { return x * weight; }, Ones({1000})));
-       }},
       {"a.svg",
        [](const std::string& p) {
          PlotSeries(p, {{.x = {1, 2, 3}, .y = {1, 2, 3}}});
@@ -97,10 +83,45 @@ const std::vector<Writer>& Writers() {
   return *writers;
 }
 
+// Those of all formats, of tensors and of graphs, by the registry.
+std::vector<Writer> RegisteredWriters() {
+  std::vector<Writer> writers;
+  for (const Format* format : Formats()) {
+    if (format->write_tensors) {
+      writers.push_back({"a" + format->suffixes[0], [format](const std::string& p) {
+                           format->write_tensors(p, {{"x", Ones({1000})}});
+                         }});
+    }
+    for (const std::string& suffix : format->graph_suffixes) {
+      writers.push_back({"graph" + suffix, [](const std::string& p) {
+                           const Tensor weight = Ones({1000});
+                           Save(p, Freeze(
+                                       [&](const Tensor& x) {
+                                         Tensor y = x * weight;
+                                         for (int i = 0; i < 20; ++i) y = Relu(y + 1);
+                                         return y;
+                                       },
+                                       Ones({1000})));
+                         }});
+    }
+  }
+  return writers;
+}
+
+const std::vector<Writer>& Writers() {
+  static const auto* writers = [] {
+    auto* all = new std::vector<Writer>(RegisteredWriters());
+    EXPECT_GT(all->size(), 10u);
+    all->insert(all->end(), OtherWriters().begin(), OtherWriters().end());
+    return all;
+  }();
+  return *writers;
+}
+
 TEST(FullDiskTest, FilesAreWrittenAsAWholeOrNotAtAll) {
   for (const Writer& writer : Writers()) {
     SCOPED_TRACE(writer.file);
-    const std::string folder = TempPath(std::string("in_") + writer.file);
+    const std::string folder = TempPath("in_" + writer.file);
     const std::string path = folder + "/" + writer.file;
     fs::create_directory(folder);
     for (const rlim_t bytes : {0, 1, 200, 900}) {
@@ -123,7 +144,7 @@ TEST(FullDiskTest, FilesAreWrittenAsAWholeOrNotAtAll) {
 TEST(FullDiskTest, WhatIsNoFileIsNotReplaced) {
   for (const Writer& writer : Writers()) {
     SCOPED_TRACE(writer.file);
-    const std::string folder = TempPath(std::string("in_") + writer.file);
+    const std::string folder = TempPath("in_" + writer.file);
     const std::string path = folder + "/" + writer.file, device = folder + "/to_" + writer.file;
     fs::create_directories(path);
     fs::create_symlink("/dev/full", device);

@@ -203,6 +203,18 @@ std::vector<int64_t> Config::Integers(const char* key,
   return numbers;
 }
 
+std::vector<double> Config::Numbers(const char* key, const std::vector<double>& otherwise) const {
+  const nlohmann::json* const value = Find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_array()) Expected(key, "a list of numbers", *value);
+  std::vector<double> numbers;
+  for (const nlohmann::json& item : *value) {
+    if (!item.is_number()) Expected(absl::StrCat(key, "[", numbers.size(), "]"), "a number", item);
+    numbers.push_back(item.get<double>());
+  }
+  return numbers;
+}
+
 std::vector<std::string> Config::Texts(const char* key,
                                        const std::vector<std::string>& otherwise) const {
   const nlohmann::json* const value = Find(key);

@@ -36,6 +36,7 @@ class Config {
   bool Flag(const char* key, bool otherwise) const;
   std::string Text(const char* key, const std::string& otherwise) const;
   std::vector<int64_t> Integers(const char* key, const std::vector<int64_t>& otherwise) const;
+  std::vector<double> Numbers(const char* key, const std::vector<double>& otherwise) const;
   std::vector<std::string> Texts(const char* key, const std::vector<std::string>& otherwise) const;
   // The text of what may be a number, true or false, a text or whole numbers: "3", "true", "[3,
   // 5]"; "" where there is none.

@@ -13,12 +13,25 @@
 
 namespace firn::cli {
 
+// What a network has to give for a target.
+struct TargetOfData {
+  int64_t outputs = 0;   // so many numbers
+  bool classes = false;  // they are scores of classes
+  friend bool operator==(const TargetOfData&, const TargetOfData&) = default;
+};
+
 // Inputs are f32. Targets are classes (i64, 0-d) or, for regression, f32 [outputs].
 struct TrainingData {
   io::DatasetPtr samples;
   int64_t outputs = 0;                  // numbers that a network has to give
   bool classes = false;                 // they are scores of classes
   std::vector<std::string> names = {};  // of the classes, where they have any
+  // Of data with several inputs or targets: how many inputs its samples begin with, of any type,
+  // and all of the targets behind them, of which the first is what `outputs` and `classes` say.
+  // Else samples are an input and a target.
+  int64_t inputs = 1;
+  std::vector<TargetOfData> targets = {};
+  bool several() const { return !targets.empty(); }
   // Where samples lie in files that are read whole: how many each has. They are then shuffled as
   // io::ShuffleBlocks does.
   std::vector<int64_t> file_rows = {};
@@ -37,6 +50,8 @@ struct TrainingData {
 struct DataSource {
   std::function<TrainingData()> read;
   bool decodes = false;  // samples take time to make, so that threads should make them
+  // How many targets there are, of data with several inputs or targets; 0: an input and a target.
+  int64_t several = 0;
 };
 DataSource ParseData(const Config& config);
 

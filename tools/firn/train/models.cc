@@ -143,7 +143,7 @@ ModelMaker ParseZoo(const Config& config, const std::string& name) {
 ModelMaker ParseModel(const Config& config) {
   std::string name = config.RequiredText("name");
   if (name == "mlp") return ParseMlp(config);
-  if (name == "file") return ParseNetworkFile(config);
+  if (name == "file") return MakerOf(ParseNetworkFile(config));
   if (name == "layers") {
     return [layers = OfList(config)](const Shape&, int64_t) { return OfLayers(layers); };
   }

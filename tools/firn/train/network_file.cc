@@ -42,55 +42,74 @@ bool Fits(const std::vector<NetworkDim>& dims, const Shape& sample) {
   return true;
 }
 
-Network Read(const std::string& path, const std::string& part) {
-  io::RefuseForeign(path, "model");
-  const io::Format* const format = io::FormatOfFile(path);
-  const auto refuse = [&](const auto&... what) {
-    RaiseStatus(InvalidArgument(path, ": ", what...), "model");
-  };
-  if (format == nullptr || !format->read_network) {
-    refuse("expected a file of a network, such as .onnx or .nnp");
-  }
-  Network network =
-      format->read_network(path, {.limits = {}, .batch = io::kAnyBatch, .name = part});
-  if (network.inputs().size() != 1 || network.outputs().size() != 1) {
-    refuse("expected a network of one input and one output, got ", network.inputs().size(), " and ",
-           network.outputs().size());
-  }
-  const NetworkPort& in = network.inputs()[0];
-  if (in.dtype.value_or(DType::kF32) != DType::kF32) {
-    refuse("expected a network that takes f32, got one that takes ", DTypeName(*in.dtype));
-  }
-  if (in.dims.has_value() && (in.dims->empty() || in.dims->front().size.has_value())) {
-    refuse("expected a network that takes batches of any size, got one that takes ",
-           DimsText(*in.dims));
-  }
-  return network;
+std::string Count(size_t n, const char* what) {
+  return n == 1 ? absl::StrCat("one ", what) : absl::StrCat(n, " ", what, "s");
 }
 
-void CheckSizes(const std::string& path, const Network& network, const Shape& sample,
-                int64_t outputs) {
-  const NetworkPort &in = network.inputs()[0], &out = network.outputs()[0];
-  if (in.dims.has_value() && !Fits(*in.dims, sample)) {
-    RaiseStatus(InvalidArgument(path, " takes batches ", DimsText(*in.dims), ", a sample is ",
-                                sample.ToString()),
-                "model");
+template <class... What>
+[[noreturn]] void Refuse(const std::string& path, const What&... what) {
+  RaiseStatus(InvalidArgument(path, what...), "model");
+}
+
+// "", or which of several ports is meant.
+std::string NameOf(const std::vector<NetworkPort>& ports, size_t i) {
+  return ports.size() == 1 ? "" : absl::StrCat(" as ", ports[i].name);
+}
+
+void CheckPorts(const std::string& path, const Network& network, const std::vector<Shape>& inputs,
+                const std::vector<int64_t>& outputs) {
+  const auto &in = network.inputs(), &out = network.outputs();
+  if (in.size() != inputs.size() || out.size() != outputs.size()) {
+    Refuse(path, ": expected a network of ", Count(inputs.size(), "input"), " and ",
+           Count(outputs.size(), "output"), ", got ", in.size(), " and ", out.size());
   }
-  if (out.dims.has_value() && !Fits(*out.dims, Shape{outputs})) {
-    RaiseStatus(InvalidArgument(path, " gives ", DimsText(*out.dims), ", the data want ", outputs,
-                                " numbers for a sample"),
-                "model");
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i].dims.has_value()) continue;
+    const std::vector<NetworkDim>& dims = *in[i].dims;
+    if (dims.empty() || dims.front().size.has_value()) {
+      Refuse(path, ": expected a network that takes batches of any size, got one that takes ",
+             DimsText(dims), NameOf(in, i));
+    }
+    if (!Fits(dims, inputs[i])) {
+      Refuse(path, " takes batches ", DimsText(dims), NameOf(in, i), ", a sample is ",
+             inputs[i].ToString());
+    }
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i].dims.has_value() && !Fits(*out[i].dims, Shape{outputs[i]})) {
+      Refuse(path, " gives ", DimsText(*out[i].dims), NameOf(out, i), ", the data want ",
+             outputs[i], " numbers for a sample");
+    }
   }
 }
 
 }  // namespace
 
-ModelMaker ParseNetworkFile(const Config& config) {
-  const std::string path = config.Path(config.RequiredText("path"));
-  const std::string part = config.Text("network", "");
-  return [path, part](const Shape& sample, int64_t outputs) {
-    const Network network = Read(path, part);
-    CheckSizes(path, network, sample, outputs);
+NetworkFile ParseNetworkFile(const Config& config) {
+  return {config.Path(config.RequiredText("path")), config.Text("network", "")};
+}
+
+Network ReadNetworkFile(const NetworkFile& file, const std::vector<Shape>& inputs,
+                        const std::vector<int64_t>& outputs) {
+  io::RefuseForeign(file.path, "model");
+  const io::Format* const format = io::FormatOfFile(file.path);
+  if (format == nullptr || !format->read_network) {
+    Refuse(file.path, ": expected a file of a network, such as .onnx or .nnp");
+  }
+  Network network =
+      format->read_network(file.path, {.limits = {}, .batch = io::kAnyBatch, .name = file.network});
+  CheckPorts(file.path, network, inputs, outputs);
+  return network;
+}
+
+ModelMaker MakerOf(const NetworkFile& file) {
+  return [file](const Shape& sample, int64_t outputs) {
+    const Network network = ReadNetworkFile(file, {sample}, {outputs});
+    const DType dtype = network.inputs()[0].dtype.value_or(DType::kF32);
+    if (dtype != DType::kF32) {
+      Refuse(file.path, ": expected a network that takes f32, got one that takes ",
+             DTypeName(dtype));
+    }
     auto net = std::make_unique<nn::GraphModule>(network);
     net->SetName("net");
     return std::unique_ptr<nn::Layer>(std::move(net));

@@ -1,14 +1,33 @@
 #ifndef FIRN_TOOLS_FIRN_TRAIN_NETWORK_FILE_H_
 #define FIRN_TOOLS_FIRN_TRAIN_NETWORK_FILE_H_
 
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "firn/autograd/network/network.h"
+#include "firn/tensor/shape.h"
+#include "tools/firn/train/config.h"
 #include "tools/firn/train/models.h"
 
 namespace firn::cli {
 
 // The model "file": the network in "path", an .onnx for one, trained on from the parameters that it
-// has there (nn::GraphModule); "network" says which of several. The maker reads it, and throws what
-// that throws.
-ModelMaker ParseNetworkFile(const Config& config);
+// has there (nn::GraphModule); "network" says which of several.
+struct NetworkFile {
+  std::string path, network;
+};
+NetworkFile ParseNetworkFile(const Config& config);
+
+// For samples of one input and one target. The maker reads it, and throws what that throws.
+ModelMaker MakerOf(const NetworkFile& file);
+
+// Reads it for samples whose inputs have these shapes, in the file's order, and for targets that
+// want so many numbers each. Throws firn::Error where it takes no such inputs, no batches of any
+// size, or gives something else.
+Network ReadNetworkFile(const NetworkFile& file, const std::vector<Shape>& inputs,
+                        const std::vector<int64_t>& outputs);
 
 }  // namespace firn::cli
 

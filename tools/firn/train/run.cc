@@ -12,11 +12,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/types/span.h"
 #include "firn/device/atomic_file.h"
 #include "firn/device/status_macros.h"
 #include "firn/device/usable_device.h"
 #include "firn/firn.h"
+#include "tools/firn/train/learner.h"
 
 namespace firn::cli {
 
@@ -52,6 +52,25 @@ struct Data {
   io::DatasetPtr validation;  // null: none
 };
 
+std::vector<TargetOfData> TargetsOf(const TrainingData& data) {
+  if (data.several()) return data.targets;
+  return {{data.outputs, data.classes}};
+}
+
+// The validation may lack a class; a target of numbers has as many of them or does not fit.
+void CheckTargets(const std::vector<TargetOfData>& validation,
+                  const std::vector<TargetOfData>& data) {
+  for (size_t k = 0; k < data.size(); ++k) {
+    const TargetOfData &here = validation[k], &there = data[k];
+    const bool fits = here.classes ? here.outputs <= there.outputs : here.outputs == there.outputs;
+    if (here.classes == there.classes && fits) continue;
+    RaiseStatus(InvalidArgument("the validation has ", here.outputs,
+                                here.classes ? " classes" : " numbers", " as targets, the data ",
+                                there.outputs, there.classes ? " classes" : " numbers"),
+                "data");
+  }
+}
+
 Data ReadData(const TrainConfig& config) {
   Data data{config.data.read(), nullptr};
   io::DatasetPtr& all = data.train.samples;
@@ -60,14 +79,10 @@ Data ReadData(const TrainConfig& config) {
   if (config.validation.has_value()) {
     const TrainingData other = config.validation->read();
     if (other.samples->size() == 0) refuse("the validation has no samples");
-    // The validation may lack a class; a target of numbers has as many of them or does not fit.
-    const bool fits =
-        other.classes ? other.outputs <= data.train.outputs : other.outputs == data.train.outputs;
-    if (other.classes != data.train.classes || !fits) {
-      refuse("the validation has ", other.outputs, other.classes ? " classes" : " numbers",
-             " as targets, the data ", data.train.outputs,
-             data.train.classes ? " classes" : " numbers");
+    if (other.inputs != data.train.inputs) {
+      refuse("the validation has ", other.inputs, " inputs, the data ", data.train.inputs);
     }
+    CheckTargets(TargetsOf(other), TargetsOf(data.train));
     if (other.names != data.train.names) refuse("data and validation have other classes");
     if (other.input_words != data.train.input_words ||
         other.standardize != data.train.standardize ||
@@ -91,32 +106,6 @@ Data ReadData(const TrainConfig& config) {
   return data;
 }
 
-LossFunction LossOf(const std::string& name, bool classes) {
-  const bool fits = name.empty() || (name == "cross_entropy") == classes;
-  if (!fits) {
-    RaiseStatus(InvalidArgument("the loss '", name, "' is for ", classes ? "numbers" : "classes",
-                                ", the targets are ", classes ? "classes" : "numbers"),
-                "loss");
-  }
-  if (classes) return {};  // cross entropy, and accuracy as the metric
-  if (name == "l1") return [](const Tensor& x, const Tensor& y) { return L1Loss(x, y); };
-  if (name == "smooth_l1")
-    return [](const Tensor& x, const Tensor& y) { return SmoothL1Loss(x, y); };
-  return [](const Tensor& x, const Tensor& y) { return MseLoss(x, y); };
-}
-
-// Has the network compute in bf16 wherever it is called: in training, validation and model.firn.
-// What it gives is f32 again, for losses and metrics.
-void ComputeInBf16(nn::Layer& net) {
-  const auto scope = std::make_shared<std::optional<AutocastScope>>();
-  net.RegisterForwardPreHook(
-      [scope](nn::Module&, absl::Span<Tensor>) { scope->emplace(DType::kBF16); });
-  net.RegisterForwardHook([scope](nn::Module&, absl::Span<const Tensor>, Tensor& output) {
-    scope->reset();
-    output = output.To(DType::kF32);
-  });
-}
-
 // What Fit says of a run that has diverged names classes and options, of which the JSON file has
 // keys.
 FitResult InWordsOfTheFile(const std::function<FitResult()>& run) {
@@ -132,47 +121,17 @@ FitResult InWordsOfTheFile(const std::function<FitResult()>& run) {
   }
 }
 
-// A network behind the standardising of its inputs, by what it is trained with.
-class Standardized final : public nn::Layer {
- public:
-  Standardized(const io::DatasetPtr& samples, const nn::StandardizeOptions& options,
-               const nn::ModuleFactory& make)
-      : inputs_(Add<nn::Standardize>("inputs", options)),
-        net_(static_cast<nn::Layer&>(AddMade("net", make))) {
-    io::DataLoader all(samples, {.batch = 1024});
-    for (auto [x, y] : all) inputs_.Update(x);
-  }
-
- protected:
-  Tensor Forward(const Tensor& x) override { return net_(inputs_(x)); }
-
- private:
-  nn::Standardize& inputs_;
-  nn::Layer& net_;
-};
-
-std::unique_ptr<nn::Layer> MakeNetwork(const TrainConfig& config, const TrainingData& data,
-                                       const Shape& sample) {
-  if (!data.standardize) return config.model(sample, data.outputs);
-  return std::make_unique<Standardized>(
-      data.samples, nn::StandardizeOptions{.fill_missing = data.fill_missing},
-      [&](const nn::Module*) { return config.model(sample, data.outputs); });
-}
-
-Tensor OneSample(const io::DatasetPtr& samples) {
-  const int64_t first = 0;
-  return samples->GetBatch({&first, 1}).input;
-}
-
 void WriteNames(const std::string& path, const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += name + "\n";
   RaiseIfError(firn::inner::internal::ReplaceFile(path, text), "train");
 }
 
-// What the graph's numbers mean; classes without names are called by their numbers.
+// What the graph's numbers mean, of one input and one output; classes without names are called by
+// their numbers.
 io::GraphInfo InfoOf(const TrainingData& data) {
   io::GraphInfo info = data.info;
+  if (data.several()) return info;
   info.classes = data.names;
   for (int64_t k = 0; data.classes && data.names.empty() && k < data.outputs; ++k) {
     info.classes.push_back(std::to_string(k));
@@ -181,19 +140,18 @@ io::GraphInfo InfoOf(const TrainingData& data) {
 }
 
 // The network as a graph for one sample, for firn infer and forward and programs without nn.
-void WriteModel(nn::Layer& net, const Tensor& sample, const io::GraphInfo& info,
-                const std::string& path) {
+void WriteModel(const Learner& learner, const io::GraphInfo& info, const std::string& path) {
   const NoGradScope no_grad;
-  net.Eval();
-  const StaticGraph graph = Freeze([&](const Tensor& x) { return net(x); }, sample);
-  io::SaveGraph(path, graph, {.names = net.state_dict(), .info = info});
+  learner.net->Eval();
+  const StaticGraph graph =
+      Freeze([&](const std::vector<Tensor>& in) { return learner.run(in); }, learner.sample);
+  io::SaveGraph(path, graph, {.names = learner.net->state_dict(), .info = info});
 }
 
 // What a run leaves beside what Fit writes.
-void WriteOutput(nn::Layer& net, const Tensor& sample, const TrainingData& data,
-                 const std::string& folder) {
-  io::Save(folder + "/parameters.h5", net.state_dict());
-  WriteModel(net, sample, InfoOf(data), folder + "/model.firn");
+void WriteOutput(const Learner& learner, const TrainingData& data, const std::string& folder) {
+  io::Save(folder + "/parameters.h5", learner.net->state_dict());
+  WriteModel(learner, InfoOf(data), folder + "/model.firn");
   if (!data.names.empty()) WriteNames(folder + "/classes.txt", data.names);
 }
 
@@ -228,10 +186,13 @@ Loaders MakeLoaders(const TrainConfig& config, const Data& data, Device device,
 
 // Where ranks read other data, as of folders of their own.
 void AgreeOnData(const Data& data, const Ranks& ranks) {
-  ranks.Agree(
-      {absl::StrCat(data.train.samples->size(), " samples"),
-       absl::StrCat(data.validation ? data.validation->size() : 0, " samples of the validation"),
-       absl::StrCat(data.train.outputs, " outputs")});
+  std::vector<std::string> lines = {
+      absl::StrCat(data.train.samples->size(), " samples"),
+      absl::StrCat(data.validation ? data.validation->size() : 0, " samples of the validation")};
+  for (const TargetOfData& target : TargetsOf(data.train)) {
+    lines.push_back(absl::StrCat(target.outputs, " outputs"));
+  }
+  ranks.Agree(lines);
 }
 
 }  // namespace
@@ -242,18 +203,11 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
   const Data data = ReadData(config);
   AgreeOnData(data, ranks);
   if (config.frozen) ranks.CheckFrozen(data.train.samples->size(), config.batch);
-  const Tensor sample = OneSample(data.train.samples);
-  std::vector<int64_t> sizes(sample.shape().begin() + 1, sample.shape().end());
 
   ManualSeed(config.seed);
-  const std::unique_ptr<nn::Layer> net = MakeNetwork(config, data.train, Shape(sizes));
-  {
-    const NoGradScope no_grad;  // a first batch tells the sizes that follow from it
-    net->Eval();
-    (*net)(sample);
-  }
+  const Learner learner = MakeLearner(config, data.train);
+  nn::Module* const net = learner.net.get();
   net->To(*device);
-  if (config.bf16) ComputeInBf16(*net);
   ranks.Share(*net, config.seed);
   const auto optimizer = config.optimizer(net->named_parameters());
   std::optional<optim::WeightAverage> average;
@@ -265,7 +219,8 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
   std::optional<io::DataLoader>& validation = loaders.validation;
   const int64_t steps = (train.size() + config.accumulate - 1) / config.accumulate;
   FitOptions options = {.epochs = config.epochs,
-                        .loss = LossOf(config.loss, data.train.classes),
+                        .loss = learner.loss,
+                        .forward = learner.forward,
                         .schedule = config.rates.schedule(steps, config.epochs),
                         .plateau = config.rates.plateau,
                         .accumulate = config.accumulate,
@@ -273,6 +228,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
                         .clip_norm = config.clip_grad_norm,
                         .average = average ? &*average : nullptr,
                         .validation = validation ? &*validation : nullptr,
+                        .metric = validation ? learner.metric : io::Metric(),
                         .patience = config.patience,
                         .folder = config.output,
                         .checkpoint_every = config.checkpoint_every,
@@ -299,17 +255,18 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
   if (average && (!result.epochs.empty() || result.resumed_at > 0)) average->Swap();
   json value = result.epochs.empty() ? json::object() : JsonOf(result.epochs.back());
   if (validation && (config.keep_best || result.epochs.empty())) {  // what comes out counts
-    const FitEpoch out = {
-        .validation = Evaluate(
-            *net, *validation,
-            {.loss = options.loss, .metric = {}, .forward = {}, .ranks = ranks.communicator()}),
-        .averaged = average.has_value()};
+    const FitEpoch out = {.validation = Evaluate(*net, *validation,
+                                                 {.loss = learner.loss,
+                                                  .metric = learner.metric,
+                                                  .forward = learner.forward,
+                                                  .ranks = ranks.communicator()}),
+                          .averaged = average.has_value()};
     for (const char* key : {"validation_loss", "metric", "validation_of"}) {
       value[key] = JsonOf(out)[key];
     }
   }
   net->To(Device::Cpu());
-  if (ranks.first()) WriteOutput(*net, sample, data.train, config.output);
+  if (ranks.first()) WriteOutput(learner, data.train, config.output);
   ranks.Wait();  // where that fails, all do
 
   value["output"] = config.output;

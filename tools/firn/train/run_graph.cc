@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "firn/device/status_macros.h"
 #include "firn/firn.h"
@@ -46,15 +47,32 @@ class GraphRun {
   StaticGraph graph_;
 };
 
+// A batch and its targets; of several, which keep the types that they are stored in, as the graph
+// takes them.
+std::vector<Tensor> TensorsOf(const io::Sample& batch, const TrainingData& data,
+                              const StaticGraph& step) {
+  std::vector<Tensor> tensors;
+  for (const Tensor& t : batch) tensors.push_back(t);
+  const Graph& g = step.captured();
+  for (size_t i = 0; data.several() && i < tensors.size(); ++i) {
+    tensors[i] = tensors[i].To(g.value(g.inputs[i]).spec.dtype);
+  }
+  return tensors;
+}
+
 // What a graph's batches have to be.
-int64_t BatchOf(const StaticGraph& step, const std::string& path, const io::Dataset& samples) {
+int64_t BatchOf(const StaticGraph& step, const std::string& path, const TrainingData& data) {
+  const io::Dataset& samples = *data.samples;
   const Graph& g = step.captured();
   const auto refuse = [&](const auto&... what) {
     RaiseStatus(InvalidArgument(path, ": ", what...), "graph");
   };
-  if (g.inputs.size() != 2 || g.outputs.size() != 1) {
-    refuse("expected a step with 2 inputs, a batch and its targets, and 1 result, the loss; got ",
-           g.inputs.size(), " and ", g.outputs.size());
+  const size_t tensors =
+      data.several() ? static_cast<size_t>(data.inputs) + data.targets.size() : 2;
+  if (g.inputs.size() != tensors || g.outputs.size() != 1) {
+    refuse("expected a step with ", tensors,
+           " inputs, a batch and its targets, and 1 result, the loss; got ", g.inputs.size(),
+           " and ", g.outputs.size());
   }
   const TensorSpec& input = g.value(g.inputs[0]).spec;
   if (input.shape.rank() == 0)
@@ -79,7 +97,7 @@ nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling) {
         InvalidArgument("a saved graph is the whole network: \"standardize\" would change it"),
         "data");
   }
-  io::DataLoader train(data.samples, {.batch = BatchOf(run.graph(), config.graph, *data.samples),
+  io::DataLoader train(data.samples, {.batch = BatchOf(run.graph(), config.graph, data),
                                       .shuffle = true,
                                       .seed = config.seed,
                                       .last = io::LastBatch::kDrop,
@@ -109,8 +127,8 @@ nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling) {
   std::optional<FitEpoch> last;
   const int64_t batch = train.options().batch;
   while (now.epoch < config.epochs) {
-    for (auto bar = io::ProgressBar(train, telling.Progress()); auto [input, target] : bar) {
-      const double loss = run.graph()(input, target).Item();
+    for (auto bar = io::ProgressBar(train, telling.Progress()); const io::Sample& sample : bar) {
+      const double loss = run.graph().Call(TensorsOf(sample, data, run.graph()))[0].Item();
       now.samples += batch;
       now.loss += (loss - now.loss) * static_cast<double>(batch) / static_cast<double>(now.samples);
       series.Add(now.step++, loss);

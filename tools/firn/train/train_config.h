@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/firn/train/config.h"
 #include "tools/firn/train/data.h"
 #include "tools/firn/train/models.h"
+#include "tools/firn/train/network_file.h"
 #include "tools/firn/train/optimizers.h"
 
 namespace firn::cli {
@@ -26,6 +28,7 @@ struct TrainConfig {
 
   std::string graph;  // a saved training graph; all that follows is then without meaning
   ModelMaker model;
+  std::optional<NetworkFile> file;  // which is what the model makes a network of
   OptimizerMaker optimizer;
   RateChanges rates;
   double clip_grad_norm = 0;  // 0: none
@@ -33,6 +36,9 @@ struct TrainConfig {
   double ema = 0;             // the decay of an average of weights, which comes out; 0: none
   bool bf16 = false;          // the network computes in an AutocastScope
   std::string loss;           // "" for what suits the data
+  // Of data with several inputs or targets, one for each target; "" as above.
+  std::vector<std::string> losses;
+  std::vector<double> loss_weights;
   int64_t patience = 0;
   bool frozen = false;
   bool keep_best = false;

@@ -172,7 +172,7 @@ TEST(TrainConfigTest, ReadsTheBlocksOfTheReadme) {
     EXPECT_EQ(ParseError(page.substr(text, page.find("```", text) - text)), "");
     ++blocks;
   }
-  EXPECT_EQ(blocks, 6);
+  EXPECT_EQ(blocks, 7);
 }
 
 std::string Replaced(std::string text, const std::string& what, const std::string& by) {

@@ -1,0 +1,40 @@
+#ifndef FIRN_TOOLS_FIRN_TRAIN_DATA_PREPARE_H_
+#define FIRN_TOOLS_FIRN_TRAIN_DATA_PREPARE_H_
+
+// Inputs and targets that come as arrays, made into what a network is trained with. Their values
+// decide how many classes there are, so all targets are read once before training, one at a time;
+// of formats that allow it without the inputs.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "firn/io/data/dataset.h"
+#include "tools/firn/train/config.h"
+#include "tools/firn/train/data.h"
+
+namespace firn::cli {
+
+// What becomes of the arrays.
+struct ArrayTask {
+  std::string name;  // "classes", "numbers", or "": as the dtype of the targets says
+  double scale;      // of the inputs
+};
+ArrayTask ParseArrayTask(const Config& config, const std::string& otherwise);
+
+using TargetOf = std::function<Tensor(int64_t i)>;
+
+// What so many targets ask for, of which `name` is the task's. Throws firn::Error, naming `where`
+// and the sample, for what is to be a class and is none.
+TargetOfData LookAtTargets(int64_t samples, const TargetOf& target_of, const std::string& name,
+                           const std::string& where);
+// A target as losses take it.
+Tensor PreparedTarget(const Tensor& target, bool classes);
+
+// `raw` has inputs and targets of any number type.
+TrainingData PrepareArrays(const io::DatasetPtr& raw, const TargetOf& target_of,
+                           const ArrayTask& task, const std::string& where);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_TRAIN_DATA_PREPARE_H_
