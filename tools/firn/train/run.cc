@@ -80,7 +80,7 @@ Data ReadData(const TrainConfig& config) {
     const TrainingData other = config.validation->read();
     if (other.samples->size() == 0) refuse("the validation has no samples");
     if (other.inputs != data.train.inputs) {
-      refuse("the validation has ", other.inputs, " inputs, the data ", data.train.inputs);
+      refuse("the validation names ", other.inputs, " of the inputs, the data ", data.train.inputs);
     }
     CheckTargets(TargetsOf(other), TargetsOf(data.train));
     if (other.names != data.train.names) refuse("data and validation have other classes");

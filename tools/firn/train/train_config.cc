@@ -71,7 +71,10 @@ void ParseNetwork(const Config& config, const Config& model, TrainConfig* c) {
     c->validation = ParseData(config.Object("validation"));
     c->validation_share = 0;
     if (c->validation->several != c->data.several) {
-      config.Refuse("validation", "expected several inputs and targets as the data have");
+      const int64_t n = c->data.several;
+      config.Refuse("validation",
+                    n == 0 ? "expected an input and a target, as the data have"
+                           : absl::StrCat("expected a list of ", n, " targets, as the data have"));
     }
     if (config.Has("validation_share")) {
       config.Refuse("validation_share", "there is a validation already");

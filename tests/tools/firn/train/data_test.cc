@@ -38,7 +38,7 @@ std::string Folder(const std::string& name) {
 // A run with this data in a new output.
 Outcome Train(const std::string& folder, const json& data, const json& more = {}) {
   json config = {{"data", data},
-                 {"model", {{"name", "mlp"}, {"hidden", {8}}}},
+                 {"model", {{"name", "mlp"}, {"hidden", {16}}}},
                  {"optimizer", {{"name", "adam"}, {"lr", 0.05}}},
                  {"epochs", 10},
                  {"batch", 8},
@@ -74,7 +74,7 @@ TEST(TrainDataTest, WhatDatasetCreateAndConvertWriteIsTrainedWith) {
   const json table = {{"kind", "dataset"}, {"path", "table/train.csv"}};
   const json validation = {{"kind", "dataset"}, {"path", "table/validation.csv"}};
   EXPECT_EQ(Trained(folder, table, {{"validation", validation}})["metric"], 1);
-  EXPECT_EQ(io::Load(folder + "/run/parameters.h5")["3.bias"].size(0), 2);
+  EXPECT_EQ(io::Load(folder + "/run/parameters.h5")["fc2.bias"].size(0), 2);
 
   for (const char* format : {"npy", "h5"}) {
     SCOPED_TRACE(format);

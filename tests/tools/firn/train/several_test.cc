@@ -164,6 +164,17 @@ TEST(SeveralTest, RefusesWhatDoesNotFit) {
               HasSubstr("$.data.scale: goes with one input and one target"));
   EXPECT_THAT(error({{"model", {{"name", "mlp"}, {"path", nullptr}}}}),
               HasSubstr("$.model: expected a \"file\" or a \"graph\""));
+  const auto validation = [&](const json& more) {
+    json data = e.config["data"];
+    data.merge_patch(more);
+    return error({{"validation_share", nullptr}, {"validation", data}});
+  };
+  EXPECT_THAT(validation({{"inputs", {"x"}}}),
+              HasSubstr("the validation names 1 of the inputs, the data 2"));
+  EXPECT_THAT(validation({{"targets", {"kind"}}, {"tasks", {"classes"}}}),
+              HasSubstr("$.validation: expected a list of 2 targets, as the data have"));
+  EXPECT_THAT(validation({{"tasks", {"numbers", "numbers"}}}),
+              HasSubstr("the validation has 1 numbers as targets, the data 4 classes"));
   EXPECT_THAT(error({{"loss", "mse"}}), HasSubstr("$.loss: expected \"losses\""));
   EXPECT_THAT(error({{"losses", {"mse", "mse"}}}),
               HasSubstr("the loss 'mse' is for numbers, the targets are classes"));
