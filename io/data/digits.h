@@ -17,8 +17,9 @@ struct DigitsOptions {
   double stddev = 1;
 };
 
-// Handwritten digits of 8x8 pixels with 17 shades (io/data/README.md says where they come from). The
-// data is part of the program, so no file is looked for. Samples: image f32 [1, 8, 8], label i64
+// Handwritten digits of 8x8 pixels with 17 shades (io/data/README.md says where they come from).
+// The data is part of the program, so no file is looked for. Samples: image f32 [1, 8, 8], label
+// i64
 // [].
 DatasetPtr Digits(const DigitsOptions& options = {});
 

@@ -21,9 +21,10 @@ using ModelMaker = std::function<std::unique_ptr<nn::Layer>(const Shape& sample,
 //             its options: {"layer": "Conv2d", "out": 16, "kernel": [3, 5], "padding": "same"}
 //   file      the network in the file "path", such as an .onnx (network_file.h)
 // or a network of the zoo (firn/nn/zoo/zoo.h) that gives scores for an image, such as:
-//   lenet         two blocks of 5x5 convolution, batch norm, relu and max pooling, two linear layers
-//   small_resnet  a 3x3 convolution, three residual units of 16, 32 and 64 channels, a linear layer
-//   resnet18      ResNet-18 (He et al., 2015), with "small_images": true with a first layer for images
+//   lenet         two blocks of 5x5 convolution, batch norm, relu and max pooling, two linear
+//   layers small_resnet  a 3x3 convolution, three residual units of 16, 32 and 64 channels, a
+//   linear layer resnet18      ResNet-18 (He et al., 2015), with "small_images": true with a first
+//   layer for images
 //                 of about 32x32 pixels, which it takes for sides below 64 where nothing is said
 // which starts from the file "weights" where there is one; a last layer for other classes starts
 // anew.
