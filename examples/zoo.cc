@@ -12,7 +12,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
@@ -27,10 +30,14 @@ using namespace firn;  // NOLINT: an example
 // As the network was trained to see it: the middle of the image, its colours normalised.
 Tensor Seen(const zoo::Network& network, const std::string& path) {
   const Shape& size = network.inputs[0].shape;  // [3, height, width]
-  const io::Transform transform = io::Compose(
-      {io::Resize({.shorter = std::max(network.resize, size[1])}),
-       io::CenterCrop({.height = size[1], .width = size[2]}), io::ToFloat(),
-       io::Normalize({.mean = network.colours.mean, .stddev = network.colours.stddev})});
+  std::vector<io::Transform> steps = {io::Resize({.shorter = std::max(network.resize, size[1])}),
+                                      io::CenterCrop({.height = size[1], .width = size[2]}),
+                                      io::ToFloat()};
+  if (!network.colours.mean.empty()) {
+    steps.push_back(
+        io::Normalize({.mean = network.colours.mean, .stddev = network.colours.stddev}));
+  }
+  const io::Transform transform = io::Compose(steps);
   const Tensor image = io::ReadImage(path, {.color = io::ImageColor::kRgb});
   return transform(image).Unsqueeze(0);
 }

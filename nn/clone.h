@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "firn/device/philox_state.h"
 #include "firn/nn/module.h"
@@ -15,8 +16,13 @@ class ModuleCloner {
   // Another module of m's kind: by the factory it was added with, or null for a root made by its
   // constructor.
   static std::unique_ptr<Module> Remake(const Module& m) {
-    return m.factory_ ? m.factory_(&m) : nullptr;
+    if (!m.factory_) return nullptr;
+    std::unique_ptr<Module> made = m.factory_(&m);
+    made->factory_ = m.factory_;
+    return made;
   }
+  // For a root that a function has made: how to make another.
+  static void SetFactory(Module& m, ModuleFactory factory) { m.factory_ = std::move(factory); }
   // Makes `to` a copy of `from`: children that were added after construction are added, parameters
   // and buffers copied. Throws when the trees differ otherwise.
   static void Copy(const Module& from, Module& to);

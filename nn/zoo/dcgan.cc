@@ -42,6 +42,10 @@ Layers GeneratorLayers(const DcganGeneratorOptions& o) {
 }
 
 Layers DiscriminatorLayers(const DcganDiscriminatorOptions& o) {
+  if (o.channels < 1 || o.channels > 1'000'000) {
+    RaiseStatus(InvalidArgument("expected 1 to 1000000 channels, got ", o.channels),
+                "zoo::DcganDiscriminator");
+  }
   Layers layers;
   const auto add = [&](int64_t in, int64_t out, bool last) {
     layers.push_back(nn::New<nn::Conv2d>({.in = in,
@@ -54,8 +58,9 @@ Layers DiscriminatorLayers(const DcganDiscriminatorOptions& o) {
   };
   int64_t in = o.in;
   for (int64_t out = o.channels; out <= 8 * o.channels; out *= 2) {
+    const bool first = layers.empty();
     add(in, out, false);
-    if (in != o.in) layers.push_back(nn::New<nn::BatchNorm2d>({.channels = out}));
+    if (!first) layers.push_back(nn::New<nn::BatchNorm2d>({.channels = out}));
     layers.push_back(nn::New<nn::LeakyRelu>({.alpha = 0.2}));
     in = out;
   }

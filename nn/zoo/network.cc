@@ -14,8 +14,20 @@ Normalization ImagenetColours() { return {{0.485, 0.456, 0.406}, {0.229, 0.224, 
 
 Input Image(int64_t side, int64_t channels) { return {"image", {channels, side, side}}; }
 
-// Before the middle of that side is cut out, with torchvision's first weights of each network.
-static int64_t ResizeOf(int64_t side) {
+// Before the middle of that side is cut out, with torchvision's first weights of the network.
+static int64_t ResizeOf(const std::string& name, int64_t side) {
+  static const auto* const own = new std::map<std::string, int64_t>{{"convnext_tiny", 236},
+                                                                    {"convnext_small", 230},
+                                                                    {"convnext_base", 232},
+                                                                    {"swin_t", 232},
+                                                                    {"swin_s", 246},
+                                                                    {"swin_b", 238},
+                                                                    {"mnasnet0_75", 232},
+                                                                    {"mnasnet1_3", 232},
+                                                                    {"shufflenet_v2_x1_5", 232},
+                                                                    {"shufflenet_v2_x2_0", 232},
+                                                                    {"resnext101_64x4d", 232}};
+  if (const auto of = own->find(name); of != own->end()) return of->second;
   static const auto* const larger =
       new std::map<int64_t, int64_t>{{224, 256}, {240, 256}, {299, 342}, {300, 320}, {380, 384}};
   const auto found = larger->find(side);
@@ -25,7 +37,7 @@ static int64_t ResizeOf(int64_t side) {
 Network OfTorchvision(Network network) {
   if (network.origin.empty()) network.origin = "torchvision.models." + network.name;
   if (network.inputs.empty()) network.inputs = {Image(224)};
-  if (network.resize == 0) network.resize = ResizeOf(network.inputs[0].shape[1]);
+  if (network.resize == 0) network.resize = ResizeOf(network.name, network.inputs[0].shape[1]);
   if (network.colours.mean.empty()) network.colours = ImagenetColours();
   network.classes = 1000;
   network.class_set = "imagenet";
@@ -42,10 +54,21 @@ int64_t ClassesOr(const Options& options, int64_t published) {
 }
 
 double DropoutOr(const Options& options, double published) {
+  if (!(options.dropout <= 1)) {
+    RaiseStatus(InvalidArgument("expected a dropout of at most 1, negative for the published one, "
+                                "got ",
+                                options.dropout),
+                "zoo");
+  }
   return options.dropout < 0 ? published : options.dropout;
 }
 
 int64_t ChannelsOr(const Options& options, int64_t published) {
+  if (options.channels < 0) {
+    RaiseStatus(InvalidArgument("expected a number of channels, 0 for the published one, got ",
+                                options.channels),
+                "zoo");
+  }
   return options.channels == 0 ? published : options.channels;
 }
 

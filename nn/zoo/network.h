@@ -72,8 +72,9 @@ Network OfTorchvision(Network network);
 
 // The published number unless the options have one. Throws for a negative one.
 int64_t ClassesOr(const Options& options, int64_t published);
-double DropoutOr(const Options& options, double published);
 int64_t ChannelsOr(const Options& options, int64_t published);
+// The same; negative: the published one. Throws above 1.
+double DropoutOr(const Options& options, double published);
 // Throws for options that the network does not take.
 void CheckOptions(const Network& network, const Options& options);
 // Throws unless an option of `where` is a positive number.

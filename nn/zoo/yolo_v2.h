@@ -32,9 +32,12 @@ struct YoloV2Options {
 };
 
 // What the network predicts of h w / 32^2 cells, by row, column and anchor, as convolutions make
-// it: x, y, width, height, objectness and a number for each class. x: [n, 3, h, w] with sides that
-// 32 divides      y: [n, h w anchors / 32^2, 5 + classes] Children: darknet.0 to darknet.17,
-// head.0, head.1, passthrough, merge, predict; all but the last with a convolution 0 and a norm 1.
+// it: x, y, width, height, objectness and a number for each class.
+//
+// x: [n, 3, h, w] with sides that 32 divides      y: [n, h w anchors / 32^2, 5 + classes]
+//
+// Children: darknet.0 to darknet.17, head.0, head.1, passthrough, merge, predict; all but the last
+// with a convolution 0 and a norm 1.
 class YoloV2 final : public nn::LayerWithOptions<YoloV2Options> {
  public:
   // Throws without anchors.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "firn/device/status_macros.h"
+#include "firn/nn/clone.h"
 #include "firn/tensor/error.h"
 
 namespace firn::zoo {
@@ -24,6 +25,7 @@ const std::map<std::string, Network>& All() {
     const auto add = [&](const char* name, std::vector<Network> family) {
       for (Network& n : family) {
         n.family = name;
+        if (n.origin.empty()) n.origin = "Firn";
         networks->emplace(n.name, std::move(n));
       }
     };
@@ -46,9 +48,12 @@ std::vector<std::string> Names() {
 const Network& Find(const std::string& name) { return FindPublished(All(), name); }
 
 std::unique_ptr<nn::Module> MakeModule(const std::string& name, const Options& options) {
-  CheckOptions(Find(name), options);
-  std::unique_ptr<nn::Module> made = Find(name).make(options);
+  const Network& network = Find(name);
+  CheckOptions(network, options);
+  std::unique_ptr<nn::Module> made = network.make(options);
   made->SetName(name);
+  nn::ModuleCloner::SetFactory(
+      *made, [&network, options](const nn::Module*) { return network.make(options); });
   return made;
 }
 
@@ -60,7 +65,7 @@ std::unique_ptr<nn::Layer> Make(const std::string& name, const Options& options)
                                 " tensors: make it with zoo::MakeModule, or its own class"),
                 "zoo::Make");
   }
-  made.release();
+  static_cast<void>(made.release());
   return std::unique_ptr<nn::Layer>(layer);
 }
 

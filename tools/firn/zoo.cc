@@ -140,7 +140,8 @@ FIRN_SUBCOMMAND(zoo, export, "Writes a network as a graph: .onnx, .firn, .nnp") 
     }
     const StaticGraph graph =
         Freeze([&](const std::vector<Tensor>& in) { return zoo::Call(*net, in); }, inputs);
-    for (const std::string& note : io::Save(given->out, graph, {.names = net->state_dict(), .any_batch = given->any_batch})) {
+    for (const std::string& note :
+         io::Save(given->out, graph, {.names = net->state_dict(), .any_batch = given->any_batch})) {
       terminal.Warn(note);
     }
     terminal.Print(absl::StrCat(report, report.empty() ? "" : "\n", "wrote ", given->out, "\n"),

@@ -63,7 +63,7 @@ def fnv1a(text):
 
 
 def value_of(name, shape):
-    """What a parameter or buffer of that name is filled with (fill.cc has the same rules)."""
+    """What a parameter or buffer of that name is filled with (reference.cc has the same rules)."""
     salt = fnv1a(name) % 2**32
     last = name.rpartition(".")[2]
     if last == "running_var":

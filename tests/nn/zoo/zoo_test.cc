@@ -3,6 +3,7 @@
 // the same bits.
 #include "firn/nn/zoo/zoo.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,8 +16,10 @@
 #include "firn/autograd/graph/quantize.h"
 #include "firn/io/onnx/onnx.h"
 #include "firn/io/onnx/onnx_export.h"
+#include "firn/nn/clone.h"
 #include "firn/nn/summary.h"
 #include "firn/optim/optimizers.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/precision.h"
 #include "tests/io/test_files.h"
@@ -151,6 +154,59 @@ TEST_P(Zoo, HasThePublishedMultiplyAdds) {
 
 INSTANTIATE_TEST_SUITE_P(Networks, Zoo, ::testing::ValuesIn(testing::ChosenNetworks()),
                          [](const auto& param) { return param.param; });
+
+std::string ErrorOf(const std::string& name, const Options& options = {}) {
+  try {
+    Make(name, options);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(ZooNames, WhatANetworkDoesNotTakeIsRefused) {
+  using ::testing::HasSubstr;
+  EXPECT_THAT(ErrorOf("resnet_50"), HasSubstr("there is no network 'resnet_50'"));
+  EXPECT_THAT(ErrorOf("resnet_50"), HasSubstr("resnet50"));
+  EXPECT_THAT(ErrorOf("alexnet", {.channels = 1}), HasSubstr("alexnet takes inputs [3, 224, 224]"));
+  EXPECT_THAT(ErrorOf("alexnet", {.small_images = true}),
+              HasSubstr("no first layer for small images"));
+  EXPECT_THAT(ErrorOf("resnet18", {.classes = -1}), HasSubstr("got -1"));
+  EXPECT_THAT(ErrorOf("resnet18", {.channels = -1}), HasSubstr("got -1"));
+  EXPECT_THAT(ErrorOf("densenet121", {.dropout = 2}), HasSubstr("at most 1"));
+  EXPECT_THAT(ErrorOf("transformer"), HasSubstr("takes 2 tensors"));
+  const std::unique_ptr<nn::Module> net = MakeModule("mlp");
+  EXPECT_THROW(Call(*net, {Zeros({1, 64}), Zeros({1, 64})}), Error);
+}
+
+TEST(ZooNames, ResNetsTakeSmallImagesOfAnyChannels) {
+  const std::unique_ptr<nn::Layer> net =
+      Make("resnet18", {.classes = 4, .channels = 1, .small_images = true});
+  EXPECT_EQ(net->state_dict()["conv1.weight"].shape(), Shape({64, 1, 3, 3}));
+  EXPECT_EQ((*net)(Zeros({2, 1, 16, 16})).shape(), Shape({2, 4}));
+}
+
+TEST(ZooNames, ANetworkIsCloned) {
+  const std::unique_ptr<nn::Layer> net = Make("squeezenet1_1", {.classes = 3});
+  net->Eval();
+  const std::unique_ptr<nn::Layer> twin = nn::Clone(*nn::Clone(*net));
+  const Tensor x = Rand({1, 3, 64, 64});
+  EXPECT_EQ((*twin)(x).ToVector<float>(), (*net)(x).ToVector<float>());
+}
+
+TEST(ZooNames, ClassesHaveNames) {
+  EXPECT_EQ(ClassNames("imagenet").size(), 1000u);
+  EXPECT_EQ(ClassNames("imagenet")[281], "tabby");
+  EXPECT_EQ(ClassNames("coco").size(), 80u);
+  EXPECT_EQ(ClassNames("voc").size(), 20u);
+  EXPECT_THROW(ClassNames("imagenette"), Error);
+  for (const std::string& name : Names()) {
+    const Network& network = Find(name);
+    if (network.class_set.empty()) continue;
+    // Detectors have one more class: the background.
+    EXPECT_GE(network.classes, static_cast<int64_t>(ClassNames(network.class_set).size())) << name;
+  }
+}
 
 TEST(ZooNames, EveryNetworkHasAReference) { EXPECT_EQ(Names(), testing::ZooReferences()); }
 

@@ -2,8 +2,8 @@
 #define FIRN_TOOLS_FIRN_TRAIN_DATA_PREPARE_H_
 
 // Inputs and targets that come as arrays, made into what a network is trained with. Their values
-// decide how many classes there are, so all targets are read once before training, one at a time;
-// of formats that allow it without the inputs.
+// decide how many classes there are, so targets of classes are read before training, once for each,
+// a sample at a time; without the inputs where the format allows it.
 
 #include <cstdint>
 #include <functional>

@@ -107,6 +107,22 @@ void TryImages(nn::Layer& net, const std::string& name, const Shape& sample) {
   net.Train();
 }
 
+// A file's tensors may be of other shapes where they tell apart other classes: their first
+// dimension alone is another one, and is `outputs` here. Throws for others.
+void CheckHeadAlone(const nn::LoadReport& report, const std::string& path, int64_t outputs) {
+  const auto behind_first = [](const std::string& shape) {
+    return shape.substr(std::min(shape.find(','), shape.size() - 1));
+  };
+  for (const nn::LoadReport::Misshaped& m : report.misshaped) {
+    const std::string rest = behind_first(m.net);
+    if (m.net == absl::StrCat("[", outputs, rest) && rest == behind_first(m.file)) continue;
+    RaiseStatus(InvalidArgument(path, ": ", m.name, " is ", m.file, ", the network's is ", m.net,
+                                "; only a last layer of other classes may differ (a first layer "
+                                "for small images is \"small_images\")"),
+                "model");
+  }
+}
+
 ModelMaker ParseZoo(const Config& config, const std::string& name) {
   const zoo::Network& network = zoo::Find(name);
   const bool given = config.Has("small_images");
@@ -132,7 +148,7 @@ ModelMaker ParseZoo(const Config& config, const std::string& name) {
     if (!path.empty()) {
       const nn::LoadReport report =
           net->LoadStateDict(io::Load(path), {.skip_mismatched = true, .source = path});
-      static_cast<void>(report);
+      CheckHeadAlone(report, path, outputs);
     }
     return net;
   };

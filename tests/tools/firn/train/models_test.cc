@@ -10,6 +10,7 @@
 #include "firn/io/nnabla_network/nnabla_export.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/onnx/internal/onnx_write.h"
+#include "firn/io/parameters.h"
 #include "firn/nn/layers.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -89,6 +90,55 @@ TEST(ModelsTest, LayersThatMakeNoSenseAreToldWhenTheFileIsRead) {
   EXPECT_THAT(error(R"({"layer": "MseLoss"})"),
               HasSubstr("train.json: $.layers[0].layer: expected one that takes one tensor, got "
                         "MseLoss"));
+}
+
+std::unique_ptr<nn::Layer> NetOfZoo(const std::string& keys, const Shape& sample, int64_t classes) {
+  const Config config = Config::Parse("{" + keys + "}", "train.json");
+  const ModelMaker make = ParseModel(config);
+  config.Finish();
+  return make(sample, classes);
+}
+
+TEST(ModelsTest, NetworksOfTheZooStartFromTheWeightsOfAFile) {
+  const std::string path = io::TempPath("small.safetensors");
+  const auto net = NetOfZoo(R"("name": "small_resnet")", {1, 8, 8}, 10);
+  io::Save(path, net->state_dict());
+  const std::string keys = R"("name": "small_resnet", "weights": ")" + path + "\"";
+  const auto same = NetOfZoo(keys, {1, 8, 8}, 10), other = NetOfZoo(keys, {1, 8, 8}, 4);
+  const auto numbers = [](const nn::Layer& of, const char* name) {
+    return of.state_dict()[name].ToVector<float>();
+  };
+  EXPECT_EQ(numbers(*same, "fc.weight"), numbers(*net, "fc.weight"));
+  EXPECT_EQ(numbers(*other, "unit2.conv1.weight"), numbers(*net, "unit2.conv1.weight"));
+  EXPECT_EQ(other->state_dict()["fc.weight"].shape(), (Shape{4, 64}));  // made anew
+  // Only the head may be another one.
+  EXPECT_THAT(firn::testing::ErrorOf([&] {
+                NetOfZoo(keys, {3, 8, 8}, 10);
+              }),
+              HasSubstr("conv1.weight is [16, 1, 3, 3], the network's is [16, 3, 3, 3]"));
+  EXPECT_THAT(firn::testing::ErrorOf([&] {
+                NetOfZoo(R"("name": "lenet", "weights": ")" + path + "\"", {1, 8, 8}, 10);
+              }),
+              HasSubstr("missing"));
+}
+
+TEST(ModelsTest, ResNetsHaveAFirstLayerForSmallImages) {
+  const auto kernel = [](const std::string& keys, int64_t side) {
+    const auto net = NetOfZoo(R"("name": "resnet18")" + keys, {1, side, side}, 2);
+    return net->state_dict()["conv1.weight"].shape()[2];
+  };
+  EXPECT_EQ(kernel("", 63), 3);
+  EXPECT_EQ(kernel("", 64), 7);
+  EXPECT_EQ(kernel(R"(, "small_images": true)", 64), 3);
+  EXPECT_EQ(kernel(R"(, "small_images": false)", 32), 7);
+  EXPECT_THAT(firn::testing::ErrorOf([&] {
+                NetOfZoo(R"("name": "alexnet", "small_images": true)", {3, 64, 64}, 2);
+              }),
+              HasSubstr("$.small_images: alexnet has no first layer for small images"));
+  EXPECT_THAT(firn::testing::ErrorOf([&] {
+                NetOfZoo(R"("name": "alexnet")", {1, 64, 64}, 2);
+              }),
+              HasSubstr("alexnet takes inputs [3, 224, 224]"));
 }
 
 // relu(x) W + b of [batch, 4] by W [4, 3], of which nothing but the batch is open.
