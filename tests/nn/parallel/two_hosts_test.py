@@ -118,6 +118,7 @@ class TwoHostsTest(unittest.TestCase):
 if __name__ == "__main__":
     if why := reason_to_skip():
         print(f"skipped: {why}", file=sys.stderr)
+    # FIRN_FIRST_HOST: 1 for the process that has namespaces of its own already.
     elif os.environ.get("FIRN_FIRST_HOST") != "1":
         os.execvpe(UNSHARE[0], [*UNSHARE, sys.executable, os.path.abspath(__file__), *sys.argv[1:]],
                    dict(os.environ, FIRN_FIRST_HOST="1"))

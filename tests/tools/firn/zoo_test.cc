@@ -24,7 +24,7 @@ TEST(ZooTest, ListsEveryNetwork) {
   EXPECT_EQ(all.status, 0) << all.err;
   EXPECT_THAT(all.out, HasSubstr("resnet50"));
   EXPECT_THAT(all.out, HasSubstr("25,557,032"));
-  const auto rows = nlohmann::json::parse(Firn({"--json", "zoo", "list"}).out);
+  const auto rows = nlohmann::json::parse(Firn({"zoo", "list", "--json"}).out);
   ASSERT_EQ(rows.size(), zoo::Names().size());
   EXPECT_EQ(rows[0]["name"], zoo::Names()[0]);
 }
