@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -148,8 +149,9 @@ TEST_P(Zoo, HasThePublishedMultiplyAdds) {
     inputs.push_back(Zeros(Shape(sizes), input.count > 0 ? DType::kI64 : DType::kF32));
   }
   const nn::SummaryTable table = nn::Summarise(*net, "", [&] { Call(*net, inputs); });
+  // They are published with three decimals.
   EXPECT_NEAR(static_cast<double>(table.multiply_adds) / 1e9, network.giga_multiply_adds,
-              0.01 * network.giga_multiply_adds);
+              std::max(0.01 * network.giga_multiply_adds, 0.0005));
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, Zoo, ::testing::ValuesIn(testing::ChosenNetworks()),
