@@ -31,7 +31,7 @@ ResUnit::ResUnit(const Options& o)
   if (o.stride == 1 && o.in == o.out) return;
   shortcut_conv_ = &Add<Conv2d>(
       "shortcut_conv", {.in = o.in, .out = o.out, .kernel = 1, .stride = o.stride, .bias = false});
-  shortcut_bn_ = &Add<BatchNorm2d>("shortcut_bn", {.channels = kDeferred});
+  shortcut_bn_ = &Add<BatchNorm2d>("shortcut_bn", {.channels = o.out});
 }
 
 Tensor ResUnit::Forward(const Tensor& x) {
