@@ -126,6 +126,7 @@ bool ClassifiesImages(const Network& network) {
 TEST_P(Zoo, GivesNearlyTheSameInBytes) {
   if (!ClassifiesImages(Find(GetParam()))) GTEST_SKIP() << "it does not classify images";
   const ZooReference want = testing::ReadZooReference(GetParam());
+  if (want.single > 0) GTEST_SKIP() << "of such weights f32 keeps too few digits already";
   const std::unique_ptr<nn::Module> net = Filled(GetParam());
   net->Eval();
   const NoGradScope no_grad;
