@@ -1,7 +1,6 @@
 #include "firn/nn/zoo/vgg.h"
 
 #include <algorithm>
-#include <map>
 
 #include "firn/device/status_macros.h"
 #include "firn/nn/activation.h"
@@ -71,14 +70,8 @@ Tensor Vgg::Forward(const Tensor& x) {
 
 namespace {
 
-struct Published {
-  VggOptions options;
-  int64_t parameters;
-  double giga_multiply_adds;
-};
-
-const std::map<std::string, Published>& All() {
-  static const auto* const all = new std::map<std::string, Published>{
+const PublishedClassifiers<VggOptions>& All() {
+  static const auto* const all = new PublishedClassifiers<VggOptions>{
       {"vgg11", {{.convolutions = {1, 1, 2, 2, 2}}, 132'863'336, 7.609}},
       {"vgg13", {{.convolutions = {2, 2, 2, 2, 2}}, 133'047'848, 11.308}},
       {"vgg16", {{.convolutions = {2, 2, 3, 3, 3}}, 138'357'544, 15.47}},
@@ -101,18 +94,9 @@ VggOptions VggOf(const std::string& name, const Options& options) {
 }
 
 std::vector<Network> VggNetworks() {
-  std::vector<Network> networks;
-  for (const auto& [name, published] : All()) {
-    networks.push_back(OfTorchvision(
-        {.name = name,
-         .paper =
-             "Simonyan and Zisserman, \"Very deep convolutional networks for large-scale image "
-             "recognition\", 2014",
-         .parameters = published.parameters,
-         .giga_multiply_adds = published.giga_multiply_adds,
-         .make = MakerOf<Vgg>(VggOf, name)}));
-  }
-  return networks;
+  return ClassifiersOf<Vgg>(All(), VggOf,
+                            "Simonyan and Zisserman, \"Very deep convolutional networks for "
+                            "large-scale image recognition\", 2014");
 }
 
 }  // namespace firn::zoo

@@ -65,7 +65,7 @@ struct Processes {
                                            : absl::StrCat("; a launcher started this as process ",
                                                           launched.rank, " of ", launched.size),
                         "\nNCCL        libnccl.so.2 is ", has_nccl ? "there" : "not there",
-                        "; ranks do not use it yet\n");
+                        "; ranks with a GPU each want it\n");
   }
 };
 
