@@ -58,7 +58,7 @@ TEST(TrainerTest, Resnet18HasItsParametersAndLearns) {
   int64_t count = 0;
   for (const Tensor& p : trainer->net().parameters()) count += p.num_elements();
   EXPECT_EQ(count, 11173962);  // as is known of it for 32x32 pixels and ten classes
-  EXPECT_EQ(trainer->net().named_parameters()[3].name, "units.0.conv1.weight");
+  EXPECT_EQ(trainer->net().named_parameters()[3].name, "layer1.0.conv1.weight");
   const double first = trainer->Step().Item();
   EXPECT_TRUE(std::isfinite(first));
   EXPECT_NE(trainer->Step().Item(), first);
