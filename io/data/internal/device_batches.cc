@@ -6,6 +6,7 @@
 #include "firn/io/data/internal/device_batches.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "firn/device/status_macros.h"
@@ -60,12 +61,34 @@ absl::StatusOr<Tensor> DeviceBatches::Copy(const Tensor& t) {
 
 absl::StatusOr<DeviceBatches::Piece*> DeviceBatches::Take(size_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  FIRN_RETURN_IF_ERROR(FollowFreed());
   FIRN_ASSIGN_OR_RETURN(Piece * piece, TakeFree(bytes));
   if (piece == nullptr) {
     FIRN_ASSIGN_OR_RETURN(piece, Add(bytes));
   }
-  piece->free = false;
+  piece->free = piece->followed = false;
   return piece;
+}
+
+// What was queued when a piece went is queued now. Another thread may have let it go while the
+// device's stream was being captured, where an event would have become a part of the capture.
+absl::Status DeviceBatches::FollowFreed() {
+  size_t num_free = 0;
+  for (Piece& p : pieces_) {
+    num_free += p.free ? 1 : 0;
+    if (!p.free || p.followed) continue;
+    FIRN_RETURN_IF_ERROR(p.used->Record(context_.stream()));
+    p.followed = true;
+  }
+  for (auto p = pieces_.begin(); num_free > kMostFree;) {
+    const auto next = std::next(p);
+    if (p->free) {
+      Drop(p);
+      --num_free;
+    }
+    p = next;
+  }
+  return absl::OkStatus();
 }
 
 // One that nothing uses any more, else the one that was given back first; null while there are few.
@@ -97,16 +120,8 @@ void DeviceBatches::GiveBack(Piece& piece) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto at =
       std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return &p == &piece; });
-  if (!piece.used->Record(context_.stream()).ok()) {
-    static_cast<void>(context_.Synchronize());  // nothing uses it then
-  }
   piece.free = true;
   pieces_.splice(pieces_.end(), pieces_, at);
-  const auto free = [](const Piece& p) { return p.free; };
-  const auto num_free = std::count_if(pieces_.begin(), pieces_.end(), free);
-  if (static_cast<size_t>(num_free) > kMostFree) {
-    Drop(std::find_if(pieces_.begin(), pieces_.end(), free));
-  }
 }
 
 // A batch may have gone before it was handed out: its copy is not behind the device's stream yet.

@@ -18,8 +18,8 @@ namespace firn::io::internal {
 // stream. Neither side waits on the host; events order the two on the device.
 //
 // The memory of batches that are gone is used for later ones, up to three of a size in turn, as
-// soon as what was queued when a batch went is done. One thread calls; tensors may go on any
-// thread.
+// soon as what was queued by the next copy is done. One thread calls, never while it captures the
+// device's stream; tensors may go on any thread.
 class DeviceBatches : public std::enable_shared_from_this<DeviceBatches> {
  public:
   // Errors: Unavailable when the device is not there.
@@ -42,8 +42,9 @@ class DeviceBatches : public std::enable_shared_from_this<DeviceBatches> {
   struct Piece {
     Block block;
     size_t bytes;                 // asked for
-    std::unique_ptr<Event> used;  // behind all work that uses it, once it is free
+    std::unique_ptr<Event> used;  // behind all work that uses it, once that is followed
     bool free = false;
+    bool followed = false;
   };
   static constexpr int kAlike = 3;        // pieces of one size before one is waited for
   static constexpr size_t kMostFree = 8;  // where sizes change all the time
@@ -53,6 +54,8 @@ class DeviceBatches : public std::enable_shared_from_this<DeviceBatches> {
       : context_(context), stream_(std::move(stream)), copied_(std::move(copied)) {}
 
   absl::StatusOr<Tensor> Copy(const Tensor& t);
+  // Records events behind the uses of what has gone, and frees what is more than kMostFree.
+  absl::Status FollowFreed();
   // A piece of this size that the copy stream may write.
   absl::StatusOr<Piece*> Take(size_t bytes);
   absl::StatusOr<Piece*> TakeFree(size_t bytes);

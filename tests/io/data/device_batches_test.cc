@@ -133,6 +133,21 @@ TEST_F(DeviceBatchesTest, MemoryGoesBackBehindCopiesThatNobodyTook) {
   EXPECT_EQ(Fetch(static_cast<const int64_t*>(next.data)), 4) << "not the late copy's 3";
 }
 
+// Another thread may let a batch go while a graph of the device's stream is recorded.
+TEST_F(DeviceBatchesTest, BatchesMayGoWhileTheDevicesStreamIsRecorded) {
+  Sample batches[3];
+  for (int i = 0; i < 3; ++i) batches[i] = Upload(i);
+  batches_->HandOut();
+  const auto recording = context_.Record([&] {
+    for (Sample& batch : batches) batch = {};
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  const Sample next = Upload(9);
+  batches_->HandOut();
+  EXPECT_EQ(Fetch(DataOf(next.input)), 9);
+}
+
 TEST_F(DeviceBatchesTest, SizesThatChangeDoNotPileUp) {
   for (int64_t n = 1; n <= 50; ++n) {
     static_cast<void>(
