@@ -68,7 +68,7 @@ absl::Status VisitTables(const KernelContext& k, int first, int cycle,
   using Table = TensorTable<kArrays>;
   int64_t past = 0;
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
-    Table table;
+    Table table = {};  // its bytes are compared with those of an earlier launch (LaunchTrace)
     const auto flush = [&]() -> absl::Status {
       if (table.count == 0) return absl::OkStatus();
       FIRN_RETURN_IF_ERROR(

@@ -26,9 +26,10 @@ struct ScatterLines {
     int64_t y, indices, source;
   };
   int rank = 0;  // of what is outside the dimension
-  int64_t sizes[kMaxRank];
-  At strides[kMaxRank];
-  At step;
+  // All of it is written: CUDA compares the bytes of a launch with those of an earlier one.
+  int64_t sizes[kMaxRank] = {};
+  At strides[kMaxRank] = {};
+  At step = {};
   int64_t count = 0, lines = 1;
 
   ScatterLines(const Shape& y, const Shape& indices, const Shape& source, int dim) {
