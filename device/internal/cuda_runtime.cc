@@ -147,6 +147,7 @@ class Runtime final : public CudaApi {
       case cudaErrorLaunchTimeout:
       case cudaErrorAssert:
       case cudaErrorECCUncorrectable:
+      case cudaErrorNvlinkUncorrectable:
         return CudaFailure::kSticky;
       default:
         return CudaFailure::kOther;

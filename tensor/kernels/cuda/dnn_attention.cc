@@ -185,6 +185,7 @@ absl::Status CheckDnnAttention(const DnnAttentionCall& c) {
     FIRN_RETURN_IF(columns == 0 || columns > kMostColumns || columns % kColumnStep != 0,
                    Unimplemented("takes widths that are multiples of 8 up to 128"));
   }
+  FIRN_RETURN_IF(c.grad && c.keys == 1, Unimplemented("takes no gradients of a single key"));
   FIRN_RETURN_IF(c.grad && c.batch * c.heads > kMostScores / c.queries / c.keys,
                  Unimplemented("takes gradients of 256 MiB of scores at most"));
   const DnnAttentionCall::Strides y = {c.batch, c.heads, c.queries, c.value_width};

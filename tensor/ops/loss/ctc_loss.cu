@@ -1,5 +1,5 @@
 // ctc_loss and ctc_loss_grad: a team of threads for each sample. Lengths and labels outside their
-// ranges are noted, and the loss of such a sample is NaN.
+// ranges are noted, and the loss of such a sample is NaN, as it is where the blank is a label.
 
 #include "firn/tensor/kernels/cuda/for_each.cuh"
 #include "firn/tensor/kernels/cuda/index_range.cuh"
@@ -15,7 +15,7 @@ constexpr cuda::IndexSite kClasses = {"ctc_loss", "targets"};
 ctc::Ranges<cuda::IndexRange> RangesOf(const KernelContext& k, const ctc::Inputs& in) {
   return {{cuda::IndexFaults(k, kSteps), 0, in.steps + 1},
           {cuda::IndexFaults(k, kLengths), 0, in.longest() + 1},
-          {cuda::IndexFaults(k, kClasses), 0, in.classes}};
+          {cuda::IndexFaults(k, kClasses), 0, in.classes, in.blank}};
 }
 
 size_t Workspace(const KernelQuery& q) {
