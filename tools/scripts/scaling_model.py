@@ -18,9 +18,9 @@ BEGIN, END = "<!-- tables of tools/scripts/scaling_model.py -->\n", "<!-- end of
 # Workloads as benchmarks/data_parallel measured them on one core: a step of one rank, in seconds,
 # and the bytes of its gradients.
 WORKLOADS = {
-    "deep_cnn, 64 a rank": (0.205, 41.6e6),
-    "ResNet-18, 32 a rank": (0.419, 44.7e6),
-    "GPT, 8 a rank": (0.160, 12.8e6),
+    "deep_cnn, 64 per rank": (0.205, 41.6e6),
+    "ResNet-18, 32 per rank": (0.419, 44.7e6),
+    "GPT, 8 per rank": (0.160, 12.8e6),
 }
 # Networks: seconds until the first byte is there, and bytes a second one way.
 NETWORKS = {
@@ -67,7 +67,7 @@ def step_s(compute, size, ranks, network):
 
 
 def table():
-    lines = ["| steps a second of all ranks over ranks times one's | " +
+    lines = ["| network, batch; connection: scaling efficiency | " +
              " | ".join(f"{ranks} ranks" for ranks in RANKS) + " |", "|---|" + "---|" * len(RANKS)]
     for workload, (compute, size) in WORKLOADS.items():
         for network, of in NETWORKS.items():
@@ -88,7 +88,7 @@ def smallest_step_s(size, ranks, network, share=0.9):
 
 
 def limits():
-    lines = ["| the shortest step with which 0.9 is left, ms | " +
+    lines = ["| the shortest step with an efficiency of 0.9, ms | " +
              " | ".join(f"{ranks} ranks" for ranks in RANKS) + " |", "|---|" + "---|" * len(RANKS)]
     for megabytes in (1, 10, 100, 1000):
         for network, of in NETWORKS.items():

@@ -23,7 +23,7 @@ class ScalingModelTest(unittest.TestCase):
         with open(scaling_model.PAGE, encoding="utf-8") as page:
             text = page.read()
         with tempfile.NamedTemporaryFile("w", suffix=".md", encoding="utf-8") as other:
-            other.write(text.replace("| deep_cnn, 64 a rank; 10 Gb/s", "| deep_cnn; 10 Gb/s"))
+            other.write(text.replace("| deep_cnn, 64 per rank; 10 Gb/s", "| deep_cnn; 10 Gb/s"))
             other.flush()
             with contextlib.redirect_stdout(io.StringIO()) as said:
                 self.assertEqual(scaling_model.main(["--check", f"--page={other.name}"]), 1)
