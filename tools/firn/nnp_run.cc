@@ -70,8 +70,7 @@ FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say")
 FIRN_SUBCOMMAND(nnp, infer, "Runs the executors of an .nnp on files of bare elements") {
   auto o = std::make_shared<NnpInference>();
   app.add_option("MODEL", o->model, "an .nnp or .nntxt of NNabla")->required();
-  app.add_option("INPUTS", o->inputs, "a file for each input, of elements in row-major order")
-      ->required();
+  app.add_option("INPUTS", o->inputs, "a file for each input, of elements in row-major order");
   app.add_option("-o,--output", o->output,
                  "write <this>_<sample>.bin, f32; without it they are printed");
   app.add_option("-p,--param", o->parameters, "parameters in the place of MODEL's");

@@ -62,6 +62,23 @@ TEST(NnpInferTest, TakesFilesOfBareElements) {
   EXPECT_EQ(Outputs({File<uint8_t>("x.bin", {1, 2}), "-t", "uint8"}), want);
 }
 
+// What NNabla's converter makes of ONNX models in its tests begins with parameters.
+TEST(NnpInferTest, NeedsNoFilesForANetworkOfParameters) {
+  const std::string model = ModelFile(R"(
+network { name: "n"
+  variable { name: "x" type: "Parameter" shape { dim: 1 dim: 2 } }
+  variable { name: "y" type: "Buffer" shape { dim: 1 dim: 2 } }
+  function { name: "f" type: "Abs" input: "x" output: "y" }
+}
+executor { name: "run" network_name: "n" output_variable { variable_name: "y" }
+  parameter_variable { variable_name: "x" } }
+parameter { variable_name: "x" shape { dim: 1 dim: 2 } data: [-1, 2] }
+)");
+  const Outcome outcome = Firn({"nnp", "infer", model});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "1 2\n");
+}
+
 TEST(NnpInferTest, WritesAFileForEachSample) {
   const std::string prefix = io::TempPath("scores");
   const nlohmann::json paths =
