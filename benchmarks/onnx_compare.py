@@ -11,7 +11,8 @@ peers/onnxruntime_worker.py. A round gives each a block of runs, in random order
 
 "ratio" is Firn's median time over ONNX Runtime's: below 1, Firn is faster. Claim nothing when the
 interval contains 1, or when others keep the machine busy. "difference" is the largest one between
-the two results, relative to the largest number of the result.
+the two results, relative to the largest number of the result; "off" is that between a result and
+PyTorch's in f64, of Firn, of ONNX Runtime and of PyTorch in f32.
 
 The Python needs onnxruntime, torch, torchvision, onnx and, for --exporter=dynamo, onnxscript.
 """
@@ -61,12 +62,13 @@ class Run:
         ours = {**setup, "result": result, "winograd": int(not self.args.direct)}
         ms = {self.firn: self.firn.request(ours)["ms"],
               self.peer: self.peer.request(setup)["ms"]}
-        gap = self.peer.request({"cmd": "difference", "result": result})["difference"]
+        gaps = self.peer.request({"cmd": "difference", "result": result, "truth": files["truth"]})
         ours, theirs = self._race(ms)
         ratio, low, high = ratio_interval(ours, theirs, resamples=500)
         row = {"network": network, "firn_ms": summarize(ours)["median_ms"],
                "peer_ms": summarize(theirs)["median_ms"], "ratio": ratio, "low": low, "high": high,
-               "difference": gap}
+               "difference": gaps["difference"],
+               "off": {"firn": gaps["off"], "peer": gaps["own_off"], "torch": files["off"]}}
         if self.args.profile:
             row["profile"] = self.firn.request({"cmd": "profile", "calls": 5})["table"]
         return row
@@ -85,12 +87,14 @@ class Run:
 
 
 def format_report(rows, skipped):
-    lines = [f"{'network':20} {'Firn ms':>9} {'ORT ms':>9}  {'ratio (95 %)':18} difference"]
+    lines = [f"{'network':20} {'Firn ms':>9} {'ORT ms':>9}  {'ratio (95 %)':18} difference  "
+             "off: Firn, ORT, PyTorch"]
     for row in rows:
         ratio = f"{row['ratio']:.2f} ({row['low']:.2f}..{row['high']:.2f})"
         far = "" if row["difference"] <= MOST_DIFFERENT else "  too far apart"  # NaN is
+        off = "  ".join(f"{row['off'][side]:.1e}" for side in ("firn", "peer", "torch"))
         lines.append(f"{row['network']:20} {row['firn_ms']:9.2f} {row['peer_ms']:9.2f}  {ratio:18} "
-                     f"{row['difference']:.1e}{far}")
+                     f"{row['difference']:.1e}     {off}{far}")
         if "profile" in row:
             lines.append(row["profile"])
     lines += [f"skipped: {network}: {reason}" for network, reason in skipped]

@@ -28,9 +28,9 @@ for line in sys.stdin:
         continue
     network = command.get("network") or command.get("model") or network
     reply = {{
-        "export": {{"model": network, "input": "x.npy"}},
+        "export": {{"model": network, "input": "x.npy", "truth": "y.npy", "off": 3e-7}},
         "setup": {{"ok": True, "ms": MS.get(network, 1.0)}},
-        "difference": {{"difference": GAPS.get(network, 0.0)}},
+        "difference": {{"difference": GAPS.get(network, 0.0), "off": 1e-7, "own_off": 2e-7}},
         "block": {{"ms": [MS.get(network, 1.0)] * command.get("calls", 0)}},
         "profile": {{"table": "where it goes"}},
     }}[name]
@@ -76,6 +76,8 @@ class FakeWorkerTest(unittest.TestCase):
         self.assertEqual([(row["network"], row["firn_ms"], row["peer_ms"], row["ratio"],
                            row["difference"]) for row in document["rows"]],
                          [("resnet18", 2.0, 4.0, 0.5, 0.0), ("swin_t", 3.0, 1.0, 3.0, 2e-5)])
+        self.assertEqual(document["rows"][0]["off"], {"firn": 1e-7, "peer": 2e-7, "torch": 3e-7})
+        self.assertIn("1.0e-07  2.0e-07  3.0e-07", text)
         self.assertEqual(document["machine"]["versions"], {"version": "fake"})
         self.assertIn("0.50 (0.50..0.50)", text)
         self.assertEqual([line.endswith("too far apart") for line in text.splitlines()

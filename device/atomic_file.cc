@@ -1,6 +1,7 @@
 // write, fsync, rename, fsync of the folder: after the first fsync the temporary file is whole, the
 // rename is atomic, and the last makes the new name outlive a power cut. The folder is opened
-// before the rename, so that its fsync is all that can still fail once the old file is gone.
+// before the rename, so that its fsync is all that can still fail once the old file is gone. Who
+// waits for nothing has the rename alone: other programs see either file all the same.
 //
 // Note [Files of dead writers]
 // A temporary file is called "<path>.tmp.<boot>.<process>.<number>", <boot> being the system's
@@ -222,12 +223,22 @@ absl::Status AtomicFile::SetPermissions(unsigned permissions) {
                                        : SystemError("cannot set the permissions of");
 }
 
-absl::Status AtomicFile::Commit() {
+// File servers say here that the disk is full, by closing one of two descriptors: the other one
+// keeps the lock.
+absl::Status AtomicFile::Flush() {
+  const int copy = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  return copy >= 0 && close(copy) == 0 ? absl::OkStatus() : SystemError("cannot write");
+}
+
+absl::Status AtomicFile::Commit(WaitFor wait) {
   if (permissions_.has_value()) FIRN_RETURN_IF_ERROR(SetPermissions(*permissions_));
-  if (fsync(fd_) != 0) return SystemError("cannot write");
+  const bool waits = wait == WaitFor::kDisk;
+  if (!waits) FIRN_RETURN_IF_ERROR(Flush());
+  if (waits && fsync(fd_) != 0) return SystemError("cannot write");
   const std::string folder = std::filesystem::path(path_).parent_path().string();
-  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return SystemError("cannot open the folder of");
+  const char* const name = folder.empty() ? "." : folder.c_str();
+  const int fd = waits ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  if (waits && fd < 0) return SystemError("cannot open the folder of");
   const bool renamed = rename(temporary_.c_str(), path_.c_str()) == 0;
   if (renamed) {
     temporary_.clear();
@@ -235,9 +246,9 @@ absl::Status AtomicFile::Commit() {
     flock(fd_, LOCK_UN);
   }
   // Some file systems sync no folders.
-  const bool synced = renamed && (fsync(fd) == 0 || errno == EINVAL);
+  const bool synced = renamed && (!waits || fsync(fd) == 0 || errno == EINVAL);
   const int error = errno;
-  close(fd);
+  if (waits) close(fd);
   // The lock had to last until the rename; fsync has said what close could say.
   if (renamed) close(std::exchange(fd_, -1));
   errno = error;
@@ -255,10 +266,10 @@ absl::Status AtomicFile::SystemError(const char* what) const {
   return absl::ErrnoToStatus(error, text);
 }
 
-absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
+absl::Status ReplaceFile(const std::string& path, std::string_view bytes, WaitFor wait) {
   FIRN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   FIRN_RETURN_IF_ERROR(file.Write(bytes.data(), bytes.size()));
-  return file.Commit();
+  return file.Commit(wait);
 }
 
 void RemoveLeftovers(const std::string& folder,

@@ -12,12 +12,20 @@
 
 namespace firn::inner::internal {
 
-// A file that replaces the one at its path as a whole or not at all, whenever the process or the
-// machine stops: bytes go to a temporary file in the same folder, which Commit renames. A symbolic
-// link at the path stays, its target is replaced; permissions of the old file are kept.
-// A process that is killed leaves its temporary file behind. The next Create for the same path
-// removes it; after a restart of the machine, one that comes a day later; where files cannot be
-// locked, none. Thread-compatible.
+// What a new file waits for before it takes its place.
+enum class WaitFor : uint8_t {
+  kDisk,     // whatever happens to the machine, the path holds the old file or the new one
+  kNothing,  // for what can be made again. Whoever opens the path finds the old file or the new
+             // one, also after the process was killed; but a power cut some seconds later may leave
+             // an empty one, and a disk that fails may do so unnoticed
+};
+
+// A file that replaces the one at its path as a whole or not at all, whenever the process or, where
+// it waits for the disk, the machine stops: bytes go to a temporary file in the same folder, which
+// Commit renames. A symbolic link at the path stays, its target is replaced; permissions of the old
+// file are kept. A process that is killed leaves its temporary file behind. The next Create for the
+// same path removes it; after a restart of the machine, one that comes a day later; where files
+// cannot be locked, none. Thread-compatible.
 class AtomicFile {
  public:
   // Errors: those of the system, naming the path; FailedPrecondition where something else than a
@@ -40,14 +48,16 @@ class AtomicFile {
   // not put another one in its place. This user may read and write it whatever the permissions that
   // the file gets with Commit.
   const std::string& temporary_path() const { return temporary_; }
-  // Waits until the bytes are on the disk, then puts the file in its place. Nothing may be written
-  // afterwards. On an error the old file is as it was, unless the error is that the folder cannot
-  // be synced: the new file is then in its place, but a power cut may bring the old one back.
-  absl::Status Commit();
+  // Puts the file in its place, and waits for the disk before and after if it is to. Nothing may be
+  // written afterwards. On an error the old file is as it was, unless the error is that the folder
+  // cannot be synced: the new file is then in its place, but a power cut may bring the old one
+  // back.
+  absl::Status Commit(WaitFor wait = WaitFor::kDisk);
 
  private:
   AtomicFile() = default;
   absl::Status SetPermissions(unsigned permissions);
+  absl::Status Flush();
   absl::Status SystemError(const char* what) const;
 
   std::string path_;       // of the file to replace, links resolved
@@ -57,7 +67,8 @@ class AtomicFile {
 };
 
 // Create, Write and Commit: `path` holds `bytes` then, or what it held before.
-absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
+absl::Status ReplaceFile(const std::string& path, std::string_view bytes,
+                         WaitFor wait = WaitFor::kDisk);
 
 // Removes the temporary files that killed writers left in a folder, by the rules of AtomicFile, for
 // all paths in it whose last components `is_mine` accepts. What cannot be removed stays.

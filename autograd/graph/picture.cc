@@ -82,7 +82,10 @@ absl::Status RunDot(const std::string& format, const std::string& from, const st
 
 absl::Status WritePicture(const Graph& graph, const std::string& path,
                           const PictureOptions& options) {
-  if (absl::EndsWith(path, ".dot")) return internal::ReplaceFile(path, DotText(graph, options));
+  constexpr auto kWait = internal::WaitFor::kNothing;  // it can be drawn again
+  if (absl::EndsWith(path, ".dot")) {
+    return internal::ReplaceFile(path, DotText(graph, options), kWait);
+  }
   const bool svg = absl::EndsWith(path, ".svg");
   FIRN_RETURN_IF(!svg && !absl::EndsWith(path, ".png"),
                  InvalidArgument(path, " ends in neither .svg nor .png nor .dot"));
@@ -92,7 +95,7 @@ absl::Status WritePicture(const Graph& graph, const std::string& path,
   FIRN_ASSIGN_OR_RETURN(AtomicFile picture, AtomicFile::Create(path));
   FIRN_RETURN_IF_ERROR(
       RunDot(svg ? "svg" : "png", text.temporary_path(), picture.temporary_path()));
-  return picture.Commit();
+  return picture.Commit(kWait);
 }
 
 }  // namespace

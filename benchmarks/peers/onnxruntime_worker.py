@@ -30,8 +30,15 @@ def randomize(model, torch):
     return model.eval()
 
 
+def apart(one, other):
+    """The largest difference, relative to the largest number of the other."""
+    return float(abs(one - other).max() / abs(other).max())
+
+
 def export(command):
-    """Writes the network and a batch for it; returns their paths."""
+    """Writes the network, a batch for it and its result in f64; returns their paths, and how far
+    PyTorch's result in f32 is from that."""
+    import copy
     import numpy
     import torch
     import torchvision
@@ -46,11 +53,15 @@ def export(command):
     model = randomize(torchvision.models.get_model(name, weights=None), torch)
     batch = torch.randn(command.get("batch", 1), 3, 224, 224)
     paths = {"model": os.path.join(folder, f"{name}.onnx"),
-             "input": os.path.join(folder, f"{name}.npy")}
+             "input": os.path.join(folder, f"{name}.npy"),
+             "truth": os.path.join(folder, f"{name}.f64.npy")}
     with torch.no_grad():
         torch.onnx.export(model, (batch,), paths["model"], dynamo=command["exporter"] == "dynamo",
                           verbose=False)
+        truth = copy.deepcopy(model).double()(batch.double()).numpy()
+        paths["off"] = apart(model(batch).numpy(), truth)
     numpy.save(paths["input"], batch.numpy())
+    numpy.save(paths["truth"], truth)
     return paths
 
 
@@ -69,15 +80,15 @@ class Session:
         self._input = {self._session.get_inputs()[0].name: numpy.load(command["input"])}
         self._result = self._session.run(None, self._input)[0]
 
-    def difference(self, path):
-        """The largest difference of the result in a file, relative to the largest result."""
+    def difference(self, path, truth):
+        """How far the result in a file is from this one, and both from one in f64."""
         import numpy
 
-        theirs = numpy.load(path)
+        theirs, exact = numpy.load(path), numpy.load(truth)
         if theirs.shape != self._result.shape:
             return {"error": f"the result has shape {theirs.shape}, want {self._result.shape}"}
-        gap = numpy.abs(theirs - self._result).max() / numpy.abs(self._result).max()
-        return {"difference": float(gap)}
+        return {"difference": apart(theirs, self._result), "off": apart(theirs, exact),
+                "own_off": apart(self._result, exact)}
 
     def block(self, calls, clock="wall"):
         now, times = CLOCKS[clock], []
@@ -106,7 +117,7 @@ def answer(command, state):
         state["session"] = Session(command)
         return {"ok": True, "ms": state["session"].block(1)[0]}
     if command["cmd"] == "difference":
-        return state["session"].difference(command["result"])
+        return state["session"].difference(command["result"], command["truth"])
     if command["cmd"] == "block":
         return {"ms": state["session"].block(command["calls"], command["clock"])}
     return {"error": f"unknown command '{command['cmd']}'"}

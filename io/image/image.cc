@@ -240,7 +240,8 @@ void WriteImage(const std::string& path, const Tensor& image, const EncodeJpegOp
                 "write_image");
   }
   const std::string bytes = ends(".png") ? EncodePng(image, png) : EncodeJpeg(image, jpeg);
-  RaiseIfError(inner::internal::ReplaceFile(path, bytes), "write_image");
+  RaiseIfError(inner::internal::ReplaceFile(path, bytes, inner::internal::WaitFor::kNothing),
+               "write_image");
 }
 
 }  // namespace firn::io

@@ -74,7 +74,8 @@ std::string EncodePng(const Tensor& image, const EncodePngOptions& options = {})
 std::string EncodeJpeg(const Tensor& image, const EncodeJpegOptions& options = {});
 
 // Writes a file whose format the end of its name tells: .png, .jpg or .jpeg. What was at `path`
-// before is replaced as a whole or, when this throws, unharmed.
+// before is replaced as a whole or, when this throws, unharmed. It does not wait for the disk, as
+// checkpoints do: a power cut some seconds later may leave an empty file.
 void WriteImage(const std::string& path, const Tensor& image, const EncodeJpegOptions& jpeg = {},
                 const EncodePngOptions& png = {});
 

@@ -307,7 +307,8 @@ void PlotSeries(const std::string& path, const std::vector<Series>& series,
                 kWho);
   }
   const std::string picture = DrawSeries(path.substr(path.size() - 3), series, options);
-  RaiseIfError(inner::internal::ReplaceFile(path, picture), kWho);
+  RaiseIfError(inner::internal::ReplaceFile(path, picture, inner::internal::WaitFor::kNothing),
+               kWho);
 }
 
 void PlotTimer(const std::string& path, const std::vector<std::string>& timers,

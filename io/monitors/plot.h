@@ -31,10 +31,10 @@ struct PlotOptions {
 // name in the legend, long ones without their middle.
 //
 // The picture is SVG or PNG as the path ends in .svg or .png, which is replaced whole or not at
-// all. Points that are NaN or infinite are left out and break the line. Text in PNG is ASCII; other
-// characters become "?". Throws firn::Error: InvalidArgument for options that make no sense,
-// another ending, and series whose x and y are not equally many; else what the system says, naming
-// the path.
+// all, and not waited for (WriteImage). Points that are NaN or infinite are left out and break the
+// line. Text in PNG is ASCII; other characters become "?". Throws firn::Error: InvalidArgument for
+// options that make no sense, another ending, and series whose x and y are not equally many; else
+// what the system says, naming the path.
 void PlotSeries(const std::string& path, const std::vector<Series>& series,
                 const PlotOptions& options = {});
 

@@ -345,7 +345,8 @@ Wave ReadWav(const std::string& path, const LoadLimits& limits) {
 
 void WriteWav(const std::string& path, const Wave& wave, const WriteWavOptions& options) {
   const std::string bytes = ValueOrRaise(FileOf(wave, options.format), "write_wav");
-  RaiseIfError(inner::internal::ReplaceFile(path, bytes), "write_wav");
+  RaiseIfError(inner::internal::ReplaceFile(path, bytes, inner::internal::WaitFor::kNothing),
+               "write_wav");
 }
 
 }  // namespace firn::io

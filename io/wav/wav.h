@@ -36,9 +36,9 @@ struct WriteWavOptions {
   WavFormat format = WavFormat::kPcm16;
 };
 
-// Replaces the file as a whole. Samples beyond full scale are clipped in PCM; the nearest integer
-// is written, NaN as 0. Throws firn::Error unless samples are f32 [1 to 65535 channels, frames] or
-// [frames], and the rate is 1 to 2^32 - 1.
+// Replaces the file as a whole, and does not wait for the disk (WriteImage). Samples beyond full
+// scale are clipped in PCM; the nearest integer is written, NaN as 0. Throws firn::Error unless
+// samples are f32 [1 to 65535 channels, frames] or [frames], and the rate is 1 to 2^32 - 1.
 void WriteWav(const std::string& path, const Wave& wave, const WriteWavOptions& options = {});
 
 }  // namespace firn::io

@@ -17,6 +17,8 @@
 #include <string>
 #include <utility>
 
+#include "tests/device/sync_count.h"
+
 namespace firn::inner::internal {
 namespace {
 
@@ -53,6 +55,26 @@ TEST_F(AtomicFileTest, ReplacesAFileAndLeavesNothingElse) {
   ASSERT_TRUE(ReplaceFile(Path("a"), "new").ok());
   EXPECT_EQ(Read("a"), "new");
   EXPECT_EQ(CountFiles(), 1);
+}
+
+// The bytes and the name, or neither.
+TEST_F(AtomicFileTest, WaitsForTheDiskUnlessToldOtherwise) {
+  testing::SyncCount count;
+  ASSERT_TRUE(ReplaceFile(Path("a"), "checkpoint").ok());
+  EXPECT_EQ(count.Take(), 2);
+  ASSERT_TRUE(ReplaceFile(Path("a"), "picture", WaitFor::kNothing).ok());
+  EXPECT_EQ(count.Take(), 0);
+  EXPECT_EQ(Read("a"), "picture");
+  EXPECT_EQ(CountFiles(), 1);
+}
+
+// Nobody has to open a folder that he does not sync.
+TEST_F(AtomicFileTest, WithoutWaitingTheFolderNeedNotBeReadable) {
+  ASSERT_EQ(chmod(folder_.c_str(), 0300), 0);
+  const absl::Status status = ReplaceFile(Path("a"), "new", WaitFor::kNothing);
+  ASSERT_EQ(chmod(folder_.c_str(), 0700), 0);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Read("a"), "new");
 }
 
 TEST_F(AtomicFileTest, WithoutCommitNothingChanges) {

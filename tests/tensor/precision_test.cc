@@ -39,8 +39,8 @@ TEST(PrecisionTest, WithoutWinogradF32ConvolutionsRoundLess) {
     const double direct = ErrorOf(kernel);
     SetWinogradAllowed(true);
     EXPECT_LT(direct, 2e-6) << kernel;  // sums of up to 1600 products
-    EXPECT_LT(fast, 3e-5) << kernel;
-    EXPECT_GT(fast, 2 * direct) << kernel;
+    EXPECT_GT(fast, direct) << kernel;  // Winograd's
+    EXPECT_LT(fast, 2.5e-6) << kernel;  // by points 0, 1, -1, 2 and -2 6.0e-6 and 3.4e-6
   }
 }
 

@@ -49,8 +49,9 @@ std::vector<std::string> DataFormats();
 void WriteCsvData(const std::string& path, const io::Dataset& rows,
                   const std::function<void(int64_t rows)>& progress);
 
-// Writes one of very many files, making its folder. Not by AtomicFile, which waits for the disk
-// each time: there may be a million, and the table that names them comes last. Throws firn::Error.
+// Writes one of very many files, making its folder. Not by AtomicFile, which looks each time for
+// what killed writers left in the folder: there may be a million files in it, and the table that
+// names them comes last. Throws firn::Error.
 void WriteOfMany(const std::string& path, const std::string& bytes);
 
 // The numbers 0 to n - 1 in an order that `seed` decides.

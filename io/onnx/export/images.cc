@@ -3,6 +3,7 @@
 
 #include "firn/io/captured/captured_places.h"
 #include "firn/io/onnx/internal/onnx_compose.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::io::internal {
 namespace {
@@ -98,7 +99,21 @@ FIRN_ONNX_EXPORT(conv1d_weight_grad) { WeightGrad(n); }
 FIRN_ONNX_EXPORT(conv2d_weight_grad) { WeightGrad(n); }
 FIRN_ONNX_EXPORT(conv3d_weight_grad) { WeightGrad(n); }
 
+// With a scale and a shift it rounds once, which a product and a sum do not: what does is a batch
+// normalisation by mean 0 and variance 1. It has as many channels as there are now, and no more
+// where they are those of all samples.
+bool RoundsOnce(OnnxExportCall& n) {
+  if (n.rank(0) < 2 || !n.has(1) || !n.has(2)) return false;
+  return !n.sizes(1)[0].batch() && n.dtype(1) == n.dtype(0) && n.dtype(2) == n.dtype(0);
+}
 FIRN_ONNX_EXPORT(channel_affine) {
+  if (RoundsOnce(n)) {
+    const auto all = [&](double number) {
+      return n.Constant(Full({n.size(1, 0)}, number, n.dtype(0)));
+    };
+    return n.Out(0, n.Node("BatchNormalization", {n.in(0), n.in(1), n.in(2), all(0), all(1)},
+                           {{"epsilon", 0.0}}));
+  }
   // As many channels as there are, which may be those of all samples.
   OnnxSizes sizes(static_cast<size_t>(std::max(n.rank(0) - 1, 1)), OnnxSize{1, 1});
   V y = n.in(0);

@@ -183,9 +183,18 @@ DimList ImageDims(const Tensor& x) {
   return DimList(dims);
 }
 
-const OnnxOps kGlobalAveragePool("GlobalAveragePool", 1, Unary([](const Tensor& x) {
-                                   return x.rank() < 3 ? x : Mean(x, ImageDims(x), true);
-                                 }));
+// As pooling adds up, which is what Firn's exporter makes such nodes of, and images with nothing in
+// them or of more dimensions as means do.
+Tensor GlobalAverage(const Tensor& x) {
+  if (x.rank() < 3) return x;
+  if (x.num_elements() > 0) {
+    if (x.rank() == 3) return AdaptiveAvgPool1d(x, 1);
+    if (x.rank() == 4) return AdaptiveAvgPool2d(x, 1);
+    if (x.rank() == 5) return AdaptiveAvgPool3d(x, 1);
+  }
+  return Mean(x, ImageDims(x), true);
+}
+const OnnxOps kGlobalAveragePool("GlobalAveragePool", 1, Unary(GlobalAverage));
 const OnnxOps kGlobalMaxPool("GlobalMaxPool", 1, Unary([](const Tensor& x) {
                                return x.rank() < 3 ? x : Amax(x, ImageDims(x), true);
                              }));

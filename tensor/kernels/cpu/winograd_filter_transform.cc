@@ -1,7 +1,8 @@
 // The filter side of Winograd F(4x4,3x3) and F(2x2,5x5): U = G g G^T and its adjoint
-// dg = G^T dU G with
-//   G = [1/4 0 0; -1/6 -1/6 -1/6; -1/6 1/6 -1/6; 1/24 1/12 1/6; 1/24 -1/12 1/6; 0 0 1]
-// (Lavin & Gray): row i holds the powers of an interpolation point, over the product of its
+// dg = G^T dU G with, for interpolation points 0, a, -a, b, -b and infinity,
+//   G = [1/(a^2 b^2) 0 0; [1 a a^2]/n; [1 -a a^2]/n; [1 b b^2]/f; [1 -b b^2]/f; 0 0 1]
+//   n = 2 a^2 (a^2 - b^2), f = 2 b^2 (b^2 - a^2)
+// (after Lavin & Gray): row i holds the powers of an interpolation point, over the product of its
 // distances to the others; two powers more for 5x5. Filters are stored tap by tap, the transform
 // wants vectors of kBlock channels per tap: eight filters at a time go through 8x8 transpositions
 // of eight taps each, the last tap is moved one by one.
@@ -13,19 +14,23 @@
 namespace firn::winograd {
 namespace {
 
+// 1 over the product of a point's distances to the others.
+constexpr float kAtZero = 1 / (kNear2 * kFar2);
+constexpr float kAtNear = 1 / (2 * kNear2 * (kNear2 - kFar2));
+constexpr float kAtFar = 1 / (2 * kFar2 * (kFar2 - kNear2));
+
 template <int kTaps>
 FIRN_ALWAYS_INLINE void FilterTransform(const Channels g[kTaps], Channels t[6]) {
-  Channels even1 = g[0] + g[2], even2 = g[0] * (1.0f / 24) + g[2] * (1.0f / 6);
-  Channels odd1 = g[1], odd2 = g[1] * (1.0f / 12);
+  Channels even1 = g[0] * kAtNear + g[2] * (kAtNear * kNear2);
+  Channels even2 = g[0] * kAtFar + g[2] * (kAtFar * kFar2);
+  Channels odd1 = g[1] * (kAtNear * kNear), odd2 = g[1] * (kAtFar * kFar);
   if constexpr (kTaps == 5) {
-    even1 += g[4];
-    odd1 += g[3];
-    even2 += g[4] * (2.0f / 3);
-    odd2 += g[3] * (1.0f / 3);
+    even1 += g[4] * (kAtNear * kNear2 * kNear2);
+    odd1 += g[3] * (kAtNear * kNear2 * kNear);
+    even2 += g[4] * (kAtFar * kFar2 * kFar2);
+    odd2 += g[3] * (kAtFar * kFar2 * kFar);
   }
-  even1 *= -1.0f / 6;
-  odd1 *= -1.0f / 6;
-  t[0] = g[0] * 0.25f;
+  t[0] = g[0] * kAtZero;
   t[1] = even1 + odd1;
   t[2] = even1 - odd1;
   t[3] = even2 + odd2;
@@ -35,16 +40,14 @@ FIRN_ALWAYS_INLINE void FilterTransform(const Channels g[kTaps], Channels t[6]) 
 
 template <int kTaps>
 FIRN_ALWAYS_INLINE void FilterAdjoint(const Channels u[6], Channels w[kTaps]) {
-  const Channels even1 = (u[1] + u[2]) * (1.0f / 6);
-  const Channels odd1 = (u[2] - u[1]) * (1.0f / 6);
-  const Channels even2 = u[3] + u[4];
-  const Channels odd2 = u[3] - u[4];
-  w[0] = u[0] * 0.25f - even1 + even2 * (1.0f / 24);
-  w[1] = odd1 + odd2 * (1.0f / 12);
-  w[2] = even2 * (1.0f / 6) - even1;
+  const Channels even1 = (u[1] + u[2]) * kAtNear, odd1 = (u[1] - u[2]) * (kAtNear * kNear);
+  const Channels even2 = (u[3] + u[4]) * kAtFar, odd2 = (u[3] - u[4]) * (kAtFar * kFar);
+  w[0] = u[0] * kAtZero + even1 + even2;
+  w[1] = odd1 + odd2;
+  w[2] = even1 * kNear2 + even2 * kFar2;
   if constexpr (kTaps == 5) {
-    w[3] = odd1 + odd2 * (1.0f / 3);
-    w[4] = even2 * (2.0f / 3) - even1;
+    w[3] = odd1 * kNear2 + odd2 * kFar2;
+    w[4] = even1 * (kNear2 * kNear2) + even2 * (kFar2 * kFar2);
   }
   w[kTaps - 1] += u[5];
 }

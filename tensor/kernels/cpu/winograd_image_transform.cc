@@ -2,11 +2,12 @@
 // transform domain.
 //
 // Every transform is one matrix applied to the columns of a tile and then to its rows:
-//   B^T = [4 0 -5 0 1 0; 0 -4 -4 1 1 0; 0 4 -4 -1 1 0; 0 -2 -1 2 1 0; 0 2 -1 -2 1 0; 0 4 0 -5 0 1]
-//   A^T = [1 1 1 1 1 0; 0 1 -1 2 -2 0; 0 1 1 4 4 0; 0 1 -1 8 -8 1]   for tiles of 4
-//   A^T = [1 1 1 1 1 0; 0 1 -1 2 -2 1]                               for tiles of 2
-// (Lavin & Gray; interpolation points 0, 1, -1, 2, -2, infinity). Rows come in pairs that differ
-// in the sign of their odd part, which halves the work. Each element is a vector of kBlock
+//   B^T = [p 0 -s 0 1 0; 0 -a b^2 -b^2 a 1 0; 0 a b^2 -b^2 -a 1 0;
+//          0 -a^2 b -a^2 b 1 0; 0 a^2 b -a^2 -b 1 0; 0 p 0 -s 0 1],  p = a^2 b^2, s = a^2 + b^2
+//   A^T = [1 1 1 1 1 0; 0 a -a b -b 0; 0 a^2 a^2 b^2 b^2 0; 0 a^3 -a^3 b^3 -b^3 1]   for tiles of 4
+//   A^T = [1 1 1 1 1 0; 0 a -a b -b 1]                                               for tiles of 2
+// (after Lavin & Gray; interpolation points 0, a, -a, b, -b, infinity). Rows come in pairs that
+// differ in the sign of their odd part, which halves the work. Each element is a vector of kBlock
 // channels. Tiles reach over the border of the image: missing columns are skipped, missing rows
 // read from a block of zeros, so that the inner loops have no conditions.
 
@@ -18,47 +19,48 @@ namespace firn::winograd {
 namespace {
 
 FIRN_ALWAYS_INLINE void InputTransform(const Channels d[6], Channels t[6]) {
-  const Channels even1 = d[4] - 4.0f * d[2];
-  const Channels odd1 = d[3] - 4.0f * d[1];
-  const Channels even2 = d[4] - d[2];
-  const Channels odd2 = 2.0f * (d[3] - d[1]);
-  t[0] = d[4] + (4.0f * d[0] - 5.0f * d[2]);
-  t[1] = even1 + odd1;
-  t[2] = even1 - odd1;
-  t[3] = even2 + odd2;
-  t[4] = even2 - odd2;
-  t[5] = d[5] + (4.0f * d[1] - 5.0f * d[3]);
+  constexpr float kProduct = kNear2 * kFar2, kSum = kNear2 + kFar2;
+  const Channels even1 = d[4] - kFar2 * d[2];
+  const Channels odd1 = d[3] - kFar2 * d[1];
+  const Channels even2 = d[4] - kNear2 * d[2];
+  const Channels odd2 = d[3] - kNear2 * d[1];
+  t[0] = d[4] + (kProduct * d[0] - kSum * d[2]);
+  t[1] = even1 + kNear * odd1;
+  t[2] = even1 - kNear * odd1;
+  t[3] = even2 + kFar * odd2;
+  t[4] = even2 - kFar * odd2;
+  t[5] = d[5] + (kProduct * d[1] - kSum * d[3]);
 }
 
 template <int kTile>
 FIRN_ALWAYS_INLINE void OutputTransform(const Channels m[6], Channels s[kTile]) {
   const Channels even1 = m[1] + m[2];
-  const Channels odd1 = m[1] - m[2];
+  const Channels odd1 = kNear * (m[1] - m[2]);
   const Channels even2 = m[3] + m[4];
-  const Channels odd2 = m[3] - m[4];
+  const Channels odd2 = kFar * (m[3] - m[4]);
   s[0] = m[0] + even1 + even2;
-  s[1] = odd1 + 2.0f * odd2;
+  s[1] = odd1 + odd2;
   if constexpr (kTile == 4) {
-    s[2] = even1 + 4.0f * even2;
-    s[3] = odd1 + 8.0f * odd2;
+    s[2] = kNear2 * even1 + kFar2 * even2;
+    s[3] = kNear2 * odd1 + kFar2 * odd2;
   }
   s[kTile - 1] += m[5];
 }
 
 template <int kTile>
 FIRN_ALWAYS_INLINE void OutputAdjoint(const Channels* y, Channels* r) {
-  Channels even1 = y[0], odd1 = y[1], even2 = y[0], odd2 = 2.0f * y[1];
+  Channels even1 = y[0], odd1 = y[1], even2 = y[0], odd2 = y[1];
   if constexpr (kTile == 4) {
-    even1 += y[2];
-    odd1 += y[3];
-    even2 += 4.0f * y[2];
-    odd2 += 8.0f * y[3];
+    even1 += kNear2 * y[2];
+    odd1 += kNear2 * y[3];
+    even2 += kFar2 * y[2];
+    odd2 += kFar2 * y[3];
   }
   r[0] = y[0];
-  r[1] = even1 + odd1;
-  r[2] = even1 - odd1;
-  r[3] = even2 + odd2;
-  r[4] = even2 - odd2;
+  r[1] = even1 + kNear * odd1;
+  r[2] = even1 - kNear * odd1;
+  r[3] = even2 + kFar * odd2;
+  r[4] = even2 - kFar * odd2;
   r[5] = y[kTile - 1];
 }
 

@@ -18,6 +18,13 @@
 namespace firn::winograd {
 
 inline constexpr int kPatch = 6;  // inputs per tile and dimension
+/// The interpolation points are 0, kNear, -kNear, kFar, -kFar and infinity. Lavin & Gray's 1 and 2
+/// leave four times the largest error of these, since their powers are further apart; entries of
+/// A and B are exact in f32. Among pairs of few binary digits these are the best ones (Barabasz et
+/// al., "Error Analysis and Improving the Accuracy of Winograd Convolution for Deep Neural
+/// Networks", 2020, has the search).
+inline constexpr float kNear = 11.0f / 16, kFar = 3.0f / 2;
+inline constexpr float kNear2 = kNear * kNear, kFar2 = kFar * kFar;
 /// Outputs per tile and dimension, for filters of that many taps.
 constexpr int TileOf(int taps) { return kPatch + 1 - taps; }
 inline constexpr int kPoints = kPatch * kPatch;
