@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -143,6 +144,10 @@ absl::Status CheckFlags() {
   const std::string precision = absl::GetFlag(FLAGS_precision);
   FIRN_RETURN_IF(precision != "f32" && precision != "bf16",
                  InvalidArgument("there is no precision '", precision, "' (want f32 or bf16)"));
+  const std::string save = absl::GetFlag(FLAGS_save);
+  const std::filesystem::path end = std::filesystem::path(save).extension();
+  FIRN_RETURN_IF(!end.empty() && end != ".safetensors",  // said before it trains
+                 InvalidArgument("--save is ", save, " (want a name that ends in .safetensors)"));
   const int threads = absl::GetFlag(FLAGS_threads);
   FIRN_RETURN_IF(threads < 0, InvalidArgument("--threads is ", threads, " (want >= 0)"));
   return absl::OkStatus();

@@ -12,7 +12,9 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
-#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/recurrent/sequence.h"
+#include "firn/tensor/ops/shape/join.h"
 
 namespace firn::io {
 namespace {

@@ -37,7 +37,9 @@ def op_pages(
         cuda_deps,
         sample_deps,
         visibility,
-        all_kernels = True):
+        all_kernels = True,
+        parts = {},
+        page_deps = {}):
     """Defines a target for every page, :op_pages with them all, :samples and :op_names.
 
     A package calls it once: the names of targets are fixed.
@@ -54,6 +56,10 @@ def op_pages(
       sample_deps: what samples may use.
       visibility: of all but the pages' own targets.
       all_kernels: as of firn_level_kernels.
+      parts: of names of targets, the pages that each links, for programs that need no others. A build for
+        several levels of processors, or for devices, has its other kernels of all pages at once: there a
+        part is :op_pages.
+      page_deps: of pages, what each may use besides the others.
     """
     for page in pages:
         firn_library(
@@ -62,7 +68,7 @@ def op_pages(
             copts = FIRN_KERNEL_COPTS,
             precompiled = "//tensor/ops:page_headers",
             alwayslink = True,
-            deps = deps + cpu_deps,
+            deps = deps + cpu_deps + page_deps.get(page, []),
         )
     firn_cuda_objects(
         name = "cuda_objects",
@@ -115,6 +121,30 @@ def op_pages(
         deps = [":cuda_kernels", ":levels"] + [":" + p for p in pages],
     )
 
+    # The conditions may both hold, so each has a target.
+    firn_library(
+        name = "all_for_levels",
+        visibility = ["//visibility:private"],
+        deps = select({
+            "//tools/bazel:march_portable": [":op_pages"],
+            "//conditions:default": ["//tensor:level_kernels"],
+        }),
+    )
+    firn_library(
+        name = "all_for_devices",
+        visibility = ["//visibility:private"],
+        deps = select({
+            "//tools/bazel:cuda": [":op_pages"],
+            "//conditions:default": [],
+        }),
+    )
+    for part in parts:
+        firn_library(
+            name = part,
+            visibility = visibility,
+            deps = [":all_for_devices", ":all_for_levels"] + [":" + p for p in parts[part]],
+        )
+
     # The operations that the sources define, for a test that they are all registered: "add", ...
     native.genrule(
         name = "op_names",
@@ -135,15 +165,17 @@ def op_pages(
         deps = sample_deps,
     )
 
-def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
-    """Defines :op_headers, a target for every page, :ops with them all, :samples and lists.
+def op_libraries(files, basic, deps, cpu_deps, family_deps, cuda_deps, sample_deps, visibility):
+    """Defines :op_headers, a target for every page, :ops with them all, :basic, :samples and lists.
 
     The lists are :public_headers, the files that users include, :functor_headers and :op_names.
 
     Args:
       files: all the files of the families (a glob).
+      basic: sources of pages that call no others: :basic links them.
       deps: what implementations for every device may use, beside the headers.
       cpu_deps: what pages may use besides, but not their CUDA kernels.
+      family_deps: of families, what their pages may use besides.
       cuda_deps: what CUDA kernels may use besides, but not pages.
       sample_deps: what samples may use, beside the headers.
       visibility: of all but the pages' own targets.
@@ -208,6 +240,8 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
         cuda_deps = cuda_deps,
         sample_deps = [":op_headers"] + sample_deps,
         visibility = visibility,
+        parts = {"basic": [f[:-3] for f in basic if f[:-3] in pages]},
+        page_deps = {page: family_deps.get(page.partition("/")[0], []) for page in pages},
     )
     firn_library(
         name = "ops",

@@ -29,7 +29,7 @@ std::string LastLine(const std::string& output) {
 class MnistModelTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(MnistModelTest, LearnsAndKeepsItsAccuracyInAFile) {
-  const std::string file = FileOf(GetParam() + ".h5"), model = "--model=" + GetParam();
+  const std::string file = FileOf(GetParam() + ".safetensors"), model = "--model=" + GetParam();
   std::filesystem::remove(file);
   const ProgramResult trained = Mnist({model, "--depth=1", "--epochs=2", "--save=" + file});
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
@@ -72,7 +72,7 @@ TEST(MnistTest, EqualSeedsGiveEqualRuns) {
   std::vector<std::vector<std::string>> losses;
   std::vector<std::string> files;
   for (const char* seed : {"--seed=7", "--seed=7", "--seed=8"}) {
-    const std::string file = FileOf("seed" + std::to_string(files.size()) + ".h5");
+    const std::string file = FileOf("seed" + std::to_string(files.size()) + ".safetensors");
     const ProgramResult run = Mnist({seed, "--epochs=1", "--threads=2", "--save=" + file});
     ASSERT_EQ(run.exit_code, 0) << run.errors;
     losses.push_back(Losses(run.output));
@@ -110,7 +110,8 @@ TEST(MnistTest, RefusesBadFlags) {
            {"--optimizer=lion", "there is no optimizer 'lion' (want sgd, momentum or adam)"},
            {"--precision=f16", "there is no precision 'f16' (want f32 or bf16)"},
            {"--dataset=cats", "there is no data set 'cats' (want fashion or digits)"},
-           {"--load=/nowhere/net.h5", "/nowhere/net.h5"},
+           {"--save=net.pt", "--save is net.pt (want a name that ends in .safetensors)"},
+           {"--load=/nowhere/net.safetensors", "/nowhere/net.safetensors"},
            {"stray", "unexpected argument 'stray'"},
        }) {
     const ProgramResult run = Mnist({c.flag});

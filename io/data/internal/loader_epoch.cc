@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "firn/io/data/internal/name_errors.h"
-#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/rng.h"
 
 namespace firn::io::internal {

@@ -9,46 +9,61 @@
 
 #include "firn/tensor/kernels/cpu/reduce.h"
 #include "firn/tensor/kernels/cpu/reduced_elements.h"
+#include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/reducers.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/problems/reduction_mode.h"
 
 namespace firn::cpu {
 
-// The targets of all samples. T: of the weights (all 1 where null), I: of the indices.
-template <class T, class I>
-struct Targets {
-  using Acc = AccumulatorOf<T>;
-  const I* index;
-  const T* weights;
-  int64_t count, ignored;
+// Bytes of workspace for weights of classes, input i, as numbers that kernels compute with.
+inline size_t ClassWeightsWorkspace(const KernelQuery& q, int i) {
+  if (!q.has(i) || q.in(i).dtype == DType::kF32 || q.in(i).dtype == DType::kF64) return 0;
+  return static_cast<size_t>(q.in(i).num_elements()) * sizeof(float);
+}
 
-  bool ignores(int64_t i) const { return index[i] == ignored; }
-  int64_t operator[](int64_t i) const { return index[i]; }
+// The targets of all samples: input `target`, of either type of indices, and the weights of classes
+// behind it. A kernel is compiled for neither type of indices nor for those of weights.
+template <class Acc>
+class Targets {
+ public:
+  // `workspace` has the bytes of ClassWeightsWorkspace.
+  Targets(const KernelContext& k, int target, int64_t ignored, void* workspace)
+      : index_(k.in<void>(target)),
+        wide_(k.in_spec(target).dtype == DType::kI64),
+        count_(k.in_spec(target).num_elements()),
+        ignored_(ignored) {
+    if (!k.has(target + 1)) return;
+    const RowsIn<Acc> weights(k, target + 1);
+    const int64_t classes = k.in_spec(target + 1).num_elements();
+    weights_ = weights.At(0, classes, static_cast<Acc*>(workspace));
+  }
+
+  int64_t count() const { return count_; }
+  // Null where all are 1.
+  const Acc* weights() const { return weights_; }
+  int64_t operator[](int64_t i) const {
+    return wide_ ? static_cast<const int64_t*>(index_)[i] : static_cast<const int32_t*>(index_)[i];
+  }
+  bool ignores(int64_t i) const { return (*this)[i] == ignored_; }
   // 0 where the target is ignored.
   Acc weight(int64_t i) const {
     if (ignores(i)) return 0;
-    return weights == nullptr ? Acc{1} : static_cast<Acc>(weights[index[i]]);
+    return weights_ == nullptr ? Acc{1} : weights_[(*this)[i]];
   }
   // What the mean divides by.
   double total_weight() const {
     double total = 0;
-    for (int64_t i = 0; i < count; ++i) total += static_cast<double>(weight(i));
+    for (int64_t i = 0; i < count_; ++i) total += static_cast<double>(weight(i));
     return total;
   }
-};
 
-// Calls f(TypeTag<T>(), targets): T is the type of input `values`, the targets are input `target`,
-// their weights input `target + 1`.
-template <class F>
-void VisitTargets(const KernelContext& k, int values, int target, int64_t ignored, const F& f) {
-  VisitFloat(k.in_spec(values).dtype, [&]<class T>(TypeTag<T> tag) {
-    VisitIndex(k.in_spec(target).dtype, [&]<class I>(TypeTag<I>) {
-      f(tag, Targets<T, I>{k.in<I>(target), k.in<T>(target + 1), k.in_spec(target).num_elements(),
-                           ignored});
-    });
-  });
-}
+ private:
+  const void* index_;
+  bool wide_;
+  const Acc* weights_ = nullptr;
+  int64_t count_, ignored_;
+};
 
 // Bytes of workspace for the losses of `count` samples before they are reduced.
 inline size_t LossWorkspace(int64_t count, Reduction reduction) {

@@ -2,15 +2,10 @@
 //
 // tanh: the gradient is computed from the result.
 //
-// silu: x sigmoid(x), one pass each way.
-//
-// gelu: in both forms one pass each way.
-//
-// softplus: a smooth relu, one pass each way.
-//
-// mish: x tanh(softplus(x)), its gradient made of the two.
-//
 // logit: one pass each way, of half types in f32.
+//
+// What else sigmoids.h has is in gelu.cc and smooth_rectifiers.cc, so that none of the files takes
+// a compiler long.
 
 #include "firn/tensor/ops/activation/sigmoids.h"
 
@@ -22,14 +17,11 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/graph_traits.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
-#include "firn/tensor/kernels/cpu/vec_math.h"
 #include "firn/tensor/ops/activation/sigmoids_fn.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
-#include "firn/tensor/ops/elementwise/exponential.h"
-#include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/shape/split.h"
@@ -79,115 +71,6 @@ Tensor GradSoftsign(const Tensor& dy, const Tensor& x) {
 }
 FIRN_REGISTER_OP(softsign) {
   return cpu::FloatOp<SoftsignFn>("x / (1 + |x|).", cpu::FromInput<GradSoftsign>());
-}
-
-// The second derivative of x s(x) is s (1 - s) (2 + x (1 - 2 s)).
-Tensor CurveOfSilu(const Tensor& x) {
-  const Tensor s = Sigmoid(x);
-  return Mul(Mul(s, Sigmoid(Neg(x))), Add(Mul(x, Sub(1, Mul(s, 2))), 2));
-}
-FIRN_REGISTER_OP(silu) {
-  return cpu::FloatOp<SiluFn>("x * sigmoid(x).", cpu::FromInput<cpu::GradBy<"silu_grad">>());
-}
-FIRN_REGISTER_OP(silu_grad) {
-  return cpu::GradOp<SiluGradFn>("The gradient of silu.", "x",
-                                 cpu::OfGradient<cpu::GradBy<"silu_grad">, CurveOfSilu>());
-}
-
-bool IsTanh(const GeluAttrs& a) { return a.approximate == GeluApproximate::kTanh; }
-
-struct GeluOnCpuFn : GeluFn {
-  template <class T>
-  using Vectors = cpu::GeluOfVec<T>;
-};
-struct GeluGradOnCpuFn : GeluGradFn {
-  template <class T>
-  using Vectors = cpu::GeluGradOfVec<T>;
-};
-
-absl::Status Run(KernelContext& k) {
-  return IsTanh(k.attrs<GeluAttrs>()) ? cpu::RunFloat<GeluTanhFn>(k)
-                                      : cpu::RunFloat<GeluOnCpuFn>(k);
-}
-
-absl::Status RunGrad(KernelContext& k) {
-  return IsTanh(k.attrs<GeluAttrs>()) ? cpu::RunFloat<GeluTanhGradFn, 2>(k)
-                                      : cpu::RunFloat<GeluGradOnCpuFn, 2>(k);
-}
-
-// Beyond it the second derivatives of gelu are 0.
-constexpr double kGeluEnd = 64;
-
-// phi(x) (2 - x^2), phi the normal density.
-Tensor SecondDerivative(const Tensor& x) {
-  const Tensor x2 = Square(Clamp(x, -kGeluEnd, kGeluEnd));
-  return Mul(Exp(Mul(x2, -0.5)), Mul(Sub(2, x2), 0.39894228040143268));
-}
-
-// The second derivative of x s(u(x)), s' (2 u' + x ((1 - 2 s) u'^2 + u'')), for s' = s (1 - s) and
-// s'' = s' (1 - 2 s).
-Tensor TanhSecondDerivative(const Tensor& far_x) {
-  const double c1 = GeluCubic::kC1, c3 = GeluCubic::kC3;
-  const Tensor x = Clamp(far_x, -kGeluEnd, kGeluEnd), x2 = Square(x);
-  const Tensor u = Mul(x, Add(Mul(x2, c3), c1)), s = Sigmoid(u);
-  const Tensor slope = Add(Mul(x2, 3 * c3), c1);
-  const Tensor curve = Add(Mul(Sub(1, Mul(s, 2)), Square(slope)), Mul(x, 6 * c3));
-  return Mul(Mul(s, Sigmoid(Neg(u))), Add(Mul(slope, 2), Mul(x, curve)));
-}
-
-Tensor CurveOfGelu(const Tensor& x, const GeluAttrs& a) {
-  return IsTanh(a) ? TanhSecondDerivative(x) : SecondDerivative(x);
-}
-FIRN_REGISTER_OP(gelu) {
-  OpDef op =
-      cpu::FloatOp<GeluFn, GeluOnCpuFn>("x * P(X <= x) for standard normal X.",
-                                        cpu::FromInput<cpu::GradBy<"gelu_grad", GeluAttrs>>());
-  op.attrs = AttrsOf<GeluAttrs>();
-  op.kernels = {cpu::ElementwiseKernel(Run)};
-  op.elementwise = cpu::ElementwiseOf<EitherGelu<GeluFn, GeluTanhFn>>();
-  return op;
-}
-FIRN_REGISTER_OP(gelu_grad) {
-  OpDef op = cpu::GradOp<GeluGradFn, GeluGradOnCpuFn>(
-      "The gradient of gelu.", "x",
-      cpu::OfGradient<cpu::GradBy<"gelu_grad", GeluAttrs>, CurveOfGelu>());
-  op.attrs = AttrsOf<GeluAttrs>();
-  op.kernels = {cpu::ElementwiseKernel(RunGrad)};
-  op.elementwise = cpu::ElementwiseOf<EitherGelu<GeluGradFn, GeluTanhGradFn>>();
-  return op;
-}
-
-// The slope s = sigmoid(beta x) has the derivative beta s (1 - s); beyond the threshold it is 1.
-Tensor CurveOfSoftplus(const Tensor& x, const SoftplusAttrs& a) {
-  const Tensor u = Mul(x, a.beta), s = Sigmoid(u);
-  return Where(Gt(u, a.threshold), 0.0, Mul(Mul(s, Sigmoid(Neg(u))), a.beta));
-}
-FIRN_REGISTER_OP(softplus) {
-  return InFullPrecision(
-      cpu::FloatOp<SoftplusFn>("log(1 + e^(beta x)) / beta, linear beyond threshold.",
-                               cpu::FromInput<cpu::GradBy<"softplus_grad", SoftplusAttrs>>()));
-}
-FIRN_REGISTER_OP(softplus_grad) {
-  return cpu::GradOp<SoftplusGradFn>(
-      "The gradient of softplus.", "x",
-      cpu::OfGradient<cpu::GradBy<"softplus_grad", SoftplusAttrs>, CurveOfSoftplus>());
-}
-
-// The second derivative of x t with t = tanh(softplus(x)): t' = s (1 - t^2) with s = sigmoid(x),
-// and 2 t' + x t'' is t' (2 + x (1 - s - 2 t s)).
-Tensor CurveOfMish(const Tensor& far_x) {
-  const Tensor x = Clamp(far_x, -0x1p64, 0x1p64);  // twice x is a number, too
-  const Tensor s = Sigmoid(x), t = Tanh(Softplus(x));
-  const Tensor bend = Sub(Sub(1, s), Mul(Mul(t, s), 2));
-  return Mul(Mul(s, Sub(1, Square(t))), Add(Mul(x, bend), 2));
-}
-FIRN_REGISTER_OP(mish) {
-  return cpu::FloatOp<MishFn>("x * tanh(log(1 + e^x)).",
-                              cpu::FromInput<cpu::GradBy<"mish_grad">>());
-}
-FIRN_REGISTER_OP(mish_grad) {
-  return cpu::GradOp<MishGradFn>("The gradient of mish.", "x",
-                                 cpu::OfGradient<cpu::GradBy<"mish_grad">, CurveOfMish>());
 }
 
 // The slope s = 1 / (x (1 - x)) has the derivative (2 x - 1) s^2.
@@ -240,18 +123,6 @@ Tensor Glu(const Tensor& x, Integer dim) {
 Tensor Tanh(const Tensor& x) { return FloatUnary<"tanh">(x); }
 
 Tensor Softsign(const Tensor& x) { return FloatUnary<"softsign">(x); }
-
-Tensor Silu(const Tensor& x) { return FloatUnary<"silu">(x); }
-
-Tensor Gelu(const Tensor& x, GeluApproximate approximate) {
-  return FloatUnary<"gelu">(x, GeluAttrs{approximate});
-}
-
-Tensor Softplus(const Tensor& x, Real beta, Real threshold) {
-  return FloatUnary<"softplus">(x, SoftplusAttrs{beta, threshold});
-}
-
-Tensor Mish(const Tensor& x) { return FloatUnary<"mish">(x); }
 
 Tensor Logit(const Tensor& x, std::optional<double> eps) {
   LogitAttrs attrs;

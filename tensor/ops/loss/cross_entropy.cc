@@ -68,29 +68,26 @@ absl::StatusOr<IndexBounds> Bounds(const KernelQuery& q, int) {
 }
 
 // The part of the target distribution that does not depend on the target.
-template <class T>
+template <class Acc>
 struct Smoothing {
-  using Acc = AccumulatorOf<T>;
   Acc rest;       // 1 - e
   Acc share = 0;  // e / C
   Acc total = 0;  // (e / C) sum_j w_j
-  const T* weights;
+  const Acc* weights;
 
-  Smoothing(double e, int64_t classes, const T* w) : rest(static_cast<Acc>(1 - e)), weights(w) {
+  Smoothing(double e, int64_t classes, const Acc* w) : rest(static_cast<Acc>(1 - e)), weights(w) {
     if (e == 0) return;
     double sum = w == nullptr ? static_cast<double>(classes) : 0.0;
     for (int64_t j = 0; w != nullptr && j < classes; ++j) sum += static_cast<double>(w[j]);
     share = static_cast<Acc>(e / static_cast<double>(classes));
     total = static_cast<Acc>(e / static_cast<double>(classes) * sum);
   }
-  Acc at(int64_t j) const {
-    return weights == nullptr ? share : share * static_cast<Acc>(weights[j]);
-  }
+  Acc at(int64_t j) const { return weights == nullptr ? share : share * weights[j]; }
 };
 
-template <class T, class I, class Acc>
-void LossOfStrip(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, const cpu::Targets<T, I>& targets,
-                 const Smoothing<T>& smooth, Acc* losses, Acc* logsumexp) {
+template <class Acc>
+void LossOfStrip(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, const cpu::Targets<Acc>& targets,
+                 const Smoothing<Acc>& smooth, Acc* losses, Acc* logsumexp) {
   Acc top[cpu::kStripWidth], log_sum[cpu::kStripWidth], smoothed[cpu::kStripWidth];
   Acc* const none = nullptr;
   cpu::MaxStrip(s, x, top);
@@ -111,30 +108,36 @@ void LossOfStrip(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, const cpu::Targ
   }
 }
 
+// First the losses of all samples, then weights.
+size_t LossesWorkspace(const Shape& target) {
+  return cpu::LossWorkspace(target.num_elements(), Reduction::kSum);
+}
 size_t Workspace(const KernelQuery& q) {
-  return cpu::LossWorkspace(q.in(1).num_elements(), Reduction::kSum);
+  return LossesWorkspace(q.in(1).shape) + cpu::ClassWeightsWorkspace(q, 2);
 }
 
-absl::Status Run(KernelContext& k) {
+template <class Acc>
+void RunOn(KernelContext& k) {
   const CrossEntropyAttrs& a = k.attrs<CrossEntropyAttrs>();
   const Shape& shape = k.in_spec(0).shape;
   const Lines lines = LinesAlong(shape, ClassDim(shape));
-  cpu::VisitTargets(k, 0, 1, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
-    using Acc = AccumulatorOf<T>;
-    const Smoothing<T> smooth(a.label_smoothing, lines.length, targets.weights);
-    Acc* losses = k.workspace<Acc>();
-    const auto strip = [&](const cpu::Strip& s, const auto&, const cpu::RowsIn<Acc>& x) {
-      LossOfStrip(s, x, targets, smooth, losses, k.out<Acc>(1));
-    };
-    cpu::ForEachStrip(lines, cpu::RowsOut<Acc>(nullptr), strip, cpu::RowsIn<Acc>(k, 0));
-    T* loss = k.out<T>(0);
-    if (a.reduction == Reduction::kNone) {
-      for (int64_t i = 0; i < targets.count; ++i) loss[i] = static_cast<T>(losses[i]);
-    } else {
-      const double divisor = a.reduction == Reduction::kMean ? targets.total_weight() : 1.0;
-      *loss = static_cast<T>(cpu::ReduceLosses(losses, targets.count, divisor));
-    }
-  });
+  Acc* const losses = k.workspace<Acc>();
+  const cpu::Targets<Acc> targets(k, 1, a.ignore_index,
+                                  k.workspace<char>() + LossesWorkspace(k.in_spec(1).shape));
+  const Smoothing<Acc> smooth(a.label_smoothing, lines.length, targets.weights());
+  const auto strip = [&](const cpu::Strip& s, const auto&, const cpu::RowsIn<Acc>& x) {
+    LossOfStrip(s, x, targets, smooth, losses, k.out<Acc>(1));
+  };
+  cpu::ForEachStrip(lines, cpu::RowsOut<Acc>(nullptr), strip, cpu::RowsIn<Acc>(k, 0));
+  const cpu::RowsOut<Acc> loss(k, 0);
+  if (a.reduction == Reduction::kNone) return loss.Store(0, targets.count(), losses);
+  const double divisor = a.reduction == Reduction::kMean ? targets.total_weight() : 1.0;
+  const Acc all = cpu::ReduceLosses(losses, targets.count(), divisor);
+  loss.Store(0, 1, &all);
+}
+
+absl::Status Run(KernelContext& k) {
+  cpu::VisitComputed(k.in_spec(0).dtype, [&]<class Acc>(TypeTag<Acc>) { RunOn<Acc>(k); });
   return absl::OkStatus();
 }
 
@@ -157,9 +160,9 @@ void MendFarShifts(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, Acc* shift, A
 }
 
 // dx_j = scale (A p_j - q_j).
-template <class T, class I, class Acc>
-void GradOfStrip(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, const cpu::Targets<T, I>& targets,
-                 const Smoothing<T>& smooth, const Acc* logsumexp, const Acc* scales,
+template <class Acc>
+void GradOfStrip(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, const cpu::Targets<Acc>& targets,
+                 const Smoothing<Acc>& smooth, const Acc* logsumexp, const Acc* scales,
                  const cpu::RowsOut<Acc>& dx) {
   Acc factor[cpu::kStripWidth], shift[cpu::kStripWidth];
   for (int64_t c = 0; c < s.width; ++c) {
@@ -188,27 +191,34 @@ void GradOfStrip(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, const cpu::Targ
   }
 }
 
-absl::Status RunGrad(KernelContext& k) {
+size_t GradWorkspace(const KernelQuery& q) { return cpu::ClassWeightsWorkspace(q, 3); }
+
+template <class Acc>
+void RunGradOn(KernelContext& k) {
   const CrossEntropyAttrs& a = k.attrs<CrossEntropyAttrs>();
   const Shape& shape = k.in_spec(1).shape;
   const Lines lines = LinesAlong(shape, ClassDim(shape));
-  cpu::VisitTargets(k, 1, 2, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
-    using Acc = AccumulatorOf<T>;
-    const Smoothing<T> smooth(a.label_smoothing, lines.length, targets.weights);
-    const T* dy = k.in<T>(0);
-    const bool each = a.reduction == Reduction::kNone;
-    const double divisor = a.reduction == Reduction::kMean ? targets.total_weight() : 1.0;
-    const auto strip = [&](const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
-                           const cpu::RowsIn<Acc>& x) {
-      Acc scales[cpu::kStripWidth];
-      for (int64_t c = 0; c < s.width; ++c) {
-        const double v = static_cast<double>(dy[each ? s.first + c : 0]);
-        scales[c] = static_cast<Acc>(v / divisor);
-      }
-      GradOfStrip(s, x, targets, smooth, k.in<Acc>(4), scales, dx);
-    };
-    cpu::ForEachStrip(lines, cpu::RowsOut<Acc>(k, 0), strip, cpu::RowsIn<Acc>(k, 1));
-  });
+  const cpu::Targets<Acc> targets(k, 2, a.ignore_index, k.workspace());
+  const Smoothing<Acc> smooth(a.label_smoothing, lines.length, targets.weights());
+  const cpu::RowsIn<Acc> dy(k, 0);
+  const bool each = a.reduction == Reduction::kNone;
+  const Acc of_all = each ? Acc{0} : dy[0];
+  const double divisor = a.reduction == Reduction::kMean ? targets.total_weight() : 1.0;
+  const auto strip = [&](const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
+                         const cpu::RowsIn<Acc>& x) {
+    Acc scales[cpu::kStripWidth];
+    if (each) dy.Load(s.first, s.width, scales);
+    for (int64_t c = 0; c < s.width; ++c) {
+      const double v = static_cast<double>(each ? scales[c] : of_all);
+      scales[c] = static_cast<Acc>(v / divisor);
+    }
+    GradOfStrip(s, x, targets, smooth, k.in<Acc>(4), scales, dx);
+  };
+  cpu::ForEachStrip(lines, cpu::RowsOut<Acc>(k, 0), strip, cpu::RowsIn<Acc>(k, 1));
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  cpu::VisitComputed(k.in_spec(1).dtype, [&]<class Acc>(TypeTag<Acc>) { RunGradOn<Acc>(k); });
   return absl::OkStatus();
 }
 
@@ -301,7 +311,7 @@ FIRN_REGISTER_OP(cross_entropy_grad) {
                 Saved::Input(4)},
       .index_bounds = Bounds<1, 2>,
       .index_inputs = {2},
-      .kernels = {{.name = "loop", .run = RunGrad}},
+      .kernels = {{.name = "loop", .workspace = GradWorkspace, .run = RunGrad}},
   };
 }
 
