@@ -5,6 +5,7 @@
 // one is final, and waits for the last.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "firn/tensor/tensor.h"
@@ -17,6 +18,12 @@ namespace firn {
 class GradientListener {
  public:
   virtual ~GradientListener() = default;
+  // Before the pass finds anything, once for each listener of leaves that its roots were computed
+  // from: by what the seeds of all roots are multiplied, so that the pass differentiates its roots
+  // times that. Every gradient of the pass has it then, also what goes by operations that exchange
+  // something with other processes. 0 makes the seeds zeros. Empty: this listener asks for nothing.
+  // A pass throws InvalidArgument where two listeners ask for different numbers.
+  virtual std::optional<double> Weight() { return {}; }
   // The pass has found the gradient of `leaf`, hooks included, while it goes on with what lies
   // before. What is left in `grad` (of the leaf's spec; undefined: nothing) is added to grad() when
   // the pass ends; until Finish returns its elements may still change. Nobody else has the tensor

@@ -14,6 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "firn/device/comm/device_ranks.h"
+#include "firn/device/context.h"
+#include "firn/device/internal/cuda_context.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/ops/collective/group_rules.h"
@@ -35,9 +38,44 @@ bool CutEvenly(const Tensor& t, int ranks) {
   return ShardLength(t.num_elements(), ranks) * ranks == t.num_elements();
 }
 
-absl::StatusOr<Tensor> Room(DType dtype, int64_t elements) {
-  return AllocateTensor(TensorSpec::Contiguous(dtype, {elements}, Device::Cpu()), AllocTag::kOther);
-}
+// Where the tensors of a call lie, and the ranks that exchange what lies there. What it does on a
+// device is queued there behind what was: no thread waits.
+class Place {
+ public:
+  static absl::StatusOr<Place> Of(absl::Span<const Tensor> tensors, comm::Communicator& host) {
+    Place place;
+    if (!tensors.empty()) place.device_ = tensors[0].device();
+    for (const Tensor& t : tensors) {
+      FIRN_RETURN_IF(t.device() != place.device_,
+                     InvalidArgument("ranks exchange what lies on one device, not on ",
+                                     place.device_.ToString(), " and ", t.device().ToString()));
+    }
+    FIRN_ASSIGN_OR_RETURN(place.context_, GetDeviceContext(place.device_));
+    FIRN_ASSIGN_OR_RETURN(place.ranks_, comm::DeviceRanks(host, place.device_));
+    return place;
+  }
+
+  comm::Communicator& ranks() const { return *ranks_; }
+  absl::StatusOr<Tensor> Room(DType dtype, int64_t elements) const {
+    return AllocateTensor(TensorSpec::Contiguous(dtype, {elements}, device_), AllocTag::kOther);
+  }
+  absl::Status Copy(void* to, const void* from, size_t bytes) const {
+    return context_->CopyFromDevice(to, *context_, from, bytes);
+  }
+  absl::Status SetZero(void* data, size_t bytes) const {
+    if (device_.is_cuda()) {
+      FIRN_ASSIGN_OR_RETURN(auto* const cuda, inner::internal::CudaDeviceOf(device_));
+      return cuda->SetZero(data, bytes);
+    }
+    std::memset(data, 0, bytes);
+    return absl::OkStatus();
+  }
+
+ private:
+  Device device_ = Device::Cpu();
+  DeviceContext* context_ = nullptr;
+  comm::Communicator* ranks_ = nullptr;
+};
 
 // Calls that were started, waited for at the latest when this goes. Memory that they use goes
 // later.
@@ -80,44 +118,49 @@ struct Message {
       bytes += ShardLength(all[i].num_elements(), ranks) * size;
     }
   }
-  // Copies rank `rank`'s parts to or from its place in the message.
-  void Pack(char* place, int rank, int ranks) const {
-    ForEachPart(place, rank, ranks,
-                [](char* own, char* packed, size_t n) { std::memcpy(packed, own, n); });
+  // Copies rank `rank`'s parts to or from `message`, where the rank's stand.
+  absl::Status Pack(const Place& place, char* message, int rank, int ranks) const {
+    return ForEachPart(message, rank, ranks, [&](char* own, char* packed, size_t n) {
+      return place.Copy(packed, own, n);
+    });
   }
-  void Unpack(char* place, int rank, int ranks) const {
-    ForEachPart(place, rank, ranks,
-                [](char* own, char* packed, size_t n) { std::memcpy(own, packed, n); });
+  absl::Status Unpack(const Place& place, char* message, int rank, int ranks) const {
+    return ForEachPart(message, rank, ranks, [&](char* own, char* packed, size_t n) {
+      return place.Copy(own, packed, n);
+    });
   }
 
  private:
   template <class F>
-  void ForEachPart(char* place, int rank, int ranks, F copy) const {
+  absl::Status ForEachPart(char* message, int rank, int ranks, F copy) const {
     for (const Packed& p : tensors) {
       const Shard part = ShardOf(p.tensor.num_elements(), rank, ranks);
       const int64_t size = SizeOf(p.tensor.dtype());
       if (part.count == 0) continue;
-      copy(DataOf(p.tensor) + part.begin * size, place + p.begin,
-           static_cast<size_t>(part.count * size));
+      FIRN_RETURN_IF_ERROR(copy(DataOf(p.tensor) + part.begin * size, message + p.begin,
+                                static_cast<size_t>(part.count * size)));
     }
+    return absl::OkStatus();
   }
 };
 
 // Those of one dtype, summed as such.
 absl::Status AveragePacked(const Message& message, DType dtype, absl::Span<const Tensor> parts,
-                           comm::Communicator& comm) {
-  const int ranks = comm.size();
+                           const Place& place) {
+  const int ranks = place.ranks().size();
   const int64_t size = SizeOf(dtype), count = message.bytes / size;
-  FIRN_ASSIGN_OR_RETURN(const Tensor in, Room(dtype, count * ranks));
-  FIRN_ASSIGN_OR_RETURN(const Tensor out, Room(dtype, count));
-  std::memset(DataOf(in), 0, static_cast<size_t>(message.bytes * ranks));
-  for (int r = 0; r < ranks; ++r) message.Pack(DataOf(in) + r * message.bytes, r, ranks);
-  FIRN_RETURN_IF_ERROR(
-      comm.ReduceScatter(DataOf(in), DataOf(out), count, ElementOf(dtype), comm::Reduction::kMean));
+  FIRN_ASSIGN_OR_RETURN(const Tensor in, place.Room(dtype, count * ranks));
+  FIRN_ASSIGN_OR_RETURN(const Tensor out, place.Room(dtype, count));
+  FIRN_RETURN_IF_ERROR(place.SetZero(DataOf(in), static_cast<size_t>(message.bytes * ranks)));
+  for (int r = 0; r < ranks; ++r) {
+    FIRN_RETURN_IF_ERROR(message.Pack(place, DataOf(in) + r * message.bytes, r, ranks));
+  }
+  FIRN_RETURN_IF_ERROR(place.ranks().ReduceScatter(DataOf(in), DataOf(out), count, ElementOf(dtype),
+                                                   comm::Reduction::kMean));
   for (const Packed& p : message.tensors) {
     const Tensor& part = parts[p.at];
     if (part.num_elements() == 0) continue;
-    std::memcpy(DataOf(part), DataOf(out) + p.begin, part.spec().bytes());
+    FIRN_RETURN_IF_ERROR(place.Copy(DataOf(part), DataOf(out) + p.begin, part.spec().bytes()));
   }
   return absl::OkStatus();
 }
@@ -142,9 +185,10 @@ Tensor ElementsOf(const Tensor& t, const Shard& shard) {
 
 absl::Status GatherShards(absl::Span<const Tensor> tensors, comm::Communicator& comm) {
   const int ranks = comm.size(), rank = comm.rank();
+  FIRN_ASSIGN_OR_RETURN(const Place place, Place::Of(tensors, comm));
   const Message message(tensors, ranks, [&](const Tensor& t) { return !CutEvenly(t, ranks); });
-  FIRN_ASSIGN_OR_RETURN(const Tensor packed, Room(DType::kU8, message.bytes * ranks));
-  Started started(comm);
+  FIRN_ASSIGN_OR_RETURN(const Tensor packed, place.Room(DType::kU8, message.bytes * ranks));
+  Started started(place.ranks());
   for (const Tensor& t : tensors) {
     if (!CutEvenly(t, ranks) || t.num_elements() == 0) continue;
     const int64_t bytes = static_cast<int64_t>(t.spec().bytes()) / ranks;
@@ -156,8 +200,8 @@ absl::Status GatherShards(absl::Span<const Tensor> tensors, comm::Communicator& 
   }
   if (message.bytes != 0) {
     char* const own = DataOf(packed) + rank * message.bytes;
-    std::memset(own, 0, static_cast<size_t>(message.bytes));
-    message.Pack(own, rank, ranks);
+    FIRN_RETURN_IF_ERROR(place.SetZero(own, static_cast<size_t>(message.bytes)));
+    FIRN_RETURN_IF_ERROR(message.Pack(place, own, rank, ranks));
     FIRN_RETURN_IF_ERROR(started.Add({.kind = CollectiveKind::kAllGather,
                                       .element = Element::kU8,
                                       .count = message.bytes,
@@ -166,7 +210,8 @@ absl::Status GatherShards(absl::Span<const Tensor> tensors, comm::Communicator& 
   }
   FIRN_RETURN_IF_ERROR(started.Wait());
   for (int r = 0; r < ranks; ++r) {
-    if (r != rank) message.Unpack(DataOf(packed) + r * message.bytes, r, ranks);
+    if (r == rank) continue;
+    FIRN_RETURN_IF_ERROR(message.Unpack(place, DataOf(packed) + r * message.bytes, r, ranks));
   }
   return absl::OkStatus();
 }
@@ -174,9 +219,10 @@ absl::Status GatherShards(absl::Span<const Tensor> tensors, comm::Communicator& 
 absl::Status AverageShards(absl::Span<const Tensor> whole, absl::Span<const Tensor> parts,
                            comm::Communicator& comm) {
   const int ranks = comm.size();
+  FIRN_ASSIGN_OR_RETURN(const Place place, Place::Of(whole, comm));
   std::set<DType> dtypes;
   for (const Tensor& t : whole) dtypes.insert(t.dtype());
-  Started started(comm);
+  Started started(place.ranks());
   for (size_t i = 0; i < whole.size(); ++i) {
     const Tensor& t = whole[i];
     if (!CutEvenly(t, ranks) || t.num_elements() == 0) continue;
@@ -191,7 +237,7 @@ absl::Status AverageShards(absl::Span<const Tensor> whole, absl::Span<const Tens
     const Message message(
         whole, ranks, [&](const Tensor& t) { return t.dtype() == dtype && !CutEvenly(t, ranks); });
     if (message.bytes == 0) continue;
-    FIRN_RETURN_IF_ERROR(AveragePacked(message, dtype, parts, comm));
+    FIRN_RETURN_IF_ERROR(AveragePacked(message, dtype, parts, place));
   }
   return started.Wait();
 }

@@ -25,9 +25,10 @@ Shard ShardOf(int64_t elements, int rank, int ranks);
 // The part's elements, in the memory of `t`. Requires: t is contiguous.
 Tensor ElementsOf(const Tensor& t, const Shard& shard);
 
-// In the functions below tensors are contiguous and on the CPU, and all ranks give as many, of the
-// same shapes and dtypes, in the same order. Tensors that are cut evenly are not copied. Errors:
-// the communicator's, and memory.
+// In the functions below tensors are contiguous and on one device, and all ranks give as many, of
+// the same shapes and dtypes, in the same order; `comm` has the ranks of the CPU. Those of a CUDA
+// device (device/comm/device_ranks.h) are only queued there. Tensors that are cut evenly are not
+// copied. Errors: the communicator's, and memory; InvalidArgument for several devices.
 
 // Each rank brings its own part of the tensors, and has all of them afterwards.
 absl::Status GatherShards(absl::Span<const Tensor> tensors, comm::Communicator& comm);

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -16,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "firn/device/comm/agreement.h"
 #include "firn/device/comm/communicator.h"
+#include "firn/device/comm/shared_status.h"
 #include "firn/device/status_macros.h"
 #include "firn/optim/shard_exchange.h"
 #include "firn/optim/unless.h"
@@ -40,6 +42,14 @@ using internal::Shard;
 using internal::ShardOf;
 
 const char* NameOf(bool on) { return on ? "true" : "false"; }
+
+// Without the device's number, which each rank has its own of.
+std::string Describe(const Tensor& param) {
+  if (IsPending(param)) return "pending";
+  TensorSpec spec = param.spec();
+  spec.device.index = 0;
+  return spec.ToString();
+}
 
 bool HasGrad(const Tensor& param) { return !IsPending(param) && param.grad().defined(); }
 
@@ -71,7 +81,7 @@ ShardedOptimizer::ShardedOptimizer(std::unique_ptr<Optimizer> optimizer, comm::C
                                    " state_dict()"),
                 name());
   }
-  CheckPlaces();
+  RaiseIfError(comm::StatusOfAll(comm_, CheckPlaces()), name());  // numbers of devices may differ
 }
 
 ShardedOptimizer::~ShardedOptimizer() = default;
@@ -84,15 +94,19 @@ std::vector<Optimizer::Slot*> ShardedOptimizer::Slots() {
   return all;
 }
 
-void ShardedOptimizer::CheckPlaces() const {
+absl::Status ShardedOptimizer::CheckPlaces() const {
+  std::optional<Device> first;
   for (const ParameterGroup& g : groups_) {
     for (const Slot& s : g.slots) {
-      if (s.param.device().is_cpu()) continue;
-      RaiseStatus(Unimplemented("parameter ", s.name, " is on ", s.param.device().ToString(),
-                                "; ranks exchange parameters in the memory of the CPU"),
-                  name());
+      const Device device = s.param.device();
+      if (!first) first = device;
+      FIRN_RETURN_IF(
+          device != *first,
+          Unimplemented("parameter ", s.name, " is on ", device.ToString(), ", others are on ",
+                        first->ToString(), ": ranks exchange what is on one device"));
     }
   }
+  return absl::OkStatus();
 }
 
 std::vector<std::string> ShardedOptimizer::Lines() const {
@@ -104,8 +118,7 @@ std::vector<std::string> ShardedOptimizer::Lines() const {
   for (const ParameterGroup& g : groups_) {
     lines.push_back(absl::StrCat("a group of ", g.slots.size(), " parameters"));
     for (const Slot& s : g.slots) {
-      lines.push_back(absl::StrCat("parameter ", s.name, ", ",
-                                   IsPending(s.param) ? "pending" : s.param.spec().ToString(),
+      lines.push_back(absl::StrCat("parameter ", s.name, ", ", Describe(s.param),
                                    s.step.defined() ? ", which has moved" : ""));
     }
   }
@@ -120,6 +133,7 @@ void ShardedOptimizer::AgreeOnParameters() {
     pending = pending || IsPending(s->param);
     now.push_back(reinterpret_cast<uintptr_t>(s->param.impl()));
     now.push_back(IsPending(s->param) ? 0 : static_cast<uint64_t>(s->param.num_elements()));
+    now.push_back(static_cast<uint64_t>(s->param.device().type));
   }
   if (!pending && !agreed_.empty() && now == agreed_) return;
   RaiseIfError(comm::CheckAgreement(comm_, Lines()), name());
@@ -210,7 +224,7 @@ void ShardedOptimizer::Step(const Tensor& skip) {
   std::vector<uint8_t> told;
   OrAbort(comm_, [&] {
     for (const auto& hook : before_) hook();
-    CheckPlaces();
+    RaiseIfError(CheckPlaces(), name());
     for (const Slot* s : Slots()) {
       if (!IsPending(s->param) && !s->param.is_contiguous()) {
         RaiseIfError(LayOutRowMajor(s->param), name());
@@ -260,7 +274,7 @@ void ShardedOptimizer::Average(const std::vector<Slot*>& moving) {
   for (const Slot* s : moving) {
     const Shard shard = ShardOf(s->param.num_elements(), comm_.rank(), comm_.size());
     whole.push_back(Contiguous(s->param.grad()));
-    parts.push_back(Empty({shard.count}, s->param.dtype()));
+    parts.push_back(Empty({shard.count}, s->param.dtype(), s->param.device()));
   }
   RaiseIfError(AverageShards(whole, parts, comm_), name());
   for (size_t i = 0; i < moving.size(); ++i) averaged_[moving[i]->param.impl()] = parts[i];

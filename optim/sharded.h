@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "firn/optim/optimizer.h"
 
 namespace firn::comm {
@@ -49,12 +50,14 @@ struct ShardedOptions {
 // where Step averages, and is an error where it does not. Where one rank's `skip` is true, the step
 // is left out on all. Clip gradients before, where they are averaged already.
 //
-// Parameters lie on the CPU. Not within captured functions. Thread-compatible.
+// Parameters lie on one device, each rank's on its own: what lies on CUDA devices is exchanged
+// there by NCCL, as DataParallel's gradients. Each step there waits once for the device, to read
+// the learning rates that the ranks compare. Not within captured functions. Thread-compatible.
 class ShardedOptimizer : public Optimizer {
  public:
   // Takes the optimizer's parameters and options over. The communicator must outlive this. Throws
   // firn::Error as said above, for an optimizer that has made steps already or is null, and for
-  // parameters on other devices.
+  // parameters on several devices.
   ShardedOptimizer(std::unique_ptr<Optimizer> optimizer, comm::Communicator& comm,
                    const ShardedOptions& options = {});
   ~ShardedOptimizer() override;
@@ -86,7 +89,7 @@ class ShardedOptimizer : public Optimizer {
   std::vector<std::string> Lines() const;
   // Throws on all ranks where they differ, if anything has changed here since the last time.
   void AgreeOnParameters();
-  void CheckPlaces() const;
+  absl::Status CheckPlaces() const;  // of this rank
   // What is known of one step: which slots any rank has gradients of, and whether any rank leaves
   // it out.
   struct Plan {
@@ -109,7 +112,7 @@ class ShardedOptimizer : public Optimizer {
   const std::unique_ptr<Optimizer> inner_;  // its options and its rule; it has no parameters
   comm::Communicator& comm_;
   const ShardedOptions options_;
-  std::vector<uint64_t> agreed_;  // addresses and sizes of parameters when the ranks agreed last
+  std::vector<uint64_t> agreed_;  // addresses, sizes and places of parameters, agreed on last
   std::map<const inner::TensorImpl*, Tensor> averaged_;  // within a step: parts of gradients
   mutable bool marks_ = false;  // whether options are shown with whose part the state is
 };

@@ -65,7 +65,9 @@ StateDict ShardedOptimizer::state_dict() const {
   OrAbort(comm_, [&] {
     for (const auto& [entry, value] : state) {
       const Slot* const slot = SlotOf(slots, entry);
-      whole.Insert(entry, slot == nullptr ? value : WholeState(*slot, value));
+      // On one device, wherever the parameters were when they moved last.
+      whole.Insert(entry,
+                   slot == nullptr ? value : WholeState(*slot, value.To(slot->param.device())));
       if (slot != nullptr) cut.push_back(*whole.Find(entry));
     }
     RaiseIfError(GatherShards(cut, comm_), name());
@@ -94,7 +96,7 @@ const Optimizer::Slot* ShardedOptimizer::SlotOf(const SlotsByName& slots, std::s
 
 // With this rank's part in its place.
 Tensor ShardedOptimizer::WholeState(const Slot& slot, const Tensor& part) const {
-  const Tensor whole = Zeros(slot.param.shape(), part.dtype());
+  const Tensor whole = Zeros(slot.param.shape(), part.dtype(), part.device());
   const Shard shard = ShardOf(whole.num_elements(), comm_.rank(), comm_.size());
   if (shard.count != 0) Assign(ElementsOf(whole, shard), part);
   return whole;

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 
 namespace firn::autograd {
 
@@ -31,6 +36,31 @@ std::vector<ListenedLeaf> ListenedLeaves(absl::Span<Node* const> roots) {
   std::stable_sort(leaves.begin(), leaves.end(),
                    [](const auto& a, const auto& b) { return a.last_user > b.last_user; });
   return leaves;
+}
+
+void WeighSeeds(absl::Span<const ListenedLeaf> leaves, absl::Span<const Tensor> leaf_roots,
+                absl::Span<Tensor* const> seeds) {
+  std::vector<GradientListener*> asked;
+  std::optional<double> weight;
+  const auto ask = [&](const std::shared_ptr<GradientListener>& listener) {
+    if (listener == nullptr || std::ranges::find(asked, listener.get()) != asked.end()) return;
+    asked.push_back(listener.get());
+    const std::optional<double> own = listener->Weight();
+    if (!own) return;
+    if (weight && *weight != *own) {
+      RaiseStatus(InvalidArgument("listeners of one pass weigh it by ", *weight, " and by ", *own),
+                  "backward");
+    }
+    weight = own;
+  };
+  for (const ListenedLeaf& leaf : leaves) ask(leaf.listener);
+  for (const Tensor& leaf : leaf_roots) ask(GradientListenerOf(leaf));
+  if (weight.value_or(1) == 1) return;
+  for (Tensor* const seed : seeds) {
+    if (!seed->defined()) continue;
+    *seed =
+        *weight == 0 ? Zeros(seed->shape(), seed->dtype(), seed->device()) : Mul(*seed, *weight);
+  }
 }
 
 }  // namespace firn::autograd

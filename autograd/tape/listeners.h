@@ -21,6 +21,11 @@ struct ListenedLeaf {
 // Those that `roots` were computed from, without recursion; first those that are final first.
 std::vector<ListenedLeaf> ListenedLeaves(absl::Span<Node* const> roots);
 
+// Multiplies the seeds of a pass by what its listeners ask for (GradientListener::Weight), who
+// listen to `leaves` or to roots that are leaves themselves.
+void WeighSeeds(absl::Span<const ListenedLeaf> leaves, absl::Span<const Tensor> leaf_roots,
+                absl::Span<Tensor* const> seeds);
+
 }  // namespace firn::autograd
 
 #endif  // FIRN_AUTOGRAD_TAPE_LISTENERS_H_

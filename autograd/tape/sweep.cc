@@ -266,10 +266,18 @@ void Sweep::RunHooksOf(Leaf& leaf) {
 // delivered, even where a user of it has got no gradient and is passed by.
 void Sweep::RunAndAnnounce() {
   std::vector<Node*> roots;
-  for (const Waiting& w : waiting_) {
+  std::vector<Tensor> leaf_roots;
+  std::vector<Tensor*> seeds;
+  for (Waiting& w : waiting_) {
     if (w.node) roots.push_back(w.node.get());
+    for (Tensor& seed : w.grads) seeds.push_back(&seed);
+  }
+  for (Leaf& leaf : leaves_) {
+    leaf_roots.push_back(leaf.tensor);
+    seeds.push_back(&leaf.grad);
   }
   const std::vector<ListenedLeaf> order = ListenedLeaves(roots);
+  WeighSeeds(order, leaf_roots, seeds);
   auto next = order.begin();
   const auto announce_from = [&](uint64_t seq) {
     for (; next != order.end() && next->last_user > seq; ++next) {

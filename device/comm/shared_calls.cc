@@ -9,7 +9,12 @@
 // Counters say how many rounds of each a rank has behind it. Memory is there for so
 // many rounds, its depth: a rank puts when all have combined that many rounds ago, and combines
 // when all have taken then.
-// What one rank owns or shows is written by that rank alone.
+// What one rank owns or shows is written by that rank alone, at a place that nobody reads any more,
+// of which it notes which that is: ranks that keep step go round in as many places as stay in a
+// cache, and those that others leave behind use all that there are.
+//
+// Small all-reduces have no owners, for the ranks would meet twice: each puts all its elements, and
+// combines those of all ranks for itself.
 
 #include "firn/device/comm/shared_calls.h"
 
@@ -35,6 +40,10 @@ constexpr int64_t kLeastPart = int64_t{4} << 10;
 constexpr int64_t kBytesOfAll = int64_t{32} << 20;
 constexpr int64_t kMostDepth = 32;
 constexpr int64_t kLine = 64;
+// Of the rounds that follow one another in step.
+constexpr int64_t kBytesInUse = int64_t{256} << 10;
+// All ranks' bytes of an all-reduce that each combines for itself; at most a part of a round.
+constexpr int64_t kBytesWithoutOwners = kLeastPart;
 // Steps of Advance(), each of some 30 microseconds.
 constexpr int kMostSteps = 64;
 
@@ -54,6 +63,11 @@ std::byte* At(void* data, int64_t bytes) { return static_cast<std::byte*>(data) 
 
 void Copy(const void* from, void* to, int64_t bytes) {
   if (bytes != 0 && from != to) std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+bool HasNoOwners(const Collective& c, int size) {
+  return c.kind == CollectiveKind::kAllReduce &&
+         c.count <= kBytesWithoutOwners / size / BytesOf(c.element);
 }
 
 bool IsWhole(CollectiveKind kind) {
@@ -77,6 +91,8 @@ struct alignas(2 * kLine) SharedCalls::RankState {
   std::atomic<uint64_t> put, combined, taken;  // rounds
   // By the call's number: a rank that is one ahead has not been able to finish that one.
   Told calls[2];
+  // By round: where its elements are, and where its result. Written before the counter is.
+  uint8_t put_at[kMostDepth], shown_at[kMostDepth];
 };
 
 int64_t SharedCalls::BytesFor(int size) {
@@ -95,19 +111,35 @@ SharedCalls::SharedCalls(std::shared_ptr<SharedMemory> memory, int rank, int siz
       size_(size),
       part_bytes_(PartBytes(size)),
       depth_(static_cast<uint64_t>(Depth(size))),
-      parts_(static_cast<size_t>(size)) {}
+      parts_(static_cast<size_t>(size)),
+      put_until_(depth_),
+      shown_until_(depth_) {}
 
 // Zeros are an object's beginning here.
 SharedCalls::RankState& SharedCalls::state(int rank) const {
   return reinterpret_cast<RankState*>(memory_->data())[rank];
 }
 
-std::byte* SharedCalls::Input(int from, int to, uint64_t round) const {
-  const int64_t slot = static_cast<int64_t>(round % depth_) * size_ + from;
-  return At(&state(size_), (slot * (size_ + 1) + to) * part_bytes_);
+std::byte* SharedCalls::PartAt(int rank, uint64_t place, int part) const {
+  const int64_t row = static_cast<int64_t>(place) * size_ + rank;
+  return At(&state(size_), (row * (size_ + 1) + part) * part_bytes_);
 }
 
-std::byte* SharedCalls::Result(int of, uint64_t round) const { return Input(of, size_, round); }
+// What others have noted may be anything.
+std::byte* SharedCalls::Input(int from, int to, uint64_t round) const {
+  return PartAt(from, state(from).put_at[round % depth_] % depth_, to);
+}
+
+std::byte* SharedCalls::Result(int of, uint64_t round) const {
+  return PartAt(of, state(of).shown_at[round % depth_] % depth_, size_);
+}
+
+uint8_t SharedCalls::FreePlace(std::vector<uint64_t>& until, uint64_t round, uint64_t read) const {
+  uint64_t place = round % places_;
+  while (until[place] > read) place = (place + 1) % depth_;  // some round was read by all
+  until[place] = round + 1;
+  return static_cast<uint8_t>(place);
+}
 
 template <class Counter>
 uint64_t SharedCalls::Least(Counter RankState::*counter) const {
@@ -144,18 +176,22 @@ void SharedCalls::Begin() {
   const Collective& c = calls_.front();
   put_ = combined_ = taken_ = 0;
   rounds_ = (c.count + MostOfARound() - 1) / MostOfARound();
+  no_owners_ = HasNoOwners(c, size_);
+  const int64_t bytes = std::min(c.count, MostOfARound()) * BytesOf(c.element);
+  places_ = std::clamp(static_cast<uint64_t>(kBytesInUse / bytes), uint64_t{1}, depth_);
   state(rank_).calls[first_ % 2] = {c.count, c.root, c.kind, c.element, c.reduction};
 }
 
 void SharedCalls::Put(int64_t i) {
   const Collective& c = calls_.front();
   const int64_t size = BytesOf(c.element);
+  if (no_owners_) return Copy(c.in, Input(rank_, 0, base_), c.count * size);
   for (int owner = 0; c.reduces() && owner < size_; ++owner) {
     if (owner == rank_) continue;
     const Range range = Of(owner, i);
     const int64_t skip = c.kind == CollectiveKind::kReduceScatter ? owner * c.count : 0;
-    Copy(At(c.in, (skip + range.begin) * size),
-         Input(rank_, owner, base_ + static_cast<uint64_t>(i)), range.count * size);
+    Copy(At(c.in, (skip + range.begin) * size), Input(rank_, owner, RoundOf(i)),
+         range.count * size);
   }
 }
 
@@ -175,9 +211,17 @@ absl::Status SharedCalls::CheckFit() const {
   return absl::OkStatus();
 }
 
+void SharedCalls::CombineAll() {
+  const Collective& c = calls_.front();
+  for (int r = 0; r < size_; ++r) {
+    parts_[static_cast<size_t>(r)] = r == rank_ ? c.in : Input(r, 0, base_);
+  }
+  comm::Combine(c.element, c.reduction, parts_, c.count, c.out);
+}
+
 void SharedCalls::Combine(int64_t i) {
   const Collective& c = calls_.front();
-  const uint64_t round = base_ + static_cast<uint64_t>(i);
+  const uint64_t round = RoundOf(i);
   const int64_t size = BytesOf(c.element);
   const Range range = Of(rank_, i);
   std::byte* const result = Result(rank_, round);
@@ -211,32 +255,52 @@ void SharedCalls::Take(int64_t i) {
     if (owner == rank_ || (c.kind == CollectiveKind::kBroadcast && owner != c.root)) continue;
     const Range range = Of(owner, i);
     const int64_t skip = c.kind == CollectiveKind::kAllGather ? owner * c.count : 0;
-    Copy(Result(owner, base_ + static_cast<uint64_t>(i)), At(c.out, (skip + range.begin) * size),
-         range.count * size);
+    Copy(Result(owner, RoundOf(i)), At(c.out, (skip + range.begin) * size), range.count * size);
   }
 }
 
-absl::StatusOr<bool> SharedCalls::Step() {
+bool SharedCalls::TakeNext() {
+  if (taken_ == combined_ || RoundOf(taken_) >= Least(&RankState::combined)) return false;
+  Take(taken_++);
+  state(rank_).taken.store(RoundOf(taken_), std::memory_order_release);
+  return true;
+}
+
+absl::StatusOr<bool> SharedCalls::CombineNext() {
+  const uint64_t round = RoundOf(combined_);
+  if (combined_ == put_ || round >= Least(&RankState::put)) return false;
   RankState& mine = state(rank_);
-  const auto round = [this](int64_t i) { return base_ + static_cast<uint64_t>(i); };
-  bool moved = false;
-  if (taken_ < combined_ && round(taken_) < Least(&RankState::combined)) {
-    Take(taken_++);
-    mine.taken.store(round(taken_), std::memory_order_release);
-    moved = true;
-  }
-  if (combined_ < put_ && round(combined_) < Least(&RankState::put) &&
-      round(combined_) < Least(&RankState::taken) + depth_) {
+  if (no_owners_) {
+    FIRN_RETURN_IF_ERROR(CheckFit());
+    CombineAll();
+    combined_ = taken_ = 1;
+    mine.taken.store(round + 1, std::memory_order_release);
+  } else {
+    const uint64_t taken = Least(&RankState::taken);
+    if (round >= taken + depth_) return false;
     if (combined_ == 0) FIRN_RETURN_IF_ERROR(CheckFit());
+    mine.shown_at[round % depth_] = FreePlace(shown_until_, round, taken);
     Combine(combined_++);
-    mine.combined.store(round(combined_), std::memory_order_release);
-    moved = true;
   }
-  if (put_ < rounds_ && round(put_) < Least(&RankState::combined) + depth_) {
-    Put(put_++);
-    mine.put.store(round(put_), std::memory_order_release);
-    moved = true;
-  }
+  mine.combined.store(round + 1, std::memory_order_release);
+  return true;
+}
+
+bool SharedCalls::PutNext() {
+  const uint64_t round = RoundOf(put_), combined = Least(&RankState::combined);
+  if (put_ == rounds_ || round >= combined + depth_) return false;
+  RankState& mine = state(rank_);
+  mine.put_at[round % depth_] = FreePlace(put_until_, round, combined);
+  Put(put_++);
+  mine.put.store(round + 1, std::memory_order_release);
+  return true;
+}
+
+absl::StatusOr<bool> SharedCalls::Step() {
+  bool moved = TakeNext();
+  FIRN_ASSIGN_OR_RETURN(const bool combined, CombineNext());
+  moved |= combined;
+  moved |= PutNext();
   return moved;
 }
 

@@ -43,8 +43,13 @@ class SharedCalls {
   };
 
   RankState& state(int rank) const;
+  // Part `part` of what a rank has at a place; the last part is its results'.
+  std::byte* PartAt(int rank, uint64_t place, int part) const;
   std::byte* Input(int from, int to, uint64_t round) const;
   std::byte* Result(int of, uint64_t round) const;
+  // A place whose round is one of the first `read` ones, for `round` from now on.
+  uint8_t FreePlace(std::vector<uint64_t>& until, uint64_t round, uint64_t read) const;
+  uint64_t RoundOf(int64_t i) const { return base_ + static_cast<uint64_t>(i); }
   // The smallest of all ranks' counters of one kind.
   template <class Counter>
   uint64_t Least(Counter RankState::*counter) const;
@@ -55,7 +60,12 @@ class SharedCalls {
   void Put(int64_t i);
   absl::Status CheckFit() const;
   void Combine(int64_t i);
+  void CombineAll();
   void Take(int64_t i);
+  // The next round of each, if it can be: whether it could.
+  bool TakeNext();
+  absl::StatusOr<bool> CombineNext();
+  bool PutNext();
   absl::StatusOr<bool> Step();
 
   const std::shared_ptr<SharedMemory> memory_;
@@ -66,7 +76,10 @@ class SharedCalls {
   uint64_t first_ = 0;            // its number
   uint64_t base_ = 0;             // the number of its first round
   int64_t rounds_ = 0, put_ = 0, combined_ = 0, taken_ = 0;  // of the first call
+  bool no_owners_ = false;                                   // of the first call
+  uint64_t places_ = 1;                                      // that it uses in step
   std::vector<const void*> parts_;
+  std::vector<uint64_t> put_until_, shown_until_;  // by place: one more than its last round
 };
 
 }  // namespace firn::comm

@@ -73,8 +73,9 @@ class NoSyncScope {
 // final.
 //
 // Hooks of parameters see the rank's own gradients, before they are reduced. Grad(...) gives the
-// rank's own too. Parameters that are shared count once, frozen ones not at all: to train one makes
-// another DataParallel, and a pass throws FailedPrecondition until then.
+// rank's own too, which SetWeight does not change. Parameters that are shared count once, frozen
+// ones not at all: to train one makes another DataParallel, and a pass throws FailedPrecondition
+// until then.
 //
 // A step may be captured (Freeze): its graph reduces where the step did, with the same bits. Such
 // steps reach the same parameters on all ranks (a pass where they do not throws
@@ -119,11 +120,16 @@ class DataParallel {
   void DropLocalGradients();
 
   // For the next pass alone: how many samples this rank's loss is a mean of, where that is not the
-  // same on all ranks. Gradients are then weighted by it, so that grad() is that of the mean over
-  // all samples of all ranks. 0: what this rank finds counts for nothing, as where it has run out
-  // of samples and goes through the network with others. All ranks call it before the same pass;
-  // it waits for none, unless a step was captured. That pass (or then this) throws InvalidArgument
-  // on all ranks for a number that is negative or not finite, naming the rank, and where all are 0.
+  // same on all ranks. The loss is then weighted by it, so that grad() is that of the mean over all
+  // samples of all ranks, also through operations that ranks call together (SyncBatchNorm). What
+  // the loss is multiplied by, samples * ranks / (samples of all), is rounded to the loss's dtype,
+  // and all that the pass finds has it: also what hooks see, and grad() of other leaves. 0: what
+  // this rank finds counts for nothing, as where it has run out of samples and goes through the
+  // network with others; rows that it gives to a SyncBatchNorm all the same are constants to them.
+  // Where a pass reaches the networks of two, the weights of one hold for both; where both have
+  // some that differ it throws InvalidArgument. All ranks call it before the same pass; it waits
+  // for none, unless a step was captured. That pass (or then this) throws InvalidArgument on all
+  // ranks for a number that is negative or not finite, naming the rank, and where all are 0.
   // FailedPrecondition where the last pass was a run of a graph and should have been weighted.
   void SetWeight(inner::Real samples);
 

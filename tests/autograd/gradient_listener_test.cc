@@ -1,7 +1,9 @@
 #include "firn/autograd/gradient_listener.h"
 
+#include <cmath>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -26,6 +28,10 @@ using testing::Leaf;
 // Notes what it is told, and does with gradients what it is made for.
 class Notes : public GradientListener {
  public:
+  std::optional<double> Weight() override {
+    ++asked;
+    return weight;
+  }
   void Ready(const Tensor& leaf, Tensor& grad) override {
     for (size_t i = 0; i < leaves.size(); ++i) {
       if (leaves[i].impl() == leaf.impl()) said += std::to_string(i) + " ";
@@ -41,6 +47,8 @@ class Notes : public GradientListener {
 
   std::vector<Tensor> leaves;
   std::string said;
+  int asked = 0;
+  std::optional<double> weight;
   std::vector<Floats> found;
   std::function<void(Tensor&)> change;
   std::function<void()> finish;
@@ -107,6 +115,47 @@ TEST_F(GradientListenerTest, ChangesWhatIsAdded) {
   notes_->finish = [&] { held.mutable_host_view<float>()[0] = 7; };
   for (int i = 0; i < 2; ++i) Sum(Mul(leaf(0), 3)).Backward();
   EXPECT_EQ(leaf(0).grad().ToVector<float>(), (Floats{14, 60}));
+}
+
+// Hooks on the way see it, and so do leaves that nobody listens to.
+TEST_F(GradientListenerTest, WeighsThePass) {
+  notes_->weight = 2;
+  Tensor other = Leaf({3, 4});
+  Floats seen;
+  RegisterHook(other, [&](const Tensor& g) {
+    seen = g.ToVector<float>();
+    return Tensor();
+  });
+  const Tensor y = Sum(Mul(Mul(other, leaf(1)), leaf(2)));
+  Backward({y, leaf(1)}, {.seeds = {Tensor(), leaf(2)}});
+  EXPECT_EQ(notes_->asked, 1);
+  EXPECT_EQ(seen, (Floats{2, 8}));
+  EXPECT_EQ(other.grad().ToVector<float>(), (Floats{2, 8}));
+  EXPECT_EQ(leaf(1).grad().ToVector<float>(), (Floats{2 * (3 + 1), 2 * (8 + 2)}));
+  Grad(Sum(leaf(0)), leaf(0));  // has none
+  EXPECT_EQ(notes_->asked, 1);
+}
+
+TEST_F(GradientListenerTest, WeighsByNothing) {
+  notes_->weight = 0;
+  const Tensor seed = Leaf({HUGE_VALF, 1}).Detach();
+  Backward({Mul(leaf(0), leaf(1))}, {.seeds = {seed}});
+  EXPECT_EQ(leaf(0).grad().ToVector<float>(), (Floats{0, 0}));
+}
+
+TEST_F(GradientListenerTest, AgreesWithOthersOnTheWeight) {
+  const auto others = std::make_shared<Notes>();
+  others->leaves = {Leaf({5, 6})};
+  const GradientListening listening = ListenToGradients(others->leaves, others);
+  const auto pass = [&] { Sum(Mul(leaf(0), others->leaves[0])).Backward(); };
+  others->weight = 3;
+  pass();
+  EXPECT_EQ(leaf(0).grad().ToVector<float>(), (Floats{15, 18}));
+  notes_->weight = 2;
+  notes_->said.clear();
+  ExpectContains(ErrorOf(pass), "listeners of one pass weigh it by ");
+  EXPECT_EQ(notes_->said, "");
+  EXPECT_EQ(leaf(0).grad().ToVector<float>(), (Floats{15, 18}));
 }
 
 TEST_F(GradientListenerTest, MayKeepAGradient) {

@@ -7,6 +7,10 @@
 // bits, in whatever order a library adds within one. A first pass that is captured cannot: every
 // run of its graph would reduce at its end, so it takes the order of definition, backwards.
 //
+// Uneven ranks are weighted where the pass begins, by its seeds, and not where gradients are
+// reduced: what passes from rank to rank within the pass, as in a batch norm over ranks, is then
+// part of the weighted sum of losses, too.
+//
 // Note [Gradients in buckets]. Once there are buckets, a pass goes on with the leaf's place in them
 // as its gradient, which becomes the mean in place. The sweep adds it to grad(), or copies it
 // there, when the pass is over; what the pass had found is free at once. Where a leaf is alone in
@@ -68,6 +72,12 @@ void GradientSynchroniser::CheckFrozen() const {
   }
 }
 
+// A captured pass has none: Begin refuses them on all ranks.
+std::optional<double> GradientSynchroniser::Weight() {
+  weights_.Take();
+  return inner::ThisThread().capture == nullptr ? weights_.factor() : std::nullopt;
+}
+
 void GradientSynchroniser::Begin() {
   if (GradEnabled()) {
     RaiseStatus(Unimplemented("a pass that is recorded itself (create_graph) is not reduced"),
@@ -76,7 +86,6 @@ void GradientSynchroniser::Begin() {
   CheckFrozen();
   synchronised_ = no_sync_ == 0;
   captured_ = inner::ThisThread().capture != nullptr;
-  weights_.Take();
   if (captured_) BeginCaptured();
   in_pass_ = true;
 }
@@ -124,8 +133,7 @@ void GradientSynchroniser::Ready(const Tensor& leaf, Tensor& grad) {
 Tensor GradientSynchroniser::Part(const Found& found) const {
   const Tensor& local = local_[found.leaf];
   if (weights_.factor() == 0) return local;  // what was found may be no number
-  const Tensor weighted = weights_.factor() == 1 ? found.grad : Mul(found.grad, weights_.factor());
-  return local.defined() ? Add(local, weighted) : weighted;
+  return local.defined() ? Add(local, found.grad) : found.grad;
 }
 
 void GradientSynchroniser::Finish() {
@@ -268,7 +276,7 @@ void GradientSynchroniser::DropLocal() {
 // Runs of a graph know nothing of weights. Where the next pass may be one, all ranks find out here
 // that the last one was, and had some.
 void GradientSynchroniser::SetWeight(double samples) {
-  if (weights_.uneven()) {
+  if (any_captured_ && weights_.uneven()) {
     weights_.Reset();
     RaiseStatus(FailedPrecondition("the step after the last SetWeight was captured, and has not "
                                    "weighed ranks, whose numbers of samples were not the same"),

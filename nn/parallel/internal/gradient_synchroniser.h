@@ -27,6 +27,7 @@ class GradientSynchroniser : public GradientListener {
                        std::shared_ptr<comm::Communicator> comm, int64_t group,
                        const BucketOptions& options);
 
+  std::optional<double> Weight() override;
   void Ready(const Tensor& leaf, Tensor& grad) override;
   void Finish() override;
   void Cancel() noexcept override;

@@ -2,6 +2,7 @@
 #define FIRN_NN_PARALLEL_INTERNAL_RANK_WEIGHTS_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "firn/device/comm/communicator.h"
@@ -17,13 +18,13 @@ class RankWeights {
   void Set(double samples);
   // Waits for the numbers of all. Throws InvalidArgument on all ranks where they make no weights.
   void Take();
-  // After Take, by what this rank's gradients are multiplied, so that their mean over ranks is that
-  // over samples; whether that is not 1 on some rank. In a pass without numbers 1 and false.
-  double factor() const { return factor_; }
+  // After Take, by what this rank's loss is multiplied, so that the mean over ranks is that over
+  // samples; empty in a pass without numbers. Whether it is not 1 on some rank.
+  std::optional<double> factor() const { return factor_; }
   bool uneven() const { return uneven_; }
   // The pass is over.
   void Reset() noexcept {
-    factor_ = 1;
+    factor_ = {};
     uneven_ = false;
   }
 
@@ -32,7 +33,7 @@ class RankWeights {
   double samples_ = 1;
   std::vector<double> samples_of_;  // by rank
   std::unique_ptr<comm::Pending> pending_;
-  double factor_ = 1;
+  std::optional<double> factor_;
   bool uneven_ = false;
 };
 

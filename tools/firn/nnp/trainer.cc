@@ -30,10 +30,13 @@ double SumOf(const TensorList& means) {
 
 namespace {
 
-// The tensors of a file as DataParallel takes them; names of modules hold no dots.
+// The tensors of a file as DataParallel takes them. Names of modules hold no dots, and those of the
+// file may hold slashes beside them ("a%2Fb" of an .nnp): different names stay different, and are
+// those of the .nnp.
 struct Tensors : nn::Module {
   void Add(const std::string& name, const Tensor& tensor) {
-    const std::string own = absl::StrReplaceAll(name, {{".", "/"}});
+    std::string own = absl::StrReplaceAll(name, {{".", "/"}, {"/", "%2F"}, {"%", "%25"}});
+    if (own.empty()) own = "%";
     if (tensor.requires_grad()) {
       AddParameter(own, tensor);
     } else {

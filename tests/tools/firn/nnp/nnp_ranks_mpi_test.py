@@ -183,6 +183,22 @@ class NnpRanksTest(unittest.TestCase):
         # Of four and of two means, f32 of up to 2^10: a few roundings of f64.
         self.assertAlmostEqual(float(several[1]), float(alone[1]), delta=2**-40)
 
+    def test_names_may_differ_by_how_a_slash_is_written_alone(self):
+        def both(path):  # one optimizer for two parameters
+            with open(path, encoding="utf-8") as file:
+                text = file.read().replace("fc/b", "fc%2FW")
+            second = text[text.index('optimizer {\n  name: "of fc%2FW"'):text.index("monitor {")]
+            moved = [line for line in second.splitlines() if "parameter_variable" in line]
+            text = text.replace(second, "").replace("  parameter_variable", moved[0] +
+                                                    "\n  parameter_variable")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            return path
+
+        self.trained(1, both(self.write("whole", 4)), "alone")
+        self.trained(2, both(self.write("part", 2, ranks=2)), "several")
+        self.assertEqual(self.parameters("several"), self.parameters("alone"))
+
     def test_few_rows_to_evaluate_are_evaluated_once(self):
         file = self.write("few", 2, ranks=2, test_batch=8)
         self.trained(2, file, "out")
