@@ -43,6 +43,7 @@ TEST(ZooOptions, WrongOnesAreRefused) {
   ExpectHas(ErrorOf<MobilenetV1>({.width = -1}), "got -1");
   ExpectHas(ErrorOf<PreactResnet>({.units = {1, 2}}), "four positive numbers of units");
   ExpectHas(ErrorOf<Senet>({.units = {1, 2, 3, 0}}), "four positive numbers of units");
+  ExpectHas(ErrorOf<Senet>({.groups = 3}), "that divides 128, got 3");
   ExpectHas(ErrorOf<Xception>({.middle = -1}), "got -1");
   ExpectHas(ErrorOf<Unet>({.levels = 1}), "2 to 16 levels, got 1");
   ExpectHas(ErrorOf<Deeplab>({.output_stride = 4}), "8, 16 or 32, got 4");
