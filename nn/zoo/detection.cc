@@ -96,6 +96,28 @@ Tensor BoxRows(const Tensor& x, int64_t anchors) {
                  {x.size(0), x.size(2) * x.size(3) * anchors, numbers});
 }
 
+std::vector<YoloGrid> GridsOf(const std::vector<std::array<int64_t, 2>>& sizes,
+                              const std::vector<std::array<double, 2>>& anchors) {
+  const auto left = [&](auto from) { return static_cast<int64_t>(anchors.end() - from); };
+  auto at = anchors.begin();
+  std::vector<YoloGrid> grids;
+  for (const auto& [stride, count] : sizes) {
+    if (count < 0 || count > left(at)) {
+      RaiseStatus(InvalidArgument("expected a grid's number of anchors, of which ", left(at),
+                                  " are left, got ", count),
+                  "grids");
+    }
+    grids.push_back({stride, {at, at + count}});
+    at += count;
+  }
+  if (at != anchors.end()) {
+    RaiseStatus(InvalidArgument("expected ", anchors.size() - static_cast<size_t>(left(at)),
+                                " anchors, as grids tell, got ", anchors.size()),
+                "anchors");
+  }
+  return grids;
+}
+
 ScoredBoxes YoloBoxes(const Tensor& raw, const std::vector<YoloGrid>& grids, int64_t height,
                       int64_t width, bool one_class) {
   int64_t rows = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "firn/nn/zoo/option_rows.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::zoo {
@@ -49,6 +50,26 @@ struct YoloGrid {
   int64_t stride = 32;                              // pixels of a cell
   std::vector<std::array<double, 2>> anchors = {};  // widths and heights, in pixels
 };
+
+// Grids of those numbers of pixels and anchors. Throws unless there are as many anchors.
+std::vector<YoloGrid> GridsOf(const std::vector<std::array<int64_t, 2>>& sizes,
+                              const std::vector<std::array<double, 2>>& anchors);
+
+// Shows `grids` as options: "grids", pixels of a cell and the number of anchors of each, and
+// "anchors", their widths and heights, those of one grid after another. Throws where a reader has
+// set other numbers of anchors than it has told.
+template <class V>
+void VisitGrids(V& v, std::vector<YoloGrid>& grids) {
+  std::vector<std::array<int64_t, 2>> sizes;
+  std::vector<std::array<double, 2>> anchors;
+  for (const YoloGrid& grid : grids) {
+    sizes.push_back({grid.stride, static_cast<int64_t>(grid.anchors.size())});
+    anchors.insert(anchors.end(), grid.anchors.begin(), grid.anchors.end());
+  }
+  VisitRows(v, "grids", sizes);
+  VisitRows(v, "anchors", anchors);
+  grids = GridsOf(sizes, anchors);
+}
 
 // The boxes of predictions x, y, width, height, objectness and classes: the middle of a box is
 // (sigmoid(x) + column, sigmoid(y) + row) in cells, its size the anchor's times (e^width,

@@ -143,7 +143,8 @@ const PublishedClassifiers<EfficientnetOptions>& All() {
                 {6, 3, 2, 304, 18},
                 {6, 3, 1, 512, 5}},
                0.3),
-        54'139'356, 24.582, 480}},
+        54'139'356, 24.582, 480,
+        "Tan and Le, \"EfficientNetV2: smaller models and faster training\", 2021"}},
   };
   return *all;
 }
@@ -159,15 +160,10 @@ EfficientnetOptions EfficientnetOf(const std::string& name, const Options& optio
 }
 
 std::vector<Network> EfficientnetNetworks() {
-  std::vector<Network> networks = ClassifiersOf<Efficientnet>(
+  return ClassifiersOf<Efficientnet>(
       All(), EfficientnetOf,
       "Tan and Le, \"EfficientNet: rethinking model scaling for convolutional neural networks\", "
       "2019");
-  for (Network& n : networks) {
-    if (n.name.find("_v2_") == std::string::npos) continue;
-    n.paper = "Tan and Le, \"EfficientNetV2: smaller models and faster training\", 2021";
-  }
-  return networks;
 }
 
 }  // namespace firn::zoo

@@ -4,6 +4,7 @@
 // Tan and Le, "EfficientNet: rethinking model scaling for convolutional neural networks", 2019, and
 // "EfficientNetV2: smaller models and faster training", 2021. Names and shapes are torchvision's.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,10 +12,12 @@
 #include "firn/nn/layer.h"
 #include "firn/nn/sequential.h"
 #include "firn/nn/zoo/network.h"
+#include "firn/nn/zoo/option_rows.h"
 
 namespace firn::zoo {
 
-// Units of equal size; see zoo/inverted_residual.h.
+// Units of equal size; see zoo/inverted_residual.h. A description tells a stage's numbers in this
+// order.
 struct EfficientnetStage {
   int64_t expansion = 1;  // times the channels of a unit's input
   int64_t kernel = 3;
@@ -40,6 +43,12 @@ struct EfficientnetOptions {
   double eps = 1e-5, momentum = 0.1;  // of the norms
   template <class V>
   void Visit(V& v) {
+    std::vector<std::array<int64_t, 6>> rows;
+    for (const EfficientnetStage& s : stages)
+      rows.push_back({s.expansion, s.kernel, s.stride, s.channels, s.units, s.fused});
+    VisitRows(v, "stages", rows);
+    stages.clear();
+    for (const auto& r : rows) stages.push_back({r[0], r[1], r[2], r[3], r[4], r[5] != 0});
     v.Field("stem", stem);
     v.Field("last", last);
     v.Field("width", width);

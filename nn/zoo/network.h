@@ -109,7 +109,8 @@ struct PublishedClassifier {
   O options;
   int64_t parameters = 0;
   double giga_multiply_adds = 0;
-  int64_t side = 224;  // of the image
+  int64_t side = 224;      // of the image
+  std::string paper = {};  // where it is another than the family's
 };
 template <class O>
 using PublishedClassifiers = std::map<std::string, PublishedClassifier<O>>;
@@ -121,7 +122,7 @@ std::vector<Network> ClassifiersOf(const PublishedClassifiers<typename M::Option
   std::vector<Network> networks;
   for (const auto& [name, published] : family) {
     networks.push_back(OfTorchvision({.name = name,
-                                      .paper = paper,
+                                      .paper = published.paper.empty() ? paper : published.paper,
                                       .inputs = {Image(published.side)},
                                       .parameters = published.parameters,
                                       .giga_multiply_adds = published.giga_multiply_adds,

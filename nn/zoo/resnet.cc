@@ -1,7 +1,7 @@
 #include "firn/nn/zoo/resnet.h"
 
+#include <algorithm>
 #include <cstddef>
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -30,6 +30,11 @@ ResnetOptions Checked(const ResnetOptions& options) {
   for (const int64_t n : options.units) right = right && n > 0;
   if (!right)
     RaiseStatus(InvalidArgument("expected four positive numbers of units"), "zoo::Resnet");
+  const auto& dilated = options.dilated;
+  if (!options.bottleneck && std::find(dilated.begin(), dilated.end(), true) != dilated.end()) {
+    RaiseStatus(InvalidArgument("expected bottlenecks, or no dilation, which other units lack"),
+                "zoo::Resnet");
+  }
   return options;
 }
 
@@ -124,14 +129,6 @@ Tensor Resnet::Forward(const Tensor& x) {
 
 namespace {
 
-struct Published {
-  ResnetOptions options;
-  const char* paper;
-  int64_t parameters;
-  double giga_multiply_adds;
-};
-
-constexpr const char* kResnet = "He et al., \"Deep residual learning for image recognition\", 2015";
 constexpr const char* kResnext =
     "Xie et al., \"Aggregated residual transformations for deep neural networks\", 2016";
 constexpr const char* kWide = "Zagoruyko and Komodakis, \"Wide residual networks\", 2016";
@@ -141,18 +138,27 @@ ResnetOptions Deep(std::vector<int64_t> units, int64_t groups = 1, int64_t group
       .units = std::move(units), .bottleneck = true, .groups = groups, .group_width = group_width};
 }
 
-const std::map<std::string, Published>& All() {
-  static const auto* const all = new std::map<std::string, Published>{
-      {"resnet18", {{.units = {2, 2, 2, 2}}, kResnet, 11'689'512, 1.814}},
-      {"resnet34", {{.units = {3, 4, 6, 3}}, kResnet, 21'797'672, 3.664}},
-      {"resnet50", {Deep({3, 4, 6, 3}), kResnet, 25'557'032, 4.089}},
-      {"resnet101", {Deep({3, 4, 23, 3}), kResnet, 44'549'160, 7.801}},
-      {"resnet152", {Deep({3, 8, 36, 3}), kResnet, 60'192'808, 11.514}},
-      {"resnext50_32x4d", {Deep({3, 4, 6, 3}, 32, 4), kResnext, 25'028'904, 4.23}},
-      {"resnext101_32x8d", {Deep({3, 4, 23, 3}, 32, 8), kResnext, 88'791'336, 16.414}},
-      {"resnext101_64x4d", {Deep({3, 4, 23, 3}, 64, 4), kResnext, 83'455'272, 15.46}},
-      {"wide_resnet50_2", {Deep({3, 4, 6, 3}, 1, 128), kWide, 68'883'240, 11.398}},
-      {"wide_resnet101_2", {Deep({3, 4, 23, 3}, 1, 128), kWide, 126'886'696, 22.753}},
+PublishedClassifier<ResnetOptions> Wider(std::vector<int64_t> units, int64_t groups,
+                                         int64_t group_width, int64_t parameters,
+                                         double giga_multiply_adds) {
+  return {.options = Deep(std::move(units), groups, group_width),
+          .parameters = parameters,
+          .giga_multiply_adds = giga_multiply_adds,
+          .paper = groups > 1 ? kResnext : kWide};
+}
+
+const PublishedClassifiers<ResnetOptions>& All() {
+  static const auto* const all = new PublishedClassifiers<ResnetOptions>{
+      {"resnet18", {{.units = {2, 2, 2, 2}}, 11'689'512, 1.814}},
+      {"resnet34", {{.units = {3, 4, 6, 3}}, 21'797'672, 3.664}},
+      {"resnet50", {Deep({3, 4, 6, 3}), 25'557'032, 4.089}},
+      {"resnet101", {Deep({3, 4, 23, 3}), 44'549'160, 7.801}},
+      {"resnet152", {Deep({3, 8, 36, 3}), 60'192'808, 11.514}},
+      {"resnext50_32x4d", Wider({3, 4, 6, 3}, 32, 4, 25'028'904, 4.23)},
+      {"resnext101_32x8d", Wider({3, 4, 23, 3}, 32, 8, 88'791'336, 16.414)},
+      {"resnext101_64x4d", Wider({3, 4, 23, 3}, 64, 4, 83'455'272, 15.46)},
+      {"wide_resnet50_2", Wider({3, 4, 6, 3}, 1, 128, 68'883'240, 11.398)},
+      {"wide_resnet101_2", Wider({3, 4, 23, 3}, 1, 128, 126'886'696, 22.753)},
   };
   return *all;
 }
@@ -168,16 +174,9 @@ ResnetOptions ResnetOf(const std::string& name, const Options& options) {
 }
 
 std::vector<Network> ResnetNetworks() {
-  std::vector<Network> networks;
-  for (const auto& [name, published] : All()) {
-    networks.push_back(OfTorchvision({.name = name,
-                                      .paper = published.paper,
-                                      .parameters = published.parameters,
-                                      .giga_multiply_adds = published.giga_multiply_adds,
-                                      .any_channels = true,
-                                      .has_small_stem = true,
-                                      .make = MakerOf<Resnet>(ResnetOf, name)}));
-  }
+  std::vector<Network> networks = ClassifiersOf<Resnet>(
+      All(), ResnetOf, "He et al., \"Deep residual learning for image recognition\", 2015");
+  for (Network& n : networks) n.any_channels = n.has_small_stem = true;
   return networks;
 }
 

@@ -17,6 +17,7 @@
 #include "firn/nn/module_list.h"
 #include "firn/nn/sequential.h"
 #include "firn/nn/zoo/network.h"
+#include "firn/nn/zoo/option_rows.h"
 
 namespace firn::zoo {
 
@@ -54,7 +55,8 @@ struct ResnetOptions {
   int64_t groups = 1, group_width = 64;  // see ResnetUnitOptions
   int64_t channels = 3, classes = 1000;  // without classes there is no last layer
   // Of the last stages, as of a network whose result is as large as that of one with fewer strides
-  // (torchvision's replace_stride_with_dilation): whether its stride becomes a dilation.
+  // (torchvision's replace_stride_with_dilation): whether its stride becomes a dilation. Only of
+  // bottlenecks.
   std::array<bool, 3> dilated = {false, false, false};
   // The stem for images of 32x32 pixels: 3x3 of stride 1 and no pooling, not 7x7 of stride 2.
   bool small_images = false;
@@ -66,6 +68,7 @@ struct ResnetOptions {
     v.Field("group_width", group_width);
     v.Field("channels", channels);
     v.Field("classes", classes);
+    VisitFlags(v, "dilated", dilated);
     v.Field("small_images", small_images);
   }
 };
@@ -74,7 +77,8 @@ struct ResnetOptions {
 // Children: conv1, bn1, layer1.0 ... layer4.n, with classes fc.
 class Resnet final : public nn::LayerWithOptions<ResnetOptions> {
  public:
-  // Throws unless `units` are four positive numbers.
+  // Throws unless `units` are four positive numbers, and where units without a bottleneck are to be
+  // dilated.
   explicit Resnet(const Options& options = {});
 
   // What each of the four stages makes: 1/4, 1/8, 1/16 and 1/32 of the image's size, where nothing

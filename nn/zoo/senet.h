@@ -3,7 +3,7 @@
 
 // Hu et al., "Squeeze-and-excitation networks", 2017: residual networks whose units weigh their
 // channels. Names and strides are those of the authors' Caffe models as PyTorch's collections have
-// them (pretrainedmodels, timm's legacy_seresnet50).
+// them (pretrainedmodels; timm's legacy_seresnet50 and legacy_senet154).
 
 #include <cstdint>
 #include <string>
@@ -11,6 +11,7 @@
 
 #include "firn/nn/batch_norm.h"
 #include "firn/nn/conv.h"
+#include "firn/nn/dropout.h"
 #include "firn/nn/layer.h"
 #include "firn/nn/linear.h"
 #include "firn/nn/module_list.h"
@@ -22,7 +23,11 @@ namespace firn::zoo {
 
 struct SenetUnitOptions {
   int64_t in = 64, width = 64;  // channels of the input; inside of the branch
-  int64_t stride = 1;           // of the first convolution
+  int64_t stride = 1;           // of the first convolution, with groups of the second one
+  // Several: the unit of SENet-154, whose convolutions make 2, 4 and 4 times `width` channels. One:
+  // that of a ResNet, 1, 1 and 4 times.
+  int64_t groups = 1;
+  int64_t shortcut_kernel = 1;  // of the convolution of `downsample`
   int64_t reduction = 16;       // the gate's channels are so many times fewer
   int64_t out() const { return 4 * width; }
 };
@@ -38,7 +43,7 @@ class SenetUnit final : public nn::LayerWithOptions<SenetUnitOptions> {
   Tensor Forward(const Tensor& x) override;
 
  private:
-  void AddConv(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1);
+  void AddConv(const nn::ConvOptions& conv);
 
   std::vector<nn::Conv2d*> convs_;
   std::vector<nn::BatchNorm2d*> norms_;
@@ -48,19 +53,26 @@ class SenetUnit final : public nn::LayerWithOptions<SenetUnitOptions> {
 
 struct SenetOptions {
   std::vector<int64_t> units = {3, 4, 6, 3};
+  // Several, as of SENet-154: see SenetUnitOptions. Then the first layer is three convolutions of
+  // 3x3, and shortcuts behind the first stage are 3x3, too.
+  int64_t groups = 1;
   int64_t classes = 1000;
+  double dropout = 0;
   template <class V>
   void Visit(V& v) {
     v.Always("units", units);
+    v.Field("groups", groups);
     v.Field("classes", classes);
+    v.Field("dropout", dropout);
   }
 };
 
 // x: [n, 3, h, w]      y: [n, classes]
-// Children: layer0.conv1, layer0.bn1, layer1.0 ... layer4.n, last_linear.
+// Children: layer0.conv1, layer0.bn1 (with groups also conv2, bn2, conv3, bn3), layer1.0 ...
+// layer4.n, dropout, last_linear.
 class Senet final : public nn::LayerWithOptions<SenetOptions> {
  public:
-  // Throws unless `units` are four positive numbers.
+  // Throws unless `units` are four positive numbers and `groups` is one that divides 128.
   explicit Senet(const Options& options = {});
 
  protected:
@@ -69,10 +81,11 @@ class Senet final : public nn::LayerWithOptions<SenetOptions> {
  private:
   nn::Sequential& stem_;
   std::vector<nn::ModuleList<SenetUnit>*> layers_;
+  nn::Dropout& dropout_;
   nn::Linear& last_linear_;
 };
 
-// Options of "se_resnet50". Throws for another name.
+// Options of "se_resnet50" or "senet154". Throws for another name.
 SenetOptions SenetOf(const std::string& name, const Options& options = {});
 
 std::vector<Network> SenetNetworks();

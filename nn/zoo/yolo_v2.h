@@ -14,6 +14,7 @@
 #include "firn/nn/zoo/conv_norm.h"
 #include "firn/nn/zoo/detection.h"
 #include "firn/nn/zoo/network.h"
+#include "firn/nn/zoo/option_rows.h"
 
 namespace firn::zoo {
 
@@ -28,6 +29,7 @@ struct YoloV2Options {
   template <class V>
   void Visit(V& v) {
     v.Field("classes", classes);
+    VisitRows(v, "anchors", anchors);
   }
 };
 

@@ -66,6 +66,7 @@ struct YoloV3Options {
   template <class V>
   void Visit(V& v) {
     v.Field("classes", classes);
+    VisitGrids(v, grids);
   }
 };
 

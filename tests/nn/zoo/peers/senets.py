@@ -18,16 +18,19 @@ class Gate(nn.Module):
 
 
 class Unit(nn.Module):
-    def __init__(self, wide, width, stride):
+    def __init__(self, wide, width, stride, groups, shortcut):
         super().__init__()
-        out = 4 * width
-        self.conv1, self.bn1 = nn.Conv2d(wide, width, 1, stride, bias=False), nn.BatchNorm2d(width)
-        self.conv2, self.bn2 = nn.Conv2d(width, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width)
-        self.conv3, self.bn3 = nn.Conv2d(width, out, 1, bias=False), nn.BatchNorm2d(out)
+        out, strides = 4 * width, (stride, 1) if groups == 1 else (1, stride)
+        a, b = (width, width) if groups == 1 else (2 * width, out)
+        self.conv1, self.bn1 = nn.Conv2d(wide, a, 1, strides[0], bias=False), nn.BatchNorm2d(a)
+        self.conv2 = nn.Conv2d(a, b, 3, strides[1], 1, groups=groups, bias=False)
+        self.bn2 = nn.BatchNorm2d(b)
+        self.conv3, self.bn3 = nn.Conv2d(b, out, 1, bias=False), nn.BatchNorm2d(out)
         self.se_module = Gate(out)
         self.downsample = None
         if stride > 1 or wide != out:
-            self.downsample = nn.Sequential(nn.Conv2d(wide, out, 1, stride, bias=False), nn.BatchNorm2d(out))
+            self.downsample = nn.Sequential(
+                nn.Conv2d(wide, out, shortcut, stride, shortcut // 2, bias=False), nn.BatchNorm2d(out))
 
     def forward(self, x):
         h = F.relu(self.bn1(self.conv1(x)))
@@ -37,18 +40,20 @@ class Unit(nn.Module):
 
 
 class SeResnet(nn.Module):
-    def __init__(self, units):
+    def __init__(self, units, groups=1):
         super().__init__()
         self.layer0 = nn.Sequential()
-        self.layer0.add_module("conv1", nn.Conv2d(3, 64, 7, 2, 3, bias=False))
-        self.layer0.add_module("bn1", nn.BatchNorm2d(64))
-        self.layer0.add_module("relu1", nn.ReLU())
+        stem = [(3, 64, 7, 2)] if groups == 1 else [(3, 64, 3, 2), (64, 64, 3, 1), (64, 128, 3, 1)]
+        for i, (a, wide, kernel, stride) in enumerate(stem):
+            self.layer0.add_module(f"conv{i + 1}", nn.Conv2d(a, wide, kernel, stride, kernel // 2, bias=False))
+            self.layer0.add_module(f"bn{i + 1}", nn.BatchNorm2d(wide))
+            self.layer0.add_module(f"relu{i + 1}", nn.ReLU())
         self.layer0.add_module("pool", nn.MaxPool2d(3, 2, ceil_mode=True))
-        wide = 64
         for stage, count in enumerate(units):
             made, width = [], 64 << stage
             for i in range(count):
-                made.append(Unit(wide, width, 2 if stage > 0 and i == 0 else 1))
+                made.append(Unit(wide, width, 2 if stage > 0 and i == 0 else 1, groups,
+                                 3 if stage > 0 and groups > 1 else 1))
                 wide = 4 * width
             self.add_module(f"layer{stage + 1}", nn.Sequential(*made))
         self.last_linear = nn.Linear(2048, 1000)
@@ -60,4 +65,7 @@ class SeResnet(nn.Module):
         return self.last_linear(h.mean((2, 3)))
 
 
-NETWORKS = {"se_resnet50": Peer(make=functools.partial(SeResnet, [3, 4, 6, 3]))}
+NETWORKS = {"se_resnet50": Peer(make=functools.partial(SeResnet, [3, 4, 6, 3])),
+            # Fifty gates that are neither open nor shut make a rounding grow: 10^12 times of 64x64 pixels,
+            # too much for f64, and 10^8 times of 48x48.
+            "senet154": Peer(make=functools.partial(SeResnet, [3, 8, 36, 3], 64), inputs=[(2, 3, 48, 48)])}
