@@ -2,6 +2,7 @@
 #define FIRN_AUTOGRAD_PROFILE_H_
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,9 @@ struct Profile {
   void WriteCsv(const std::string& path) const;
   // Every call on a time line, for https://ui.perfetto.dev and chrome://tracing.
   void WriteTrace(const std::string& path) const;
+
+  // ByOperation().
+  friend std::ostream& operator<<(std::ostream& out, const Profile& profile);
 };
 
 // Runs `step` and times every operation in it: forward, backward, optimizer, and the steps of

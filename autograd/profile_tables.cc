@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,6 +124,10 @@ std::string Profile::ByModule() const {
   if (outside.calls != 0) add("(no module)", outside);
   add("all", all);
   return Heading(*this) + AlignedText(lines, 1);
+}
+
+std::ostream& operator<<(std::ostream& out, const Profile& profile) {
+  return out << profile.ByOperation();
 }
 
 }  // namespace firn

@@ -73,6 +73,11 @@ class Sequential final : public Layer {
   explicit Sequential(const Options& layers);
   // What Sequential({New<Linear>(...), ...}) calls, and Sequential({}).
   explicit Sequential(std::initializer_list<LayerSpec> layers);
+  // Sequential(Linear(...), Relu()) as in PyTorch: says what to write.
+  template <class First, class Second, class... M>
+  requires(std::derived_from<First, Module>)
+      Sequential(const First& first, const Second& second, const M&... more)
+      : Sequential({LayerSpec(first), LayerSpec(second), LayerSpec(more)...}) {}
 
   // The layers that a clone starts from.
   const Options& options() const { return options_; }

@@ -18,6 +18,12 @@ void CheckVectorShape(size_t size, const Shape& shape) {
   }
 }
 
+void CheckRowSize(size_t size, size_t first) {
+  if (size == first) return;
+  RaiseStatus(InvalidArgument("rows of ", first, " values each are expected, one has ", size),
+              "from_values");
+}
+
 }  // namespace inner::internal
 
 Tensor FromBlob(void* data, const Shape& shape, const std::vector<int64_t>& strides, DType dtype,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,15 @@ Tensor FromBlob(void* data, const Shape& shape, DType dtype,
 Tensor FromBlob(void* data, const Shape& shape, const std::vector<int64_t>& strides, DType dtype,
                 std::function<void(void*)> release = nullptr);
 
+// With the dtype of the elements: FromBlob(frame, {480, 640, 3}) of uint8_t* frame. Nobody may
+// write into a tensor of const elements.
+template <class T>
+requires(!std::is_void_v<T>) Tensor
+    FromBlob(T* data, const Shape& shape, std::function<void(void*)> release = nullptr) {
+  return FromBlob(const_cast<std::remove_const_t<T>*>(data), shape,
+                  DTypeOf<std::remove_const_t<T>>(), std::move(release));
+}
+
 // A 1-D tensor of the listed values: FromValues({1.f, 2.f}), FromValues<int64_t>({3, 4}).
 template <class T>
 Tensor FromValues(std::initializer_list<T> values) {
@@ -41,7 +51,22 @@ Tensor FromValues(std::initializer_list<T> values) {
 namespace inner::internal {
 // Throws unless a vector of `size` elements fills `shape`.
 void CheckVectorShape(size_t size, const Shape& shape);
+// Throws unless a row has as many values as the first one.
+void CheckRowSize(size_t size, size_t first);
 }  // namespace inner::internal
+
+// A 2-D tensor of rows of equal length: FromValues({{1.f, 2.f}, {3.f, 4.f}}). Throws otherwise.
+template <class T>
+Tensor FromValues(std::initializer_list<std::initializer_list<T>> rows) {
+  std::vector<T> values;
+  const size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
+  for (const auto& row : rows) {
+    inner::internal::CheckRowSize(row.size(), columns);
+    values.insert(values.end(), row.begin(), row.end());
+  }
+  return FromVector(std::move(values),
+                    {static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns)});
+}
 
 template <class T>
 Tensor FromVector(std::vector<T> values, const Shape& shape) {

@@ -25,6 +25,7 @@
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/graph_traits.h"
 #include "firn/tensor/observers.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -242,6 +243,17 @@ absl::StatusOr<Graph> Quantize(const Graph& graph, absl::Span<const TensorList> 
       RunAll(next, {ConstantStates, FoldConstants, MergeCommonSubexpressions, EliminateDeadCode}));
   FIRN_RETURN_IF_ERROR(next.Verify());
   return next;
+}
+
+StaticGraph Quantize(const StaticGraph& frozen, const std::vector<Tensor>& batches,
+                     const QuantizeGraphOptions& options) {
+  std::vector<TensorList> inputs;
+  for (const Tensor& batch : batches) inputs.push_back({batch});
+  absl::StatusOr<Graph> graph = Quantize(frozen.captured(), inputs, options);
+  RaiseIfError(graph.status(), "quantize");
+  absl::StatusOr<StaticGraph> compiled = StaticGraph::Compile(*std::move(graph));
+  RaiseIfError(compiled.status(), "quantize");
+  return *std::move(compiled);
 }
 
 }  // namespace firn

@@ -45,6 +45,14 @@ struct QuantizeGraphOptions {
 absl::StatusOr<Graph> Quantize(const Graph& graph, absl::Span<const TensorList> batches,
                                const QuantizeGraphOptions& options = {});
 
+class StaticGraph;
+
+// The same for what Freeze has captured of one input, calibrated on `batches` of it, and compiled:
+//   StaticGraph small = Quantize(frozen, {images});
+// Throws firn::Error.
+StaticGraph Quantize(const StaticGraph& frozen, const std::vector<Tensor>& batches,
+                     const QuantizeGraphOptions& options = {});
+
 }  // namespace firn
 
 #endif  // FIRN_AUTOGRAD_GRAPH_QUANTIZE_H_

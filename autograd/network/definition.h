@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "firn/autograd/network/port.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::autograd {
@@ -48,18 +48,6 @@ struct NetworkNode {
 struct NetworkBody {
   std::vector<NetworkNode> nodes;
   std::vector<int> inputs, outputs;  // numbers of values
-};
-
-// A size that is known, one that has a name (all of that name are equal), or neither.
-struct NetworkDim {
-  std::optional<int64_t> size = {};
-  std::string symbol = {};
-};
-
-struct NetworkPort {
-  std::string name;
-  std::optional<DType> dtype = {};                   // nothing: any
-  std::optional<std::vector<NetworkDim>> dims = {};  // nothing: any number of them
 };
 
 struct NetworkDefinition {

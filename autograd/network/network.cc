@@ -3,8 +3,10 @@
 #include "firn/autograd/network/network.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/network/definition.h"
 #include "firn/autograd/network/program.h"
@@ -15,12 +17,6 @@ namespace firn {
 
 using autograd::NetworkDim;
 using autograd::NetworkPort;
-
-// One program of a network.
-struct Network::Entry {
-  std::vector<int64_t> key;
-  autograd::Program program;
-};
 
 namespace {
 
@@ -37,20 +33,6 @@ std::vector<int64_t> KeyOf(absl::Span<const Tensor> inputs, absl::Span<const Ten
     }
   }
   return key;
-}
-
-std::string TextOf(const NetworkPort& port) {
-  std::string text = port.dtype ? DTypeName(*port.dtype) : "any dtype";
-  if (!port.dims) return text;
-  const char* separator = " [";
-  for (const NetworkDim& dim : *port.dims) {
-    absl::StrAppend(&text, separator,
-                    dim.size              ? absl::StrCat(*dim.size)
-                    : !dim.symbol.empty() ? dim.symbol
-                                          : "?");
-    separator = ", ";
-  }
-  return text + (port.dims->empty() ? " []" : "]");
 }
 
 // Sizes of symbols so far.
@@ -72,9 +54,47 @@ bool Fits(const NetworkPort& port, const TensorSpec& spec, Symbols* symbols) {
 
 }  // namespace
 
+class Network::Programs {
+ public:
+  // The program for these inputs, of which `key` says the specs; bound now if there is none. A call
+  // on another thread does not wait for that.
+  std::shared_ptr<const autograd::Program> Get(std::vector<int64_t> key,
+                                               absl::Span<const Tensor> in,
+                                               absl::FunctionRef<autograd::Program()> bind) {
+    if (auto found = Find(key, in)) return found;
+    const auto program = std::make_shared<const autograd::Program>(bind());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (entries_.size() == kMostPrograms) entries_.pop_back();
+    entries_.insert(entries_.begin(), Entry{std::move(key), program});
+    return program;
+  }
+
+ private:
+  struct Entry {
+    std::vector<int64_t> key;
+    std::shared_ptr<const autograd::Program> program;
+  };
+
+  std::shared_ptr<const autograd::Program> Find(const std::vector<int64_t>& key,
+                                                absl::Span<const Tensor> in) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return entry.key == key && entry.program->HoldsFor(in);
+    });
+    if (found == entries_.end()) return nullptr;
+    std::rotate(entries_.begin(), found, found + 1);
+    return entries_.front().program;
+  }
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;  // the one used last first
+};
+
 Network::Network(std::shared_ptr<const autograd::NetworkDefinition> definition,
                  StateDict parameters)
-    : definition_(std::move(definition)), parameters_(std::move(parameters)) {
+    : definition_(std::move(definition)),
+      parameters_(std::move(parameters)),
+      programs_(std::make_shared<Programs>()) {
   const auto& names = definition_->parameters;
   bool same = names.size() == parameters_.size();
   for (size_t i = 0; same && i < names.size(); ++i) {
@@ -111,7 +131,7 @@ void Network::Check(absl::Span<const Tensor> in) const {
     if (!Fits(ports[i], in[i].spec(), &symbols)) {
       std::string text =
           absl::StrCat(definition_->source, ": input \"", ports[i].name, "\" is expected to be ",
-                       TextOf(ports[i]), ", got ", in[i].spec().ToString());
+                       ports[i].Type(), ", got ", in[i].spec().ToString());
       for (const auto& [symbol, size] : symbols) absl::StrAppend(&text, ", ", symbol, " = ", size);
       RaiseStatus(InvalidArgument(text), "network");
     }
@@ -127,6 +147,7 @@ TensorList Network::Call(absl::Span<const Tensor> in) const {
 Network Network::Bare() const {
   Network bare;
   bare.definition_ = definition_;
+  bare.programs_ = std::make_shared<Programs>();
   return bare;
 }
 
@@ -137,20 +158,9 @@ TensorList Network::Call(absl::Span<const Tensor> in, absl::Span<const Tensor> p
                                 " parameters, got ", parameters.size()),
                 "network");
   }
-  std::vector<int64_t> key = KeyOf(in, parameters);
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
-    return entry->key == key && entry->program.HoldsFor(in);
-  });
-  if (found != entries_.end()) {
-    std::rotate(entries_.begin(), found, found + 1);
-  } else {
-    auto entry = std::make_shared<const Entry>(
-        Entry{std::move(key), autograd::Bind(definition_, in, parameters)});
-    if (entries_.size() == kMostPrograms) entries_.pop_back();
-    entries_.insert(entries_.begin(), std::move(entry));
-  }
-  const std::shared_ptr<const Entry> entry = entries_.front();
-  return entry->program.Run(in, parameters);
+  const auto program = programs_->Get(KeyOf(in, parameters), in,
+                                      [&] { return autograd::Bind(definition_, in, parameters); });
+  return program->Run(in, parameters);
 }
 
 Tensor Network::CallForOne(absl::Span<const Tensor> in) const {

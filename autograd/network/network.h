@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "firn/autograd/network/port.h"
 #include "firn/tensor/state_dict.h"
 #include "firn/tensor/tensor.h"
 
@@ -16,7 +17,6 @@ namespace firn {
 
 namespace autograd {
 struct NetworkDefinition;  // autograd/network/definition.h
-struct NetworkPort;
 struct Program;
 }  // namespace autograd
 
@@ -31,8 +31,8 @@ struct Program;
 // for the others; what it found is kept for later calls with the same shapes, of which the last
 // few are remembered.
 //
-// Copies are one network with the same parameters. Thread-compatible: one call at a time on each
-// copy.
+// Copies are one network with the same parameters. Several threads may call it at once while none
+// changes its parameters; each may want SetNumThreads(1).
 class Network {
  public:
   Network() = default;  // empty: throws when called
@@ -63,7 +63,7 @@ class Network {
   Network Bare() const;
 
  private:
-  struct Entry;
+  class Programs;
 
   const autograd::NetworkDefinition& definition() const;
   Tensor CallForOne(absl::Span<const Tensor> inputs) const;
@@ -71,7 +71,7 @@ class Network {
 
   std::shared_ptr<const autograd::NetworkDefinition> definition_;
   StateDict parameters_;
-  mutable std::vector<std::shared_ptr<const Entry>> entries_;  // the one used last first
+  std::shared_ptr<Programs> programs_;  // of the last few kinds of calls, also of copies
 };
 
 }  // namespace firn

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 #include "firn/autograd/profile.h"
@@ -31,6 +32,9 @@ Profile Made() {
 }
 
 TEST(ProfileOutputTest, TableByOperation) {
+  std::ostringstream printed;
+  printed << Made();
+  EXPECT_EQ(printed.str(), Made().ByOperation());
   EXPECT_EQ(Made().ByOperation(),
             "2 runs, 8.000 ms each (median); operations take 50.0% of the time\n"
             "operation  calls  total ms  share  median ms  GFLOP  GFLOP/s   memory  GB/s\n"

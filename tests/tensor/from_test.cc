@@ -58,6 +58,19 @@ TEST(FromBlobTest, RefusesDataThatIsNotAlignedToItsElements) {
   EXPECT_NO_THROW(FromBlob(bytes + 1, {1}, DType::kU8));
 }
 
+TEST(FromBlobTest, TakesItsDtypeFromThePointer) {
+  const uint8_t frame[] = {1, 2, 3, 4, 5, 6};
+  const Tensor x = FromBlob(frame, {2, 3});
+  EXPECT_EQ(x.dtype(), DType::kU8);
+  EXPECT_EQ(x.host_view<uint8_t>().data(), frame);
+  bool released = false;
+  double value = 0.5;
+  {
+    EXPECT_EQ(FromBlob(&value, {}, [&](void*) { released = true; }).Item(), 0.5);
+  }
+  EXPECT_TRUE(released);
+}
+
 TEST(FromBlobTest, TakesNothing) {
   EXPECT_EQ(FromBlob(nullptr, {0, 3}, DType::kF32).num_elements(), 0);
 }
@@ -76,6 +89,21 @@ TEST(FromVectorTest, TakesTheMemoryOver) {
   const Tensor x = FromVector(std::move(values), {2, 2});
   EXPECT_EQ(x.host_view<double>().data(), data);
   EXPECT_EQ(x.shape(), Shape({2, 2}));
+}
+
+TEST(FromValuesTest, TakesRows) {
+  const Tensor x = FromValues({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}});
+  EXPECT_EQ(x.shape(), Shape({2, 3}));
+  EXPECT_EQ(x.ToVector<float>(), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(FromValues<int64_t>({{1, 2}, {3, 4}}).dtype(), DType::kI64);
+  try {
+    FromValues({{1.f, 2.f}, {3.f}});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("rows of 2 values each are expected, one has 1"),
+              std::string::npos)
+        << e.what();
+  }
 }
 
 TEST(FromVectorTest, TakesBools) {

@@ -252,6 +252,19 @@ TEST(QuantizeTest, WhatChangesInPlaceIsWatchedWhereItIsRead) {
   check(twice);
 }
 
+TEST(QuantizeTest, TakesWhatFreezeGives) {
+  nn::Linear layer({.in = 8, .out = 3});
+  SetWhole(layer, 1);
+  layer.Eval();
+  const Tensor x = Pixels({4, 8}, 2);
+  const NoGradScope no_grad;
+  const StaticGraph frozen = Freeze([&](const Tensor& t) { return layer(t); }, x);
+  StaticGraph small = Quantize(frozen, {x});
+  EXPECT_EQ(CountOf(small.captured(), "linear"), 0);
+  EXPECT_TRUE(small(x).Equals(layer(x)));
+  EXPECT_THROW(Quantize(frozen, {Randn({3, 8})}), Error);
+}
+
 TEST(QuantizeTest, Errors) {
   nn::Linear layer({.in = 8, .out = 3});
   const Tensor x = Randn({4, 8});
