@@ -10,13 +10,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <iostream>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
+#include "benchmarks/call_times.h"
 #include "firn/autograd/graph/capture.h"
 #include "firn/autograd/graph/evaluation.h"
 #include "firn/autograd/graph/quantize.h"
@@ -35,11 +35,7 @@ namespace firn::benchmarks {
 namespace {
 
 double Milliseconds() {
-  if (NumThreads() == 1) {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
-  }
+  if (NumThreads() == 1) return ProcessorSeconds() * 1e3;
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::milli>(now).count();
 }

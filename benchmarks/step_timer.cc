@@ -3,8 +3,8 @@
 #include "benchmarks/step_timer.h"
 
 #include <chrono>
-#include <ctime>
 
+#include "benchmarks/call_times.h"
 #include "firn/device/cuda.h"
 #include "firn/device/status_macros.h"
 
@@ -17,11 +17,7 @@ double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-double ProcessorMilliseconds() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
+double ProcessorMilliseconds() { return ProcessorSeconds() * 1e3; }
 
 }  // namespace
 

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <random>
 #include <vector>
 
+#include "benchmarks/call_times.h"
 #include "firn/firn.h"
 
 // libmvec, by the names of the vector ABI.
@@ -52,12 +52,6 @@ Loop<double> Doubles(F* f) {
   };
 }
 
-double CpuSeconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 template <class T>
 double Ulps(const std::vector<T>& x, const T* y, long double (*exact)(long double)) {
   double worst = 0;
@@ -83,9 +77,9 @@ void Row(const char* name, T least, T most, Tensor (*ours)(const Tensor&), const
   std::vector<double> times[3];
   for (int round = 0; round < kRounds; ++round) {
     for (int i = 0; i < 3; ++i) {
-      const double begin = CpuSeconds();
+      const double begin = benchmarks::ProcessorSeconds();
       for (int run = 0; run < kRuns && loops[i]; ++run) loops[i](x.data(), y.data());
-      times[i].push_back((CpuSeconds() - begin) / kRuns / kElements * 1e9);
+      times[i].push_back((benchmarks::ProcessorSeconds() - begin) / kRuns / kElements * 1e9);
     }
   }
   const char* const who[] = {"firn", "sleef", "libmvec"};
