@@ -332,6 +332,40 @@ TEST(RecurrentTest, LstmInBfloat16IsRoundedOnceAtEverySize) {
   ExpectRoundedOnce(4, 2, 5, 24, 530, 0.1);
 }
 
+// Products by tiles and, of a single gate, others. Of one step, sums that are small beside the
+// largest are of products of which each keeps 2^-17 of its factors; of several steps and of an rnn
+// the gradient reads states, which were rounded at each step.
+TEST(RecurrentTest, GradientsInBfloat16LoseNoMoreThanTheyAreRounded) {
+  ManualSeed(10);
+  const auto half = [](const Tensor& t) { return t.To(DType::kBF16); };
+  for (const int64_t gates : kGates) {
+    for (const int64_t steps : {1, 3}) {
+      const RecurrentWeights drawn = DrawWeights(gates, 72, 96)[0];
+      const std::vector<Tensor> given = {half(Draw({steps, 80, 72})), half(Draw({1, 80, 96})),
+                                         half(Mul(drawn.w_ih, Full({}, 0.3))),
+                                         half(Mul(drawn.w_hh, Full({}, 0.3))), half(drawn.b_hh)};
+      const Tensor seed = half(Randn({steps, 80, 96}));
+      const auto gradients = [&](DType dtype) {
+        std::vector<Tensor> in;
+        for (const Tensor& t : given) in.push_back(t.To(dtype).Detach().SetRequiresGrad());
+        const std::vector<Tensor> y =
+            RunKind(gates, in[0], {{in[2], in[3], {}, in[4]}}, {in[1], Zeros({1, 80, 96}, dtype)});
+        return Grad({y[0]}, in, {.seeds = {seed.To(dtype)}});
+      };
+      const std::vector<Tensor> got = gradients(DType::kBF16), want = gradients(DType::kF32);
+      for (size_t i = 0; i < want.size(); ++i) {
+        const bool of_states = steps > 1 || gates == 1;
+        const double share = of_states ? static_cast<double>(steps + 1) / 256 : 0x1p-15;
+        const double small = share * Max(Flatten(Abs(want[i]))).Item<double>();
+        const Tensor difference = Abs(Sub(got[i].To(DType::kF32), want[i]));
+        const Tensor rounding = Add(Mul(Abs(want[i]), Full({}, 1.0 / 256)), Full({}, small));
+        EXPECT_LE(Max(Flatten(Sub(difference, rounding))).Item<double>(), 0)
+            << gates << " gates, " << steps << " steps, gradient " << i;
+      }
+    }
+  }
+}
+
 TEST(RecurrentTest, LstmInBfloat16GivesTheSameBitsOnEveryThread) {
   ManualSeed(9);
   for (const auto& [batch, hidden] : {std::pair(40, 48), std::pair(6, 200)}) {

@@ -246,7 +246,6 @@ size_t GemmByTilesWorkspace(const GemmShape& s, const TileParts& parts) {
 
 void GemmByTiles(const GemmShape& s, const TileParts& parts, const float* a, const float* b,
                  float* c, bool accumulate, void* workspace) {
-  if (parts.left == 1) return Multiply<1, 2>(s, a, b, c, accumulate, workspace);
   if (parts.right == 1) return Multiply<2, 1>(s, a, b, c, accumulate, workspace);
   Multiply<3, 3>(s, a, b, c, accumulate, workspace);
 }

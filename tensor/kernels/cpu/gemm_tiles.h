@@ -24,8 +24,8 @@ size_t GemmByTilesWorkspace(const GemmShape& s, const TileParts& parts);
 // floats, and so are the numbers near them. Called outside a ParallelFor it uses all threads; the
 // result does not depend on them.
 //
-// Requires: HasTileProducts(); one stride of each operand is 1; sizes above 0; `parts` is {1, 2},
-// {2, 1} or {3, 3}; `workspace` is 64-byte aligned and holds GemmByTilesWorkspace(...) bytes.
+// Requires: HasTileProducts(); one stride of each operand is 1; sizes above 0; `parts` is {2, 1}
+// or {3, 3}; `workspace` is 64-byte aligned and holds GemmByTilesWorkspace(...) bytes.
 void GemmByTiles(const GemmShape& s, const TileParts& parts, const float* a, const float* b,
                  float* c, bool accumulate, void* workspace);
 

@@ -5,8 +5,7 @@
 //
 // Symmetric matrices become tridiagonal by reflectors, and diagonal by the implicit QL method
 // (EISPACK's imtql2; Dubrulle, Martin and Wilkinson, 1968). The rotations of some steps are applied
-// together, in waves (Van Zee, van de Geijn and Quintana-Orti, "Restructuring the tridiagonal and
-// bidiagonal QR algorithms for performance", 2014).
+// together (rotations_body.h).
 //
 // Vectors are rows here, so that every rotation runs along memory. Signs are free; so that results
 // are the same on every device and processor, the largest element of a vector is positive, of
@@ -17,9 +16,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "firn/device/parallel.h"
 #include "firn/tensor/kernels/vector_sign.h"
 #include "firn/tensor/ops/linalg/qr_body.h"
+#include "firn/tensor/ops/linalg/rotations_body.h"
 
 namespace firn::cpu {
 
@@ -60,29 +59,28 @@ void Rotate(int64_t n, T c, T s, T* x, T* y) {
   }
 }
 
-// Steps of the QL method whose rotations are applied together.
-inline constexpr int64_t kSteps = 16;
-
-// What is needed beside the matrix: z and q, [n][n], six vectors, rotations of kSteps steps, and
-// room to apply reflectors.
+// What is needed beside the matrix: z, [n][z_row], q, [n][n], six vectors, rotations of some steps,
+// and room to apply reflectors.
 template <class T>
 struct EighScratch {
   static int64_t Elements(int64_t n) {
-    return 2 * n * n + (6 + 2 * kSteps) * n + ReflectorScratch<T>::Elements(n, n);
+    return n * (RotationBatch<T>::RowStep(n) + n + 6) + RotationBatch<T>::Elements(n) +
+           ReflectorScratch<T>::Elements(n, n);
   }
   EighScratch(T* at, int64_t n)
-      : z(at),
-        q(z + n * n),
+      : z_row(RotationBatch<T>::RowStep(n)),
+        z(at),
+        q(z + n * z_row),
         d(q + n * n),
         e(d + n),
         tau(e + n),
         p(tau + n),
         next_p(p + n),
         order(next_p + n),
-        c(order + n),
-        s(c + kSteps * n),
-        reflectors(s + kSteps * n, n, n) {}
-  T *z, *q, *d, *e, *tau, *p, *next_p, *order, *c, *s;
+        rotations(order + n),
+        reflectors(rotations + RotationBatch<T>::Elements(n), n, n) {}
+  int64_t z_row;
+  T *z, *q, *d, *e, *tau, *p, *next_p, *order, *rotations;
   ReflectorScratch<T> reflectors;
 };
 
@@ -97,6 +95,24 @@ T UpdateRow(int64_t n, T own_v, T own_p, const T* v, const T* p, const T* next, 
     sum += row[j] * next[j];
   }
   return sum;
+}
+// The same for the row behind it as well, `step` further: what both need is read once.
+template <class T>
+void UpdateTwoRows(int64_t n, const T* own_v, const T* own_p, const T* v, const T* p, const T* next,
+                   T* row, int64_t step, T* products) {
+  const T first_v = own_v[0], first_p = own_p[0], second_v = own_v[1], second_p = own_p[1];
+  T first = 0, second = 0, *const below = row + step;
+  FIRN_SUMS_IN_ANY_ORDER(first, second)
+  for (int64_t j = 0; j < n; ++j) {
+    const T a = row[j] - (first_v * p[j] + first_p * v[j]);
+    const T b = below[j] - (second_v * p[j] + second_p * v[j]);
+    row[j] = a;
+    below[j] = b;
+    first += a * next[j];
+    second += b * next[j];
+  }
+  products[0] = first;
+  products[1] = second;
 }
 
 // Leaves the diagonals in d and e, and in row k of a the reflector v that zeroed it. With p = tau A
@@ -115,10 +131,15 @@ void Tridiagonalize(T* a, int64_t n, const EighScratch<T>& w) {
     const T tau = w.tau[k] = MakeReflector(next, 1, size);
     w.e[k] = next[0];
     next[0] = 1;
-    for (int64_t i = 0; i < size; ++i) {
-      T* const row = a + (k + 1 + i) * n + k + 1;
-      next_p[i] = tau * UpdateRow(size, v[i + 1], p[i + 1], v + 1, p + 1, next, row);
+    T* const below = own + n + 1;
+    int64_t i = 0;
+    for (; i + 2 <= size; i += 2) {
+      UpdateTwoRows(size, v + i + 1, p + i + 1, v + 1, p + 1, next, below + i * n, n, next_p + i);
     }
+    if (i < size) {
+      next_p[i] = UpdateRow(size, v[i + 1], p[i + 1], v + 1, p + 1, next, below + i * n);
+    }
+    for (i = 0; i < size; ++i) next_p[i] *= tau;
     AddScaled(size, -tau / 2 * Dot(size, next_p, next), next, next_p);
     std::swap(p, next_p);
     v = next;
@@ -138,73 +159,35 @@ void GatherReflections(T* a, int64_t n, const EighScratch<T>& w) {
   }
   SetToUnit(a, rows, rows);
   MultiplyByQ(w.q, rows, rows, w.tau, true, a, rows, w.reflectors);
-  SetToUnit(w.z, n, n);
+  std::fill_n(w.z, n * w.z_row, T(0));
+  w.z[0] = 1;
   for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t k = 0; k < rows; ++k) w.z[(k + 1) * n + i + 1] = a[i * rows + k];
+    for (int64_t k = 0; k < rows; ++k) w.z[(k + 1) * w.z_row + i + 1] = a[i * rows + k];
   }
 }
 
-// The rotations of some steps, each of rows i and i + 1 of z from i = end - 1 down to `begin`.
-// They are applied in waves, each step one row behind the one before, so that a row is rotated by
-// all of them while it is in cache; to some columns at a time, which threads share.
+// x and y, whose squares are finite, over a square root of the sum of these: a cosine that is not
+// negative, and a sine. The root is found by std::hypot, which takes several times as long, only
+// where the sum of the squares may lack digits. A root times 1 / its square does not wait for the
+// root to divide by it.
 template <class T>
-class RotationBatch {
- public:
-  RotationBatch(int64_t n, const EighScratch<T>& w) : n_(n), w_(w) {}
-
-  // Room for the next step's rotations of rows from `begin` to `end`.
-  void Begin() {
-    if (count_ == kSteps) Apply();
-  }
-  T* c() const { return w_.c + count_ * n_; }
-  T* s() const { return w_.s + count_ * n_; }
-  void End(int64_t begin, int64_t end) {
-    if (begin >= end) return;
-    begin_[count_] = begin;
-    end_[count_++] = end;
-  }
-
-  void Apply() {
-    constexpr int64_t kTile = 128;
-    int64_t first = n_, last = 0;
-    for (int64_t t = 0; t < count_; ++t) {
-      first = std::min(first, begin_[t] - t);
-      last = std::max(last, end_[t] - t);
+struct Direction {
+  Direction(T x, T y) {
+    constexpr T kLeast = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+    const T squares = x * x + y * y;
+    if (squares >= kLeast) {
+      length = std::copysign(std::sqrt(squares), x);
+      const T over = length * (1 / squares);
+      c = x * over;
+      s = y * over;
+      return;
     }
-    const int64_t tiles = (n_ + kTile - 1) / kTile;
-    const int64_t grain =
-        std::max<int64_t>(1, 32768 / (kTile * (std::max<int64_t>(last - first, 1)) * kSteps));
-    ParallelFor(tiles, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t tile = begin; tile < end; ++tile) {
-        const int64_t at = tile * kTile, width = std::min(kTile, n_ - at);
-        for (int64_t wave = last - 1; wave >= first; --wave) ApplyWave(wave, w_.z + at, width);
-      }
-    });
-    count_ = 0;
+    length = std::copysign(std::hypot(x, y), x);
+    c = x / length;
+    s = y / length;
   }
-
- private:
-  void ApplyWave(int64_t wave, T* z, int64_t width) const {
-    for (int64_t t = 0; t < count_; ++t) {
-      const int64_t i = wave + t;
-      if (i < begin_[t] || i >= end_[t]) continue;
-      Rotate(width, w_.c[t * n_ + i], w_.s[t * n_ + i], z + i * n_, z + (i + 1) * n_);
-    }
-  }
-
-  int64_t n_, count_ = 0;
-  const EighScratch<T>& w_;
-  int64_t begin_[kSteps], end_[kSteps];
+  T length, c, s;  // of length 0 the others are NaN
 };
-
-// sqrt(x^2 + y^2) of numbers whose squares are finite. std::hypot takes several times as long, and
-// is called only where the sum of the squares may lack digits.
-template <class T>
-T LengthOf(T x, T y) {
-  constexpr T kLeast = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
-  const T squares = x * x + y * y;
-  return squares >= kLeast ? std::sqrt(squares) : std::hypot(x, y);
-}
 
 // One step of the implicit QL method on rows [l, m] of the tridiagonal matrix.
 template <class T>
@@ -216,15 +199,16 @@ void QlStep(int64_t l, int64_t m, const EighScratch<T>& w, RotationBatch<T>& bat
   T s = 1, c = 1, p = 0;
   int64_t i = m - 1;
   for (; i >= l; --i) {
-    const T f = s * e[i], b = c * e[i], r = LengthOf(f, g);
-    e[i + 1] = r;
-    if (r == T(0)) {  // it falls apart here
+    const T b = c * e[i];
+    const Direction<T> to(g, s * e[i]);
+    e[i + 1] = to.length;
+    if (to.length == T(0)) {  // it falls apart here
       d[i + 1] -= p;
       e[m] = 0;
       break;
     }
-    s = f / r;
-    c = g / r;
+    c = to.c;
+    s = to.s;
     g = d[i + 1] - p;
     const T q = (d[i] - g) * s + 2 * c * b;
     p = s * q;
@@ -252,7 +236,7 @@ bool FallsApart(int64_t i, const EighScratch<T>& w) {
 
 template <class T>
 bool Diagonalize(int64_t n, const EighScratch<T>& w) {
-  RotationBatch<T> batch(n, w);
+  RotationBatch<T> batch(n, w.z, w.rotations);
   for (int64_t l = 0; l < n; ++l) {
     for (int step = 0;; ++step) {
       int64_t m = l;
@@ -290,7 +274,7 @@ bool Eigh(T* a, int64_t n, T* values, T* vectors, T* scratch) {
   OrderOf(n, order,
           [&](int32_t i, int32_t j) { return w.d[i] != w.d[j] ? w.d[i] < w.d[j] : i < j; });
   for (int64_t j = 0; j < n; ++j) {
-    T* const z = w.z + order[j] * n;
+    T* const z = w.z + order[j] * w.z_row;
     values[j] = scale * w.d[order[j]];
     const T sign = SignOf(z, n);
     for (int64_t i = 0; i < n; ++i) z[i] *= sign;

@@ -193,9 +193,10 @@ void SwapRows(T* a, int64_t row, int64_t i, int64_t j, int64_t from, int64_t to)
   if (i != j) std::swap_ranges(a + i * row + from, a + i * row + to, a + j * row + from);
 }
 
-// Columns [begin, end) of rows from `begin` on. pivots[k] is the row that was exchanged with row k.
+// Columns [begin, end) of rows from `begin` on, where they lie. pivots[k] is the row that was
+// exchanged with row k.
 template <class T>
-void LuPanel(T* a, int64_t n, int64_t begin, int64_t end, int32_t* pivots) {
+void LuOfFewRows(T* a, int64_t n, int64_t begin, int64_t end, int32_t* pivots) {
   for (int64_t k = begin; k < end; ++k) {
     int64_t best = k;
     for (int64_t i = k + 1; i < n; ++i) {
@@ -213,6 +214,84 @@ void LuPanel(T* a, int64_t n, int64_t begin, int64_t end, int32_t* pivots) {
   }
 }
 
+// The first of the elements that are largest in magnitude; 0 where none is a number other than 0.
+template <class T>
+int64_t PlaceOfLargest(const T* x, int64_t n) {
+  constexpr int64_t kLanes = 16;
+  T lanes[kLanes] = {}, largest = 0;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      const T size = std::abs(x[i + l]);
+      lanes[l] = size > lanes[l] ? size : lanes[l];
+    }
+  }
+  for (; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
+  for (const T lane : lanes) largest = std::max(largest, lane);
+  if (largest == T(0)) return 0;
+  i = 0;
+  while (std::abs(x[i]) != largest) ++i;
+  return i;
+}
+
+// Columns of a panel that are factored where they lie side by side in `strip`, so that each step
+// runs along memory and near it; the panel's other columns are then seen once, and not eight times.
+// With few rows that is not worth the copies.
+inline constexpr int64_t kStrip = 8, kFewRows = 32;
+
+// L and U of columns that are `rows` elements long, one behind the other. pivots[k] is the row that
+// was exchanged with row k.
+template <class T>
+void LuStrip(T* strip, int64_t rows, int64_t columns, int32_t* pivots) {
+  for (int64_t k = 0; k < columns; ++k) {
+    T* const own = strip + k * rows;
+    const int64_t best = k + PlaceOfLargest(own + k, rows - k);
+    pivots[k] = static_cast<int32_t>(best);
+    for (int64_t c = 0; c < columns; ++c) std::swap(strip[c * rows + k], strip[c * rows + best]);
+    const T pivot = own[k];
+    if (pivot == T(0)) continue;  // nothing below it either
+    const int64_t below = rows - k - 1;
+    for (int64_t i = 0; i < below; ++i) own[k + 1 + i] /= pivot;
+    for (int64_t c = k + 1; c < columns; ++c) {
+      T* const other = strip + c * rows + k;
+      AddScaled(below, -other[0], own + k + 1, other + 1);
+    }
+  }
+}
+
+// As LuOfFewRows. `strip` has room for kStrip columns.
+template <class T>
+void LuPanel(T* a, int64_t n, int64_t begin, int64_t end, int32_t* pivots, T* strip) {
+  if (n - begin <= kFewRows) return LuOfFewRows(a, n, begin, end, pivots);
+  for (int64_t first = begin; first < end; first += kStrip) {
+    const int64_t last = std::min(end, first + kStrip), rows = n - first, columns = last - first;
+    T* const corner = a + first * n + first;
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t c = 0; c < columns; ++c) strip[c * rows + i] = corner[i * n + c];
+    }
+    LuStrip(strip, rows, columns, pivots + first);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t c = 0; c < columns; ++c) corner[i * n + c] = strip[c * rows + i];
+    }
+    for (int64_t k = first; k < last; ++k) {
+      pivots[k] += static_cast<int32_t>(first);
+      SwapRows(a, n, k, pivots[k], begin, first);
+      SwapRows(a, n, k, pivots[k], last, end);
+    }
+    const int64_t rest = end - last;
+    if (rest == 0) break;  // so that strips are kStrip wide below
+    SolveTriangularBlock(Triangle<T>{corner, {n, 1}, false, true}, columns, rest, corner + columns,
+                         n);
+    for (int64_t i = columns; i < rows; ++i) {
+      T* const row = corner + i * n;
+      for (int64_t j = 0; j < kStrip; j += 4) {
+        const T four[4] = {row[j], row[j + 1], row[j + 2], row[j + 3]};
+        SubtractFour(rest, four, corner + j * n + columns, n, row + columns);
+      }
+    }
+  }
+}
+
 // Elements of scratch for LuInPlace.
 inline int64_t LuScratch(int64_t n) { return kBlock * n; }
 
@@ -221,7 +300,7 @@ template <class T>
 void LuInPlace(T* a, int64_t n, int32_t* pivots, T* scratch) {
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t end = std::min(n, begin + kBlock), rows = end - begin;
-    LuPanel(a, n, begin, end, pivots);
+    LuPanel(a, n, begin, end, pivots, scratch);
     for (int64_t k = begin; k < end; ++k) {
       SwapRows(a, n, k, pivots[k], 0, begin);
       SwapRows(a, n, k, pivots[k], end, n);

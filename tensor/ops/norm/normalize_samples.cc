@@ -165,6 +165,8 @@ FIRN_REGISTER_COMPOSITE(weight_norm) {
   s.Add("vector", {Distinct({4}), Normal({4}, 2)}, WeightNormAttrs{});
   s.AddLarge("1024x4096", {Normal({1024, 4096}), Normal({1024}, 2)}, WeightNormAttrs{}, 3 * 4.2e6,
              33.6e6);
+  s.AddLarge("columns of 1024x4096", {Normal({1024, 4096}), Normal({1, 4096}, 2)},
+             WeightNormAttrs{-1}, 3 * 4.2e6, 33.6e6);
   s.AddError("g", {Normal({3, 5}), Normal({5}, 2)}, WeightNormAttrs{},
              "g [5] does not fit v [3, 5]: expected [3, 1] or one element for each index of dim");
   s.AddError("dim", {Normal({3, 5}), Normal({3}, 2)}, WeightNormAttrs{2}, "weight_norm");
