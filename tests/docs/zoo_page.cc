@@ -22,7 +22,9 @@ constexpr char kHead[] =
     "one whose shorter side\n"
     "was resized to the number in brackets; colours are 0 to 1, then (x - mean) / stddev, where "
     "`c` stands in the column\n"
-    "with (0.485, 0.456, 0.406) and (0.229, 0.224, 0.225).\n\n"
+    "with (0.485, 0.456, 0.406) and (0.229, 0.224, 0.225). Resizing is bilinear, as torchvision's "
+    "of these networks;\n"
+    "torchvision's of EfficientNet B0 to B7 and of Swin is bicubic, which `io::Resize` has not.\n\n"
     "| name | input | colours | classes | parameters | multiply-adds | names of parameters | paper "
     "|\n"
     "|---|---|---|---|---|---|---|---|\n";

@@ -7,6 +7,7 @@
 #include "firn/nn/zoo/mobilenet_v1.h"
 #include "firn/nn/zoo/preact_resnet.h"
 #include "firn/nn/zoo/senet.h"
+#include "firn/nn/zoo/shufflenet.h"
 #include "firn/nn/zoo/swin.h"
 #include "firn/nn/zoo/unet.h"
 #include "firn/nn/zoo/vit.h"
@@ -44,6 +45,9 @@ TEST(ZooOptions, WrongOnesAreRefused) {
   ExpectHas(ErrorOf<PreactResnet>({.units = {1, 2}}), "four positive numbers of units");
   ExpectHas(ErrorOf<Senet>({.units = {1, 2, 3, 0}}), "four positive numbers of units");
   ExpectHas(ErrorOf<Senet>({.groups = 3}), "that divides 128, got 3");
+  ExpectHas(ErrorOf<Shufflenet>({.channels = {24, 244, 480, 960}}), "[24, 244, 480, 960] and 3");
+  ExpectHas(ErrorOf<Shufflenet>({.channels = {25, 240, 480, 960}}), "[25, 240, 480, 960] and 3");
+  ExpectHas(ErrorOf<Shufflenet>({.groups = 0}), "and 0 groups");
   ExpectHas(ErrorOf<Xception>({.middle = -1}), "got -1");
   ExpectHas(ErrorOf<Unet>({.levels = 1}), "2 to 16 levels, got 1");
   ExpectHas(ErrorOf<Deeplab>({.output_stride = 4}), "8, 16 or 32, got 4");
