@@ -239,6 +239,12 @@ const std::map<std::string, Published>& All() {
         "models\", 2019",
         "transformers.BertModel of google/bert_uncased_L-2_H-128_A-2",
         4'385'920}},
+      {"minilm_l6_h384",
+       {{.hidden = 384, .layers = 6, .intermediate = 1536},
+        "Wang et al., \"MiniLM: deep self-attention distillation for task-agnostic compression of "
+        "pre-trained transformers\", 2020",
+        "transformers.BertModel of sentence-transformers/all-MiniLM-L6-v2",
+        22'713'216}},
   };
   return *all;
 }

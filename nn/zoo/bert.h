@@ -52,8 +52,10 @@ class BertPooler;
 //   Tensor pooled = bert.Pool(states);
 //
 // A file of BertForPreTraining or the like has "bert." before the names and the tensors of its
-// heads beside them: LoadStateDict(file, {.strict = false, .strip_prefix = "bert."}). Norms of
-// files from 2018 are called gamma and beta.
+// heads beside them: LoadStateDict(file, {.strict = false, .strip_prefix = "bert."}). Files that
+// transformers wrote before version 4.31 have the buffer "embeddings.position_ids", which counts
+// positions; without `strict` it is passed over. Norms of files from 2018 are called gamma and
+// beta.
 // Children: embeddings.word_embeddings, .position_embeddings, .token_type_embeddings, .LayerNorm;
 // encoder.layer.0 ..., each of attention.self.query, .key, .value, attention.output.dense,
 // .LayerNorm, intermediate.dense, output.dense, .LayerNorm; pooler.dense.
@@ -81,8 +83,9 @@ class Bert final : public nn::LayerWithOptions<BertOptions> {
   BertPooler& pooler_;
 };
 
-// Options of "bert_base" or "bert_tiny" (Turc et al., "Well-read students learn better", 2019: 2
-// layers of 128). Throws for another name.
+// Options of "bert_base", "bert_tiny" (Turc et al., "Well-read students learn better", 2019: 2
+// layers of 128) or "minilm_l6_h384" (Wang et al., "MiniLM", 2020: 6 layers of 384). Throws for
+// another name.
 BertOptions BertOf(const std::string& name, const Options& options = {});
 
 std::vector<Network> BertNetworks();
