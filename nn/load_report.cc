@@ -85,6 +85,15 @@ std::string PrefixOf(const std::vector<std::string>& names,
   return all ? prefix : "";
 }
 
+constexpr size_t kTold = 10;  // of each list, so that the file of another network fits a screen
+
+// "a, b, c", and of many the first ones: "a, b, c and 273 more".
+std::string Listed(const std::vector<std::string>& names, const char* separator = ", ") {
+  if (names.size() <= kTold) return absl::StrJoin(names, separator);
+  return absl::StrCat(absl::StrJoin(names.begin(), names.begin() + kTold, separator), " and ",
+                      names.size() - kTold, " more");
+}
+
 }  // namespace
 
 void LoadReport::Suggest() {
@@ -115,26 +124,23 @@ std::string LoadReport::ToString() const {
     return absl::StrCat("all ", loaded, " loaded",
                         converted.empty() ? ""
                                           : absl::StrCat(", ", converted.size(), " converted (",
-                                                         absl::StrJoin(converted, "; "), ")"));
+                                                         Listed(converted, "; "), ")"));
   }
   std::vector<std::string> parts;
   if (!missing.empty()) {
-    parts.push_back(absl::StrCat(missing.size(), " missing (", absl::StrJoin(missing, ", "), ")"));
+    parts.push_back(absl::StrCat(missing.size(), " missing (", Listed(missing), ")"));
   }
   if (!unexpected.empty()) {
-    parts.push_back(
-        absl::StrCat(unexpected.size(), " unexpected (", absl::StrJoin(unexpected, ", "),
-                     suggestions.empty()
-                         ? ""
-                         : absl::StrCat("; did you mean ", absl::StrJoin(suggestions, ", "), "?"),
-                     ")"));
+    parts.push_back(absl::StrCat(
+        unexpected.size(), " unexpected (", Listed(unexpected),
+        suggestions.empty() ? "" : absl::StrCat("; did you mean ", Listed(suggestions), "?"), ")"));
   }
   if (!misshaped.empty()) {
     std::vector<std::string> each;
     for (const Misshaped& m : misshaped) {
       each.push_back(absl::StrCat(m.name, ": file ", m.file, ", net ", m.net));
     }
-    parts.push_back(absl::StrCat(misshaped.size(), " misshaped (", absl::StrJoin(each, "; "), ")"));
+    parts.push_back(absl::StrCat(misshaped.size(), " misshaped (", Listed(each, "; "), ")"));
   }
   return absl::StrJoin(parts, ", ");
 }

@@ -20,6 +20,7 @@ static int64_t ResizeOf(const std::string& name, int64_t side) {
                                                                     {"convnext_small", 230},
                                                                     {"convnext_base", 232},
                                                                     {"swin_t", 232},
+                                                                    {"vit_l_16", 242},
                                                                     {"swin_s", 246},
                                                                     {"swin_b", 238},
                                                                     {"mnasnet0_75", 232},

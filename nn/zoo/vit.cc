@@ -146,6 +146,8 @@ const std::map<std::string, Published>& All() {
       {"vit_s_16", {{.heads = 6, .hidden = 384, .mlp = 1536}, kDeit, 22'050'664, 4.61, kSizes}},
       {"vit_b_16", {{}, kVit, 86'567'656, 17.564, ""}},
       {"vit_b_32", {{.patch = 32}, kVit, 88'224'232, 4.409, ""}},
+      {"vit_l_16",
+       {{.layers = 24, .heads = 16, .hidden = 1024, .mlp = 4096}, kVit, 304'326'632, 61.555, ""}},
   };
   return *all;
 }

@@ -92,8 +92,8 @@ class Vit final : public nn::LayerWithOptions<VitOptions> {
   nn::Sequential& heads_;
 };
 
-// Options of "vit_b_16" or "vit_b_32" (torchvision's), "vit_ti_16" or "vit_s_16" (DeiT's sizes).
-// Throws for another name.
+// Options of "vit_b_16", "vit_b_32" or "vit_l_16" (torchvision's), "vit_ti_16" or "vit_s_16"
+// (DeiT's sizes). Throws for another name.
 VitOptions VitOf(const std::string& name, const Options& options = {});
 
 std::vector<Network> VitNetworks();

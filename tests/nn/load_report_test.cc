@@ -40,6 +40,15 @@ TEST(LoadReportTest, SuggestsNothingFarFetched) {
   EXPECT_EQ(r.ToString(), "1 missing (fc.weight), 1 unexpected (optimizer_step)");
 }
 
+// A file of another network, of hundreds of names, is told on a screen; the lists have all of them.
+TEST(LoadReportTest, TellsTheFirstOfMany) {
+  LoadReport r;
+  for (int i = 0; i < 12; ++i) r.missing.push_back("m" + std::to_string(i));
+  EXPECT_EQ(r.ToString(), "12 missing (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more)");
+  r.missing.resize(10);
+  EXPECT_EQ(r.ToString(), "10 missing (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9)");
+}
+
 TEST(LoadReportTest, SaysThatAllIsWell) {
   LoadReport r;
   EXPECT_EQ(r.ToString(), "all 0 loaded");

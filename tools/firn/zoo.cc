@@ -11,11 +11,13 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "firn/autograd/graph/freeze_list.h"
+#include "firn/device/status_macros.h"
 #include "firn/device/text_table.h"
 #include "firn/io/graph/save.h"
 #include "firn/io/parameters.h"
 #include "firn/nn/summary.h"
 #include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "tools/firn/command.h"
 
@@ -52,6 +54,18 @@ nlohmann::json Json(const zoo::Network& network) {
           {"stddev", network.colours.stddev},
           {"parameters", network.parameters},
           {"giga_multiply_adds", network.giga_multiply_adds}};
+}
+
+// Loads a file of weights, and tells how it fits.
+std::string LoadWeights(nn::Module& net, const std::string& path, const std::string& prefix,
+                        bool with_others) {
+  const nn::LoadReport report = net.LoadStateDict(
+      io::Load(path), {.strict = !with_others, .strip_prefix = prefix, .source = path});
+  if (!report.missing.empty()) {
+    RaiseStatus(InvalidArgument("the network needs more than the file has: ", report.ToString()),
+                "load " + path);
+  }
+  return report.ToString();
 }
 
 // Zeros, of a batch of one.
@@ -115,14 +129,18 @@ FIRN_SUBCOMMAND(zoo, info, "Tells of a network: paper, input, layers") {
 
 FIRN_SUBCOMMAND(zoo, export, "Writes a network as a graph: .onnx, .firn, .nnp") {
   struct Given {
-    std::string name, out, weights;
+    std::string name, out, weights, prefix;
     int64_t classes = 0;
-    bool any_batch = false;
+    bool others = false, any_batch = false;
   };
   auto given = std::make_shared<Given>();
   app.add_option("NAME", given->name, "a network of `firn zoo list`")->required();
   app.add_option("OUT", given->out, "the file to write, of a suffix of graphs")->required();
   app.add_option("--weights", given->weights, "its parameters; without, those of a new network");
+  app.add_option("--strip-prefix", given->prefix,
+                 "what names of weights begin with in the file alone, as bert.");
+  app.add_flag("--with-others", given->others,
+               "the file may have tensors that the network has not, as heads and masks");
   app.add_option("--classes", given->classes, "of the last layer, in place of the published number")
       ->check(AtLeast(1));
   app.add_flag("--any-batch", given->any_batch, "batches of any size, where the format can");
@@ -136,7 +154,7 @@ FIRN_SUBCOMMAND(zoo, export, "Writes a network as a graph: .onnx, .firn, .nnp") 
     zoo::Call(*net, inputs);  // sizes that are left to the first input
     std::string report;
     if (!given->weights.empty()) {
-      report = net->LoadStateDict(io::Load(given->weights), {.source = given->weights}).ToString();
+      report = LoadWeights(*net, given->weights, given->prefix, given->others);
     }
     const StaticGraph graph =
         Freeze([&](const std::vector<Tensor>& in) { return zoo::Call(*net, in); }, inputs);
