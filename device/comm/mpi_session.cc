@@ -1,6 +1,5 @@
 #include "firn/device/comm/mpi_session.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "firn/device/comm/fork_count.h"
 #include "firn/device/comm/mpi_process.h"
 #include "firn/device/status_macros.h"
 
@@ -42,16 +42,6 @@ constexpr absl::Duration kYield = absl::Milliseconds(5);
 // MPI keeps what is on its way when something fails, and cannot be begun again.
 std::atomic<bool> has_failed = false;
 
-// Grows in each child of fork(). Asking the system whose process this is takes longer than all the
-// rest of a small call.
-std::atomic<int> forks = 0;
-
-bool NoticesForks() {
-  static const bool notices =
-      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
-  return notices;
-}
-
 template <class Abi>
 void StopMoverOf(void* session) {
   static_cast<MpiSession<Abi>*>(session)->StopMoving();
@@ -65,7 +55,7 @@ MpiSession<Abi>::MpiSession(const MpiApi<Abi>& api, absl::Duration timeout)
       timeout_(timeout),
       exceptions_(std::uncaught_exceptions()),
       process_(getpid()),
-      forks_(NoticesForks() ? forks.load() : -1),
+      forks_(ForkCount()),
       notes_(api.world) {}
 
 template <class Abi>
@@ -219,7 +209,7 @@ void MpiSession<Abi>::Fail(const absl::Status& why) {
 
 template <class Abi>
 absl::Status MpiSession<Abi>::CheckProcess() const {
-  if (forks.load(std::memory_order_relaxed) == forks_) return absl::OkStatus();
+  if (forks_ >= 0 && ForkCount() == forks_) return absl::OkStatus();
   FIRN_RETURN_IF(getpid() != process_,
                  FailedPrecondition("the ranks are those of process ", process_,
                                     ", of which this one is a child (fork)"));

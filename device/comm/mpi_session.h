@@ -125,7 +125,7 @@ class MpiSession {
   const absl::Duration timeout_;
   const int exceptions_;  // on their way when this was made
   const pid_t process_;
-  const int forks_;  // of processes before this one, as CheckProcess counts them; -1: nobody does
+  const int forks_;  // ForkCount() of this process
   int rank_ = 0, size_ = 1;
   bool ends_mpi_ = false;
   bool any_thread_ = false;  // whether others than the first may call MPI, one at a time

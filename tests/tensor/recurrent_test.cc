@@ -24,68 +24,18 @@
 #include "firn/tensor/ops/recurrent/sequence.h"
 #include "firn/tensor/rng.h"
 #include "tests/error_of.h"
+#include "tests/tensor/recurrent_kinds.h"
 
 namespace firn {
 namespace {
 
+using testing::Draw;
+using testing::DrawWeights;
+using testing::ExpectSame;
 using ::testing::HasSubstr;
-
-constexpr int64_t kGates[] = {1, 3, 4};  // rnn, gru, lstm
-
-Tensor Draw(const Shape& shape) { return Mul(Randn(shape), Full({}, 0.3)); }
-
-std::vector<RecurrentWeights> DrawWeights(int64_t gates, int64_t in, int64_t hidden,
-                                          int64_t directions = 1) {
-  std::vector<RecurrentWeights> all;
-  for (int64_t i = 0; i < directions; ++i) {
-    all.push_back({Draw({gates * hidden, in}), Draw({gates * hidden, hidden}),
-                   Draw({gates * hidden}), Draw({gates * hidden})});
-  }
-  return all;
-}
-
-// y and the states of the kind with so many gates.
-template <class X>
-std::vector<Tensor> RunKind(int64_t gates, const X& x, const std::vector<RecurrentWeights>& weights,
-                            const std::vector<Tensor>& initial = {{}, {}},
-                            const RecurrentOptions& o = {}) {
-  const auto data = [](const auto& y) -> Tensor {
-    if constexpr (requires { y.data; }) {
-      return y.data;
-    } else {
-      return y;
-    }
-  };
-  if (gates == 4) {
-    const auto r = Lstm(x, {initial[0], initial[1]}, weights, o);
-    return {data(r.y), r.state.h, r.state.c};
-  }
-  if (gates == 3) {
-    const auto r = Gru(x, initial[0], weights, o);
-    return {data(r.y), r.h_n};
-  }
-  const auto r = Rnn(x, initial[0], weights, o);
-  return {data(r.y), r.h_n};
-}
-
-void ExpectSame(const std::vector<Tensor>& got, const std::vector<Tensor>& want, double atol) {
-  ASSERT_EQ(got.size(), want.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    ASSERT_EQ(got[i].shape(), want[i].shape()) << i;
-    if (got[i].num_elements() == 0) continue;
-    const Tensor difference = Max(Flatten(Abs(Sub(got[i], want[i]))));
-    EXPECT_LE(difference.Item<double>(), atol) << "result " << i;
-  }
-}
-
-class Threads {
- public:
-  explicit Threads(int n) : before_(NumThreads()) { SetNumThreads(n); }
-  ~Threads() { SetNumThreads(before_); }
-
- private:
-  const int before_;
-};
+using testing::kGates;
+using testing::RunKind;
+using testing::Threads;
 
 TEST(RecurrentTest, ThreadsShareSequencesOrUnitsAndGiveTheSameBits) {
   ManualSeed(1);
@@ -292,95 +242,6 @@ TEST(SequenceTest, PackingByLengthsIsRefusedInACaptureByName) {
                 return PadPackedSequence({.data = Flatten(t, 0, 1), .batch_sizes = {2, 2, 2}}).x;
               }),
               HasSubstr("pad_packed_sequence" + why));
-}
-
-// Results of a layer in bfloat16 and in f32, of weights and sequences that are bfloat16.
-void ExpectRoundedOnce(int64_t gates, int64_t steps, int64_t batch, int64_t in, int64_t hidden,
-                       double scale) {
-  const auto half = [](const Tensor& t) { return t.To(DType::kBF16); };
-  const auto small = [&](const Tensor& t) { return half(Mul(t, Full({}, scale))).To(DType::kF32); };
-  const RecurrentWeights drawn = DrawWeights(gates, in, hidden)[0];
-  const RecurrentWeights wide = {small(drawn.w_ih), small(drawn.w_hh), small(drawn.b_ih),
-                                 small(drawn.b_hh)};
-  const Tensor x = half(Randn({steps, batch, in})).To(DType::kF32);
-  const std::vector<Tensor> want = RunKind(gates, x, {wide});
-  const std::vector<Tensor> got = RunKind(
-      gates, half(x), {{half(wide.w_ih), half(wide.w_hh), half(wide.b_ih), half(wide.b_hh)}});
-  for (size_t i = 0; i < want.size(); ++i) {
-    const Tensor difference = Abs(Sub(got[i].To(DType::kF32), want[i]));
-    const Tensor rounding = Add(Mul(Abs(want[i]), Full({}, 1.0 / 256)), Full({}, 2e-6));
-    EXPECT_LE(Max(Flatten(Sub(difference, rounding))).Item<double>(), 0)
-        << gates << " gates, " << in << " to " << hidden << ", result " << i;
-  }
-}
-
-// More rows and a longer inner direction than are multiplied at once by tiles of bfloat16; the
-// rounding of states at each step would be 2^-9 of them.
-TEST(RecurrentTest, Bfloat16LosesNoMoreThanItsResultsAreRounded) {
-  ManualSeed(7);
-  for (const int64_t gates : kGates) ExpectRoundedOnce(gates, 6, 37, 40, 288, 0.1);
-}
-
-// Rows and units that fill no tile, rows for one tile alone, sums of sequences that come before the
-// steps, gates that are written past the caches, and states that are too long for one go.
-TEST(RecurrentTest, LstmInBfloat16IsRoundedOnceAtEverySize) {
-  ManualSeed(8);
-  ExpectRoundedOnce(4, 5, 35, 24, 20, 0.2);
-  ExpectRoundedOnce(4, 3, 7, 17, 39, 0.2);
-  ExpectRoundedOnce(4, 3, 33, 520, 200, 0.05);
-  ExpectRoundedOnce(4, 64, 32, 48, 256, 0.1);
-  ExpectRoundedOnce(4, 2, 5, 24, 530, 0.1);
-}
-
-// Products by tiles and, of a single gate, others. Of one step, sums that are small beside the
-// largest are of products of which each keeps 2^-17 of its factors; of several steps and of an rnn
-// the gradient reads states, which were rounded at each step.
-TEST(RecurrentTest, GradientsInBfloat16LoseNoMoreThanTheyAreRounded) {
-  ManualSeed(10);
-  const auto half = [](const Tensor& t) { return t.To(DType::kBF16); };
-  for (const int64_t gates : kGates) {
-    for (const int64_t steps : {1, 3}) {
-      const RecurrentWeights drawn = DrawWeights(gates, 72, 96)[0];
-      const std::vector<Tensor> given = {half(Draw({steps, 80, 72})), half(Draw({1, 80, 96})),
-                                         half(Mul(drawn.w_ih, Full({}, 0.3))),
-                                         half(Mul(drawn.w_hh, Full({}, 0.3))), half(drawn.b_hh)};
-      const Tensor seed = half(Randn({steps, 80, 96}));
-      const auto gradients = [&](DType dtype) {
-        std::vector<Tensor> in;
-        for (const Tensor& t : given) in.push_back(t.To(dtype).Detach().SetRequiresGrad());
-        const std::vector<Tensor> y =
-            RunKind(gates, in[0], {{in[2], in[3], {}, in[4]}}, {in[1], Zeros({1, 80, 96}, dtype)});
-        return Grad({y[0]}, in, {.seeds = {seed.To(dtype)}});
-      };
-      const std::vector<Tensor> got = gradients(DType::kBF16), want = gradients(DType::kF32);
-      for (size_t i = 0; i < want.size(); ++i) {
-        const bool of_states = steps > 1 || gates == 1;
-        const double share = of_states ? static_cast<double>(steps + 1) / 256 : 0x1p-15;
-        const double small = share * Max(Flatten(Abs(want[i]))).Item<double>();
-        const Tensor difference = Abs(Sub(got[i].To(DType::kF32), want[i]));
-        const Tensor rounding = Add(Mul(Abs(want[i]), Full({}, 1.0 / 256)), Full({}, small));
-        EXPECT_LE(Max(Flatten(Sub(difference, rounding))).Item<double>(), 0)
-            << gates << " gates, " << steps << " steps, gradient " << i;
-      }
-    }
-  }
-}
-
-TEST(RecurrentTest, LstmInBfloat16GivesTheSameBitsOnEveryThread) {
-  ManualSeed(9);
-  for (const auto& [batch, hidden] : {std::pair(40, 48), std::pair(6, 200)}) {
-    const auto half = [](const Tensor& t) { return t.To(DType::kBF16); };
-    const RecurrentWeights w = DrawWeights(4, 33, hidden)[0];
-    const RecurrentWeights halves = {half(w.w_ih), half(w.w_hh), half(w.b_ih), half(w.b_hh)};
-    const Tensor x = half(Draw({9, batch, 33}));
-    std::vector<Tensor> want;
-    for (const int threads : {1, 2, 3}) {
-      const Threads scope(threads);
-      const std::vector<Tensor> got = RunKind(4, x, {halves});
-      if (want.empty()) want = got;
-      ExpectSame(got, want, 0);
-    }
-  }
 }
 
 TEST(RecurrentTest, LargeSumsOfAnLstmSaturate) {

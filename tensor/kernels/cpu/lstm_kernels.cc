@@ -13,6 +13,7 @@
 
 #include "firn/device/macros.h"
 #include "firn/tensor/kernels/cpu/lstm_steps.h"
+#include "firn/tensor/kernels/cpu/recurrent_gradient.h"
 #include "firn/tensor/kernels/cpu/recurrent_layer.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/math.h"

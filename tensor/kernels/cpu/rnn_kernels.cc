@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/recurrent_gradient.h"
 #include "firn/tensor/kernels/cpu/recurrent_layer.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/math.h"

@@ -1,0 +1,13 @@
+#ifndef FIRN_DEVICE_COMM_FORK_COUNT_H_
+#define FIRN_DEVICE_COMM_FORK_COUNT_H_
+
+namespace firn::comm {
+
+// How many calls of fork() made this process, counted from the first call of this function on; -1
+// where the system does not tell. Asking it whose process this is (getpid) takes longer than all
+// the rest of a small collective.
+int ForkCount();
+
+}  // namespace firn::comm
+
+#endif  // FIRN_DEVICE_COMM_FORK_COUNT_H_
