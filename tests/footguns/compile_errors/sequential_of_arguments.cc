@@ -1,5 +1,4 @@
-// error: a Sequential makes its layers itself: write nn::New<nn::Linear>({.out = 10}), not
-// nn::Linear({.out = 10})
+// error: write nn::New<nn::Linear>({.out = 10})
 #include "firn/nn/activation.h"
 #include "firn/nn/linear.h"
 #include "firn/nn/sequential.h"
@@ -8,7 +7,7 @@ using namespace firn;
 
 void Make() {
 #ifdef MISTAKE
-  nn::Sequential net(nn::Linear({.out = 10}), nn::Relu());
+  nn::Sequential net(nn::Linear({.out = 10}), nn::New<nn::Relu>());
 #else
   nn::Sequential net({nn::New<nn::Linear>({.out = 10}), nn::New<nn::Relu>()});
 #endif
