@@ -36,7 +36,7 @@ slowness=100  # in percent of two cores that do nothing else
 
 first_build() {
   echo "the first build took $1 s"
-  (($1 > 170)) && slowness=$(($1 * 100 / 170))
+  (($1 > 70)) && slowness=$(($1 * 100 / 70))
   return 0
 }
 
