@@ -32,6 +32,17 @@ nn::ConvOptions DenseOf(int64_t in, int64_t out) {
 
 }  // namespace
 
+nn::ConvOptions PaddedConv(int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                           int64_t groups) {
+  return {.in = in,
+          .out = out,
+          .kernel = kernel,
+          .stride = stride,
+          .padding = kernel / 2,
+          .groups = groups,
+          .bias = false};
+}
+
 ConvNorm::ConvNorm(const Options& options)
     : LayerWithOptions(options),
       conv_(Add<nn::Conv2d>("0", ConvOf(options))),

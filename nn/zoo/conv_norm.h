@@ -15,6 +15,11 @@
 
 namespace firn::zoo {
 
+// A convolution without bias whose padding is half the kernel, so that stride 1 keeps the size of
+// odd kernels.
+nn::ConvOptions PaddedConv(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1,
+                           int64_t groups = 1);
+
 // Null: x itself.
 using ActivationFunction = Tensor (*)(const Tensor& x);
 

@@ -14,17 +14,6 @@
 namespace firn::zoo {
 namespace {
 
-nn::ConvOptions ConvOf(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1,
-                       int64_t groups = 1) {
-  return {.in = in,
-          .out = out,
-          .kernel = kernel,
-          .stride = stride,
-          .padding = kernel / 2,
-          .groups = groups,
-          .bias = false};
-}
-
 nn::BatchNormOptions NormOf(int64_t channels, bool relu) {
   return {.channels = channels,
           .activation = relu ? FusedActivation::kRelu : FusedActivation::kNone};
@@ -43,8 +32,8 @@ SenetOptions Checked(const SenetOptions& options) {
 }
 
 std::vector<nn::LayerSpec> Stem(bool deep) {
-  std::vector<nn::ConvOptions> convs = {ConvOf(3, 64, 7, 2)};
-  if (deep) convs = {ConvOf(3, 64, 3, 2), ConvOf(64, 64, 3), ConvOf(64, 128, 3)};
+  std::vector<nn::ConvOptions> convs = {PaddedConv(3, 64, 7, 2)};
+  if (deep) convs = {PaddedConv(3, 64, 3, 2), PaddedConv(64, 64, 3), PaddedConv(64, 128, 3)};
   std::vector<nn::LayerSpec> layers;
   for (size_t i = 0; i < convs.size(); ++i) {
     layers.push_back({absl::StrCat("conv", i + 1), nn::New<nn::Conv2d>(convs[i])});
@@ -63,18 +52,18 @@ SenetUnit::SenetUnit(const Options& options)
                                                  .squeezed = options.out() / options.reduction})) {
   const int64_t width = options.width, out = options.out();
   if (options.groups == 1) {
-    AddConv(ConvOf(options.in, width, 1, options.stride));
-    AddConv(ConvOf(width, width, 3));
-    AddConv(ConvOf(width, out, 1));
+    AddConv(PaddedConv(options.in, width, 1, options.stride));
+    AddConv(PaddedConv(width, width, 3));
+    AddConv(PaddedConv(width, out, 1));
   } else {
-    AddConv(ConvOf(options.in, 2 * width, 1));
-    AddConv(ConvOf(2 * width, out, 3, options.stride, options.groups));
-    AddConv(ConvOf(out, out, 1));
+    AddConv(PaddedConv(options.in, 2 * width, 1));
+    AddConv(PaddedConv(2 * width, out, 3, options.stride, options.groups));
+    AddConv(PaddedConv(out, out, 1));
   }
   if (options.stride != 1 || options.in != out) {
     downsample_ = &Add<nn::Sequential>(
         "downsample",
-        {nn::New<nn::Conv2d>(ConvOf(options.in, out, options.shortcut_kernel, options.stride)),
+        {nn::New<nn::Conv2d>(PaddedConv(options.in, out, options.shortcut_kernel, options.stride)),
          nn::New<nn::BatchNorm2d>({.channels = out})});
   }
 }

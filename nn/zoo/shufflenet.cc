@@ -10,6 +10,7 @@
 #include "firn/nn/batch_norm.h"
 #include "firn/nn/conv.h"
 #include "firn/nn/linear.h"
+#include "firn/nn/zoo/conv_norm.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops/activation/rectifiers.h"
@@ -24,17 +25,6 @@ namespace {
 
 using Layers = std::vector<nn::LayerSpec>;
 
-// 1x1 and 3x3 keep the size with stride 1.
-nn::ConvOptions ConvOf(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t groups) {
-  return {.in = in,
-          .out = out,
-          .kernel = kernel,
-          .stride = stride,
-          .padding = kernel / 2,
-          .groups = groups,
-          .bias = false};
-}
-
 void AddNormed(Layers& layers, int at, const nn::ConvOptions& conv, FusedActivation activation) {
   layers.emplace_back(absl::StrCat(at), nn::New<nn::Conv2d>(conv));
   layers.emplace_back(absl::StrCat(at + 1),
@@ -44,22 +34,22 @@ void AddNormed(Layers& layers, int at, const nn::ConvOptions& conv, FusedActivat
 Layers Narrow(const ShufflenetUnitOptions& o) {
   const int64_t inner = o.out / 4;
   Layers layers;
-  AddNormed(layers, 0, ConvOf(o.in, inner, 1, 1, o.in_groups), FusedActivation::kRelu);
-  AddNormed(layers, 3, ConvOf(inner, inner, 3, o.stride, inner), FusedActivation::kNone);
+  AddNormed(layers, 0, PaddedConv(o.in, inner, 1, 1, o.in_groups), FusedActivation::kRelu);
+  AddNormed(layers, 3, PaddedConv(inner, inner, 3, o.stride, inner), FusedActivation::kNone);
   return layers;
 }
 
 Layers Wide(const ShufflenetUnitOptions& o) {
   const bool beside = o.stride != 1;
   Layers layers;
-  AddNormed(layers, 0, ConvOf(o.out / 4, beside ? o.out - o.in : o.out, 1, 1, o.out_groups),
+  AddNormed(layers, 0, PaddedConv(o.out / 4, beside ? o.out - o.in : o.out, 1, 1, o.out_groups),
             beside ? FusedActivation::kRelu : FusedActivation::kNone);
   return layers;
 }
 
 Layers Stem(int64_t out) {
   Layers layers;
-  AddNormed(layers, 0, ConvOf(3, out, 3, 2, 1), FusedActivation::kRelu);
+  AddNormed(layers, 0, PaddedConv(3, out, 3, 2, 1), FusedActivation::kRelu);
   return layers;
 }
 
