@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "firn/device/status_fwd.h"
 #include "firn/optim/optimizer.h"
 
 namespace firn::comm {

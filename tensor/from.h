@@ -58,8 +58,9 @@ void CheckRowSize(size_t size, size_t first);
 // A 2-D tensor of rows of equal length: FromValues({{1.f, 2.f}, {3.f, 4.f}}). Throws otherwise.
 template <class T>
 Tensor FromValues(std::initializer_list<std::initializer_list<T>> rows) {
+  if (rows.size() == 0) return FromVector(std::vector<T>());  // FromValues<float>({})
   std::vector<T> values;
-  const size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
+  const size_t columns = rows.begin()->size();
   for (const auto& row : rows) {
     inner::internal::CheckRowSize(row.size(), columns);
     values.insert(values.end(), row.begin(), row.end());

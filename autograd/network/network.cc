@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/network/definition.h"
@@ -64,7 +65,15 @@ class Network::Programs {
     if (auto found = Find(key, in)) return found;
     const auto program = std::make_shared<const autograd::Program>(bind());
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (entries_.size() == kMostPrograms) entries_.pop_back();
+    // Another thread may have bound the same meanwhile: the newer one takes its place.
+    const auto same = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return entry.key == key && entry.program->elements.empty() && program->elements.empty();
+    });
+    if (same != entries_.end()) {
+      entries_.erase(same);
+    } else if (entries_.size() == kMostPrograms) {
+      entries_.pop_back();
+    }
     entries_.insert(entries_.begin(), Entry{std::move(key), program});
     return program;
   }
@@ -77,13 +86,22 @@ class Network::Programs {
 
   std::shared_ptr<const autograd::Program> Find(const std::vector<int64_t>& key,
                                                 absl::Span<const Tensor> in) {
+    absl::InlinedVector<std::shared_ptr<const autograd::Program>, kMostPrograms> alike;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (const Entry& entry : entries_) {
+        if (entry.key == key) alike.push_back(entry.program);
+      }
+    }
+    // Looking at elements may wait for a device, for which no other thread waits.
+    const auto found = std::find_if(alike.begin(), alike.end(),
+                                    [&](const auto& program) { return program->HoldsFor(in); });
+    if (found == alike.end()) return nullptr;
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-      return entry.key == key && entry.program->HoldsFor(in);
-    });
-    if (found == entries_.end()) return nullptr;
-    std::rotate(entries_.begin(), found, found + 1);
-    return entries_.front().program;
+    const auto at = std::find_if(entries_.begin(), entries_.end(),
+                                 [&](const Entry& entry) { return entry.program == *found; });
+    if (at != entries_.end()) std::rotate(entries_.begin(), at, at + 1);
+    return *found;
   }
 
   std::mutex mutex_;

@@ -32,7 +32,8 @@ struct Program;
 // few are remembered.
 //
 // Copies are one network with the same parameters. Several threads may call it at once while none
-// changes its parameters; each may want SetNumThreads(1).
+// changes its parameters, as calls do where the file's functions write into them (NNabla's batch
+// statistics, Assign); each may want SetNumThreads(1).
 class Network {
  public:
   Network() = default;  // empty: throws when called

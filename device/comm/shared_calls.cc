@@ -287,8 +287,9 @@ absl::StatusOr<bool> SharedCalls::CombineNext() {
 }
 
 bool SharedCalls::PutNext() {
+  if (put_ == rounds_) return false;  // without a look at what other ranks write
   const uint64_t round = RoundOf(put_), combined = Least(&RankState::combined);
-  if (put_ == rounds_ || round >= combined + depth_) return false;
+  if (round >= combined + depth_) return false;
   RankState& mine = state(rank_);
   mine.put_at[round % depth_] = FreePlace(put_until_, round, combined);
   Put(put_++);

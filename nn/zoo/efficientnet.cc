@@ -40,7 +40,7 @@ nn::LayerSpec ConvOf(int64_t in, int64_t out, int64_t kernel, int64_t stride,
 InvertedResidualOptions UnitOf(const EfficientnetStage& stage, int64_t in,
                                const EfficientnetOptions& o) {
   return {.in = in,
-          .expanded = RoundChannels(static_cast<double>(in * stage.expansion)),
+          .expanded = RoundChannels(static_cast<double>(in) * static_cast<double>(stage.expansion)),
           .out = Wide(stage.channels, o),
           .kernel = stage.kernel,
           .stride = stage.stride,

@@ -73,7 +73,8 @@ ShufflenetOptions Checked(const ShufflenetOptions& o) {
   const std::vector<int64_t>& c = o.channels;
   bool right = o.groups > 0 && c.size() == 4 && c[0] > 0;
   for (size_t i = 1; right && i < c.size(); ++i) {
-    right = c[i] > c[i - 1] && c[i] % (4 * o.groups) == 0 && (c[i] - c[i - 1]) % o.groups == 0;
+    right = c[i] > c[i - 1] && c[i] % 4 == 0 && c[i] / 4 % o.groups == 0 &&
+            (c[i] - c[i - 1]) % o.groups == 0;
   }
   if (!right) {
     RaiseStatus(InvalidArgument("expected four growing numbers of channels, those of stages "

@@ -96,6 +96,7 @@ TEST(FromValuesTest, TakesRows) {
   EXPECT_EQ(x.shape(), Shape({2, 3}));
   EXPECT_EQ(x.ToVector<float>(), (std::vector<float>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(FromValues<int64_t>({{1, 2}, {3, 4}}).dtype(), DType::kI64);
+  EXPECT_EQ(FromValues<float>({}).shape(), Shape({0}));
   try {
     FromValues({{1.f, 2.f}, {3.f}});
     FAIL();

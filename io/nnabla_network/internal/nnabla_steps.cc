@@ -1,6 +1,7 @@
 #include "firn/io/nnabla_network/internal/nnabla_steps.h"
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -38,6 +39,8 @@ autograd::Lowering LookingOf(const NnablaOp& op, const nnabla::Function& functio
 // capture finds rather than makes.
 Tensor CountOf(Tensor* count, In in) {
   const Device device = in[0].device();
+  static std::mutex mutex;  // calls on several threads have one count
+  const std::lock_guard<std::mutex> lock(mutex);
   if (!count->defined() || count->device() != device) {
     const NoCaptureScope no_capture;
     *count = count->defined() ? ToDevice(*count, device) : Zeros({1}, DType::kI64, device);

@@ -189,7 +189,8 @@ int InferNnp(const NnpInference& asked, Terminal& terminal) {
     const std::string path = absl::StrCat(asked.output, "_", i, ".bin");
     const std::string bytes(reinterpret_cast<const char*>(sample.data()),
                             sample.size() * sizeof(float));
-    RaiseIfError(inner::internal::ReplaceFile(path, bytes), "infer");
+    RaiseIfError(inner::internal::ReplaceFile(path, bytes, inner::internal::WaitFor::kNothing),
+                 "infer");
     value["outputs"].push_back(path);
     absl::StrAppend(&text, path, "\n");
   }
