@@ -51,8 +51,9 @@ struct ShardedOptions {
 // is left out on all. Clip gradients before, where they are averaged already.
 //
 // Parameters lie on one device, each rank's on its own: what lies on CUDA devices is exchanged
-// there by NCCL, as DataParallel's gradients. Each step there waits once for the device, to read
-// the learning rates that the ranks compare. Not within captured functions. Thread-compatible.
+// there by NCCL, as DataParallel's gradients. Each step there waits for the device once a group,
+// to read the learning rates that the ranks compare, and once for `skip`. Not within captured
+// functions. Thread-compatible.
 class ShardedOptimizer : public Optimizer {
  public:
   // Takes the optimizer's parameters and options over. The communicator must outlive this. Throws

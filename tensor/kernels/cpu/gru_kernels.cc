@@ -155,7 +155,7 @@ struct GradScratch {
         before(scratch.Take<T>(GradProducts<T>::BeforeSize(attrs, s.rows, s.hidden))),
         dgx(scratch.Take<T>(s.rows * Step(s))),
         dgh(scratch.Take<T>(s.rows * Step(s))),
-        products(s.rows, kGates * s.hidden, std::max(s.in, s.hidden), s.in, s.tiles, scratch) {}
+        products(s.rows, kGates * s.hidden, s.hidden, s.in, s.tiles, scratch) {}
   static int64_t Step(const Sizes& s) { return GradProducts<T>::RowStep(kGates * s.hidden); }
 };
 

@@ -148,7 +148,7 @@ struct GradScratch {
         weights(scratch.Take<T>(Panels<T>::Size(s.back()))),
         before(scratch.Take<T>(GradProducts<T>::BeforeSize(attrs, s.rows, s.state))),
         dgates(scratch.Take<T>(s.rows * Step(s))),
-        products(s.rows, kGates * s.hidden, std::max(in, s.state), in, s.tiles, scratch) {
+        products(s.rows, kGates * s.hidden, s.state, in, s.tiles, scratch) {
     if (!s.projected) return;
     projection = scratch.Take<T>(Panels<T>::Size(s.projection_back()));
     dh = scratch.Take<T>(s.rows * s.state);

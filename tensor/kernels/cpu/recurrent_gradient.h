@@ -30,17 +30,18 @@ class GradProducts {
     constexpr int64_t kLine = 64 / sizeof(T);
     return gates % (16 * kLine) == 0 ? gates + kLine : gates;
   }
-  // `most`: of the widths that Weight is called for. `tiles`: numbers other than the gates'
-  // gradients are bfloat16, and multiplied by AMX. Requires RecurrentTiles().
-  GradProducts(int64_t rows, int64_t gates, int64_t most, int64_t in, bool tiles,
+  // `state`, `in`: the widths that weights are multiplied for; narrower ones may take more room.
+  // `tiles`: numbers other than the gates' gradients are bfloat16, and multiplied by AMX. Requires
+  // RecurrentTiles().
+  GradProducts(int64_t rows, int64_t gates, int64_t state, int64_t in, bool tiles,
                RecurrentScratch& scratch)
       : rows_(rows),
         gates_(gates),
         in_(in),
         tiles_(tiles),
-        transposed_(scratch.Take<T>(tiles ? 0 : gates * most)) {
+        transposed_(scratch.Take<T>(tiles ? 0 : gates * std::max(state, in))) {
     const size_t bytes = std::max(
-        {Workspace(WeightShape(most)), Workspace(WeightShape(in)), Workspace(InputShape())});
+        {Workspace(WeightShape(state)), Workspace(WeightShape(in)), Workspace(InputShape())});
     gemm_ = scratch.Take<char>(static_cast<int64_t>(bytes));
   }
   // dw [gates, width] = dgates^T x, of rows of x that are `width` long.

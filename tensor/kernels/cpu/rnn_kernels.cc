@@ -115,7 +115,7 @@ struct GradScratch {
         weights(scratch.Take<T>(Panels<T>::Size(s.back()))),
         before(scratch.Take<T>(GradProducts<T>::BeforeSize(attrs, s.rows, s.hidden))),
         dsums(scratch.Take<T>(s.rows * Step(s))),
-        products(s.rows, s.hidden, std::max(s.in, s.hidden), s.in, s.tiles, scratch) {}
+        products(s.rows, s.hidden, s.hidden, s.in, s.tiles, scratch) {}
   static int64_t Step(const Sizes& s) { return GradProducts<T>::RowStep(s.hidden); }
 };
 

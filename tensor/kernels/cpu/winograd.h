@@ -10,8 +10,8 @@ namespace firn {
 
 /// Winograd convolution in float32, F(4x4,3x3) and F(2x2,5x5): 36 multiplications per 4x4 (2x2)
 /// outputs and channel pair where the direct method needs 144 (100) (Lavin & Gray, "Fast Algorithms
-/// for Convolutional Neural Networks", 2016). The price is rounding: about 1.3e-6 of the largest
-/// output instead of 4e-7 (tests/tensor/precision_test.cc).
+/// for Convolutional Neural Networks", 2016). The price is rounding: at most 2.5e-6 of the
+/// largest output, where the direct method leaves 4e-7 to 7e-7 (tests/tensor/precision_test.cc).
 ///
 /// Activations (x, y, dx, dy) are channel-blocked, [n][C / B][height][width][B] with
 /// B = kChannelBlock, and aligned to 64 bytes. Weights (weight, dweight) are plain

@@ -48,7 +48,7 @@ using Conv3dOptions = ConvOptions;
 // y: [n, out, (h + 2p - d (kh - 1) - 1) / s + 1, ...]
 // x may lack its batch, as y then does: [in, h, w]. Throws firn::Error for any other rank, and for
 // options of more than two numbers.
-// f32 may use the Winograd transform, which rounds to about 1e-5 of the largest result.
+// f32 may use the Winograd transform, which rounds to about 2e-6 of the largest result.
 Tensor Conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               const Conv2dOptions& options = {});
 
