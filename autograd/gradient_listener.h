@@ -21,8 +21,9 @@ class GradientListener {
   // Before the pass finds anything, once for each listener of leaves that its roots were computed
   // from: by what the seeds of all roots are multiplied, so that the pass differentiates its roots
   // times that. Every gradient of the pass has it then, also what goes by operations that exchange
-  // something with other processes. 0 makes the seeds zeros. Empty: this listener asks for nothing.
-  // A pass throws InvalidArgument where two listeners ask for different numbers.
+  // something with other processes. 0 makes zeros of the seeds and of the gradients that Ready
+  // gets. An empty answer: this listener asks for nothing. Where two listeners ask for different
+  // numbers, the pass cancels both and throws InvalidArgument.
   virtual std::optional<double> Weight() { return {}; }
   // The pass has found the gradient of `leaf`, hooks included, while it goes on with what lies
   // before. What is left in `grad` (of the leaf's spec; undefined: nothing) is added to grad() when
@@ -34,7 +35,8 @@ class GradientListener {
   // The pass has found all gradients, and no grad() has changed. After it throws none has either;
   // what can still fail is memory for adding.
   virtual void Finish() = 0;
-  // The pass has failed after a Ready, and no grad() has changed.
+  // The pass has failed after a Ready, or since listeners ask for different weights, and no grad()
+  // has changed.
   virtual void Cancel() noexcept = 0;
 };
 

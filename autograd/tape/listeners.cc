@@ -38,7 +38,7 @@ std::vector<ListenedLeaf> ListenedLeaves(absl::Span<Node* const> roots) {
   return leaves;
 }
 
-void WeighSeeds(absl::Span<const ListenedLeaf> leaves, absl::Span<const Tensor> leaf_roots,
+bool WeighSeeds(absl::Span<const ListenedLeaf> leaves, absl::Span<const Tensor> leaf_roots,
                 absl::Span<Tensor* const> seeds) {
   std::vector<GradientListener*> asked;
   std::optional<double> weight;
@@ -48,6 +48,7 @@ void WeighSeeds(absl::Span<const ListenedLeaf> leaves, absl::Span<const Tensor> 
     const std::optional<double> own = listener->Weight();
     if (!own) return;
     if (weight && *weight != *own) {
+      for (GradientListener* const l : asked) l->Cancel();
       RaiseStatus(InvalidArgument("listeners of one pass weigh it by ", *weight, " and by ", *own),
                   "backward");
     }
@@ -55,12 +56,13 @@ void WeighSeeds(absl::Span<const ListenedLeaf> leaves, absl::Span<const Tensor> 
   };
   for (const ListenedLeaf& leaf : leaves) ask(leaf.listener);
   for (const Tensor& leaf : leaf_roots) ask(GradientListenerOf(leaf));
-  if (weight.value_or(1) == 1) return;
+  if (weight.value_or(1) == 1) return false;
   for (Tensor* const seed : seeds) {
     if (!seed->defined()) continue;
     *seed =
         *weight == 0 ? Zeros(seed->shape(), seed->dtype(), seed->device()) : Mul(*seed, *weight);
   }
+  return *weight == 0;
 }
 
 }  // namespace firn::autograd

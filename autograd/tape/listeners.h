@@ -22,8 +22,9 @@ struct ListenedLeaf {
 std::vector<ListenedLeaf> ListenedLeaves(absl::Span<Node* const> roots);
 
 // Multiplies the seeds of a pass by what its listeners ask for (GradientListener::Weight), who
-// listen to `leaves` or to roots that are leaves themselves.
-void WeighSeeds(absl::Span<const ListenedLeaf> leaves, absl::Span<const Tensor> leaf_roots,
+// listen to `leaves` or to roots that are leaves themselves. Returns whether that is 0: what such a
+// pass finds is to be zeros, too, also where it passes an infinity and finds a NaN.
+bool WeighSeeds(absl::Span<const ListenedLeaf> leaves, absl::Span<const Tensor> leaf_roots,
                 absl::Span<Tensor* const> seeds);
 
 }  // namespace firn::autograd

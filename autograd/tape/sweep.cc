@@ -16,6 +16,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/ops/shape/copies.h"
@@ -109,9 +110,7 @@ Tensor Settled(Tensor grad) {
 
 Sweep::Sweep(const SweepOptions& options) : options_(options) {
   static std::atomic<uint32_t> last_id = 0;
-  do {
-    id_ = ++last_id;
-  } while (id_ == 0);
+  while ((id_ = ++last_id) == 0) continue;
 }
 
 // After an error some nodes still wait.
@@ -139,8 +138,7 @@ void Sweep::Deliver(const Edge& e, Tensor&& grad) {
     AddInto(leaves_[it->second].grad, std::move(grad));
     return;
   }
-  const uint32_t place = PlaceOf(*e.node);
-  AddInto(waiting_[place].grads[e.slot], std::move(grad));
+  AddInto(waiting_[PlaceOf(*e.node)].grads[e.slot], std::move(grad));
 }
 
 Tensor* Sweep::Delivered(const Edge& e) {
@@ -277,7 +275,7 @@ void Sweep::RunAndAnnounce() {
     seeds.push_back(&leaf.grad);
   }
   const std::vector<ListenedLeaf> order = ListenedLeaves(roots);
-  WeighSeeds(order, leaf_roots, seeds);
+  weighs_nothing_ = WeighSeeds(order, leaf_roots, seeds);
   auto next = order.begin();
   const auto announce_from = [&](uint64_t seq) {
     for (; next != order.end() && next->last_user > seq; ++next) {
@@ -310,6 +308,7 @@ void Sweep::Announce(Leaf& leaf, const std::shared_ptr<GradientListener>& listen
   if (std::find(told_.begin(), told_.end(), listener) == told_.end()) told_.push_back(listener);
   leaf.grad = Settled(std::move(leaf.grad));  // its own: the listener may write into it
   const TensorSpec spec = leaf.grad.spec();
+  if (weighs_nothing_) leaf.grad = Zeros(spec.shape, spec.dtype, spec.device);
   listener->Ready(leaf.tensor, leaf.grad);
   if (leaf.grad.defined() && (leaf.grad.shape() != spec.shape || leaf.grad.dtype() != spec.dtype ||
                               leaf.grad.device() != spec.device)) {

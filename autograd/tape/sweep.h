@@ -117,6 +117,7 @@ class Sweep {
   absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;
   std::vector<Leaf> leaves_;  // in order of arrival, so that additions happen in a fixed order
   std::vector<std::shared_ptr<GradientListener>> told_;  // of gradients, and not of their end
+  bool weighs_nothing_ = false;  // listeners make zeros of all gradients (WeighSeeds)
   Node::RetainedGradients retained_;
   absl::flat_hash_set<const Node*> useful_;  // lead to a target
   absl::flat_hash_set<const TensorImpl*> wanted_leaves_;

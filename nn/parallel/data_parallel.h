@@ -123,14 +123,16 @@ class DataParallel {
   // same on all ranks. The loss is then weighted by it, so that grad() is that of the mean over all
   // samples of all ranks, also through operations that ranks call together (SyncBatchNorm). What
   // the loss is multiplied by, samples * ranks / (samples of all), is rounded to the loss's dtype,
-  // and all that the pass finds has it: also what hooks see, and grad() of other leaves. 0: what
-  // this rank finds counts for nothing, as where it has run out of samples and goes through the
-  // network with others; rows that it gives to a SyncBatchNorm all the same are constants to them.
-  // Where a pass reaches the networks of two, the weights of one hold for both; where both have
-  // some that differ it throws InvalidArgument. All ranks call it before the same pass; it waits
-  // for none, unless a step was captured. That pass (or then this) throws InvalidArgument on all
-  // ranks for a number that is negative or not finite, naming the rank, and where all are 0.
-  // FailedPrecondition where the last pass was a run of a graph and should have been weighted.
+  // and all that the pass finds has it: also what hooks see, and grad() of other leaves. 0: this
+  // rank has run out of samples and goes through the network with others, and what it finds counts
+  // for nothing, a NaN included. Rows that it gives to a SyncBatchNorm all the same are constants
+  // to the other ranks, and must be finite. Where a pass reaches the networks of two, the weights
+  // of one hold for both; where both have some that differ it throws InvalidArgument, and what
+  // other ranks wait for ends, as they need not differ there. All ranks call it before the same
+  // pass; it waits for none, unless a step was captured. That pass (or then this) throws
+  // InvalidArgument on all ranks for a number that is negative or not finite, naming the rank, and
+  // where all are 0. FailedPrecondition where the last pass was a run of a graph and should have
+  // been weighted.
   void SetWeight(inner::Real samples);
 
   // Gives all ranks the buffers of rank 0, as before a checkpoint or a test: running statistics are

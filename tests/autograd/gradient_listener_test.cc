@@ -141,6 +141,8 @@ TEST_F(GradientListenerTest, WeighsByNothing) {
   const Tensor seed = Leaf({HUGE_VALF, 1}).Detach();
   Backward({Mul(leaf(0), leaf(1))}, {.seeds = {seed}});
   EXPECT_EQ(leaf(0).grad().ToVector<float>(), (Floats{0, 0}));
+  Sum(Mul(leaf(2), seed)).Backward();  // 0 times infinity on the way
+  EXPECT_EQ(leaf(2).grad().ToVector<float>(), (Floats{0, 0}));
 }
 
 TEST_F(GradientListenerTest, AgreesWithOthersOnTheWeight) {
@@ -154,7 +156,8 @@ TEST_F(GradientListenerTest, AgreesWithOthersOnTheWeight) {
   notes_->weight = 2;
   notes_->said.clear();
   ExpectContains(ErrorOf(pass), "listeners of one pass weigh it by ");
-  EXPECT_EQ(notes_->said, "");
+  EXPECT_EQ(notes_->said, "cancel ");
+  EXPECT_EQ(others->said, "0 finish cancel ");
   EXPECT_EQ(leaf(0).grad().ToVector<float>(), (Floats{15, 18}));
 }
 

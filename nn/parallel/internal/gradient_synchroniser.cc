@@ -75,10 +75,12 @@ void GradientSynchroniser::CheckFrozen() const {
 // A captured pass has none: Begin refuses them on all ranks.
 std::optional<double> GradientSynchroniser::Weight() {
   weights_.Take();
+  asked_ = true;
   return inner::ThisThread().capture == nullptr ? weights_.factor() : std::nullopt;
 }
 
 void GradientSynchroniser::Begin() {
+  asked_ = false;
   if (GradEnabled()) {
     RaiseStatus(Unimplemented("a pass that is recorded itself (create_graph) is not reduced"),
                 kWho);
@@ -132,7 +134,6 @@ void GradientSynchroniser::Ready(const Tensor& leaf, Tensor& grad) {
 
 Tensor GradientSynchroniser::Part(const Found& found) const {
   const Tensor& local = local_[found.leaf];
-  if (weights_.factor() == 0) return local;  // what was found may be no number
   return local.defined() ? Add(local, found.grad) : found.grad;
 }
 
@@ -249,8 +250,10 @@ std::vector<GradientSynchroniser::Found> GradientSynchroniser::Late() const {
 }
 
 void GradientSynchroniser::Cancel() noexcept {
-  if (!in_pass_) return;  // it did not begin, or all ranks know
-  if (synchronised_ && !alone()) {
+  // All ranks know of a pass that did not begin, unless this rank alone found weights that differ.
+  if (!in_pass_ && !asked_) return;
+  const bool reduces = in_pass_ ? synchronised_ : no_sync_ == 0;
+  if (reduces && !alone()) {
     try {
       comm_->Abort("its backward pass failed");
     } catch (...) {  // no memory for saying so: the others' timeout does
@@ -266,7 +269,7 @@ void GradientSynchroniser::Reset() noexcept {
   std::fill(here_.begin(), here_.end(), uint8_t{0});
   std::fill(used_.begin(), used_.end(), uint8_t{0});
   weights_.Reset();
-  in_pass_ = false;
+  in_pass_ = asked_ = false;
 }
 
 void GradientSynchroniser::DropLocal() {

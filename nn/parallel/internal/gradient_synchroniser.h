@@ -72,6 +72,7 @@ class GradientSynchroniser : public GradientListener {
   int no_sync_ = 0;                         // scopes
 
   // Facts of the pass that runs.
+  bool asked_ = false;  // for its weight, and it has not begun
   bool in_pass_ = false, synchronised_ = false, captured_ = false;
   std::vector<Found> found_;   // of its own, or to be written at the end
   std::vector<uint8_t> here_;  // by leaf: whether the pass has found a gradient

@@ -1,5 +1,6 @@
 // Ranks whose batches differ in size train as one process does that has all rows: networks that
 // exchange something within a pass, too.
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "firn/nn/parallel/data_parallel.h"
 #include "firn/optim/optimizers.h"
 #include "firn/tensor/operators.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/error_of.h"
 #include "tests/nn/parallel/on_ranks.h"
@@ -20,6 +22,7 @@ namespace {
 
 using nn::parallel::DataParallel;
 using testing::ErrorOf;
+using ::testing::MatchesRegex;
 using testing::Networks;
 using testing::NotingRank;
 using testing::OnRanks;
@@ -171,6 +174,39 @@ TEST(UnevenBatchesTest, OfTwoNetworksHaveOneWeight) {
     EXPECT_EQ(ErrorOf(both), c->rank() == 0
                                  ? "backward: listeners of one pass weigh it by 0.5 and by 1.5"
                                  : "backward: listeners of one pass weigh it by 1.5 and by 0.5");
+  });
+}
+
+// On the third rank the two weights are equal: it learns of the others' error at once.
+TEST(UnevenBatchesTest, OfTwoNetworksMayDifferOnSomeRanks) {
+  auto first = Networks<Weight>(3), second = Networks<Weight>(3);
+  OnRanks(3, [&](const Rank& c) {
+    Weight &a = *first[static_cast<size_t>(c->rank())],
+           &b = *second[static_cast<size_t>(c->rank())];
+    DataParallel of_a(a, c), of_b(b, c);
+    const int samples[] = {3, 1, 2};
+    of_a.SetWeight(samples[c->rank()]);
+    of_b.SetWeight(4 - samples[c->rank()]);
+    EXPECT_THAT(
+        ErrorOf([&] { Sum(a.w + b.w).Backward(); }),
+        MatchesRegex(c->rank() == 2 ? "data_parallel: rank [01] gave up: its backward pass failed"
+                                    : "backward: listeners of one pass weigh it by .*"));
+    EXPECT_FALSE(a.w.grad().defined());
+  });
+}
+
+// A rank without samples finds a NaN, and only one of two networks has weights.
+TEST(UnevenBatchesTest, KeepANanOfNoSamplesFromBothNetworks) {
+  auto first = Networks<Weight>(2), second = Networks<Weight>(2);
+  OnRanks(2, [&](const Rank& c) {
+    Weight &a = *first[static_cast<size_t>(c->rank())],
+           &b = *second[static_cast<size_t>(c->rank())];
+    DataParallel of_a(a, c), of_b(b, c);
+    const double mine = c->rank() == 0 ? 4 : std::nan("");
+    of_a.SetWeight(c->rank() == 0 ? 3 : 0);
+    Sum(a.w * mine + b.w * mine).Backward();
+    EXPECT_EQ(a.w.grad().Item<double>(), 4);
+    EXPECT_EQ(b.w.grad().Item<double>(), 4);
   });
 }
 
