@@ -87,9 +87,9 @@ FIRN_KERNEL_COPTS = select({
     "-Wno-maybe-uninitialized",
 ]
 
-# For the sources of tests, which run their own code once and that of Firn's sources, compiled as
-# ever, most of the time: without the passes that cost the compiler a third of its time on them.
-FIRN_TEST_COPTS = select({
+# For sources that run their own code once, and the library's most of the time, as tests and commands do:
+# without the passes that cost the compiler a third of its time on them.
+FIRN_ONCE_COPTS = select({
     _label("dbg"): [],
     _label("dbg_optimise_1"): [],
     "//conditions:default": ["-Og"],
@@ -219,7 +219,7 @@ def firn_test(
     """cc_test with Firn's flags and GoogleTest.
 
     Args:
-      copts: after Firn's flags and instead of FIRN_TEST_COPTS.
+      copts: after Firn's flags and instead of FIRN_ONCE_COPTS.
       gtest_main: False for a test that brings its own main.
       precompiled: as of firn_library; None for a test that reads what a user's program would.
       tags: "fast" marks tests that CI repeats under the sanitizers, "gpu" those that need one.
@@ -228,7 +228,7 @@ def firn_test(
     first, header = _precompiled(None if copts else precompiled)
     native.cc_test(
         name = name,
-        copts = _copts(copts or FIRN_TEST_COPTS) + first,
+        copts = _copts(copts or FIRN_ONCE_COPTS) + first,
         deps = deps + header + _OPENMP + ["@com_google_googletest//:" + googletest],
         linkstatic = True,
         size = size,
