@@ -12,7 +12,6 @@ Bus bandwidth is counted as nccl-tests count it: bytes x 2 (n - 1) / n over the 
 when others keep the machine busy.
 """
 
-import argparse
 import os
 import random
 import shlex
@@ -22,11 +21,9 @@ import sys
 import tempfile
 
 import compare_machine
-from compare_programs import RunError, compare, enter_callers_folder, json_lines
+from compare_programs import HERE, Arguments, RunError, compare, enter_callers_folder, json_lines
 from compare_stats import ratio_interval
 
-# Under `bazel run` the script is a link.
-HERE = os.path.dirname(os.path.realpath(__file__))
 SIZES = ",".join(str(1 << bits) for bits in range(10, 27, 2))  # 1 kB to 64 MiB
 SIDES = ("firn", "mpi")
 
@@ -87,22 +84,15 @@ def format_report(rows):
 
 
 def parse_args(argv):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__, firn="collectives", rounds=5)
     parser.add_argument("--bytes", default=SIZES, help="sizes (%(default)s)")
-    parser.add_argument("--ranks", type=int, default=2, help="(%(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each side (%(default)s)")
+    parser.add_count("ranks", 2, "2 or more")
     parser.add_argument("--seconds", type=float, default=0.3, help="of each size (%(default)s)")
-    parser.add_argument("--patience", type=float, default=0.0, metavar="S",
-                        help="wait up to S seconds for a quiet machine before each run")
     parser.add_argument("--mpirun", default="mpirun --oversubscribe", help="(%(default)s)")
     parser.add_argument("--mpicc", default="mpicc", help="(%(default)s)")
-    parser.add_argument("--firn", metavar="PATH", default=os.path.join(
-        os.path.dirname(HERE), "bazel-bin", "benchmarks", "collectives"))
-    parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args(argv)
-    if args.ranks < 2 or args.rounds < 1 or args.seconds <= 0:
-        parser.error("--ranks must be 2 or more, --rounds and --seconds positive")
+    if args.ranks < 2 or args.seconds <= 0:
+        parser.error("--ranks must be 2 or more, --seconds positive")
     if not all(size.isdecimal() and int(size) > 0 for size in args.bytes.split(",")):
         parser.error(f"--bytes must be positive numbers, got '{args.bytes}'")
     return args

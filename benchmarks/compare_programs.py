@@ -1,11 +1,16 @@
 """Programs that print what they measured as JSON lines and end, and scripts that compare them."""
 
+import argparse
 import json
 import os
 import shlex
 import subprocess
+import sys
 
 import compare_machine
+
+# Under `bazel run` the script is a link.
+HERE = os.path.dirname(os.path.realpath(__file__))
 
 
 class RunError(Exception):
@@ -49,6 +54,36 @@ def compare(measure, format_report, what, json_path, hint=""):
         with open(json_path, "w", encoding="utf-8") as out:
             json.dump({"machine": about, **found}, out, indent=1)
     return 0 if found["rows"] else 1
+
+
+def positive(text):
+    """An option's value: a whole number above 0."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a positive whole number was expected, not '{text}'")
+    return int(text)
+
+
+class Arguments(argparse.ArgumentParser):
+    """What all scripts that compare are told, and what a script adds."""
+
+    def __init__(self, doc, firn, rounds, what="runs of each side"):
+        super().__init__(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.add_count("rounds", rounds, what)
+        self.add_argument("--patience", type=float, default=0.0, metavar="S",
+                          help="wait up to S seconds for a quiet machine before each of them")
+        self.add_argument("--firn", metavar="PATH", default=os.path.join(
+            os.path.dirname(HERE), "bazel-bin", "benchmarks", firn), help="Firn's program")
+        self.add_argument("--json", metavar="FILE", help="where the rows go, too")
+
+    def add_count(self, name, default, what):
+        self.add_argument(f"--{name}", type=positive, default=default, metavar="N",
+                          help=f"{what} (%(default)s)")
+
+    def add_python(self, needs, peer=None):
+        self.add_argument("--python", default=sys.executable, help=f"one that has {needs}")
+        if peer:
+            self.add_argument("--peer", default=os.path.join(HERE, "peers", peer),
+                              help="what it runs (%(default)s)")
 
 
 def enter_callers_folder():

@@ -13,18 +13,14 @@ interval contains 1, or when others keep the machine busy.
 The Python needs scipy.
 """
 
-import argparse
-import os
 import random
 import statistics
 import sys
 
 import compare_machine
-from compare_programs import RunError, compare, enter_callers_folder, json_lines
+from compare_programs import Arguments, RunError, compare, enter_callers_folder, json_lines
 from compare_stats import ratio_interval
 
-# Under `bazel run` the script is a link.
-HERE = os.path.dirname(os.path.realpath(__file__))
 # Powers of two, other small factors, primes.
 LENGTHS = "64,256,1024,4096,16384,60,100,400,1000,10000,127,509,1009,4093,16381"
 SIDES = ("firn", "scipy")
@@ -75,20 +71,10 @@ def format_report(rows):
 
 
 def parse_args(argv):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__, firn="fourier", rounds=3)
     parser.add_argument("--lengths", default=LENGTHS, help="(%(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each side (%(default)s)")
-    parser.add_argument("--patience", type=float, default=0.0, metavar="S",
-                        help="wait up to S seconds for a quiet machine before each run")
-    parser.add_argument("--firn", metavar="PATH", default=os.path.join(
-        os.path.dirname(HERE), "bazel-bin", "benchmarks", "fourier"))
-    parser.add_argument("--python", default=sys.executable, help="one that has scipy")
-    parser.add_argument("--peer", default=os.path.join(HERE, "peers", "scipy_fourier.py"))
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_python("scipy", "scipy_fourier.py")
     args = parser.parse_args(argv)
-    if args.rounds < 1:
-        parser.error("--rounds must be positive")
     if not all(length.isdecimal() and int(length) > 0 for length in args.lengths.split(",")):
         parser.error(f"--lengths must be positive numbers, got '{args.lengths}'")
     return args

@@ -15,7 +15,6 @@ interval contains 1, or when others keep the machine busy.
 The Python needs torch, safetensors and numpy.
 """
 
-import argparse
 import contextlib
 import os
 import random
@@ -23,12 +22,10 @@ import sys
 import tempfile
 
 import compare_machine
-from compare_programs import compare, enter_callers_folder
+from compare_programs import HERE, Arguments, compare, enter_callers_folder
 from compare_stats import ratio_interval, summarize
 from compare_worker import Worker, WorkerError
 
-# Under `bazel run` the script is a link.
-HERE = os.path.dirname(os.path.realpath(__file__))
 # What Firn reads in which way, and who else reads that file.
 CASES = {"safetensors, mapped": ("safetensors", 1), "safetensors": ("safetensors", 0),
          ".pt": ("torch", 0), ".npz": ("numpy", 0)}
@@ -92,23 +89,14 @@ def format_report(rows):
 
 
 def parse_args(argv):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--megabytes", type=int, default=500, help="of weights (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=9, help="readings each (%(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="of each side (%(default)s)")
-    parser.add_argument("--patience", type=float, default=0.0, metavar="S",
-                        help="wait up to S seconds for a quiet machine before each reading")
+    parser = Arguments(__doc__, firn="load_worker", rounds=9, what="readings each")
+    parser.add_count("megabytes", 500, "of weights")
+    parser.add_count("threads", 1, "of each side")
     parser.add_argument("--clock", default="wall", choices=["wall", "cpu"],
                         help="cpu: each process's processor time, for busy machines")
     parser.add_argument("--folder", help="where the files are made (a temporary folder)")
-    parser.add_argument("--firn", metavar="PATH", default=os.path.join(
-        os.path.dirname(HERE), "bazel-bin", "benchmarks", "load_worker"))
-    parser.add_argument("--python", default=sys.executable, help="one that has safetensors")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_python("safetensors, torch and numpy")
     args = parser.parse_args(argv)
-    if min(args.megabytes, args.rounds, args.threads) < 1:
-        parser.error("--megabytes, --rounds and --threads must be positive")
     return args
 
 

@@ -17,7 +17,6 @@ PyTorch's in f64, of Firn, of ONNX Runtime and of PyTorch in f32.
 The Python needs onnxruntime, torch, torchvision, onnx and, for --exporter=dynamo, onnxscript.
 """
 
-import argparse
 import contextlib
 import os
 import random
@@ -25,12 +24,10 @@ import sys
 import tempfile
 
 import compare_machine
-from compare_programs import compare, enter_callers_folder
+from compare_programs import HERE, Arguments, compare, enter_callers_folder
 from compare_stats import ratio_interval, summarize
 from compare_worker import Worker, WorkerError
 
-# Under `bazel run` the script is a link.
-HERE = os.path.dirname(os.path.realpath(__file__))
 NETWORKS = ["resnet18", "resnet50", "mobilenet_v2", "mobilenet_v3_small", "mobilenet_v3_large",
             "efficientnet_b0", "vit_b_16", "swin_t"]
 MOST_DIFFERENT = 1e-5  # of what both compute alike
@@ -102,34 +99,25 @@ def format_report(rows, skipped):
 
 
 def parse_args(argv):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__, firn="onnx_worker", rounds=9, what="blocks each")
     parser.add_argument("--networks", type=lambda text: text.split(","), default=NETWORKS,
                         metavar="NAME,...", help="torchvision's names (%(default)s)")
-    parser.add_argument("--batch", type=int, default=1, help="images of a run (%(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="of each (%(default)s)")
+    parser.add_count("batch", 1, "images of a run")
+    parser.add_count("threads", 1, "of each")
     parser.add_argument("--exporter", choices=["torchscript", "dynamo"], default="torchscript",
                         help="which of PyTorch's (%(default)s)")
     parser.add_argument("--direct", action="store_true",
                         help="no Winograd in Firn, which loses digits where nothing is trained")
-    parser.add_argument("--rounds", type=int, default=9, help="blocks each (%(default)s)")
     parser.add_argument("--block-seconds", type=float, default=0.5,
                         help="length of a block (%(default)s)")
-    parser.add_argument("--patience", type=float, default=0.0, metavar="S",
-                        help="wait up to S seconds for a quiet machine before each block")
     parser.add_argument("--clock", default="wall", choices=["wall", "cpu"],
                         help="cpu: each process's processor time, for busy machines")
     parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")],
                         help="pin everything to these, e.g. 0")
-    parser.add_argument("--firn", metavar="PATH", default=os.path.join(
-        os.path.dirname(HERE), "bazel-bin", "benchmarks", "onnx_worker"))
-    parser.add_argument("--python", default=sys.executable, help="one that has ONNX Runtime")
     parser.add_argument("--profile", action="store_true",
                         help="say where Firn's time goes, by operation")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_python("onnxruntime, torch, torchvision and onnx")
     args = parser.parse_args(argv)
-    if min(args.batch, args.threads, args.rounds) < 1:
-        parser.error("--batch, --threads and --rounds must be positive")
     if args.clock == "cpu" and args.threads != 1:
         parser.error("--clock=cpu counts one thread: it goes with --threads=1")
     return args

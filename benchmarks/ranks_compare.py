@@ -16,18 +16,15 @@ The Python needs torch.
 """
 
 import argparse
-import os
 import random
 import shlex
 import statistics
 import sys
 
 import compare_machine
-from compare_programs import compare, enter_callers_folder, json_lines
+from compare_programs import Arguments, compare, enter_callers_folder, json_lines
 from compare_stats import ratio_interval
 
-# Under `bazel run` the script is a link.
-HERE = os.path.dirname(os.path.realpath(__file__))
 SIDES = ("firn", "torch")
 
 
@@ -91,26 +88,16 @@ def workload(text):
 
 
 def parse_args(argv):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__, firn="data_parallel", rounds=5)
     parser.add_argument("--workloads", type=lambda text: [workload(w) for w in text.split(",")],
                         default="deep_cnn:64,resnet18:32,gpt:8", help="(%(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each side (%(default)s)")
-    parser.add_argument("--steps", type=int, default=7, help="of each kind a run (%(default)s)")
-    parser.add_argument("--ranks", type=int, default=2, help="(%(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="of each rank (%(default)s)")
+    parser.add_count("steps", 7, "of each kind a run")
+    parser.add_count("ranks", 2, "processes")
+    parser.add_count("threads", 1, "of each rank")
     parser.add_argument("--frozen", action="store_true", help="Firn's steps are captured")
-    parser.add_argument("--patience", type=float, default=0.0, metavar="S",
-                        help="wait up to S seconds for a quiet machine before each run")
     parser.add_argument("--mpirun", default="mpirun --oversubscribe", help="(%(default)s)")
-    parser.add_argument("--firn", metavar="PATH", default=os.path.join(
-        os.path.dirname(HERE), "bazel-bin", "benchmarks", "data_parallel"))
-    parser.add_argument("--python", default=sys.executable, help="one that has torch")
-    parser.add_argument("--peer", default=os.path.join(HERE, "peers", "torch_ranks.py"))
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_python("torch", "torch_ranks.py")
     args = parser.parse_args(argv)
-    if min(args.rounds, args.steps, args.ranks, args.threads) < 1:
-        parser.error("--rounds, --steps, --ranks and --threads must be positive")
     return args
 
 
