@@ -147,16 +147,17 @@ class RotationBatch {
   // Wave `wave` and the next one, a row above it.
   template <int kCount>
   void ApplyTwoWaves(int64_t wave, T* z) const {
-    const int64_t row = row_, count = count_;  // stores might change members
-    const T *half = halves_ + wave, *sine = sines_ + wave;
+    const int64_t row = row_, count = count_, step = n_ + 1;  // stores might change members
+    const T *const halves = halves_, *const sines = sines_;
     T* at = z + wave * row;
     Row<kCount> above, upper, lower;
     above.Load(at - row);
     upper.Load(at);
-    for (int64_t t = 0; t < count; ++t, at += row, half += n_ + 1, sine += n_ + 1) {
+    int64_t angle = wave;
+    for (int64_t t = 0; t < count; ++t, at += row, angle += step) {
       lower.Load(at + row);
-      Rotate(half[0], sine[0], upper, lower);
-      Rotate(half[-1], sine[-1], above, upper);
+      Rotate(halves[angle], sines[angle], upper, lower);
+      Rotate(halves[angle - 1], sines[angle - 1], above, upper);
       above.Store(at - row);
       above = upper;
       upper = lower;
