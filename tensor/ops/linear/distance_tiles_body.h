@@ -77,12 +77,15 @@ class DistanceTiles {
     for (int64_t k = 0; k < pairs_.d; k += kDepth) {
       const int64_t depth = std::min(kDepth, pairs_.d - k);
       Turn(body_.y + (at * pairs_.m + column) * pairs_.d + k, n, depth);
-      const bool begins = k == 0, ends = k + depth == pairs_.d;
+      const bool ends = k + depth == pairs_.d;
       const auto some = [&]<int64_t kCount>(std::integral_constant<int64_t, kCount>, int64_t i) {
-        Sum<kCount>(at * pairs_.n + i, column, n, k, depth, begins);
+        Sums<kCount> sums = Stretch<kCount>(at * pairs_.n + i, k, depth);
         // Roots of these run beside the differences of the next ones.
-        for (int64_t r = i; ends && r < i + kCount; ++r) {
-          Finish(at * pairs_.n + r, at * pairs_.m, column, n);
+        for (int64_t r = 0; r < kCount; ++r) {
+          T* const out = body_.out + (at * pairs_.n + i + r) * pairs_.m + column;
+          if (k > 0) Join(out, n, sums.of[r]);
+          if (ends) Finish(at * pairs_.n + i + r, at * pairs_.m + column, n, sums.of[r]);
+          Store(sums.of[r], n, out);
         }
       };
       int64_t i = first;
@@ -99,13 +102,19 @@ class DistanceTiles {
     }
   }
 
-  // Adds up the stretch of `depth` elements from k on of so many rows of x.
+  // By row of x, kColumns side by side.
   template <int64_t kCount>
-  void Sum(int64_t row, int64_t column, int64_t n, int64_t k, int64_t depth, bool begins) {
-    Vec<T> sums[kCount][2];
+  struct Sums {
+    Vec<T> of[kCount][2];
+  };
+
+  // The sums of the stretch of `depth` elements from k on of so many rows of x.
+  template <int64_t kCount>
+  FIRN_ALWAYS_INLINE Sums<kCount> Stretch(int64_t row, int64_t k, int64_t depth) const {
+    Sums<kCount> sums;
 #pragma GCC unroll 4
     for (int64_t i = 0; i < kCount; ++i) {
-      sums[i][0] = sums[i][1] = Vec<T>{} + body_.reducer.identity();
+      sums.of[i][0] = sums.of[i][1] = Vec<T>{} + body_.reducer.identity();
     }
     const T* const x = body_.x + row * pairs_.d + k;
     for (int64_t e = 0; e < depth; ++e) {
@@ -113,41 +122,43 @@ class DistanceTiles {
 #pragma GCC unroll 4
       for (int64_t i = 0; i < kCount; ++i) {
         const T one = x[i * pairs_.d + e];
-        sums[i][0] = WithTerm(body_.reducer, sums[i][0], one - y[0]);
-        sums[i][1] = WithTerm(body_.reducer, sums[i][1], one - y[1]);
+        sums.of[i][0] = WithTerm(body_.reducer, sums.of[i][0], one - y[0]);
+        sums.of[i][1] = WithTerm(body_.reducer, sums.of[i][1], one - y[1]);
       }
     }
-#pragma GCC unroll 4
-    for (int64_t i = 0; i < kCount; ++i) {
-      T* const out = body_.out + (row + i) * pairs_.m + column;
-      Put(sums[i][0], std::min(kLanes, n), begins, out);
-      if (n > kLanes) Put(sums[i][1], n - kLanes, begins, out + kLanes);
-    }
+    return sums;
   }
   static FIRN_ALWAYS_INLINE Vec<T> Whole(const T* from) {
     Vec<T> v;
     std::memcpy(&v, from, sizeof(v));
     return v;
   }
-  FIRN_ALWAYS_INLINE void Put(Vec<T> sum, int64_t n, bool begins, T* out) const {
-    inner::internal::StorePart<T>(begins ? sum : Both(inner::internal::LoadPart(out, n), sum), n,
-                                  out);
+  // Joins what earlier stretches left in the result.
+  FIRN_ALWAYS_INLINE void Join(const T* out, int64_t n, Vec<T>* sums) const {
+    const int64_t part = std::min(kLanes, n);
+    sums[0] = Both(inner::internal::LoadPart(out, part), sums[0]);
+    if (n > part) sums[1] = Both(inner::internal::LoadPart(out + part, n - part), sums[1]);
   }
   // The sums of two stretches, or the larger of two extremes.
   Vec<T> Both(Vec<T> a, Vec<T> b) const {
     if constexpr (std::is_same_v<R, AbsExtreme<T, true>>) return WithTerm(body_.reducer, a, b);
     return a + b;
   }
+  static FIRN_ALWAYS_INLINE void Store(const Vec<T>* from, int64_t n, T* to) {
+    if (n == kColumns) {
+      std::memcpy(to, from, kColumns * sizeof(T));
+      return;
+    }
+    const int64_t part = std::min(kLanes, n);
+    inner::internal::StorePart<T>(from[0], part, to);
+    if (n > part) inner::internal::StorePart<T>(from[1], n - part, to + part);
+  }
 
-  // Makes distances of sums.
-  void Finish(int64_t row, int64_t first_of_y, int64_t column, int64_t n) const {
+  // Makes distances of the sums of a row of x with n rows of y from `other` on.
+  FIRN_ALWAYS_INLINE void Finish(int64_t row, int64_t other, int64_t n, Vec<T>* sums) const {
     if constexpr (kSumsPowers<R>) {
-      T* const out = body_.out + row * pairs_.m + column;
-      const int64_t part = std::min(kLanes, n), rest = n - part;
-      Vec<T> sums[2] = {inner::internal::LoadPart(out, part), {}};
-      if (rest > 0) sums[1] = inner::internal::LoadPart(out + kLanes, rest);
       T distances[kColumns];
-      std::memcpy(distances, sums, sizeof(sums));
+      std::memcpy(distances, sums, sizeof(distances));
       int odd = 0;
       // Else g++ 12 unrolls the 16 steps of doubles, and takes most roots one by one.
 #pragma GCC unroll 1
@@ -157,14 +168,15 @@ class DistanceTiles {
         odd |= (j < n) & far ? 1 : 0;
         distances[j] = distance;
       }
-      std::memcpy(sums, distances, sizeof(sums));
-      inner::internal::StorePart<T>(sums[0], part, out);
-      if (rest > 0) inner::internal::StorePart<T>(sums[1], rest, out + kLanes);
-      if (odd == 0) return;
-      for (int64_t j = 0; j < n; ++j) {
-        out[j] = body_.Checked(body_.x + row * pairs_.d,
-                               body_.y + (first_of_y + column + j) * pairs_.d, out[j]);
-      }
+      if (odd != 0) [[unlikely]]
+        Check(row, other, n, distances);
+      std::memcpy(sums, distances, sizeof(distances));
+    }
+  }
+  FIRN_NOINLINE void Check(int64_t row, int64_t other, int64_t n, T* distances) const {
+    for (int64_t j = 0; j < n; ++j) {
+      distances[j] =
+          body_.Checked(body_.x + row * pairs_.d, body_.y + (other + j) * pairs_.d, distances[j]);
     }
   }
 
@@ -175,7 +187,8 @@ class DistanceTiles {
 
 template <class T, class Slope>
 struct DistanceGradRows {
-  static constexpr int64_t kLanes = kSimdLanes<T>, kVecs = 4, kTogether = 2;
+  // Two rows of x and their sums stay in registers: there are 32 of 64 bytes, 16 of others.
+  static constexpr int64_t kLanes = kSimdLanes<T>, kVecs = kSimdBytes == 64 ? 4 : 2, kTogether = 2;
   static constexpr int64_t kLines = 16, kAlong = 64;  // of dy in a block
   const CdistGradBody<T, Slope> body;
 
@@ -188,7 +201,8 @@ struct DistanceGradRows {
   int64_t cost() const { return std::max<int64_t>(1, body.cost() / 8); }
 
  private:
-  // What flows from pairs of rows, 0 where nothing does, and their distances.
+  // What flows from pairs of rows, 0 where nothing does, as from rows that are equal, and their
+  // distances.
   struct Pairs {
     T flows[kLines * kAlong], distances[kLines * kAlong];
   };
@@ -222,54 +236,58 @@ struct DistanceGradRows {
     const bool far = ReadPairs(row, rows, j, others, pairs);
     for (int64_t k = 0; k < d; k += kVecs * kLanes) {
       const int64_t n = std::min(kVecs * kLanes, d - k);
+      const bool whole = n == kVecs * kLanes;
       int64_t i = 0;
-      for (; i + kTogether <= rows; i += kTogether) {
-        Stretch<kTogether>(pairs, i, row, others, y + j * d + k, k, n);
+      for (; whole && i + kTogether <= rows; i += kTogether) {
+        Stretch<kTogether, true>(pairs, i, row, others, y + j * d + k, k, n);
       }
-      for (; i < rows; ++i) Stretch<1>(pairs, i, row, others, y + j * d + k, k, n);
+      for (; i < rows; ++i) Stretch<1, false>(pairs, i, row, others, y + j * d + k, k, n);
     }
     return far;
   }
 
   bool ReadPairs(int64_t row, int64_t rows, int64_t j, int64_t others, Pairs& to) const {
     const int64_t lines = body.turned ? others : rows, n = body.turned ? rows : others;
-    int far = 0;
+    BitsOf<T> far = 0;  // as wide as elements, so that all goes by vectors
     for (int64_t line = 0; line < lines; ++line) {
       const int64_t from = body.turned ? body.of_pair(row, j + line) : body.of_pair(row + line, j);
+      const T *const distances = body.distances + from, *const dy = body.dy + from;
+      T *const flows = to.flows + line * kAlong, *const read = to.distances + line * kAlong;
+      FIRN_INDEPENDENT_STEPS
       for (int64_t e = 0; e < n; ++e) {
-        const T distance = body.distances[from + e], dy = body.dy[from + e];
-        const T flow = body.slope.of(dy, distance);
-        const bool none = distance == 0, is_far = !none & IsFar<Slope>(dy, distance, flow);
-        to.flows[line * kAlong + e] = none | is_far ? T(0) : flow;
-        to.distances[line * kAlong + e] = distance;
-        far |= is_far ? 1 : 0;
+        const T distance = distances[e], flow = body.slope.of(dy[e], distance);
+        const bool none = distance == 0, odd = IsFar<Slope>(dy[e], distance, flow);
+        flows[e] = none | odd ? T(0) : flow;
+        read[e] = distance;
+        far |= !none & odd ? BitsOf<T>{1} : BitsOf<T>{0};
       }
     }
     return far != 0;
   }
 
-  // Elements [k, k + n) of rows [row + first, row + first + kCount).
-  template <int64_t kCount>
+  // Elements [k, k + n) of rows [row + first, row + first + kCount); kWhole: n fills the registers.
+  template <int64_t kCount, bool kWhole>
   void Stretch(const Pairs& pairs, int64_t first, int64_t row, int64_t others, const T* y,
                int64_t k, int64_t n) const {
     const int64_t d = body.pairs.d, start = (row + first) * d + k;
+    // Of one row of x, and from one row of y to the next.
+    const int64_t begin = Place(first, 0), apart = Place(1, 0), step = Place(0, 1);
+    const T *flow = pairs.flows + begin, *distance = pairs.distances + begin;
     Vec<T> x[kCount][kVecs] = {}, sums[kCount][kVecs] = {};
 #pragma GCC unroll 2
     for (int64_t i = 0; i < kCount; ++i) {
-      Load(body.x + start + i * d, n, x[i]);
-      Load(body.dx + start + i * d, n, sums[i]);
+      Load<kWhole>(body.x + start + i * d, n, x[i]);
+      Load<kWhole>(body.dx + start + i * d, n, sums[i]);
     }
     for (int64_t j = 0; j < others; ++j) {
       Vec<T> b[kVecs];
-      Load(y + j * d, n, b);
+      Load<kWhole>(y + j * d, n, b);
 #pragma GCC unroll 2
       for (int64_t i = 0; i < kCount; ++i) {
-        const int64_t place = Place(first + i, j);
-        const T distance = pairs.distances[place];
-        if (distance == 0) continue;
+        const int64_t place = j * step + i * apart;
 #pragma GCC unroll 4
         for (int64_t v = 0; v < kVecs; ++v) {
-          sums[i][v] += Flow(pairs.flows[place], x[i][v] - b[v], distance);
+          sums[i][v] += Flow(flow[place], x[i][v] - b[v], distance[place]);
         }
       }
     }
@@ -301,8 +319,9 @@ struct DistanceGradRows {
     }
     return flows;
   }
+  template <bool kWhole>
   static FIRN_ALWAYS_INLINE void Load(const T* from, int64_t n, Vec<T>* to) {
-    if (n == kVecs * kLanes) {
+    if constexpr (kWhole) {
 #pragma GCC unroll 4
       for (int64_t v = 0; v < kVecs; ++v) std::memcpy(to + v, from + v * kLanes, sizeof(Vec<T>));
       return;

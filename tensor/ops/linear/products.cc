@@ -63,7 +63,8 @@ void KronRow(const KronBody<T>& k, int64_t row) {
   const int64_t n = k.columns_of_x, d = k.columns_of_y;
   const T* const x = k.x + row / k.rows_of_y * n;
   T* const out = k.out + row * n * d;
-  alignas(64) Acc factors[kStrip], of_y[kStrip], products[kStrip];
+  alignas(64) Acc factors[kStrip], of_y[kStrip];
+  cpu::Piece<T, kStrip> products;
   for (int64_t first = 0; first < d; first += kStrip) {
     const int64_t width = std::min(kStrip, d - first);
     const Acc* const y = cpu::ViewAs(k.y + row % k.rows_of_y * d + first, width, of_y);
@@ -71,11 +72,13 @@ void KronRow(const KronBody<T>& k, int64_t row) {
     for (int64_t j = 0; j < n; j += at_once) {
       const int64_t count = std::min(at_once, n - j);
       const Acc* const a = cpu::ViewAs(x + j, count, factors);
+      T* const to = out + j * d + first;
+      Acc* const room = products.Room(to);
       for (int64_t i = 0; i < count; ++i) {
         FIRN_INDEPENDENT_STEPS
-        for (int64_t e = 0; e < width; ++e) products[i * width + e] = a[i] * y[e];
+        for (int64_t e = 0; e < width; ++e) room[i * width + e] = a[i] * y[e];
       }
-      cpu::StoreFrom(products, count * width, out + j * d + first);
+      products.Write(to, count * width);
     }
   }
 }
