@@ -119,9 +119,35 @@ int64_t Volume(absl::Span<const CopyDim> dims) {
   return n;
 }
 
+// Elements that lie side by side, each of them `times` times.
+template <int64_t kTimes, class T>
+void RepeatEach(int64_t n, const T* src, T* dst) {
+  FIRN_INDEPENDENT_STEPS
+  for (int64_t i = 0; i < n; ++i) {
+#pragma GCC unroll 4
+    for (int64_t k = 0; k < kTimes; ++k) dst[i * kTimes + k] = src[i];
+  }
+}
+template <class T>
+void RepeatEach(int64_t n, int64_t times, const T* src, T* dst) {
+  if (times == 2) return RepeatEach<2>(n, src, dst);
+  if (times == 3) return RepeatEach<3>(n, src, dst);
+  if (times == 4) return RepeatEach<4>(n, src, dst);
+  for (int64_t i = 0; i < n; ++i) std::fill_n(dst + i * times, times, src[i]);
+}
+bool RepeatsEach(const CopyDim& each, const CopyDim& copies) {
+  return copies.src == 0 && copies.dst == 1 && each.src == 1 && each.dst == copies.size;
+}
+
 template <class T>
 void CopyRows(absl::Span<const CopyDim> dims, const T* src, T* dst) {
   const CopyDim inner = dims.back();
+  if (dims.size() == 2 && RepeatsEach(dims[0], inner)) {
+    return ParallelFor(dims[0].size, std::max<int64_t>(1, kGrain / inner.size),
+                       [&](int64_t begin, int64_t end) {
+                         RepeatEach(end - begin, inner.size, src + begin, dst + begin * inner.size);
+                       });
+  }
   const absl::Span<const CopyDim> outer = dims.first(dims.size() - 1);
   const int64_t rows = Volume(outer);
   if (rows == 1) {

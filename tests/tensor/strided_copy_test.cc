@@ -90,6 +90,17 @@ TYPED_TEST(StridedCopy, CopiesRowsOfAnyStep) {
 
 // Complex numbers, which stay together, with whatever stands around them; they may begin at an odd
 // place, and lie an odd number of elements apart.
+TYPED_TEST(StridedCopy, RepeatsEachElement) {
+  for (const int64_t n : {1, 2, 7, 64, 33000}) {
+    for (const int64_t times : {2, 3, 4, 5, 19}) {
+      SCOPED_TRACE(testing::Message() << n << " elements, " << times << " times");
+      Check<TypeParam>({{n, 1, times}, {times, 0, 1}}, n + 1, 1, n * times + 5);
+      Check<TypeParam>({{n, 2, times}, {times, 0, 1}}, 2 * n, 0, n * times);      // others between
+      Check<TypeParam>({{n, 1, times + 1}, {times, 0, 1}}, n, 0, n * times + n);  // with gaps
+    }
+  }
+}
+
 TYPED_TEST(StridedCopy, TransposesPairs) {
   for (const int64_t rows : {1, 3, 16, 33, 70}) {
     for (const int64_t cols : {1, 8, 31, 64, 65}) {
