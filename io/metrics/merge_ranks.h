@@ -24,7 +24,7 @@ class NumberWriter {
   void operator()(const T& x) {
     numbers.push_back(static_cast<double>(x));
   }
-  // A list whose length differs between ranks.
+  // A list, whose length the other ranks do not know.
   template <class T, class F>
   void List(std::vector<T>& all, F each) {
     (*this)(all.size());

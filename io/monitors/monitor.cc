@@ -37,8 +37,8 @@ T ValueOr(absl::StatusOr<T> value) {
 // What series and timers have in common: the file, and when a line is due.
 class Lines {
  public:
-  // Calls kept(fields) for each line, up to the first one for which it returns false, which is
-  // removed.
+  // Calls kept(fields) for each line, up to the first one for which it returns false; that line and
+  // all behind it are removed.
   template <class Kept>
   Lines(const std::string& name, const std::string& path, int64_t interval, std::ostream* verbose,
         std::optional<int64_t> resume_at, size_t fields, Kept kept)
