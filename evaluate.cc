@@ -1,4 +1,4 @@
-// Batches count by their samples: the last one may be smaller.
+// Batches are weighted by their samples, since the last one may be smaller.
 #include <cmath>
 #include <string>
 #include <typeinfo>
@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-// Eval mode, and back whatever happens.
+// Sets eval mode, and in any case the old mode at the end.
 class EvalScope {
  public:
   explicit EvalScope(nn::Module& net) : net_(net), training_(net.training()) { net.Eval(); }
@@ -28,8 +28,8 @@ class EvalScope {
 
 constexpr double kNear = 0.01;  // as half types and smoothing have shares
 
-// Whether rows are shares, of the usual targets on the host; false for others. By a plain loop,
-// since operations would be felt in the steps of small networks.
+// Whether rows are shares; false for targets of unusual types or not on the host. A plain loop,
+// since operations would slow down the steps of small networks.
 bool AreShares(const Tensor& rows) {
   if (rows.rank() != 2 || rows.dtype() != DType::kF32 || !rows.is_contiguous()) return false;
   if (!rows.device().is_cpu()) return false;

@@ -1,7 +1,7 @@
 #ifndef FIRN_EVALUATE_H_
 #define FIRN_EVALUATE_H_
 
-// How good a network is on data that it was not trained with.
+// Measures how good a network is on data that it was not trained with.
 
 #include <cstdint>
 #include <functional>
@@ -16,21 +16,21 @@
 
 namespace firn {
 
-// What a network's output and the loader's target for it have to say: a loss, 0-d, the mean over
-// the samples, and a number that tells people how good it is (io::Metric takes one).
+// Functions of a network's output and the loader's target: a loss, 0-d, the mean over the samples,
+// and a number that tells people how good the output is (for io::Metric).
 using LossFunction = std::function<Tensor(const Tensor& output, const Tensor& target)>;
 using MetricFunction = std::function<double(const Tensor& output, const Tensor& target)>;
 
-// What a network makes of a batch. A loss alone is one, too.
+// The result of a network for a batch. A loss alone is one, too.
 struct BatchResult {
   BatchResult(Tensor l, Tensor y = {}, Tensor t = {})  // NOLINT: implicit
       : loss(std::move(l)), output(std::move(y)), target(std::move(t)) {}
   Tensor loss;            // 0-d, the mean over the samples
-  Tensor output, target;  // what a metric is asked of; undefined: nothing
+  Tensor output, target;  // the metric's arguments; undefined: none
 };
 
-// From a whole batch, of whatever tensors, to its loss: for samples that are not an input and a
-// target, and for networks that are not called with one tensor.
+// A function from a whole batch, of any tensors, to its loss: for samples that are not an input and
+// a target, and for networks that are not called with one tensor.
 //
 //   [&](const io::Sample& batch) -> BatchResult {
 //     const Tensor scores = net.Forward(batch["tokens"], batch["tokens_length"]);
@@ -41,47 +41,49 @@ struct BatchResult {
 using ForwardFunction = std::function<BatchResult(const io::Sample& batch)>;
 
 struct EvaluateOptions {
-  // Empty: CrossEntropy, which an output of one number a sample has none of, nor have floating
-  // targets that are no shares of classes: that is an error that names the losses which do.
+  // Empty: CrossEntropy. That is an error for outputs of one number a sample, and for floating
+  // targets that are no shares of classes; the message names losses for them.
   LossFunction loss = {};
   // A metric of io/metrics, or a function whose mean over the batches is taken. Empty: io::Accuracy
-  // where the others are empty too, else none.
+  // if the other functions are empty too, else no metric.
   io::Metric metric = {};
-  // In place of a loss of the network's output for the first tensor of two: what becomes of a
-  // batch.
+  // The result for a batch; replaces the loss of the network's output for the first of two tensors.
   ForwardFunction forward = {};
-  // Several processes that each go through a part of the samples (io::DataLoaderOptions::shard):
-  // all call Evaluate, and get what is said of all samples. What throws on one alone is as in
-  // FitOptions::ranks. Lives as long as the call. If null, this rank alone.
+  // For several processes that each go through a part of the samples
+  // (io::DataLoaderOptions::shard): all call Evaluate, and get the result over all samples.
+  // Exceptions on one rank alone are treated as in FitOptions::ranks. Must live as long as the
+  // call. Null: this rank alone.
   comm::Communicator* ranks = nullptr;
 };
 
 struct Evaluation {
-  // The mean over the samples, and the metric of all of them; NaN for what there is not.
+  // The mean loss over the samples, and the metric of all of them; NaN if there is none.
   double loss = std::numeric_limits<double>::quiet_NaN();
   double metric = std::numeric_limits<double>::quiet_NaN();
   int64_t samples = 0;
 };
 
-// Goes through the loader once, from its epoch 0, in eval mode and without recording gradients. The
-// network is then in the mode that it was in, as its root says. Throws InvalidArgument for a loss
-// beside `forward`; without that, for a network that is no nn::Layer and for batches, whose tensors
-// it names, of other than two; for a metric that `forward` has no output for; and what the network,
-// the loader and the functions throw.
+// Goes through the loader once, from its epoch 0, in eval mode and without recording gradients.
+// Afterwards the network is in the mode that its root had before. Throws InvalidArgument for a loss
+// beside `forward`; without that, for a network that is no nn::Layer and for batches of other than
+// two tensors, which it names; for a metric if `forward` gives no output for it; and what the
+// network, the loader and the functions throw.
 Evaluation Evaluate(nn::Module& net, io::DataLoader& data, const EvaluateOptions& options = {});
 
 namespace inner::internal {
-// `forward`, or what stands for it where it is empty. Throws as Evaluate, naming `who`. The network
-// outlives it.
+// `forward`, or the function used if it is empty. Throws as Evaluate, naming `who`. The network
+// must outlive it.
 ForwardFunction CheckedForward(nn::Module& net, const ForwardFunction& forward,
                                const LossFunction& loss, const char* who);
-// Throws unless a batch for which there is no ForwardFunction is an input and a target, of which
-// CrossEntropy means something where `loss` is empty. Not for captured steps: it reads elements.
+// Checks a batch for which there is no ForwardFunction: throws unless it is an input and a target
+// and, if `loss` is empty, CrossEntropy is meaningful for them. Not for captured steps, since it
+// reads elements.
 void CheckPair(const io::Sample& batch, const LossFunction& loss);
-// CrossEntropy, where that means something. Throws as EvaluateOptions::loss says.
+// CrossEntropy, if that is meaningful. Throws as EvaluateOptions::loss says.
 Tensor DefaultLoss(const Tensor& output, const Tensor& target);
-// Throws where floating targets of that loss are no shares of classes: numbers to be learnt would
-// be taken for them in silence. Reads them, of every batch: a later one may be of another kind.
+// Throws if floating targets of that loss are no shares of classes: regression targets would
+// silently be taken for shares. It reads the targets of every batch, since a later one may be of
+// another kind.
 void CheckShares(const Tensor& target);
 }  // namespace inner::internal
 

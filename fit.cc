@@ -13,7 +13,7 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
   FitOptions options = inner::internal::CheckedOptions(given, net, train);
   FitResult result;
   FitEpoch now = {.watch = options.watch};  // the epoch in progress, as far as it is
-  // All that has to outlive the process, by name.
+  // The parts of checkpoints, by name.
   const bool maximize = options.watch == FitWatch::kHighestMetric;
   io::EarlyStopping stopping(
       {.maximize = maximize, .patience = options.patience, .stop_on_nan = false});
@@ -31,7 +31,7 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
     parts.emplace_back("scaler", scaler.emplace(inner::internal::ScalerOptions(options)));
   }
   parts.insert(parts.end(), options.parts.begin(), options.parts.end());
-  // Where it begins or goes on, and what it writes from there.
+  // Finds where the run begins or goes on, and opens the files that it writes.
   std::optional<io::CheckpointManager> checkpoints;
   std::optional<io::MonitorSeries> series;
   std::optional<io::CsvWriter> table;

@@ -1,4 +1,4 @@
-// What surrounds the loop of fit.cc: options that are checked and filled in, and a line of text.
+// Helpers of the loop in fit.cc: options are checked and filled in, and a line of text is made.
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -53,11 +53,11 @@ void FitEpoch::LoadStateDict(const StateDict& state) {
 namespace inner::internal {
 namespace {
 
-// What all ranks throw.
+// An error that all ranks throw.
 class ErrorOnAll : public Error {
  public:
   ErrorOnAll(const Error& error, const comm::Communicator* of) : Error(error), ranks(of) {}
-  const comm::Communicator* ranks;  // those that throw it; a Fit within another has its own
+  const comm::Communicator* ranks;  // the ranks that throw it; a Fit within another has its own
 };
 
 [[noreturn]] void RaiseOnAll(const absl::Status& status, const comm::Communicator* ranks) {

@@ -1,8 +1,8 @@
 #ifndef FIRN_VERSION_H_
 #define FIRN_VERSION_H_
 
-// The version of the code stands here alone: programs ask the macros, and what packs Firn reads
-// this file. It is the newest heading of CHANGELOG.md. Versions follow semver.org.
+// The only place for the version of the code: programs use the macros, and scripts that pack Firn
+// read this file. It equals the newest heading of CHANGELOG.md. Versions follow semver.org.
 #define FIRN_VERSION_MAJOR 0
 #define FIRN_VERSION_MINOR 2
 #define FIRN_VERSION_PATCH 0

@@ -115,7 +115,7 @@ class Inputs {
 
   void Clear() { noted_.clear(); }
 
-  // Nothing where there is nothing to check.
+  // Returns nothing if no element needs checking.
   std::optional<Statistics> Of(const OperationCall& call, size_t i) const {
     for (const auto& [at, statistics] : noted_) {
       if (at == i) return statistics;

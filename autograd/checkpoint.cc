@@ -25,8 +25,8 @@ namespace firn {
 namespace autograd {
 namespace {
 
-// Continues the default random stream from an earlier position, and puts it back in the end. By
-// operations, so that a captured graph does the same each time it runs.
+// Continues the default random stream from an earlier position, and puts it back in the end. Both
+// happen by operations, so that a captured graph repeats them in each run.
 class RandomStateScope {
  public:
   static Tensor Position() { return Clone(DefaultGenerator().state()); }
@@ -41,12 +41,13 @@ class RandomStateScope {
   Tensor before_;
 };
 
-// Results of the collective calls of a function, in their order. One of a checkpoint within another
-// has what that one recalls, and keeps it as well: its own second run may come later.
+// Results of the collective calls of a function, in their order. The keeper of a checkpoint that is
+// nested in another one also keeps the results that the outer one recalls: the inner function's own
+// second run may come later.
 class KeptCollectives final : public CollectiveKeeper {
  public:
-  // While this lives, the calls of the thread are the function's. `again`: the node whose second
-  // run it is; null: the first run.
+  // While this lives, the thread's collective calls count as the function's. `again`: the node
+  // whose second run it is; null: the first run.
   class Scope {
    public:
     Scope(KeptCollectives& kept, Node* again) : kept_(kept) {
@@ -103,7 +104,7 @@ class KeptCollectives final : public CollectiveKeeper {
   };
   void Add(const OpDef& op, absl::Span<const Tensor> out) {
     Call call{&op, {}};
-    for (const Tensor& t : out) {  // a handle of our own: that one gets a history
+    for (const Tensor& t : out) {  // a handle of our own, since `t` gets a history
       call.results.push_back(
           SavedTensor::Input(WrapStorage(t.impl()->storage, t.impl()->data, t.spec())));
     }

@@ -19,12 +19,13 @@ using CheckpointFn = std::function<std::vector<Tensor>(const std::vector<Tensor>
 //
 //   Tensor h = Checkpoint([&](const Tensor& x) { return block.Forward(x); }, x);
 //
-// Tensors that `fn` gets at otherwise (parameters of a module) receive their gradients as usual.
-// Random numbers drawn from DefaultGenerator() are the same in the second run. `fn` must compute
-// the same from the same inputs, must live on (captured references included) until backward, and
-// what else it changes, running statistics for instance, it changes twice. Other ranks are not
-// called again: results of collective operations (AllReduce, ...) are kept. A computed tensor that
-// it captures must come from this thread. Works with Grad and create_graph, and nests.
+// Tensors that `fn` uses without taking them as arguments (parameters of a module) receive their
+// gradients as usual. Random numbers drawn from DefaultGenerator() are the same in the second run.
+// `fn` must compute the same from the same inputs, must live on (captured references included)
+// until backward, and its other effects, such as updates of running statistics, happen twice. The
+// second run calls no other ranks: results of collective operations (AllReduce, ...) are kept. A
+// computed tensor that `fn` captures must come from this thread. Works with Grad and create_graph,
+// and nests.
 //
 // Throws in backward when an input was changed in place since, or when the second run used other
 // tensors than the first.

@@ -1,5 +1,5 @@
 // The table of rules, and those of Firn's own products. They stand here, where FlopsOf links them
-// in, and not in OpDef: nothing but profiles asks for them.
+// in, and not in OpDef, because only profiles ask for them.
 
 #include "firn/autograd/flops.h"
 

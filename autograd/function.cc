@@ -75,7 +75,7 @@ class FunctionNode final : public autograd::Node {
  private:
   struct Kept {
     SavedTensor tensor;
-    bool intermediate = false;  // neither argument nor result
+    bool intermediate = false;  // saved, but neither an argument nor a result
   };
   static Kept Keep(const Tensor& t, const std::vector<Tensor>& inputs,
                    const std::vector<Tensor>& outputs) {

@@ -56,7 +56,8 @@ class FunctionContext {
     return *value;
   }
 
-  // In Backward: whether the gradient of tensor argument i is wanted. Others need not be computed.
+  // In Backward: whether the gradient of tensor argument i is wanted. Gradients that are not wanted
+  // need not be computed.
   bool needs(size_t i) const { return i < needs_.size() && needs_[i]; }
 
  private:

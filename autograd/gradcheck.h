@@ -25,8 +25,8 @@ struct GradCheckOptions {
 using GradCheckFn = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
 
 // Compares the gradients of `fn` with central differences: of sum_i <w_i, fn(inputs)_i> for fixed
-// pseudo-random weights w_i, so that errors cannot cancel. Checked are the inputs that require a
-// gradient, or all floating ones when none does; they must be f64, since differences of f32 values
+// pseudo-random weights w_i, so that errors cannot cancel. It checks the inputs that require a
+// gradient, or all floating ones when none does; these must be f64, since differences of f32 values
 // tell nothing. The inputs themselves are neither changed nor given gradients.
 //
 // Returns InvalidArgument that names the worst element and both numbers when gradients are wrong.

@@ -1,5 +1,5 @@
-// Which leaves are listened to stands in a table beside them: few programs have one, and every
-// tensor would pay for a place of its own.
+// A table beside the leaves says which of them have a listener: few programs have listeners, and a
+// field for one would make every tensor larger.
 
 #include "firn/autograd/gradient_listener.h"
 
@@ -21,7 +21,7 @@ struct Table {
   absl::Mutex mutex;
   absl::flat_hash_map<const TensorImpl*, std::shared_ptr<GradientListener>> of
       ABSL_GUARDED_BY(mutex);
-  std::atomic<size_t> size = 0;  // for those who need not wait
+  std::atomic<size_t> size = 0;  // read without the mutex, for programs without listeners
 };
 
 Table& TheTable() {

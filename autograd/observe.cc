@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-// While one lives, operations on this thread are an observer's own.
+// While an instance lives, the operations on this thread are an observer's own.
 class Unobserved {
  public:
   Unobserved() : observer_(std::exchange(ThisThread().observer, nullptr)) {}
@@ -23,7 +23,7 @@ class Unobserved {
   Unobserved& operator=(const Unobserved&) = delete;
 
  private:
-  NoCaptureScope no_capture_;  // first: it alone may fail
+  NoCaptureScope no_capture_;  // first, since only this may fail
   ApplyObserver* observer_;
   ExecutionObserverScope* executions_ = ExecutionObserverScope::Exchange(nullptr);
   NoGradScope no_grad_;

@@ -14,16 +14,17 @@
 namespace firn {
 
 // Looks on from its construction to its destruction, on one thread. Several form a stack: the last
-// one made is called last before an operation, and first after it. What one of them runs itself is
-// seen by none, and neither recorded for backward nor captured. An error that it returns is thrown
-// by the operation as firn::Error, or ends the run of the graph; exceptions pass through.
+// one made is called last before an operation, and first after it. No observer sees the operations
+// that an observer runs itself, and these are neither recorded for backward nor captured. An error
+// that an observer returns is thrown by the operation as firn::Error, or ends the run of the graph;
+// exceptions pass through.
 class OperationObserver : private ApplyObserver, private ExecutionObserver {
  public:
   OperationObserver(const OperationObserver&) = delete;
   OperationObserver& operator=(const OperationObserver&) = delete;
 
  protected:
-  // `name` stands before its errors, and outlives it.
+  // `name` stands before the observer's errors and must outlive it.
   explicit OperationObserver(const char* name);
   ~OperationObserver() override;
 

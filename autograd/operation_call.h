@@ -38,18 +38,18 @@ class OperationCall {
   bool frozen() const { return step_ != nullptr; }
 
   size_t num_inputs() const;
-  // 0 before an ordinary operation; of a step, results are memory that is not written yet.
+  // 0 before an ordinary operation. Before a step, results are memory that is not written yet.
   size_t num_outputs() const;
-  // Null where there is no such argument, an optional one is not given, or a wrong one will be
-  // refused.
+  // Null if there is no such argument, an optional one is not given, or the operation will refuse a
+  // wrong one.
   const TensorSpec* input_spec(size_t i) const;
   const TensorSpec* output_spec(size_t i) const;
   // Undefined where there is no spec. Tensors of a step lie in the graph's own memory: Clone what
   // is to be kept.
   Tensor input(size_t i) const;
   Tensor output(size_t i) const;
-  // Whether the operation changes that input: one that it writes into, or in a frozen graph one
-  // whose place a result takes. Look at such an input before.
+  // Whether the operation changes that input: it writes into the input or, in a frozen graph, a
+  // result takes the input's place. Look at such an input before the operation runs.
   bool overwrites(size_t i) const;
 
  private:

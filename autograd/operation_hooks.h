@@ -22,9 +22,9 @@ struct OperationHooks {
 };
 
 // Calls hooks around every operation on this thread while it lives: ordinary ones and the steps of
-// frozen graphs, which a hook tells apart by call.frozen(). Hooks look on: results cannot be
-// replaced, writing into them is at your own risk. Scopes nest, the last one made being nearest to
-// the operation.
+// frozen graphs, which a hook tells apart by call.frozen(). Hooks only watch: they cannot replace
+// results, and writing into results is at your own risk. Scopes nest, the last one made being
+// nearest to the operation.
 //
 //   OperationHookScope hooks({.after_forward = [](const OperationCall& call) {
 //     std::cout << call.path() << ": " << call.name() << " " << *call.output_spec(0) << "\n";

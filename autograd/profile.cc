@@ -1,5 +1,5 @@
 // Takes the time as the last thing before an operation and the first thing after it. Rows are found
-// by the addresses of operation and path, which are one for each text.
+// by the addresses of the operation's and the path's text, since each text has one address.
 
 #include "firn/autograd/profile.h"
 

@@ -17,13 +17,13 @@ namespace firn {
 class StaticGraph;
 
 // What operations cost on one thread. A plain value. Times are wall-clock; those of operations are
-// measured around each call and hold what it allocates and records, but neither the program between
-// them nor the profiler itself. In `seconds` all of that is included, so the rest of it is more
-// than what an unobserved run spends between operations.
+// measured around each call. They contain what the call allocates and records, but neither the
+// program between calls nor the profiler itself. `seconds` contains all of that, so its part
+// outside of operations is larger than in an unobserved run.
 //
-// The observer that was made last is nearest to the operation: what hooks around operations
-// or an AnomalyScope do counts as the operation's where they are made inside the profiled step, and
-// as time between operations where they were there before.
+// The observer that was made last is nearest to the operation: the time of hooks and of an
+// AnomalyScope counts as the operation's if they are made inside the profiled step, and as time
+// between operations if they were there before.
 struct Profile {
   // All calls of one operation from one module in one direction.
   struct Row {
@@ -50,7 +50,7 @@ struct Profile {
   double median_run_seconds = 0;
   double operation_seconds = 0;  // of all operations
 
-  // A table with a line for each operation, whoever called it; the most expensive first.
+  // A table with a line for each operation, over all its callers; the most expensive first.
   std::string ByOperation() const;
   // A table of the modules as a tree, each with everything inside it.
   std::string ByModule() const;

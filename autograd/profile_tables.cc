@@ -117,7 +117,7 @@ std::string Profile::ByModule() const {
                      Milliseconds(sum.backward), Percent(sum.seconds(), operation_seconds),
                      Giga(sum.flop), BytesText(sum.bytes)});
   };
-  // A path stands before those that continue it.
+  // A path stands before the paths that continue it.
   for (const auto& [path, sum] : sums) {
     add(std::string(2 * (path.size() - 1), ' ') + path.back(), sum);
   }

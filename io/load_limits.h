@@ -5,8 +5,8 @@
 
 namespace firn::io {
 
-// What a file may ask of the program that reads it. Every reader checks a size that the file claims
-// against these, and against the file's own size, before it allocates. A plain value.
+// Limits on the resources that reading a file may take. Every reader checks a size that the file
+// claims against these, and against the file's own size, before it allocates. A plain value.
 struct LoadLimits {
   int64_t max_tensors = 1'000'000;
   // Elements of all tensors together (256 GiB); an HDF5 chunk must fit in what is left of it.

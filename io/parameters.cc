@@ -1,5 +1,6 @@
-// What is written is chosen by the end of the file's name; what is read by the first bytes where
-// they tell, since files of weights go by many names. The formats are those of formats/.
+// The end of a file's name decides the format that is written. The format that is read is decided
+// by the first bytes if they tell it, since files of weights have many suffixes. The formats are
+// those of formats/.
 #include "firn/io/parameters.h"
 
 #include <filesystem>
@@ -24,7 +25,7 @@ bool Holds(const Format& format) {
 bool IsRead(const Format& format) { return Holds(format) && format.read_tensors; }
 bool IsWritten(const Format& format) { return Holds(format) && format.write_tensors; }
 
-// Why a file of this name, or with this in it, is none of tensors.
+// The reason why a file with this name or contents is no file of tensors.
 [[noreturn]] void RaiseNoFormat(const std::string& path, const Format* other,
                                 bool (*which)(const Format&), const char* who) {
   std::string what = absl::StrCat("'", path, "' ");

@@ -21,11 +21,11 @@ namespace firn::io {
 // `path` before is then unharmed.
 void Save(const std::string& path, const StateDict& state);
 
-// Reads such a file, whatever it is called as long as its first bytes tell the format; also .bin
-// and .ckpt of PyTorch, an index of safetensors files (.json), and the states of a graph (.firn);
-// with //:firn, or //io/formats:networks, the weights of .onnx, .nnp, .nntxt and .protobuf, too.
-// The array of a .npy file is called "array". Elements are read at once, in their own types alone:
-// LoadSafetensors and LoadTorch can do otherwise. Throws firn::Error, naming the file.
+// Reads such a file, under any name if its first bytes tell the format; also .bin and .ckpt of
+// PyTorch, an index of safetensors files (.json), and the states of a graph (.firn); with //:firn,
+// or //io/formats:networks, the weights of .onnx, .nnp, .nntxt and .protobuf, too. The array of a
+// .npy file is called "array". Elements are read at once, and only types that Firn has:
+// LoadSafetensors and LoadTorch have options for both. Throws firn::Error, naming the file.
 StateDict Load(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace firn::io

@@ -1,5 +1,5 @@
-// Files are read by pread and not mapped, unless that is asked for: one that shrinks meanwhile
-// gives an error, not SIGBUS.
+// Files are read by pread and mapped only on request, so that a file which shrinks meanwhile gives
+// an error, not SIGBUS.
 #include "firn/io/random_access.h"
 
 #include <fcntl.h>
@@ -70,7 +70,7 @@ struct Descriptor {
 
 constexpr int kOpenFile = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // not to wait for a FIFO
 
-// The file that was opened just now, or what errno says.
+// The file that was opened just now, or the error in errno.
 absl::StatusOr<std::unique_ptr<RandomAccess>> FileOf(const Descriptor& opened,
                                                      const std::string& path) {
   struct stat info;
@@ -175,7 +175,7 @@ absl::Status RandomAccess::ReadAt(int64_t offset, void* out, int64_t n,
 
 namespace {
 
-// Whole files of other kinds, so that nobody takes one for a damaged file.
+// Signatures of other kinds of files, so that the error does not call such a file damaged.
 struct OtherKind {
   std::string_view signature;
   const char* name;
@@ -217,7 +217,8 @@ constexpr OtherKind kOtherKinds[] = {
 
 absl::Status ExpectSignature(const RandomAccess& file, std::string_view signature,
                              const char* kind) {
-  // A shorter file is of another kind too, and says so better than by its length.
+  // A file shorter than the signature may also be of another known kind, which is the better
+  // message.
   std::string got(static_cast<size_t>(std::min<int64_t>(file.size(), 32)), '\0');
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, got.data(), static_cast<int64_t>(got.size()), "signature"));
   if (std::string_view(got).starts_with(signature)) return absl::OkStatus();

@@ -11,8 +11,8 @@
 
 namespace firn::io {
 
-// What becomes of a path whose last part is a symbolic link. kRefuse is for who looks at the
-// entries of a stranger's folder, who may put a link in place of a file after the look.
+// How a path is treated whose last part is a symbolic link. kRefuse is for code that lists a
+// hostile folder, where a file may be replaced by a link after the listing.
 enum class Links { kFollow, kRefuse };
 
 // A file of a size that is known and fixed, or memory that stands for one, read at any position.
@@ -23,10 +23,10 @@ class RandomAccess {
   // regular file, or a link that is refused.
   static absl::StatusOr<std::unique_ptr<RandomAccess>> Open(const std::string& path,
                                                             Links links = Links::kFollow);
-  // The file that a stranger's file names, by a path below `folder`: components with "/" between
+  // A file that another, hostile file names, by a path below `folder`: components with "/" between
   // them, none of which may be empty, "." or "..", have a backslash or a zero byte, or be a
-  // symbolic link. Nothing outside the folder is opened, whoever changes what stands there
-  // meanwhile. A file of a second name (a hard link) may be somebody else's, and is refused.
+  // symbolic link. Nothing outside the folder is opened, even if the folder changes meanwhile. A
+  // file with a second name (a hard link) may belong to somebody else, and is refused.
   static absl::StatusOr<std::unique_ptr<RandomAccess>> OpenBelow(const std::string& folder,
                                                                  const std::string& path);
   // `bytes` must outlive the result; `name` stands for the path in messages.
@@ -44,9 +44,9 @@ class RandomAccess {
   // are: "net.h5: offset 2048, elements: expected 400 bytes, got 12: the file ends early".
   absl::Status ReadAt(int64_t offset, void* out, int64_t n, const std::string& field) const;
 
-  // The whole file as memory, which may be written to: nobody else sees that. Null where there is
-  // no file, or an empty one. It must not become shorter while the memory is in use. Errors: those
-  // of the system.
+  // The whole file as memory. Writes into it are private to this object. Null for memory and for an
+  // empty file. The file must not become shorter while the memory is in use. Errors: those of the
+  // system.
   virtual absl::StatusOr<std::shared_ptr<char>> Map() const { return nullptr; }
 
  protected:
@@ -59,10 +59,10 @@ class RandomAccess {
   const int64_t size_;
 };
 
-// OK if the file begins with `signature`, which files of its format do. Unimplemented for those of
-// another kind that is known: "net.h5: it is a .npy file, and not an HDF5 file", `kind` being the
-// last three words; else DataLoss: "net.h5: offset 0, signature: expected "\x89HDF\r\n\x1a\n", got
-// "hello": not an HDF5 file".
+// OK if the file begins with its format's `signature`. Unimplemented for those of another kind that
+// is known: "net.h5: it is a .npy file, and not an HDF5 file", `kind` being the last three words;
+// else DataLoss: "net.h5: offset 0, signature: expected "\x89HDF\r\n\x1a\n", got "hello": not an
+// HDF5 file".
 absl::Status ExpectSignature(const RandomAccess& file, std::string_view signature,
                              const char* kind);
 

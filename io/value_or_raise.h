@@ -9,8 +9,8 @@
 
 namespace firn::io {
 
-// The value, or firn::Error with the status, `who` being the function that a program calls: where
-// readers with a status end and those that throw begin.
+// The value; throws firn::Error for an error status, with `who`, the function that the program
+// called. Functions that throw use it around those that return a status.
 template <class T>
 T ValueOrRaise(absl::StatusOr<T> result, std::string_view who) {
   RaiseIfError(result.status(), who);

@@ -13,7 +13,7 @@
 
 namespace firn::nn {
 
-// Options of Celu, whose operation has those of all that are like Elu.
+// Options of Celu, whose operation has the options of all operations like Elu.
 struct CeluOptions {
   double alpha = 1;
   template <class V>

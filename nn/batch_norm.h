@@ -36,9 +36,9 @@ extern template class ChannelNormBase<BatchNormOptions>;
 class BatchNormBase : public ChannelNormBase<BatchNormOptions> {
  public:
   // From now on statistics in training are those of the batches of all ranks of a group (see
-  // firn::SyncBatchNorm); 0 is the world. A Clone does not know of it.
+  // firn::SyncBatchNorm); 0 is the world. A Clone does not take this over.
   void SyncOver(int64_t group) { group_ = group; }
-  // Nothing: those of the layer's own batches.
+  // Empty: the statistics are those of the layer's own batches.
   std::optional<int64_t> group() const { return group_; }
 
  protected:
@@ -74,8 +74,7 @@ extern template class BatchNorm<3>;
 
 // Batch normalisation of [n, c, ...] with the statistics of the batches of all ranks that train
 // together (PyTorch's SyncBatchNorm; see firn::SyncBatchNorm), which are those of the world until
-// SyncOver names another group. A program that is the only rank has BatchNorm of any number of
-// dimensions.
+// SyncOver names another group. With a single rank it is a BatchNorm for any number of dimensions.
 // Parameters and buffers: those of BatchNorm.
 class SyncBatchNorm final : public BatchNormBase {
  public:
@@ -88,9 +87,8 @@ class SyncBatchNorm final : public BatchNormBase {
   Tensor Forward(const Tensor& x) override;
 };
 
-// Has all batch norms below `net`, itself among them, take their statistics over the ranks of a
-// group (PyTorch's convert_sync_batchnorm, but layers stay the objects that they are). Returns how
-// many there are.
+// Makes all batch norms in `net`, itself included, take their statistics over the ranks of a group
+// (PyTorch's convert_sync_batchnorm, but layers stay the same objects). Returns their number.
 int ConvertSyncBatchNorm(Module& net, int64_t group = 0);
 
 }  // namespace firn::nn

@@ -52,7 +52,7 @@ void ChannelNormBase<O>::AddKnown(O& options) const {
 template <class O>
 void ChannelNormBase<O>::CountBatch() {
   if (!num_batches_tracked_.defined()) return;
-  // Made where it is added: a copy from the host would keep CUDA from recording the step.
+  // Made on the device where it is added: CUDA could not record a step with a copy from the host.
   Accumulate(num_batches_tracked_, OnesLike(num_batches_tracked_));
 }
 

@@ -5,8 +5,8 @@
 
 namespace firn::nn {
 
-// What batch and instance normalisation share: a scale and a shift of each channel, and statistics
-// of channels that training moves. O: BatchNormOptions or InstanceNormOptions.
+// The common base of batch and instance normalisation: a scale and a shift of each channel, and
+// statistics of channels that training moves. O: BatchNormOptions or InstanceNormOptions.
 // Parameters: weight, bias [c]. Buffers: running_mean, running_var [c], num_batches_tracked [].
 template <class O>
 class ChannelNormBase : public LayerWithOptions<O> {
@@ -20,10 +20,10 @@ class ChannelNormBase : public LayerWithOptions<O> {
   // Throws, naming `layer`, when the number of channels is negative.
   ChannelNormBase(const O& options, const char* layer);
 
-  // Makes what waits for the first input, and tells its channels.
+  // Makes the tensors that wait for the first input, and returns its channels.
   void BuildFor(int64_t channels);
   void AddKnown(O& options) const override;
-  // One more batch has been seen, where there are statistics.
+  // Counts a batch, if there are statistics.
   void CountBatch();
 
  private:

@@ -44,7 +44,7 @@ void ModuleCloner::RaiseNoWay(const Module& m) {
 RandomPositionScope::RandomPositionScope() : saved_(DefaultGenerator().position()) {}
 
 RandomPositionScope::~RandomPositionScope() {
-  const NoCaptureScope no_capture;  // or it might be refused
+  const NoCaptureScope no_capture;  // a capture might refuse this
   DefaultGenerator().SetPosition(saved_);
 }
 

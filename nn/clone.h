@@ -21,16 +21,16 @@ class ModuleCloner {
     made->factory_ = m.factory_;
     return made;
   }
-  // For a root that a function has made: how to make another.
+  // Sets how to make another module, for a root that a function has made.
   static void SetFactory(Module& m, ModuleFactory factory) { m.factory_ = std::move(factory); }
   // Makes `to` a copy of `from`: children that were added after construction are added, parameters
   // and buffers copied. Throws when the trees differ otherwise.
   static void Copy(const Module& from, Module& to);
-  // Throws that there is no way to make another m.
+  // Throws the error that another m cannot be made.
   [[noreturn]] static void RaiseNoWay(const Module& m);
 };
 
-// Puts the default generator back where it was. Library code only.
+// Puts the default generator back to its position before. Library code only.
 class RandomPositionScope {
  public:
   [[nodiscard]] RandomPositionScope();
@@ -47,11 +47,11 @@ class RandomPositionScope {
 // their originals. Gradients and hooks are not copied, nor are members
 // of M that are neither registered nor part of its options.
 //
-// A module that is nobody's child is made again from options(), if M has Options, else by M's
-// default constructor. Throws when M is not the exact class of such a module.
+// A module without a parent is made again from options(), if M has Options, else by M's default
+// constructor. Throws when M is not the exact class of such a module.
 //
-// What initialisers draw meanwhile is given back: the program's random numbers are the same with
-// and without the copy. No other thread may draw from the default generator meanwhile.
+// Draws of initialisers are undone: the program's random numbers are the same with and without the
+// copy. No other thread may draw from the default generator meanwhile.
 template <class M>
 std::unique_ptr<M> Clone(const M& m) {
   const RandomPositionScope random_position;

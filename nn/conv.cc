@@ -17,7 +17,7 @@ constexpr const char* kConvNames[] = {"nn::Conv1d", "nn::Conv2d", "nn::Conv3d"};
 constexpr const char* kTransposeNames[] = {"nn::ConvTranspose1d", "nn::ConvTranspose2d",
                                            "nn::ConvTranspose3d"};
 
-// What ConvBase needs to know of both kinds of options.
+// The options of either kind in the form for ConvBase.
 template <class Options>
 ConvBase::Plan PlanOf(const char* layer, int dims, const Options& o, bool transposed) {
   return {.layer = layer,
@@ -37,7 +37,7 @@ void CheckOptions(const char* layer, int dims, const Options& o) {
                      {"dilation", Smallest(SpatialSizes(layer, "dilation", o.dilation, dims))}});
 }
 
-// The way Pad wants them: before and after, the last dimension first.
+// Paddings in the order of Pad: before and after, the last dimension first.
 std::vector<int64_t> PaddedSides(const ConvOptions& o, int dims) {
   std::vector<int64_t> sides;
   for (int i = dims - 1; i >= 0; --i) {

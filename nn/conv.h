@@ -20,7 +20,7 @@ struct ConvOptions {
   Sizes dilation = 1;
   int64_t groups = 1;
   bool bias = true;
-  PadMode padding_mode = PadMode::kConstant;  // what stands in the padding; kConstant: zeros
+  PadMode padding_mode = PadMode::kConstant;  // the contents of the padding; kConstant: zeros
   init::Initializer weight_init = {};         // empty: uniform within 1 / sqrt(fan_in)
   init::Initializer bias_init = {};           // empty: the same
   template <class V>

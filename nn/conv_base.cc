@@ -26,7 +26,7 @@ ConvBaseOf<In...>::ConvBaseOf(Plan plan)
 
 template <class... In>
 std::vector<int64_t> ConvBaseOf<In...>::WeightSizes(int64_t in) const {
-  const int64_t groups = std::max<int64_t>(plan_.groups, 1);  // refused in a moment otherwise
+  const int64_t groups = std::max<int64_t>(plan_.groups, 1);  // otherwise it is refused below
   std::vector<int64_t> sizes = {plan_.out, in / groups};
   if (plan_.transposed) sizes = {in, plan_.out / groups};
   sizes.insert(sizes.end(), plan_.kernel.span().begin(), plan_.kernel.span().end());

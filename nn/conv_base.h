@@ -9,8 +9,8 @@
 
 namespace firn::nn {
 
-// What the convolution layers share, whatever their rank and direction: weight and bias, which
-// start as PyTorch's do, uniform within 1 / sqrt(fan_in). They are called with In....
+// The common base of the convolution layers of any rank and direction: weight and bias, which start
+// as PyTorch's do, uniform within 1 / sqrt(fan_in). The layers are called with In....
 template <class... In>
 class ConvBaseOf : public LayerOf<In...> {
  public:

@@ -50,7 +50,7 @@ class DeformConv2d final : public LayerWithOptions<DeformConv2dOptions, DeformCo
   explicit DeformConv2d(const Options& options);
 
   using DeformConvBase::operator();
-  // Without a mask, of which hooks see an undefined tensor.
+  // Without a mask; hooks see an undefined tensor for it.
   Tensor operator()(const Tensor& x, const Tensor& offset) { return (*this)(x, offset, Tensor()); }
 
  protected:

@@ -15,15 +15,15 @@ struct OptionText {
   std::string value;  // "3", "[3, 5]", "true", "reflect"; "" for what is not given
   // In a description: "kernel=3", "1 -> 32", which is two options and stands with the second.
   std::string told;
-  bool always = false;    // told even where it is the default
+  bool always = false;    // shown even if it is the default
   bool deferred = false;  // the first input may tell it
   bool tensor = false;    // `value` is its shape
 };
 
-// What `visit` shows to a visitor, in its order.
+// The options that `visit` shows to a visitor, in its order.
 std::vector<OptionText> OptionTexts(absl::FunctionRef<void(OptionVisitor&)> visit);
 
-// Those options that differ from the defaults, or are told always: "1 -> 32, kernel=3, padding=1".
+// The options that differ from the defaults, or are always shown: "1 -> 32, kernel=3, padding=1".
 std::string DescribeOptions(const std::vector<OptionText>& given,
                             const std::vector<OptionText>& standard);
 
@@ -35,12 +35,12 @@ void ShowOptions(void* options, OptionVisitor& v) {
   if constexpr (HasVisit<O>) static_cast<O*>(options)->Visit(v);
 }
 
-// Where two structs of one type that `show` shows differ.
+// The fields in which two structs of one type, as `show` shows them, differ.
 std::string DescribeOptions(void* given, void* standard, void (*show)(void*, OptionVisitor&));
 
 }  // namespace internal
 
-// The same of a struct of options; "" where it has no Visit.
+// The same for a struct of options; "" if it has no Visit.
 template <class O>
 std::string DescribeOptions(const O& options) {
   O given = options, standard = {};

@@ -1,7 +1,7 @@
 #ifndef FIRN_NN_DISTANCE_H_
 #define FIRN_NN_DISTANCE_H_
 
-// Similarity and distance of vectors that go together, called with (x1, x2).
+// Similarity and distance of pairs of vectors, called with (x1, x2).
 
 #include "firn/nn/function_layer.h"
 #include "firn/tensor/ops/loss/similarity.h"

@@ -1,4 +1,4 @@
-// Channels are dropped in [n, c, ...]; what lacks the batch gets one of size 1.
+// Channels are dropped in [n, c, ...]; inputs without a batch get one of size 1.
 
 #include "firn/nn/dropout.h"
 

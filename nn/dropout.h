@@ -1,8 +1,8 @@
 #ifndef FIRN_NN_DROPOUT_H_
 #define FIRN_NN_DROPOUT_H_
 
-// Layers that leave out at random in training, and are x itself in eval mode. A p outside [0, 1] is
-// an error when the layer is made.
+// Layers that drop elements at random in training, and return x itself in eval mode. A p outside
+// [0, 1] is an error when the layer is made.
 
 #include "firn/nn/function_layer.h"
 #include "firn/nn/sizes.h"
@@ -64,7 +64,7 @@ using FeatureAlphaDropout = FunctionLayer<AlphaDropoutFunction<"FeatureAlphaDrop
 
 struct StochasticDepthOptions {
   double p = 0;         // with which a sample's branch is left out
-  bool per_row = true;  // of each sample on its own; false: of all at once
+  bool per_row = true;  // for each sample on its own; false: for all at once
   template <class V>
   void Visit(V& v) {
     v.Always("p", p);
@@ -73,7 +73,7 @@ struct StochasticDepthOptions {
   void Check(const char* where) const { CheckRange(where, "p", p, 0, 1); }
 };
 
-// For what a residual branch adds: x + drop(branch(x)).
+// For the result of a residual branch: x + drop(branch(x)).
 struct StochasticDepthFunction {
   static constexpr const char* kName = "StochasticDepth";
   using Options = StochasticDepthOptions;

@@ -12,7 +12,7 @@ namespace firn::nn {
 
 namespace {
 
-// Throws unless the options of a table make one.
+// Throws unless the options describe a table.
 template <class O>
 void CheckTable(const char* layer, const O& o) {
   CheckSizes(layer, {{"count", o.count}, {"size", o.size}});

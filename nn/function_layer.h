@@ -11,11 +11,11 @@
 
 namespace firn::nn {
 
-// The options of a layer that has none.
+// The options of a layer without options.
 struct NoOptions {};
 
-// A layer without parameters: a function of tensors and options, described by a struct. One whose
-// function takes what the layer takes is made by LayerOfFunction below, without a struct.
+// A layer without parameters: a function of tensors and options, described by a struct. If the
+// function takes the same arguments as the layer, LayerOfFunction below makes it without a struct.
 //
 //   struct DropoutFunction {
 //     static constexpr const char* kName = "Dropout";
@@ -28,10 +28,10 @@ struct NoOptions {};
 //
 // Options may be left out when there are none. Where the result depends on the mode, Call takes the
 // last argument `bool training`. A loss is a FunctionLayerOf<Function, Tensor, Tensor>, called with
-// (input, target). Options show themselves (nn/options.h); tensors among them become buffers. Those
-// that may be wrong whatever the inputs are have `void Check(const char* where) const`, which
-// throws when the layer is made: "nn::Dropout: p is 2 (want 0 to 1)". Where that depends on the
-// function as well, it has `static void Check(const Options& options, const char* where)` instead.
+// (input, target). Options show themselves (nn/options.h); tensors among them become buffers.
+// Options that may be wrong for any input have `void Check(const char* where) const`, which throws
+// when the layer is made: "nn::Dropout: p is 2 (want 0 to 1)". If the check depends on the function
+// as well, that has `static void Check(const Options& options, const char* where)` instead.
 template <class Function, class... In>
 class FunctionLayerOf;
 
@@ -46,7 +46,7 @@ constexpr auto OptionsOfFunction() {
   }
 }
 
-// What layers with such options share: the tensors among them are buffers.
+// The base of layers with such options: the tensors among them are buffers.
 template <class O, class... In>
 class FunctionLayerBase : public LayerWithOptions<O, LayerOf<In...>> {
  protected:
@@ -64,7 +64,7 @@ class FunctionLayerBase : public LayerWithOptions<O, LayerOf<In...>> {
   }
 
   bool has_buffers() const { return !buffers_.empty(); }
-  // Puts the buffers, as they are after loading or moving, where the options had tensors.
+  // Replaces the options' tensors by the buffers, which loading or moving may have changed.
   void AddKnown(O& options) const override {
     if constexpr (kMayHoldTensors) {
       auto buffer = buffers_.begin();
@@ -142,7 +142,7 @@ struct LayerName {
   }
 };
 
-// What a function takes after its tensors: its options, where that is one struct of them.
+// The parameter behind a function's tensors, if that is one struct of options.
 template <class... P>
 struct OptionsAmong {
   using Type = NoOptions;
@@ -163,8 +163,8 @@ consteval size_t LeadingTensors() {
   return count;
 }
 
-// The struct that FunctionLayerOf wants, of a function that takes In... and then O, or the fields
-// of O one by one.
+// The struct for FunctionLayerOf, from a function that takes In... and then O, or the fields of O
+// one by one.
 template <LayerName kLayer, auto kFunction, class O, class... In>
 struct NamedFunction {
   static constexpr const char* kName = kLayer.text;
@@ -199,7 +199,7 @@ struct NamedFunction {
 template <size_t>
 using OneTensor = Tensor;
 
-// The layer that takes so many tensors.
+// The layer that takes a tensor for each index.
 template <LayerName kLayer, auto kFunction, class O, class Indices>
 struct NamedLayer;
 template <LayerName kLayer, auto kFunction, class O, size_t... kIn>
@@ -217,26 +217,26 @@ auto LayerOfParameters(Tensor (*)(P...)) {
 
 }  // namespace internal
 
-// A layer without parameters that is called with what the function takes first, its tensors, and
-// named after it:
+// A layer without parameters that is called with the tensors which the function takes first, and
+// has its name:
 //
 //   using Relu = LayerOfFunction<"Relu", firn::Relu>;
 //   using HuberLoss = LayerOfFunction<"HuberLoss", firn::HuberLoss>;  // (x, y, HuberLossOptions)
 //   using LeakyRelu = LayerOfFunction<"LeakyRelu", firn::LeakyRelu, inner::LeakyReluAttrs>;
 //
-// The options are the struct that the function takes after its tensors. One that takes numbers is
-// given the fields of O, in their order.
+// The options are the struct that the function takes after its tensors. A function that takes
+// numbers gets the fields of O, in their order.
 template <internal::LayerName kName, auto kFunction, class O = void>
 using LayerOfFunction =
     typename decltype(internal::LayerOfParameters<kName, kFunction, O>(kFunction))::type;
 
-// The same, to tell what a layer is.
+// The same under names that tell the kind of layer.
 template <internal::LayerName kName, auto kFunction, class O = void>
 using Activation = LayerOfFunction<kName, kFunction, O>;
 template <internal::LayerName kName, auto kFunction, class O = void>
 using Loss = LayerOfFunction<kName, kFunction, O>;
 
-// A layer of a function that has several forms: that of a tensor and options, or another.
+// A layer of a function with overloads: the one of a tensor and options, or another.
 template <internal::LayerName kName, class O, Tensor (*kFunction)(const Tensor&, const O&)>
 using LayerOfOverload = LayerOfFunction<kName, kFunction>;
 template <internal::LayerName kName, class Form, Form* kFunction>

@@ -16,7 +16,7 @@
 
 namespace firn::nn {
 
-// What stands between the root and a tensor.
+// A module between the root and a tensor.
 class GraphModule::Part final : public Module {
  public:
   Part& Child(const std::string& name) {
@@ -30,7 +30,7 @@ class GraphModule::Part final : public Module {
 
 namespace {
 
-// Where tensors stand: the modules, and the name in the last.
+// The place of a tensor: the modules, and its name in the last one.
 std::vector<std::vector<std::string>> PlacesOf(const StateDict& state) {
   std::vector<std::vector<std::string>> places;
   absl::flat_hash_set<std::string> modules;

@@ -11,7 +11,8 @@
 
 namespace firn::nn {
 
-// A network of a file as a module, to be trained further, saved, moved, or part of another:
+// A network from a file as a module, which can be trained further, saved, moved, or be part of
+// another:
 //
 //   nn::GraphModule net(io::ImportOnnx("resnet18.onnx"));
 //   optim::Sgd optimizer(net.parameters(), {.lr = 1e-3});
@@ -19,18 +20,18 @@ namespace firn::nn {
 //
 // It has copies of the network's parameters, and of its running statistics as buffers, under their
 // names: those with dots become modules within it, so that "layer1.0.conv1.weight" of PyTorch has
-// this name in state_dict() too. A name that no module can have (an empty part, or one that is both
-// a tensor and a module) stands at the root with "/" for its dots.
+// this name in state_dict() too. A name that is impossible in modules (with an empty part, or one
+// that is both a tensor and a module) is kept at the root, with "/" for its dots.
 //
-// It computes what the file says in both modes: files hold networks for inference, in which batch
+// It computes the same in both modes: files hold networks for inference, in which batch
 // normalisation uses the running statistics and dropout does nothing. The parameters must keep
-// their dtypes, which the file's other nodes have. Thread-compatible.
+// their dtypes, since the file's other nodes expect them. Thread-compatible.
 class GraphModule : public Layer {
  public:
   explicit GraphModule(const Network& network);
 
-  // For any number of inputs and outputs; a call as of a layer is for one of each. Hooks do not see
-  // it.
+  // Runs the network with any number of inputs and outputs; calling the module like a layer takes
+  // one of each. Hooks do not see this call.
   TensorList Call(absl::Span<const Tensor> inputs);
 
   std::string Describe() const override;

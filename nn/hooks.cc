@@ -53,7 +53,7 @@ template class HookList<BackwardHook>;
 
 Tensor Hooks::Run(Module& layer, absl::Span<Tensor> inputs,
                   const std::function<Tensor()>& forward) const {
-  const ComputedScope values(computed);  // which the other hooks see too
+  const ComputedScope values(computed);  // the other hooks see the values too
   pre.ForEach([&](const ForwardPreHook& hook) { hook(layer, inputs); });
   const bool watch = !backward.empty() && GradEnabled();
   const bool watch_input = watch && inputs[0].requires_grad();
@@ -62,7 +62,7 @@ Tensor Hooks::Run(Module& layer, absl::Span<Tensor> inputs,
   post.ForEach([&](const ForwardHook& hook) { hook(layer, inputs, output); });
   if (!watch || !IsComputed(output)) return output;
 
-  // The hooks as they are now: what later calls register is not for this one.
+  // The present hooks: those that are registered later are not for this call.
   const auto hooks = std::make_shared<HookList<BackwardHook>>(backward);
   const auto grad_output = std::make_shared<Tensor>();
   // An output that is the input itself needs a node of its own.

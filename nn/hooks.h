@@ -39,19 +39,20 @@ class HookList {
   std::vector<std::shared_ptr<Entry>> entries_;
 };
 
-// What gives parameters of a layer their values for the time of a call (nn/parametrize.h).
+// Gives parameters of a layer their values for the time of a call (nn/parametrize.h).
 class ComputedParameters {
  public:
-  // Computes what has no value yet. On an error nothing has changed, and there is no End.
+  // Computes parameters that have no value yet. On an error nothing has changed, and End is not
+  // called.
   virtual void Begin() = 0;
-  // Takes the values away with the last call that began.
+  // Removes the values when the last running call ends.
   virtual void End() noexcept = 0;
 
  protected:
   ~ComputedParameters() = default;
 };
 
-// While it lives, what `computed` computes has values. Null does nothing.
+// While it lives, the parameters that `computed` computes have values. Null does nothing.
 class ComputedScope {
  public:
   [[nodiscard]] explicit ComputedScope(ComputedParameters* computed) : computed_(computed) {

@@ -128,8 +128,8 @@ Initializer Normal(Real mean, Real stddev) {
 
 Initializer TruncatedNormal(Real mean, Real stddev, Real low, Real high) {
   // The inverse of the distribution function would need no rejection but loses digits in the
-  // tails; with the bounds that people use nearly every draw is taken. Bounds far off the mean end
-  // at the nearer bound after kTries draws.
+  // tails; with the bounds that people use nearly every draw is taken. If the bounds are far from
+  // the mean, the nearer bound is taken after kTries draws.
   constexpr int64_t kTries = 64;
   return [=](Tensor& t) {
     const PhiloxState s = Reserve(t, kTries);

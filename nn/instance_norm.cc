@@ -1,5 +1,5 @@
 // The mode and the options pick between firn::InstanceNorm and, with running statistics,
-// firn::BatchNorm. Those are moved after the result has been computed, which checks x.
+// firn::BatchNorm. Running statistics are moved after the result has been computed, which checks x.
 
 #include "firn/nn/instance_norm.h"
 

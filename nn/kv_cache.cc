@@ -1,6 +1,6 @@
 // KvCache: rows [0, position) of the buffers are the sequence. Rows behind them are zeros: captured
-// steps with more than a few new rows weigh them with 0, which hides numbers, but neither NaN nor
-// infinity; with few, the CPU does not read them.
+// steps with more than a few new rows multiply them by 0, which hides numbers, but neither NaN nor
+// infinity; with few new rows the CPU does not read them.
 
 #include "firn/nn/kv_cache.h"
 

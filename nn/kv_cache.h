@@ -11,8 +11,8 @@ struct KvCacheOptions {
   int64_t batch = 1, heads = 1;
   int64_t width = 0;
   int64_t value_width = 0;  // 0: width
-  int64_t capacity = 0;     // rows that there is room for at first
-  int64_t max_length = 0;   // up to which the room doubles; 0: it stays
+  int64_t capacity = 0;     // rows for which there is room at first
+  int64_t max_length = 0;   // the capacity doubles up to this; 0: it is fixed
   DType dtype = kDefaultFloat;
   Device device = {};
 };
@@ -25,8 +25,8 @@ struct KvCacheOptions {
 //
 // A step that is captured (StaticModule, Freeze) appends each time it runs. Its shapes stay, so it
 // attends to all rows that there is room for, under a mask, and the room cannot grow: a run that
-// would write beyond it throws. An ordinary step sees the rows there are. Both may go on with each
-// other's sequence, as long as the room has not grown since the capture.
+// would write beyond it throws. An ordinary step sees only the rows that were added. Both may go on
+// with each other's sequence, as long as the room has not grown since the capture.
 //
 // Gradients are not recorded. May be moved, also after a capture, but not copied.
 // Thread-compatible.
@@ -38,20 +38,20 @@ class KvCache {
 
   struct View {
     Tensor keys, values;  // [batch, heads, rows, width], [batch, heads, rows, value width]
-    // [new rows, rows], true where a new row sees a key: its own and those before. Undefined where
-    // every key is seen.
+    // [new rows, rows], true where a new row sees a key: its own and those before. Undefined if
+    // every row sees every key.
     Tensor mask;
   };
-  // Adds rows k [batch, heads, n, width] and v [batch, heads, n, value width]. Throws where they do
+  // Adds rows k [batch, heads, n, width] and v [batch, heads, n, value width]. Throws if they do
   // not fit, or there is no room for them; then nothing has changed.
   View Append(const Tensor& k, const Tensor& v);
 
   // How many rows there are; reads from the device.
   int64_t length() const;
-  // The same as a tensor, i64 [], that captured steps read and move on.
+  // The length as a tensor, i64 [], which captured steps read and increase.
   const Tensor& position() const { return position_; }
   int64_t capacity() const;
-  // Forgets all rows from `length` on. Throws where there are not so many.
+  // Forgets all rows from `length` on. Throws if there are fewer rows.
   void Truncate(inner::Integer length = 0);
 
  private:

@@ -51,12 +51,12 @@ using Layer = LayerOf<Tensor>;
 //
 //   class Linear final : public LayerWithOptions<LinearOptions> { ... };
 //
-// `Base` is the kind of layer, LayerOf<Tensor, Tensor> for one; it is made from `base`.
+// `Base` is the kind of layer, such as LayerOf<Tensor, Tensor>; it is made from `base`.
 template <class O, class Base = Layer>
 class LayerWithOptions : public Base {
  public:
   using Options = O;
-  // What it was made with.
+  // The options that the layer was made with.
   const O& options() const { return options_; }
   std::string Describe() const override {
     O known = options_;
@@ -68,7 +68,7 @@ class LayerWithOptions : public Base {
   template <class... Args>
   explicit LayerWithOptions(const O& options, Args&&... base)
       : Base(std::forward<Args>(base)...), options_(options) {}
-  // Puts the sizes that the first input or a state dict has told since into `options`.
+  // Fills in the sizes that became known later, by the first input or a state dict.
   virtual void AddKnown(O& options) const { static_cast<void>(options); }
 
  private:

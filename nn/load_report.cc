@@ -61,7 +61,7 @@ std::string SuggestModule(const std::string& path, const std::set<std::string>& 
 
 std::string SuggestName(const std::string& name, const std::vector<std::string>& missing) {
   std::string best;
-  size_t best_distance = name.size() / 3 + 1;  // farther apart is no likeness
+  size_t best_distance = name.size() / 3 + 1;  // names farther apart are not similar
   for (const std::string& candidate : missing) {
     const size_t distance = EditDistance(name, candidate);
     if (distance < best_distance) {
@@ -72,7 +72,7 @@ std::string SuggestName(const std::string& name, const std::vector<std::string>&
   return best;
 }
 
-// "module." where all names have it before names that are missing; "" where not.
+// "module." if all names are missing names with this in front; else "".
 std::string PrefixOf(const std::vector<std::string>& names,
                      const std::vector<std::string>& missing) {
   const size_t dot = names.empty() ? std::string::npos : names[0].find('.');
@@ -85,7 +85,7 @@ std::string PrefixOf(const std::vector<std::string>& names,
   return all ? prefix : "";
 }
 
-constexpr size_t kTold = 10;  // of each list, so that the file of another network fits a screen
+constexpr size_t kTold = 10;  // names shown of each list: a report fits a screen
 
 // "a, b, c", and of many the first ones: "a, b, c and 273 more".
 std::string Listed(const std::vector<std::string>& names, const char* separator = ", ") {

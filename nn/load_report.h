@@ -16,8 +16,8 @@ struct LoadReport {
   };
 
   int64_t loaded = 0;                   // tensors copied
-  std::vector<std::string> missing;     // names of the module that the dict has not
-  std::vector<std::string> unexpected;  // names of the dict that the module has not
+  std::vector<std::string> missing;     // names of the module that the dict lacks
+  std::vector<std::string> unexpected;  // names of the dict that the module lacks
   std::vector<Misshaped> misshaped;
   std::vector<std::string> converted;    // "fc.weight: f64 to f32", of those loaded
   std::vector<std::string> suggestions;  // "fc.*": what the unexpected names may have meant

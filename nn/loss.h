@@ -21,7 +21,7 @@
 namespace firn::nn {
 
 struct EpsilonInsensitiveLossOptions {
-  double epsilon = 0;  // what does not count
+  double epsilon = 0;  // elements that do not count
   Reduction reduction = Reduction::kNone;
   template <class V>
   void Visit(V& v) {

@@ -1,8 +1,8 @@
 #ifndef FIRN_NN_MAKE_LAYER_H_
 #define FIRN_NN_MAKE_LAYER_H_
 
-// Layers by name, for programs that read from a file or a command line what a network is made of. A
-// layer is known here from being declared in a header of nn/; there is no list.
+// Layers by name, for programs that read a network from a file or a command line. Every layer that
+// a header of nn/ declares is known here; no list needs an edit.
 
 #include <memory>
 #include <string>
@@ -20,9 +20,10 @@ namespace firn::nn {
 // {"bias", "false"}, {"padding_mode", "reflect"}}.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
 
-// A layer of that class, "Conv2d". Options that are not given have their defaults; those that are
-// tensors, a loss's weight for one, are found by name in `tensors`. Throws firn::Error for a layer
-// or an option that does not exist, for a value that does not fit, and where the layer does.
+// A layer of that class, "Conv2d". Options that are not given have their defaults; options that are
+// tensors, such as a loss's weight, are looked up by name in `tensors`. Throws firn::Error for a
+// layer or an option that does not exist, for a value that does not fit, and what the layer's
+// constructor throws.
 std::unique_ptr<Module> MakeLayer(const std::string& name, const OptionValues& options = {},
                                   const StateDict& tensors = {});
 
@@ -33,7 +34,7 @@ std::vector<std::string> LayerNames();
 // Throws for a layer that does not exist.
 std::vector<OptionText> LayerOptions(const std::string& name);
 
-// The options that a layer was made with. Throws where MakeLayer does not know its class.
+// The options that a layer was made with. Throws if MakeLayer does not know its class.
 std::vector<OptionText> OptionsOf(const Module& layer);
 
 }  // namespace firn::nn

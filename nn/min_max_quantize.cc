@@ -1,5 +1,5 @@
-// The options and the mode pick what firn::MinMaxQuantize does with the range. That wants its ends
-// in the type it computes in, which a converted network does not have them in.
+// The options and the mode pick what firn::MinMaxQuantize does with the range. The function needs
+// the range's ends in the type in which it computes; in a converted network they have another type.
 
 #include "firn/nn/min_max_quantize.h"
 

@@ -20,9 +20,9 @@ namespace firn::nn {
 Module::Module() = default;
 
 // A child's destructor would destroy its own children, and so on, on a stack as deep as the tree.
-// So the children of one that the loop below destroys wait in a list, which goes through their
-// parent_. A module that is destroyed in another way, as a member of a module is, takes its
-// children with it: what it was a part of may not outlive them.
+// So the children of a module that the loop below destroys wait in a list, which is linked by their
+// parent_. A module that is destroyed in another way, such as a member of a module, destroys its
+// children at once, since its owner may end before the loop.
 Module::~Module() {
   static thread_local constinit Module* waiting = nullptr;
   static thread_local constinit const Module* popped = nullptr;
@@ -43,7 +43,7 @@ Module::~Module() {
 }
 
 void CallScope::RaiseTooDeep(const Module& module) {
-  --depth_;                          // no destructor comes
+  --depth_;                          // no destructor does it
   const PathScope no_path(nullptr);  // it would be pages long
   RaiseStatus(ResourceExhausted("more than ", kMostNested,
                                 " calls of modules run inside each other, the last one of a ",
@@ -193,7 +193,8 @@ Hooks& Module::hooks() {
 
 // --- Text ---------------------------------------------------------------------------------------
 
-// Margins end where nobody could tell them apart; those of a very deep tree would be most of it.
+// Indentation stops at a depth where it no longer helps; in a very deep tree it would be most of
+// the text.
 std::string Module::ToString() const {
   constexpr size_t kWidest = 200;
   struct Open {

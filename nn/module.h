@@ -27,16 +27,16 @@ namespace firn::nn {
 class Module;
 
 struct LoadOptions {
-  // Every name must be in both; otherwise what both have is loaded.
+  // Every name must be in both; otherwise the common names are loaded.
   bool strict = true;
-  // A tensor of another shape is passed over, as where a network has got a new head. Otherwise it
-  // is an error, strict or not.
+  // Skips tensors of another shape, for example if a network got a new head. Otherwise they are an
+  // error, strict or not.
   bool skip_mismatched = false;
-  // What names of the dict may begin with and the module's do not, as "module." of a wrapper: it is
-  // taken off the names that have it.
+  // A prefix of the dict's names that the module's names lack, such as "module." of a wrapper. It
+  // is taken off the names that begin with it.
   std::string strip_prefix = {};
-  // Which matrices, by the names that the prefix is off, are the other way round in the dict: the
-  // weight of NNabla's affine is [in, out], that of Linear [out, in].
+  // Which matrices, by their names without the prefix, are transposed in the dict: the weight of
+  // NNabla's affine is [in, out], that of Linear [out, in].
   //   {.transpose = [](std::string_view name) { return name.ends_with("fc.weight"); }}
   std::function<bool(std::string_view name)> transpose = {};
   // Names the source in errors: "load net.h5: 2 missing ...".
@@ -48,7 +48,7 @@ struct NamedModule {
   Module* module;
 };
 
-// Stands for a size that the first input tells: Conv2d({.out = 32, .kernel = 3}) has in = 0.
+// Stands for a size that the first input decides: Conv2d({.out = 32, .kernel = 3}) has in = 0.
 inline constexpr int64_t kDeferred = 0;
 
 // Makes a module; when `original` is not null, from its options as they are now.
@@ -73,14 +73,14 @@ ModuleFactory FactoryOf(const typename M::Options& options) {
   };
 }
 
-// The factory of a class without, from copies of the arguments of its constructor.
+// The factory of a class without Options, from copies of the arguments of its constructor.
 template <class M, class... Args>
 ModuleFactory FactoryFrom(const Args&... args) {
   return [args...](const Module*) { return std::make_unique<M>(args...); };
 }
 
-// A part of a network: owns parameters, buffers and child modules, and what it computes is its
-// Forward. A network is a subclass whose members are references to children made by Add:
+// A part of a network: it owns parameters, buffers and child modules, and computes by its Forward.
+// A network is a subclass whose members are references to children made by Add:
 //
 //   struct Net : nn::Module {
 //     nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.out = 32, .kernel = 3});
@@ -107,7 +107,7 @@ class Module {
   virtual std::string type_name() const;
   // The options worth printing: "1 -> 32, kernel=3".
   virtual std::string Describe() const { return ""; }
-  // The name given to Add; of a root, the one given to SetName, else its class in snake case.
+  // The name given to Add. For a root: the one given to SetName, else its class in snake case.
   std::string name() const;
   // From the root: "net.res.conv1". Shown in errors of operations called by this module.
   const std::string& path() const { return *interned_path(); }
@@ -123,7 +123,7 @@ class Module {
   size_t num_children() const { return children_.size(); }
   // Throws unless i < num_children().
   Module& child(size_t i) const;
-  // Null when there is none of that name.
+  // Null if no child has that name.
   Module* FindChild(const std::string& name) const;
 
   // --- Parameters and buffers
@@ -134,8 +134,8 @@ class Module {
   std::vector<Tensor> parameters() const;
   // Running statistics and the like: saved and moved, never optimised.
   std::vector<NamedTensor> named_buffers() const;
-  // Calls f(tensor) for each parameter and buffer of this module alone, pending ones too, among
-  // them what stands in for a parametrized one. Cheap: no names are made.
+  // Calls f(tensor) for each parameter and buffer of this module alone, also pending ones, among
+  // them the stand-ins of parametrized parameters. Cheap: no names are made.
   template <class F>
   void ForEachOwnTensor(F f) const {
     for (const std::unique_ptr<TensorSlot>& s : slots_) {
@@ -149,15 +149,15 @@ class Module {
   // pending.
   StateDict state_dict() const;
   // Copies the dict's elements into the parameters and buffers (converted to their dtype and
-  // device); pending ones take the dict's shape. Throws firn::Error, with everything that does not
-  // fit in its text, when anything does not that the options do not pass over; then nothing has
-  // changed.
+  // device); pending ones take the dict's shape. Throws firn::Error, listing everything that does
+  // not fit and that the options do not allow; then nothing has changed.
   LoadReport LoadStateDict(const StateDict& state) { return LoadStateDict(state, LoadOptions()); }
   [[nodiscard("it says what was not loaded")]] LoadReport LoadStateDict(const StateDict& state,
                                                                         const LoadOptions& options);
 
-  // Makes `name` ("fc.weight", from here) another name of `parameter`: both are one from then on.
-  // Throws unless there is such a parameter and the shapes agree, as far as they are known.
+  // Makes `name` ("fc.weight", relative to this module) another name of `parameter`: both are one
+  // tensor from then on. Throws unless a parameter of that name exists and the shapes agree, as far
+  // as they are known.
   void ShareParameter(const std::string& name, const Tensor& parameter);
 
   // --- Modes
@@ -208,14 +208,14 @@ class Module {
   requires(!HasOptions<M>) M& Add(std::string child_name, const Args&... args) {
     return static_cast<M&>(AddMade(std::move(child_name), FactoryFrom<M>(args...)));
   }
-  // The operation, which the name would hide inside modules otherwise.
+  // The operation Add, which the functions above would otherwise hide inside modules.
   static Tensor Add(const Tensor& x, const Tensor& y, inner::Real alpha = 1) {
     return firn::Add(x, y, alpha);
   }
   // A child made by `factory` now, and again for each clone.
   Module& AddMade(std::string child_name, const ModuleFactory& factory);
 
-  // Registers a trainable tensor, or, undefined, one that this configuration lacks (no bias). The
+  // Registers a trainable tensor; an undefined one if this configuration lacks it (no bias). The
   // result lives as long as this module and names one tensor for life: `weight = x` throws, and
   // `weight -= x` writes the elements (tensor/README.md).
   Tensor& AddParameter(std::string parameter_name, Tensor initial);
@@ -225,7 +225,7 @@ class Module {
   Tensor& AddPendingBuffer(std::string buffer_name, const std::vector<int64_t>& sizes);
   // Gives a pending parameter or buffer of this module its elements; without effect on others.
   void InitPending(Tensor& pending, const Shape& shape, const init::Initializer& initializer);
-  // Whether one of these waits for its size.
+  // Whether one of these tensors waits for its size.
   template <class... T>
   static bool Pends(const T&... tensors) {
     return (IsPending(tensors) || ...);
@@ -237,8 +237,8 @@ class Module {
     return ComputedScope(m.hooks_ == nullptr ? nullptr : m.hooks_->computed);
   }
 
-  // num_children(), of a module whose forward calls whatever children it has, as a list does: a
-  // graph captured of it refuses to run once there is another.
+  // num_children(), for a module whose forward calls all its children, like a list: a graph
+  // captured from it refuses to run once the module has another child.
   size_t AskChildren() const {
     if (inner::ThisThread().capture != nullptr) [[unlikely]]
       NoteChildrenAsked();
@@ -271,7 +271,7 @@ class Module {
     bool IsComputed() const override { return stand_in.defined(); }
     // Whether it is computed and has no value now.
     bool is_away() const { return stand_in.defined() && tensor.Is(stand_in); }
-    // Makes `t` the tensor, the only way to do so.
+    // Makes `t` the tensor. Only this function may do so.
     void Keep(Tensor t);
     // Puts a stand-in of that dtype, shape and device in the tensor's place.
     void MakeComputed(const TensorSpec& spec);
@@ -279,18 +279,18 @@ class Module {
     void CheckKept() const;
     // Whether `shape` agrees with the sizes that are known.
     bool Fits(const Shape& shape) const;
-    // Whether one tensor can be both. Requires: both are pending.
+    // Whether one tensor can take both slots. Requires: both are pending.
     bool AgreesWith(const TensorSlot& other) const;
     std::string ShapeText() const;
 
     Module* module;
     std::string name;
     Tensor tensor;
-    bool kept = false;  // `tensor` is defined and came by Keep
+    bool kept = false;  // `tensor` is defined and was set by Keep
     bool is_parameter;
     std::vector<int64_t> sizes;  // of a pending tensor
-    // Stands for a tensor that calls compute (nn/parametrize.h): what `tensor` is between them,
-    // pending.
+    // The pending stand-in for a tensor that calls compute (nn/parametrize.h): `tensor` is this one
+    // between calls.
     Tensor stand_in;
   };
   struct NamedTensorSlot {
@@ -301,36 +301,36 @@ class Module {
   TensorSlot& AddSlot(std::string slot_name, Tensor tensor, bool is_parameter);
   Tensor& AddPendingSlot(std::string slot_name, const std::vector<int64_t>& sizes,
                          bool is_parameter);
-  // This module and all below it, depth first, in definition order, without making names: those of
-  // modules deep in each other take more memory than all the rest.
+  // This module and all below it, depth first, in definition order, without making names, which
+  // take most of the memory if modules are nested deeply.
   std::vector<Module*> Modules() const;
-  // Every slot of the tree that is in use, under every name, in the order of state_dict(). Those of
-  // computed tensors are left out: what they are computed from has slots of its own.
+  // Every slot of the tree that is in use, under every name, in the order of state_dict(). Slots of
+  // computed tensors are left out: their originals have slots of their own.
   std::vector<NamedTensorSlot> Slots() const;
   // The same; names are left out. `computed_too`: also stand-ins, which are pending.
   std::vector<NamedTensorSlot> SlotsWithoutNames(bool computed_too = false) const;
-  // Also lists what can be loaded, and from what.
+  // Also lists the slots that can be loaded, and the tensors to load them from.
   LoadReport Compare(const StateDict& state, const std::vector<NamedTensorSlot>& slots,
                      std::vector<std::pair<TensorSlot*, const Tensor*>>* fitting) const;
   const std::string* MakePath() const;
   void ForgetPaths();
   const Module& root() const;
-  // Says once, on stderr, that this module is called in training by one of another tree.
+  // Warns once, on stderr, that a module of another tree calls this one in training.
   void CheckPartOf(const Module& caller);
   // Throws for a name, of a child or a tensor, that is taken, empty or holds a dot.
   void CheckNewName(const std::string& name, bool taken, const char* what) const;
   void SetTraining(bool on);
-  // Tells the capture on this thread that code depends on the mode; on which children there are.
+  // Tell the capture on this thread that code depends on the mode, or on the list of children.
   void NoteAsked() const;
   void NoteChildrenAsked() const;
-  // Tells graphs whose captures asked that there is another.
+  // Tells graphs whose captures asked for the children that there is another child.
   void NoteChild();
 
   std::string name_;
-  Module* parent_ = nullptr;  // of one that waits to be destroyed: the next one
+  Module* parent_ = nullptr;  // for a module that waits to be destroyed: the next one
   ModuleFactory factory_;  // makes another of this kind; null for roots made by their constructor
   bool training_ = true;
-  // The same for captured graphs, which may outlive the module; null until one asks.
+  // The mode again, for captured graphs, which may outlive the module; null until one asks.
   mutable std::shared_ptr<bool> shared_training_;
   mutable std::shared_ptr<bool> shared_grown_;  // whether there were more children later
   bool foreign_call_noted_ = false;
@@ -338,12 +338,13 @@ class Module {
   std::vector<std::unique_ptr<TensorSlot>> slots_;  // references to them are handed out
   std::unique_ptr<Hooks> hooks_;
   mutable const std::string* path_ = nullptr;  // read and written as one word by several threads
-  // The children by their own names: one of thousands is found, and a new name tried, at once.
+  // The children by their own names, so that finding one of thousands, or checking a new name, is
+  // fast.
   std::unordered_map<std::string_view, Module*> child_of_name_;
 };
 
-// While a layer computes: its path stands in error messages, and the modules that it calls must
-// be below it in the tree, or below what it is part of.
+// Lives while a layer computes: error messages contain the layer's path, and the modules that it
+// calls must be below it in the tree, or below its own root.
 class CallScope {
  public:
   // Throws ResourceExhausted when more than 2000 are running on this thread.
@@ -359,11 +360,11 @@ class CallScope {
   CallScope& operator=(const CallScope&) = delete;
 
  private:
-  // So many calls may run inside each other. Each takes a few hundred bytes of the stack, which has
-  // 8 MiB as a rule and less on some threads, and what the modules' own code takes.
+  // So many calls may run inside each other. Each takes a few hundred bytes of the stack, which
+  // mostly has 8 MiB and on some threads less, in addition to the modules' own code.
   static constexpr int kMostNested = 2000;
 
-  // Before a path is made, which is as long as the calls are deep.
+  // Counted before a path is made, which is as long as the calls are deep.
   struct Deeper {
     explicit Deeper(const Module& module) {
       if (++depth_ > kMostNested) [[unlikely]]

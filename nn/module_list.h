@@ -33,7 +33,7 @@ class ChildIterator {
   size_t at_;
 };
 
-// Modules called "0", "1", ...; what to do with them is up to the owner.
+// Modules called "0", "1", ...; the owner decides how to use them.
 //
 //   nn::ModuleList<nn::ResUnit>& units = Add<nn::ModuleList<nn::ResUnit>>(
 //       "units", {{.in = 64, .out = 64}, {.in = 64, .out = 128, .stride = 2}});
@@ -60,7 +60,7 @@ class ModuleList final : public Module {
       for (const auto& o : options) Append(o);
     }
   }
-  // What a clone starts from; appended modules are copied after that.
+  // The options that a clone starts from; appended modules are copied after that.
   Options options() const { return {}; }
 
   template <std::derived_from<M> Kind = M>

@@ -1,5 +1,5 @@
 // Training or not, trainable or not. A captured graph cannot see a mode that is turned later, and
-// may outlive the module: from the first capture that asks on, the mode stands a second time in
+// may outlive the module: so from the first capture that asks for it, the mode is also kept in
 // memory that graphs share.
 
 #include <memory>
@@ -63,7 +63,7 @@ void Module::NoteChildrenAsked() const {
   ThisThread().capture->BeforeGetSwitch(state, name, false);
 }
 
-// Those who asked before are told; who asks next sees all children.
+// Graphs that asked before are told; a later capture sees all children.
 void Module::NoteChild() {
   if (shared_grown_ == nullptr) [[likely]]
     return;

@@ -75,7 +75,7 @@ std::string Module::TensorSlot::OwnedName() const {
 }
 
 void Module::TensorSlot::Keep(Tensor t) {
-  // A module that dies puts nothing in its place: graphs may outlive it.
+  // A destroyed module does not count as a replacement, since graphs may outlive it.
   if (kept && t.defined() && !tensor.Is(t)) NoteReplaced(tensor);
   if (kept) Disown(tensor, this);
   tensor = std::move(t);

@@ -1,6 +1,6 @@
 // MultiHeadAttention: parameters of firn::MultiHeadAttention, started as PyTorch does: projections
-// by Glorot's uniform numbers, biases 0, learned keys by his normal ones, the output as any Linear
-// with a bias of 0.
+// by Glorot's uniform numbers, biases 0, learned keys by Glorot's normal numbers, the output as any
+// Linear with a bias of 0.
 
 #include "firn/nn/multi_head_attention.h"
 

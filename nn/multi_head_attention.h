@@ -14,8 +14,8 @@ struct MultiHeadAttentionOptions {
   int64_t heads = 1;   // must divide embed
   double dropout = 0;  // of weights, in training
   bool bias = true;
-  bool add_bias_kv = false;    // a key and a value more, which are learned
-  bool add_zero_attn = false;  // and one of zeros
+  bool add_bias_kv = false;    // one more key and value, which are learned
+  bool add_zero_attn = false;  // one more key and value of zeros
   int64_t kdim = 0, vdim = 0;  // sizes of keys and values before they are projected; 0: embed
   bool batch_first = false;
   template <class V>
@@ -32,7 +32,7 @@ struct MultiHeadAttentionOptions {
   }
 };
 
-// What a call sees of the keys; see firn::MultiHeadAttention.
+// Which keys a call sees; see firn::MultiHeadAttention.
 struct AttentionMasks {
   Tensor key_padding_mask = {};  // [n, source]: true is hidden, or numbers to add
   Tensor attn_mask = {};         // [length, source] or [n heads, length, source]: the same

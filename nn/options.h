@@ -30,8 +30,8 @@ namespace firn::nn {
 //   };
 //
 // A layer's text, its buffers and how it is made by its name (nn/make_layer.h) follow from it; a
-// writer reads the values, a reader sets them. Visit shows every field, whatever the others are. It
-// leaves out what has no text, such as an initializer.
+// writer reads the values, a reader sets them. Visit always shows every field, except those that
+// have no text form, such as an initializer.
 class OptionVisitor {
  public:
   virtual ~OptionVisitor() = default;
@@ -54,7 +54,7 @@ class OptionVisitor {
     value = static_cast<E>(number);
   }
 
-  // A field that a description tells even where it has its default.
+  // A field that a description shows even if it has its default.
   template <class T>
   void Always(const char* name, T& value) {
     always_ = true;
@@ -65,17 +65,17 @@ class OptionVisitor {
   // none. Described without its name.
   virtual void Deferred(const char* name, int64_t& value) { Field(name, value); }
   virtual void Deferred(const char* name, std::vector<int64_t>& value) { Field(name, value); }
-  // The sizes of what a layer takes and gives, the first of which may be left to the first input:
-  // "3 -> 32".
+  // The sizes of a layer's input and result, the first of which may be left to the first input: "3
+  // -> 32".
   virtual void FromTo(const char* in_name, int64_t& in, const char* out_name, int64_t& out) {
     Deferred(in_name, in);
     Field(out_name, out);
   }
-  // Numbers, or a word that stands for them: padding=same.
+  // Numbers, or a word in their place: padding=same.
   virtual void SizesOr(const char* name, Sizes& value, const char* word, bool& is_word) = 0;
 
  protected:
-  // Whether the field that is shown is to be told in any case.
+  // Whether the field that is being visited is always shown.
   bool always() const { return always_; }
 
  private:
@@ -89,8 +89,8 @@ concept HasVisit = requires(O& options, OptionVisitor& v) {
   options.Visit(v);
 };
 
-// Calls f(name, tensor) for the tensors among options. It is no OptionVisitor, since it stands on
-// the way of calls: what it passes over costs nothing.
+// Calls f(name, tensor) for the tensors among options. It is no OptionVisitor, since calls use it:
+// fields that it skips must cost nothing.
 template <class F>
 class OptionTensors {
  public:

@@ -7,9 +7,9 @@
 //             Pade approximant r of degree 13 (Higham, "The scaling and squaring method for the
 //             matrix exponential revisited", 2005). Since A is skew-symmetric, r = p(A) p(-A)^-1 is
 //             orthogonal. s depends on A without being read on the host: all of kSquarings squares
-//             are computed, and the first s of them are taken. Where s is larger, so many are too
-//             few, but what is squared is orthogonal as before.
-// householder by the compact form (Schreiber and Van Loan, "A storage-efficient WY representation
+//             are computed, and the first s of them are taken. If s is larger, that is too few, but
+//             the squared matrix is orthogonal as before. householder by the compact form
+//             (Schreiber and Van Loan, "A storage-efficient WY representation
 //             for products of Householder transformations", 1989): the reflections about the
 //             columns of V, [n, k], are I - V T V^T in which T^-1 is the upper triangle of V^T V,
 //             its diagonal halved. One triangular system instead of k products.
@@ -95,7 +95,7 @@ Tensor PadeExp(const Tensor& a) {
 }
 
 Tensor SkewExp(const Tensor& a) {
-  constexpr double kNorm = 5.37;  // up to which the approximant is exact to rounding
+  constexpr double kNorm = 5.37;  // up to this norm the approximant is exact to rounding
   constexpr int kSquarings = 8;
   const Tensor norm = Amax(Sum(Abs(a.Detach()), {-1}, true), {-2}, true);
   const Tensor squarings = Maximum(Ceil(Log2(norm * (1 / kNorm))), 0);
@@ -115,8 +115,8 @@ Tensor Reflections(const Tensor& x) {
   return q * Unsqueeze(Where(diagonal < 0, -1, OnesLike(diagonal)), -2);
 }
 
-// The orthonormal columns of tall matrices that are as near to QR as signs allow: R's diagonal is
-// positive, so that orthogonal ones stay.
+// The Q of tall matrices' QR decompositions, with the signs for which R's diagonal is positive, so
+// that orthogonal matrices stay unchanged.
 Tensor MakeOrthogonal(const Tensor& a) {
   const auto [q, r] = Qr(a);
   const Tensor diagonal = Diagonal(r, 0, -2, -1);
@@ -155,7 +155,7 @@ Tensor Orthogonal::Forward(const Tensor& x, const State& state) const {
 Tensor Orthogonal::RightInverse(const Tensor& weight, const State& state) const {
   Tensor base = Tall(weight);
   const int64_t n = base.size(-2), k = base.size(-1);
-  if (n != k) {  // further columns, whatever is orthogonal to those
+  if (n != k) {  // further columns, any that are orthogonal to those
     const Tensor drawn = Randn(MatricesLike(base, n, n - k), base.dtype());
     base = Concat({base, drawn.To(base.device())}, -1);
   }

@@ -45,8 +45,9 @@ struct ConstantPadFunction {
   }
   static void Check(const Options& o, const char* where) { CheckPadding(where, kDims, o.padding); }
 };
-// The last dimensions with zeros around them (ZeroPad), what lies inside of the border mirrored
-// (ReflectionPad), the border again (ReplicationPad), or what lies at the other side (CircularPad).
+// The last dimensions with zeros around them (ZeroPad), the inner elements mirrored at the border
+// (ReflectionPad), the border repeated (ReplicationPad), or the elements of the other side
+// (CircularPad).
 template <internal::LayerName kLayer, int kDims, PadMode kMode>
 struct PadFunction {
   static constexpr const char* kName = kLayer.text;

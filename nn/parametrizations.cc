@@ -1,5 +1,5 @@
-// Each is a function of operations and its inverse. What starts from the weight (lengths, singular
-// vectors) is computed so that the first call gives what the method says of that weight.
+// Each is a function of operations and its inverse. Values that start from the weight (lengths,
+// singular vectors) are computed so that the first call gives the method's result for that weight.
 
 #include "firn/nn/parametrizations.h"
 
@@ -72,7 +72,7 @@ std::vector<NamedTensor> SpectralNorm::Buffers(const Tensor& weight) const {
   if (iterations < 1) {
     RaiseStatus(InvalidArgument("iterations must be positive, got ", iterations), kName);
   }
-  if (weight.rank() < 2 || weight.num_elements() == 0) return {};  // Forward refuses the latter
+  if (weight.rank() < 2 || weight.num_elements() == 0) return {};  // Forward refuses this
   const absl::StatusOr<int> row = NormalizeDim(dim, weight.shape());
   RaiseIfError(row.status(), kName);
   const int64_t rows = weight.size(*row);

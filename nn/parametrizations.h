@@ -14,8 +14,8 @@
 #include "firn/tensor/tensor.h"
 
 // Weights made of others, for any parameter of any layer: parametrize::Register(layer, "weight",
-// parametrize::SpectralNorm()). They are the functions of the same name, which say what they
-// compute and refuse.
+// parametrize::SpectralNorm()). They use the functions of the same names, whose comments give
+// formulas and errors.
 namespace firn::nn::parametrize {
 
 // Direction and length (firn::WeightNorm; Salimans & Kingma, 2016).
@@ -65,11 +65,11 @@ struct WeightStandardization {
   }
 };
 
-// Zeros in the place of small weights. `fixed`: chosen once, from the weight that is there at the
-// start, as in PyTorch's prune.l1_unstructured: the smallest, round(rate * size) of them, in a
-// buffer `mask` that is false there; they learn nothing. (PyTorch saves weight_orig and
-// weight_mask, which have other names than its parametrizations.) Otherwise chosen at each call
-// among all, with a gradient to all (firn::MagnitudePrune).
+// Sets small weights to zero. `fixed`: they are chosen once, from the weight at the start, as in
+// PyTorch's prune.l1_unstructured: the smallest, round(rate * size) of them, for which a buffer
+// `mask` is false; they are not trained. (PyTorch saves weight_orig and weight_mask, which have
+// other names than its parametrizations.) Otherwise each call chooses among all weights, and all
+// get gradients (firn::MagnitudePrune).
 struct MagnitudePrune {
   double rate = 0.9;
   bool fixed = false;
@@ -83,12 +83,12 @@ struct MagnitudePrune {
   }
 };
 
-// --- Few levels: what is learnt is floating, and gets the gradient ------------------------------
+// --- Few levels: the learnt tensor is floating, and gets the gradient ---------------------------
 
 // Signs, with a scale or without (firn::Binarize).
 struct Binarize {
-  double zero_to = 1;                     // what 0 becomes
-  std::optional<int64_t> scale_dim = {};  // each index of it has a scale of its own
+  double zero_to = 1;                     // the value for 0
+  std::optional<int64_t> scale_dim = {};  // each index of this dimension has its own scale
 
   Tensor Forward(const Tensor& weight) const;
   template <class V>
@@ -140,7 +140,7 @@ struct Pow2 {
 
 // --- Orthonormal rows or columns ----------------------------------------------------------------
 
-// What makes an orthogonal matrix of a skew-symmetric A, or of any matrix.
+// Maps to orthogonal matrices, from a skew-symmetric A or from any matrix.
 enum class OrthogonalMap : uint8_t {
   kByShape,      // kMatrixExp for square matrices, else kHouseholder: PyTorch's default
   kMatrixExp,    // exp(A)
@@ -155,18 +155,18 @@ constexpr auto WordsOf(OrthogonalMap) {
                                           {OrthogonalMap::kHouseholder, "householder"}});
 }
 
-// Matrices, the last two dimensions of the weight, whose columns are orthonormal, or, of wide ones,
-// whose rows are (PyTorch's parametrizations.orthogonal; Lezcano-Casado & Martinez-Rubio, 2019).
-// The weight is base Q, in which Q is the map of what is learnt: of the strict lower triangle of
-// the original, the rest of which changes nothing, but for the signs on its diagonal, by which
-// kHouseholder multiplies columns. Buffer: base, as many rows and columns as the larger size of the
-// weight, orthogonal. The first value is the weight if it is orthogonal, else the Q, with R's
-// diagonal positive, of its QR decomposition; SetValue does the same. The original starts at -I.
+// Matrices, the last two dimensions of the weight, whose columns are orthonormal (for wide matrices
+// the rows) (PyTorch's parametrizations.orthogonal; Lezcano-Casado & Martinez-Rubio, 2019). The
+// weight is base Q, where Q is the map of the learnt original. Only its strict lower triangle
+// matters, and with kHouseholder the signs on its diagonal, by which columns are multiplied.
+// Buffer: base, as many rows and columns as the larger size of the weight, orthogonal. The first
+// value is the weight if it is orthogonal, else the Q, with R's diagonal positive, of its QR
+// decomposition; SetValue does the same. The original starts at -I.
 //
-// f32 and f64, as Solve. kMatrixExp takes 15 products of matrices and a Solve at each call, the
-// last 8 of which each may double what rounding took from orthogonality; where the sizes in a row
-// of A add up to more than about 1300 it is no longer the exponential. PyTorch's
-// use_trivialization=false is not offered.
+// f32 and f64, as Solve. kMatrixExp takes 15 products of matrices and a Solve at each call, and
+// each of the last 8 products may double the error of orthogonality by rounding. If the absolute
+// values in a row of A add up to more than about 1300, the result is no longer the exponential.
+// PyTorch's use_trivialization=false is not offered.
 struct Orthogonal {
   OrthogonalMap map = OrthogonalMap::kByShape;
 

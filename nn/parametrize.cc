@@ -24,7 +24,7 @@
 
 namespace firn::nn {
 
-// What parametrizations see of a module beside its public side.
+// Access to non-public parts of a module, for parametrizations.
 class ComputedSlots {
  public:
   using Slot = Module::TensorSlot;
@@ -39,7 +39,7 @@ class ComputedSlots {
     }
     return nullptr;
   }
-  // The parameter, or NotFound that tells which there are.
+  // The parameter; throws NotFound with the existing names.
   static Slot& Get(const Module& m, const std::string& name, const char* who) {
     if (Slot* const found = Find(m, name)) return *found;
     std::vector<std::string> names;
@@ -96,7 +96,7 @@ class ParametrizationList final : public Module {
     }
     return value;
   }
-  // What evaluation computes, which moves no buffers.
+  // The value in evaluation mode, which moves no buffers.
   Tensor ComputeInEval() {
     std::vector<bool> modes;
     for (size_t i = 0; i < num_children(); ++i) modes.push_back(child(i).training());
@@ -121,7 +121,8 @@ class Parametrizations final : public Module, public ComputedParameters {
       for (size_t i = 0; i < num_children(); ++i) values.push_back(list(i).Compute());
       for (size_t i = 0; i < num_children(); ++i) {
         Slots::Slot& slot = SlotOf(i);
-        // In place: it has no elements, and a value of another dtype is the originals' now.
+        // The stand-in is changed in place: it has no elements, and the originals may have another
+        // dtype by now.
         slot.stand_in.impl()->spec =
             TensorSpec::Contiguous(values[i].dtype(), values[i].shape(), values[i].device());
         slot.Keep(std::move(values[i]));
@@ -170,7 +171,7 @@ ParametrizationList& GetList(const Module& m, const std::string& name, const cha
   RaiseStatus(FailedPrecondition(name, " of ", m.path(), " is not parametrized"), who);
 }
 
-// What is computed must not change below a call or a capture.
+// Values must not change during a call or a capture.
 void CheckAtRest(const Module& m, const char* who) {
   const Parametrizations* const all = ChildOf(m);
   if (ThisThread().capture == nullptr && (all == nullptr || !all->held())) return;
@@ -199,7 +200,7 @@ std::string OriginalName(size_t i, size_t n) {
   return n == 1 ? "original" : absl::StrCat("original", i);
 }
 
-// A parametrization that is in no tree yet, in evaluation, with its buffers.
+// A parametrization outside of any tree, in evaluation mode, with its buffers.
 struct Trial {
   std::unique_ptr<Module> module;
   const Transform* transform;
@@ -209,7 +210,7 @@ struct Trial {
 
 constexpr const char* kRegister = "parametrize::Register";
 
-// `further`: what it computes from is the value of those before it, and stays so.
+// `further`: it computes from the value of the parametrizations before it, and the originals stay.
 Trial Try(const ModuleFactory& factory, const Tensor& value, bool further = false) {
   Trial t;
   t.module = factory(nullptr);
@@ -244,7 +245,7 @@ void AddFurther(ParametrizationList& list, const ModuleFactory& factory) {
   for (const Tensor& t : list.originals()) NoteReplaced(t);
 }
 
-// Drops the list, if there is one, and what is left empty by that.
+// Drops the list, if there is one, and modules that become empty by that.
 void DropList(Module& m, ParametrizationList* list) {
   if (list != nullptr) Slots::Drop(*list);
   Parametrizations& all = *ChildOf(m);
@@ -253,7 +254,7 @@ void DropList(Module& m, ParametrizationList* list) {
   Slots::Drop(all);
 }
 
-// Gives the list its originals, the present parameter among them where it can stay one.
+// Gives the list its originals. The present parameter stays one of them if possible.
 void AddOriginals(ParametrizationList& list, const Tensor& parameter, const TensorList& originals) {
   const size_t n = originals.size();
   const bool same = n == 1 && originals[0].shape() == parameter.shape() &&
@@ -341,7 +342,7 @@ namespace {
 
 constexpr const char* kSet = "parametrize::SetValue";
 
-// The originals of which the list makes this value.
+// The originals from which the list computes this value.
 TensorList InverseOf(const ParametrizationList& list, const Tensor& value) {
   TensorList inverse = {value};
   for (size_t i = list.num_children(); i-- > 0;) {

@@ -14,16 +14,16 @@
 #include "firn/nn/module.h"
 #include "firn/nn/type_names.h"
 
-// Parameters that every call computes from others, which are learnt in their place (PyTorch's
-// torch.nn.utils.parametrize):
+// Parameters that every call computes from other parameters, which are trained in their place
+// (PyTorch's torch.nn.utils.parametrize):
 //
 //   parametrize::Register(net.fc, "weight", parametrize::WeightNorm{.dim = 0});
 //
 // From then on `net.fc` has, instead of "weight", the parameters
 // "parametrizations.weight.original0" and "...original1", which optimizers and state dicts see, and
 // its weight is made of them before each Forward and given up after it. Between calls the weight
-// has a shape and no elements: whatever reads them is refused, for they would be those of before
-// the last step. Value() computes it, Held keeps it.
+// has a shape and no elements: reading them is an error, since they would be older than the last
+// step. Value() computes it, Held keeps it.
 //
 // A parametrization is a copyable struct of options:
 //
@@ -32,7 +32,7 @@
 //     Tensor RightInverse(const Tensor& weight) const { return Triu(weight); }
 //   };
 //
-//   Forward       from as many originals as RightInverse gives; a last argument, const State&, has
+//   Forward takes as many originals as RightInverse gives; a last argument, const State&, has
 //                 the mode and the buffers
 //   RightInverse  originals of which Forward makes this value: a Tensor, or a std::array of them.
 //                 Without it the original is the value itself. A last argument, const State&, has
@@ -40,16 +40,16 @@
 //   Buffers       std::vector<NamedTensor>, made from the value, which are saved and moved
 //   Visit         its options, to be printed (nn/options.h)
 //
-// All but Forward may be left out. nn/parametrizations.h has those that there are.
+// Only Forward is required. nn/parametrizations.h has the existing parametrizations.
 namespace firn::nn::parametrize {
 
-// What the functions are told beside tensors. Lives as long as the call.
+// The arguments of the functions beside tensors. Lives as long as the call.
 class State {
  public:
   explicit State(const Module& transform) : transform_(&transform) {}
   // The mode of the module whose parameter it is.
   bool training() const { return transform_->training(); }
-  // The one at that place in what Buffers gave. Throws where there is none.
+  // The buffer at that place in the result of Buffers. Throws if there is none.
   const Tensor& buffer(size_t i) const;
 
  private:
@@ -134,17 +134,17 @@ void RegisterMade(Module& module, const std::string& name, const ModuleFactory& 
 
 }  // namespace internal
 
-// Has `p` compute the parameter `name` of this module itself: "weight", not "fc.weight". The
+// Makes `p` compute the parameter `name` of this module itself: "weight", not "fc.weight". The
 // originals are RightInverse of what it is now. One original of the same shape and dtype is the
 // same tensor, so that optimizers which have the parameter go on with it; others are new
-// parameters, of which an optimizer that was made before knows nothing (AddGroup). Another module
+// parameters, which must be added to an optimizer that was made before (AddGroup). Another module
 // that shares the parameter goes on with the original. Graphs that were frozen before and read the
 // parameter refuse to run, unless it is a constant of theirs (constant_states); a StaticModule is
-// captured again. So does an optim::WeightAverage refuse that has a parameter which is none any
-// more; one that is the original is averaged as before.
+// captured again. An optim::WeightAverage of a parameter that is no longer one refuses too; a
+// parameter that became the original is averaged as before.
 //
-// A second one, registered later, computes from what the first gives, which has to be one tensor to
-// it; the originals stay those of the first.
+// A second parametrization, registered later, computes from the first one's value as its only
+// original; the originals stay those of the first.
 //
 // Throws firn::Error, and nothing has changed, when there is no such parameter, it pends, a value
 // of it is held, a capture is running, or `p` gives another shape, dtype or device.
@@ -155,8 +155,8 @@ void Register(Module& module, const std::string& name, const P& p) {
 
 // Makes the parameter an ordinary one again: with the value that it has in evaluation, or, with
 // leave_parametrized = false, with the original's, of which there must be one. One original of that
-// shape stays the same tensor. What graphs and averages do is as for Register. Throws, and nothing
-// has changed, when it has no parametrization, and as Register.
+// shape stays the same tensor. Graphs and averages behave as for Register. Throws, and nothing has
+// changed, when it has no parametrization, and as Register.
 void RemoveParametrizations(Module& module, const std::string& name,
                             inner::Flag leave_parametrized = true);
 
@@ -164,18 +164,18 @@ void RemoveParametrizations(Module& module, const std::string& name,
 bool IsParametrized(const Module& module);
 bool IsParametrized(const Module& module, const std::string& name);
 
-// What a call would compute now, with history while gradients are recorded, in the mode the module
-// is in: spectral norms move their vectors in training. A parameter that has no parametrization is
-// given itself. Throws when there is no such parameter.
+// The value that a call would compute now, with history while gradients are recorded, in the
+// module's present mode: spectral norms move their vectors in training. A parameter without a
+// parametrization is returned itself. Throws if there is no such parameter.
 Tensor Value(Module& module, const std::string& name);
 
-// Overwrites the originals with those of `value`, as RightInverse has them. Throws unless shape,
+// Overwrites the originals with those that RightInverse gives for `value`. Throws unless shape,
 // dtype and device are the parameter's and each parametrization has a RightInverse, and as
 // Register.
 void SetValue(Module& module, const std::string& name, const Tensor& value);
 
-// While it lives, all parametrized parameters of a network have the values that they had in the
-// beginning, and calls compute none (PyTorch's parametrize.cached): for a step that calls a layer
+// While it lives, all parametrized parameters of a network have the values that it computed at its
+// start, and calls compute none (PyTorch's parametrize.cached). It serves steps that call a layer
 // often, evaluation, forwards on several threads, and modules that are no Layers, whose parameters
 // nothing else computes. The network outlives it. A graph that is frozen meanwhile reads the values
 // as they are then: without constant_states it refuses to run afterwards.

@@ -39,8 +39,8 @@ class MaxPool final : public LayerWithOptions<MaxPoolOptions> {
     return inner::internal::OfDims<kDims>("MaxPool1d", "MaxPool2d", "MaxPool3d");
   }
 
-  // The maxima and where they were, as MaxUnpool2d takes them: PyTorch's return_indices. Hooks see
-  // nothing of it.
+  // The maxima and their places, as MaxUnpool2d takes them: PyTorch's return_indices. Hooks do not
+  // see this call.
   ValuesAndIndices WithIndices(const Tensor& x) {
     const CallScope scope(*this);
     return inner::internal::OfDims<kDims>(MaxPool1dWithIndices, MaxPool2dWithIndices,

@@ -8,7 +8,7 @@
 namespace firn::nn {
 
 struct PreluOptions {
-  int64_t count = 1;   // of slopes: one for all elements, or one for each channel
+  int64_t count = 1;   // number of slopes: one for all elements, or one for each channel
   double init = 0.25;  // their first value
   template <class V>
   void Visit(V& v) {

@@ -82,7 +82,7 @@ struct RnnOptions {
 // direction with _reverse behind the name. A deferred `in` is that of the first x.
 class RecurrentParameters {
  public:
-  // By layer and, inside of it, direction: what the functions take.
+  // The functions' weights, by layer and then direction.
   std::vector<RecurrentWeights> weights() const;
 
  protected:
@@ -91,7 +91,7 @@ class RecurrentParameters {
   std::vector<Tensor*> w_ih_, w_hh_, b_ih_, b_hh_, w_hr_;
 };
 
-// What all of them do; Options has the fields of GruOptions.
+// The base of all recurrent layers; Options has the fields of GruOptions.
 template <class Options_, class State, class Result, class PackedResult>
 class RecurrentLayer : public LayerWithOptions<Options_, StatefulLayer<State, Result>>,
                        public RecurrentParameters {

@@ -36,8 +36,9 @@ struct RnnCellOptions {
   }
 };
 
-// What cells of recurrent networks do, each one step. Parameters, as PyTorch's: weight_ih
-// [gates * hidden, in], weight_hh [gates * hidden, hidden], bias_ih and bias_hh [gates * hidden].
+// The base of cells of recurrent networks, which compute one step. Parameters, as PyTorch's:
+// weight_ih [gates * hidden, in], weight_hh [gates * hidden, hidden], bias_ih and bias_hh [gates *
+// hidden].
 template <class Options_, class State>
 class RecurrentCell : public LayerWithOptions<Options_, StatefulLayer<State, State>> {
  public:

@@ -1,5 +1,5 @@
 // ResUnit: whether the shortcut needs a convolution is known when the unit is made, so that an
-// optimizer and a state dict that come before the first input see the parameters there will be.
+// optimizer and a state dict that come before the first input see all parameters.
 
 #include "firn/nn/res_unit.h"
 

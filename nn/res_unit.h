@@ -10,8 +10,8 @@
 namespace firn::nn {
 
 struct ResUnitOptions {
-  // Channels. `in` may be left open where the stride is not 1: it tells whether there is a
-  // convolution in the shortcut, where the stride does not.
+  // Channels. `in` may be left open only if the stride is not 1: with stride 1 it decides whether
+  // the shortcut has a convolution.
   int64_t in = kDeferred;
   int64_t out = 0;
   int64_t stride = 1;  // of the first convolution and of the shortcut

@@ -20,7 +20,7 @@ struct LambdaFunction {
 
 }  // namespace
 
-// What the factory makes is checked here, each time, so that a Sequential may take it for a Layer.
+// The factory's result is checked here each time, so that a Sequential may use it as a Layer.
 LayerSpec::LayerSpec(ModuleFactory factory) {
   if (!factory) RaiseStatus(InvalidArgument("the factory of a layer is empty"), "LayerSpec");
   factory_ = [make = std::move(factory)](const Module* original) {

@@ -26,7 +26,8 @@ class LayerSpec {
   requires(std::is_invocable_r_v<Tensor, F, const Tensor&> && !std::derived_from<F, Module>)
       LayerSpec(F function)  // NOLINT: implicit, so that lambdas stand among layers
       : LayerSpec(OfFunction(std::move(function))) {}
-  // A mistake that would compile into pages: modules are not copied, so a Sequential makes its own.
+  // Catches a mistake whose error message would fill pages: modules are not copied, so a Sequential
+  // makes its own.
   template <class M>
   requires(std::derived_from<std::remove_cvref_t<M>, Module>) LayerSpec(M&&) {  // NOLINT
     static_assert(kNever<M>,
@@ -58,7 +59,7 @@ requires(std::derived_from<M, Layer> && !HasOptions<M>) LayerSpec New(const Args
   return LayerSpec(FactoryFrom<M>(args...));
 }
 
-// Layers one after another. Without a name of its own a layer is called by its position.
+// Layers one after another. A layer without a name is named by its position.
 //
 //   nn::Sequential net({
 //       nn::New<nn::Conv2d>({.out = 32, .kernel = 3}),
@@ -71,9 +72,9 @@ class Sequential final : public Layer {
   using Options = std::vector<LayerSpec>;
   Sequential() = default;
   explicit Sequential(const Options& layers);
-  // What Sequential({New<Linear>(...), ...}) calls, and Sequential({}).
+  // The constructor for Sequential({New<Linear>(...), ...}) and Sequential({}).
   explicit Sequential(std::initializer_list<LayerSpec> layers);
-  // Sequential(Linear(...), Relu()) as in PyTorch: says what to write.
+  // For Sequential(Linear(...), Relu()) as in PyTorch: the error says what to write.
   template <class First, class Second, class... M>
   requires(std::derived_from<First, Module>)
       Sequential(const First& first, const Second& second, const M&... more)

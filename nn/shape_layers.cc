@@ -1,4 +1,4 @@
-// What of the sizes can be checked without an input.
+// Checks of the sizes that need no input.
 
 #include "firn/nn/shape_layers.h"
 

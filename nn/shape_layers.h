@@ -31,7 +31,7 @@ struct UnflattenOptions {
     v.Always("dim", dim);
     v.Always("sizes", sizes);
   }
-  // Throws when the sizes are none of a tensor, or several are -1.
+  // Throws when the sizes cannot be a tensor's, or several are -1.
   void Check(const char* where) const;
 };
 using Unflatten = LayerOfFunction<"Unflatten", firn::Unflatten, UnflattenOptions>;

@@ -1,7 +1,7 @@
 #ifndef FIRN_NN_SIZES_H_
 #define FIRN_NN_SIZES_H_
 
-// What layers with parameters share: checks of options and PyTorch's initial values.
+// Helpers for layers with parameters: checks of options, and PyTorch's initial values.
 
 #include <cstdint>
 #include <initializer_list>
@@ -25,7 +25,7 @@ void CheckRange(const char* where, const char* name, double value, double low, d
 
 // `value` with a number for each of `dims` dimensions. Throws when there are others.
 Sizes SpatialSizes(const char* layer, const char* name, const Sizes& value, int dims);
-// Throws unless each number of `value`, of which there is one, is `low` or more.
+// Throws unless `value` is not empty and each number is `low` or more.
 void CheckSpatial(const char* where, const char* name, const Sizes& value, int64_t low);
 int64_t Smallest(const Sizes& sizes);
 
@@ -36,8 +36,8 @@ void CheckGroups(const char* layer, int64_t in, int64_t out, int64_t groups);
 // dimension.
 int64_t SizeOfInput(const char* layer, const Tensor& x, int64_t dim);
 
-// t.size(dim) where t has one by now, else `otherwise`: of a parameter that was left to the first
-// input.
+// t.size(dim) of a parameter whose size was left to the first input, if it is known by now; else
+// `otherwise`.
 int64_t KnownSize(const Tensor& t, int64_t dim, int64_t otherwise);
 
 // Uniform within 1 / sqrt(fan_in): PyTorch's start of linear and convolutional layers.

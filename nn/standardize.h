@@ -10,8 +10,8 @@
 namespace firn::nn {
 
 struct StandardizeOptions {
-  // Whether NaN, a cell that was missing for one, becomes 0, which is the mean. Otherwise Update
-  // refuses it and Forward leaves it what it is.
+  // Whether NaN, such as a missing cell, becomes 0, which is the mean. Otherwise Update refuses
+  // NaN, and Forward leaves it unchanged.
   bool fill_missing = false;
   template <class V>
   void Visit(V& v) {
@@ -19,9 +19,9 @@ struct StandardizeOptions {
   }
 };
 
-// (x - mean) / std for each feature, by the means and deviations of the training data, which are
-// buffers: a checkpoint, a state dict and a graph file have them, and what the network is given
-// later is changed as the training data was.
+// (x - mean) / std for each feature, by the means and deviations of the training data. They are
+// buffers, so checkpoints, state dicts and graph files contain them, and later inputs are scaled
+// like the training data.
 //
 //   nn::Standardize scale;
 //   scale.Fit(table);                                     // or, batch by batch:
@@ -40,20 +40,20 @@ class Standardize final : public LayerWithOptions<StandardizeOptions> {
   const Tensor& std() const { return std_; }
   std::string Describe() const override;
 
-  // Takes means and deviations (over n, not n - 1) of these rows, and forgets those before. Throws
-  // firn::Error where x has no rows, no features, as many as the layer does not have, values that
-  // are not finite, or means or deviations that f32 cannot hold; then nothing has changed.
+  // Takes means and deviations (over n, not n - 1) of these rows, and forgets earlier ones. Throws
+  // firn::Error if x has no rows, no features, another number of features than the layer, values
+  // that are not finite, or means or deviations that f32 cannot hold; then nothing has changed.
   void Fit(const Tensor& x);
-  // Those of all rows since the layer was made or Fit, these included. What a state dict gave it is
-  // not gone on with.
+  // Adds these rows to all since the layer was made or Fit. Values from a state dict are replaced,
+  // not continued.
   void Update(const Tensor& x);
 
  protected:
   Tensor Forward(const Tensor& x) override;
 
  private:
-  // What is known of a feature: how many values, their mean, and the sum of squares of what they
-  // differ by.
+  // The statistics of a feature: the number of values, their mean, and the sum of squared
+  // differences from it.
   struct Moments {
     int64_t count = 0;
     double mean = 0, squares = 0;

@@ -10,8 +10,8 @@
 
 namespace firn::nn {
 
-// A layer that goes on from a state: layer(x) begins with zeros and gives the output alone, as any
-// layer; layer(x, state) gives the state after it too. Hooks see x and the output.
+// A layer that goes on from a state: layer(x) begins with zeros and returns only the output, like
+// any layer; layer(x, state) also returns the state after it. Hooks see x and the output.
 template <class State, class Result>
 class StatefulLayer : public Layer {
  public:

@@ -1,5 +1,5 @@
-// A signature is two lists of words: what the call brings, and what the network is. The second is
-// taken again after a capture, because a first forward gives pending parameters their elements.
+// A signature is two lists of words: one describes the call, one the network. The second is taken
+// again after a capture, because a first forward gives pending parameters their elements.
 
 #include "firn/nn/static_module.h"
 
@@ -26,8 +26,8 @@
 namespace firn::nn {
 namespace {
 
-// A capture takes as long as some ten small calls, and drops a graph: in so many calls it may be
-// wasted and nobody notices.
+// A capture takes as long as some ten small calls, and drops a graph. One useless capture in this
+// many calls costs next to nothing.
 constexpr int64_t kCallsForCapture = 1024;
 
 // Calls f for each module of the tree.
@@ -70,7 +70,7 @@ std::string ModesOf(const Module& network) {
   return train == 0 ? "eval" : absl::StrCat(train, " of ", all, " modules in train");
 }
 
-// Where the states lie that a graph reads.
+// The storages of the states that a graph reads.
 absl::flat_hash_set<const Storage*> StatesOf(const Graph& graph) {
   absl::flat_hash_set<const Storage*> states;
   for (const Value& v : graph.values) {
@@ -200,7 +200,8 @@ bool StaticModule::Kept::outdated() const {
   return copied && tensor.impl()->storage->version() != version;
 }
 
-// What compiling has copied was a state when captured, and is none any more.
+// Compiling has copied the tensors that were states in the captured graph and are not in the
+// compiled one.
 std::vector<StaticModule::Kept> StaticModule::Keep(const StaticGraph& graph) const {
   const auto captured = StatesOf(graph.captured()), read = StatesOf(graph.graph());
   std::vector<Kept> kept;
@@ -218,7 +219,7 @@ bool StaticModule::Find() {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& e) { return e.signature == wanted_; });
   if (found == entries_.end()) return false;
-  // A parameter may be what it was, and have been computed meanwhile.
+  // A parameter may be the same tensor, but computed by a parametrization by now.
   const bool outdated =
       options_.compile.constant_states &&
       std::any_of(found->tensors.begin(), found->tensors.end(), std::mem_fn(&Kept::outdated));
@@ -279,14 +280,14 @@ TensorList StaticModule::CaptureCall(absl::Span<const Tensor> inputs) {
   return std::move(captured.outputs);
 }
 
-// With more kinds of calls than graphs, each capture would drop what another call wants next. So a
-// call must come twice within a time in which the graph that would go is not used once: then it is
-// the more frequent one. Among many that are all rare this still happens by chance; credit limits
-// what that costs.
+// With more kinds of calls than graphs, each capture would drop a graph that another call needs
+// next. So a call must come twice while the graph that it would replace is not used once: then it
+// is the more frequent one. Among many rare calls this still happens by chance; credit limits the
+// cost.
 bool StaticModule::Deserves() {
   if (entries_.size() < static_cast<size_t>(options_.max_graphs)) return true;
-  // To look at all tensors of all graphs would take longer than the call; that of the graph which
-  // would go are enough, for graphs of one network move together.
+  // Checking all tensors of all graphs would take longer than the call. The tensors of the graph
+  // that would be replaced are enough, since graphs of one network move together.
   const std::vector<Kept>& tensors = entries_.back().tensors;
   if (std::any_of(tensors.begin(), tensors.end(), std::mem_fn(&Kept::moved))) {
     DropMoved();
@@ -303,8 +304,7 @@ bool StaticModule::Deserves() {
   return false;
 }
 
-// The network itself; results are as a graph gives them, in memory of their own and without
-// history.
+// Runs the network itself; results are like a graph's, in memory of their own and without history.
 TensorList StaticModule::OrdinaryCall(absl::Span<const Tensor> inputs) {
   if (ordinary_++ == 0) {
     std::fprintf(stderr,
@@ -326,7 +326,7 @@ TensorList StaticModule::OrdinaryCall(absl::Span<const Tensor> inputs) {
   return results;
 }
 
-// Graphs that no call can want again, because a tensor's elements lie elsewhere now.
+// Drops graphs that no call can use again, because a tensor's elements lie elsewhere now.
 void StaticModule::DropMoved() {
   const size_t before = entries_.size();
   std::erase_if(entries_, [](const Entry& e) {

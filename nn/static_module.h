@@ -16,7 +16,7 @@
 namespace firn::nn {
 
 namespace internal {
-// With how many tensors, up to four, a function can be called; 0: with none of these numbers.
+// The number of tensors, up to four, with which a function can be called; 0: none of these.
 template <class F, class T = const Tensor&>
 inline constexpr size_t kTensorsTaken = std::invocable<F&, T>            ? 1
                                         : std::invocable<F&, T, T>       ? 2
@@ -26,12 +26,12 @@ inline constexpr size_t kTensorsTaken = std::invocable<F&, T>            ? 1
 }  // namespace internal
 
 struct StaticModuleOptions {
-  // At least 1. Where there are more kinds of calls some run as ordinary calls (see below).
+  // At least 1. If there are more kinds of calls, some run as ordinary calls (see below).
   int64_t max_graphs = 8;
   CompileOptions compile = {};
 };
 
-// A network that is captured where it meets something new, and runs frozen from then on:
+// A network that is captured at each new kind of call, and runs frozen from then on:
 //
 //   nn::StaticModule fast(net);      // any Layer, whatever its number of inputs
 //   const NoGradScope no_grad;
@@ -43,22 +43,22 @@ struct StaticModuleOptions {
 // where its elements lie, its dtype, shape, device, layout and requires_grad. So a parameter that
 // was replaced, moved or converted makes a new graph, and one that was written in place (an
 // optimizer's step, LoadStateDict) is seen by the graphs there are; with compile.constant_states it
-// makes a new graph. How the elements of inputs lie does not matter: graphs get them row-major.
+// makes a new graph. The layout of inputs does not matter: graphs get them row-major.
 //
 // The first call with a signature runs the network itself, pending parameters included, and returns
 // what it computed. A later one repeats the operations of that run: branches, loops, numbers and
-// side effects in C++ (hooks too) are as they were then. When something else that the network's
-// code looks at has changed, such as an option of a layer: Clear().
+// side effects in C++ (hooks too) are as they were then. If anything else that the network's code
+// uses has changed, such as an option of a layer, call Clear().
 //
 // When there are max_graphs of them, a call with a new signature runs the network itself, which one
-// line on stderr says once for each StaticModule. It gets a graph, in the place of the one that was
-// used longest ago, when it comes again soon: within so many of those calls, and before that graph
-// is used again. So a program whose shapes settle runs graphs again after a few calls, and one
-// whose shapes never do is about as fast as the network: after the first max_graphs of them, there
-// is one such capture in 1024 calls at most.
+// line on stderr says once for each StaticModule. It gets a graph, in place of the one that was
+// used longest ago, if it soon comes again: within the next max_graphs calls without a graph, and
+// before that old graph is used again. So a program whose shapes settle runs graphs again after a
+// few calls, and a program whose shapes never settle is about as fast as the network: after the
+// first max_graphs such captures there is at most one in 1024 calls.
 //
-// A function may also ask modules that are no part of the network: after the mode of one was
-// turned, calls throw until Clear().
+// A function may also use modules outside of the network: after the mode of such a module was
+// changed, calls throw until Clear().
 //
 // Results have no history, whatever the mode: no gradient reaches the network's parameters through
 // them. An input that wants a gradient is an error while gradients are recorded. To train, capture
@@ -66,7 +66,8 @@ struct StaticModuleOptions {
 //
 // Refers to the network, which must outlive it; one that was moved from throws when called.
 // Thread-compatible: one call at a time; another StaticModule of the same network, such as a
-// Replica, may run on another thread where two forwards of it may (eval mode, nothing pending).
+// Replica, may run on another thread if two forwards of the network may (eval mode, nothing
+// pending).
 class StaticModule {
  public:
   using Function = std::function<TensorList(absl::Span<const Tensor> inputs)>;
@@ -77,11 +78,11 @@ class StaticModule {
       : StaticModule(layer, CallOf(layer, std::index_sequence_for<In...>()), options) {
     num_inputs_ = sizeof...(In);
   }
-  // For a network that is no Layer, or of part of what it does: `function` computes with the
-  // parameters of `network`, whatever the number of inputs and results. Other tensors that it uses
-  // are read where they are.
+  // For a network that is no Layer, or for a part of its work: `function` computes with the
+  // parameters of `network`, with any number of inputs and results. Other tensors that it uses are
+  // read where they are.
   StaticModule(Module& network, Function function, const StaticModuleOptions& options = {});
-  // The same of up to four tensors; it gives one or several, as what Freeze takes:
+  // The same for a function of up to four tensors, which returns one or several, as for Freeze:
   //   nn::StaticModule next(net, [&](const Tensor& last) { return Argmax(net(last), -1); });
   template <class F>
   requires(internal::kTensorsTaken<F> > 0)
@@ -107,10 +108,11 @@ class StaticModule {
   // Forgets all graphs. The counts go on.
   void Clear();
 
-  // Another one, for another thread, with replicas of the graphs there are (StaticGraph::Replica):
-  // what they keep beside a run's memory is shared. It has none of graphs that change states, and
-  // captures its own; so does each of what it meets later. Its counts begin at 0. The function is
-  // copied. Throws where memory is missing. Not beside calls of this one.
+  // Another StaticModule, for another thread, with replicas of the present graphs
+  // (StaticGraph::Replica), which share everything but a run's memory. Graphs that change states
+  // have no replicas; it captures its own, and from then on each captures its own graphs for new
+  // calls. Its counts begin at 0. The function is copied. Throws if memory is missing. Must not run
+  // beside calls of this one.
   StaticModule Replica() const;
 
   size_t size() const { return entries_.size(); }
@@ -124,14 +126,14 @@ class StaticModule {
   // Calls that ran the network itself, because there was no room for another graph.
   int64_t ordinary() const { return ordinary_; }
 
-  // What it holds, a line a graph:
+  // The graphs that it holds, one a line:
   //   StaticModule of net: 1 of at most 8 graphs, 41 hits, 2 misses, 1 dropped
   //     0: f32 [64, 1, 28, 28] on cpu; eval, no grad: 11 operations, arena 3.06 MiB, 41 hits
   // A graph whose network has changed since says so.
   std::string DebugString() const;
 
  private:
-  // Kept as words, so that a call compares numbers and makes nothing.
+  // Kept as words, so that a call compares numbers and allocates nothing.
   struct Signature {
     std::vector<uint64_t> call, network;
     friend bool operator==(const Signature&, const Signature&) = default;
@@ -171,7 +173,7 @@ class StaticModule {
 
   void CheckUsable() const;
   void Check(absl::Span<const Tensor> inputs) const;
-  // Moves the entry of `wanted_` to the front; false if there is none of now.
+  // Moves the entry of `wanted_` to the front; false if there is none that is still valid.
   bool Find();
   std::vector<Kept> Keep(const StaticGraph& graph) const;
   TensorList Repeat(absl::Span<const Tensor> inputs);

@@ -1,6 +1,6 @@
 // Summary: a dry forward watched by hooks, which see what layers make, and by an observer of
 // operations, which counts those that are products under the path of the innermost layer that calls
-// them. Products that no layer of the network calls are its own.
+// them. Products that no layer calls count as the network's own.
 
 #include "firn/nn/summary.h"
 
@@ -55,7 +55,7 @@ class Watch {
   std::map<Module*, SummaryTable::Row> seen_;
 };
 
-// Multiply-adds by the path of who called for them.
+// Multiply-adds by the path of the caller.
 class Products final : public OperationObserver {
  public:
   Products() : OperationObserver("summary") {}

@@ -12,7 +12,7 @@
 
 namespace firn::nn {
 
-// What nn::Summary found out. A plain value.
+// The result of nn::Summary. A plain value.
 struct SummaryTable {
   // A layer without children, or any module with parameters or products of its own.
   struct Row {

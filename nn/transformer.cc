@@ -1,6 +1,6 @@
-// The layers of the Transformer. A block is x + dropout(f(x)), normalised at its end, or, with
-// norm_first, x + dropout(f(norm(x))): R. Xiong et al., "On layer normalization in the Transformer
-// architecture", 2020.
+// The layers of the Transformer. A block is norm(x + dropout(f(x))) or, with norm_first, x +
+// dropout(f(norm(x))): R. Xiong et al., "On layer normalization in the Transformer architecture",
+// 2020.
 
 #include "firn/nn/transformer.h"
 

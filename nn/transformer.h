@@ -31,7 +31,7 @@ struct TransformerLayerOptions {
   TransformerActivation activation = TransformerActivation::kRelu;
   double eps = 1e-5;
   bool batch_first = false;
-  bool norm_first = false;  // normalise what goes into attention and the products, not the sums
+  bool norm_first = false;  // normalise the inputs of attention and of the products, not the sums
   bool bias = true;
   template <class V>
   void Visit(V& v) {
@@ -47,10 +47,9 @@ struct TransformerLayerOptions {
   }
 };
 
-// Self-attention and two products with an activation between them, each added to what it was
-// computed from and normalised.
-// src: a sequence      y: as src
-// Children: self_attn, linear1, dropout, linear2, norm1, norm2, dropout1, dropout2.
+// Self-attention, and two products with an activation between them; both results are added to their
+// inputs, and the sums normalised. src: a sequence y: as src Children: self_attn, linear1, dropout,
+// linear2, norm1, norm2, dropout1, dropout2.
 class TransformerEncoderLayer final : public LayerWithOptions<TransformerLayerOptions> {
  public:
   explicit TransformerEncoderLayer(const Options& options);
@@ -72,7 +71,7 @@ class TransformerEncoderLayer final : public LayerWithOptions<TransformerLayerOp
   Dropout &dropout1_, &dropout2_;
 };
 
-// What a decoder's layer sees of its own sequence and of the encoder's.
+// Which parts of its own sequence and of the encoder's a decoder's layer sees.
 struct DecoderMasks {
   AttentionMasks self = {}, memory = {};
 };

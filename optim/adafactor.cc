@@ -63,7 +63,7 @@ void Adafactor::Update(size_t group, const Tensor& lr, const Tensor& skip,
   for (Slot* slot : slots) {
     const DType dtype = inner::ComputeDType(slot->param.dtype());
     const Tensor x = Cast(slot->param, dtype), grad = Cast(slot->param.grad(), dtype);
-    // An eps1 whose square is no number of the dtype would have the root of 0 divide 0.
+    // If the square of eps1 were 0 in the dtype, 0 would be divided by the root of 0.
     const double least = dtype == DType::kF64 ? 0x1p-1022 : 0x1p-126;
     const double eps1 = std::max(o.eps1 > 0 ? o.eps1 : EpsilonOf(slot->param.dtype()), least);
     const Tensor t = Add(Cast(slot->step, DType::kF64), 1);

@@ -34,8 +34,8 @@ struct AdafactorOptions {
 //                                                         for parameters with fewer dimensions)
 //   s = grad / sqrt(max(u, eps1^2))
 //   param -= max(eps2, rms(param)) min(lr, 1 / sqrt(t)) / max(1, rms(s) / d) s
-// rms(param) is that of before the step. State: row_var and col_var, or variance; the others have
-// no elements.
+// rms(param) is that of before the step. State: row_var and col_var, or variance; unused states
+// have no elements.
 class Adafactor final : public OptimizerOf<AdafactorOptions> {
  public:
   explicit Adafactor(const ParameterList& parameters, const AdafactorOptions& options = {}) {

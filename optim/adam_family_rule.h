@@ -10,8 +10,8 @@
 
 namespace firn::optim {
 
-// What Adam's relatives share: the decay, of the gradient (l2) or of the parameter (shrink), and
-// the moving average of the gradient.
+// The common part of Adam's relatives: the decay, of the gradient (l2) or of the parameter
+// (shrink), and the moving average of the gradient.
 template <class C>
 struct FirstMoment {
   C l2, shrink, beta1, take1;
@@ -127,8 +127,8 @@ struct NadamRule {
   }
 };
 
-// By what rectified Adam multiplies its step, or 0 where it goes without second moments: where
-// there are no more than `least` of them.
+// The factor of rectified Adam's step; 0 for a step without second moments, if there are no more
+// than `least` of them.
 FIRN_HOST_DEVICE inline double Rectification(double beta2, double t, double least) {
   const double power = std::pow(beta2, t), most = 2 / (1 - beta2) - 1;
   const double length = most - 2 * t * power / (1 - power);
@@ -151,7 +151,7 @@ struct RadamRule {
     C plain, rectified, eps;
     FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void operator()(C& p, C grad, C* state, unsigned) const {
       moments(p, grad, state);
-      // Without second moments they may be 0, and eps too.
+      // In a step without second moments these may be 0, and eps too.
       const C adapted = rectified / (std::sqrt(state[1]) + eps);
       p = moments.first.shrink * p - (rectified == 0 ? plain : adapted) * state[0];
     }

@@ -77,7 +77,7 @@ FIRN_REGISTER_SAMPLES(nadam_step) {
              "momentum_decay -1 must not be negative");
 }
 
-// What Radam's documentation calls r and l.
+// The r and l of Radam's documentation.
 double Rectified(double beta2, double t, double least) {
   const double most = 2 / (1 - beta2) - 1;
   const double l = most - 2 * t * std::pow(beta2, t) / (1 - std::pow(beta2, t));

@@ -1,8 +1,6 @@
-// Clipping: gradients that nobody else sees are changed in place, all by one operation; the others
-// are copied first.
-//
-// Norms of several ranks are made one by two numbers: the largest, by which all are divided so that
-// their powers stay in range, and the sum of those.
+// Clipping: gradients that nobody else holds are changed in place, all by one operation; the others
+// are copied first. The norms of several ranks are joined in two steps: the largest norm, by which
+// all are divided so that their powers stay in range, and the sum of these powers.
 
 #include "firn/optim/clip.h"
 
@@ -34,12 +32,12 @@ void CheckLimit(double limit, const char* name, const char* caller) {
   }
 }
 
-// What the norm of all ranks' elements is, f64, given those of each rank's own.
+// The norm of all ranks' elements, f64, from the norm of this rank's own.
 Tensor GlobalNorm(const Tensor& own, double p, const GlobalNumber& global) {
   const Tensor norm = Cast(own, DType::kF64), largest = global.largest(norm);
   // 0 / 0 and infinity / infinity are 1 here; a NaN stays one.
   const Tensor share = Where(Eq(norm, largest), OnesLike(norm), norm / largest);
-  if (std::isinf(p)) {  // the largest may have passed a NaN over
+  if (std::isinf(p)) {  // the maximum may have skipped a NaN
     const Tensor none = global.sum(ZerosLike(share) * share);
     return Where(Eq(none, none), largest, none);
   }

@@ -33,8 +33,8 @@ constexpr int kMostInSearch = 25;
 double Dot(const Tensor& a, const Tensor& b) { return Sum(Mul(a, b)).Item(); }
 double Largest(const Tensor& x) { return Amax(Abs(x)).Item(); }
 
-// Where the cubic through two points with those slopes is least, within [low, high]
-// (equation 3.59).
+// The place in [low, high] where the cubic through two points with those slopes is least (equation
+// 3.59).
 double LeastOfCubic(double a, double loss_a, double slope_a, double b, double loss_b,
                     double slope_b, double low, double high) {
   const double d1 = slope_a + slope_b - 3 * (loss_a - loss_b) / (a - b);
@@ -124,7 +124,7 @@ void Lbfgs::NextDirection(const Tensor& gradient) {
     return;
   }
   const Tensor change = Sub(gradient, gradient_), step = Mul(direction_, length_);
-  // Otherwise the guess of the Hessian would not stay positive.
+  // Otherwise the estimate of the Hessian would not stay positive.
   if (const double curvature = Dot(change, step); curvature > 1e-10) {
     while (static_cast<int64_t>(steps_.size()) >= options_.history) {
       steps_.erase(steps_.begin());

@@ -15,7 +15,7 @@ struct LbfgsOptions {
   double lr = 1;                   // the length of a step, and where the line search begins
   int64_t max_iterations = 20;     // of a Step
   int64_t max_evaluations = 0;     // of a Step; 0: 1.25 max_iterations
-  double tolerance_grad = 1e-7;    // the largest element of a gradient that is taken for 0
+  double tolerance_grad = 1e-7;    // a gradient whose largest element is at most this counts as 0
   double tolerance_change = 1e-9;  // of loss and parameters, below which a Step ends
   int64_t history = 100;           // pairs of steps and changes of the gradient
   bool line_search = true;         // for the strong Wolfe conditions; false: steps of length lr
@@ -39,13 +39,13 @@ class Lbfgs {
   // leaves or not known yet.
   explicit Lbfgs(const ParameterList& parameters, const LbfgsOptions& options = {});
 
-  // Some iterations. `evaluate` computes loss and gradients where the parameters stand. Returns the
-  // loss before. If `evaluate` throws, the parameters are where it was called.
+  // Runs some iterations. `evaluate` computes loss and gradients at the present parameters. Returns
+  // the loss before. If `evaluate` throws, the parameters stay at the point of that call.
   double Step(const std::function<Tensor()>& evaluate);
   void ZeroGrad();
 
-  // What a later Step goes on from: "gradient", "direction", "steps" and "changes" (f64; without
-  // elements before the first) and numbers.
+  // The state from which a later Step goes on: "gradient", "direction", "steps" and "changes" (f64;
+  // without elements before the first) and numbers.
   StateDict state_dict() const;
   // Throws, and changes nothing, unless all of it fits the parameters.
   void LoadStateDict(const StateDict& state);

@@ -1,5 +1,5 @@
-// Scale, good steps and what was found stay on the device. The operations unscale_gradients and
-// update_loss_scale read and write them there, and an optimizer's step asks for `found` itself.
+// Scale, count of good steps and `found` stay on the device. The operations unscale_gradients and
+// update_loss_scale read and write them there, and an optimizer's step reads `found` itself.
 
 #include "firn/optim/loss_scaler.h"
 

@@ -17,12 +17,13 @@ struct LossScalerOptions {
   double growth_factor = 2;        // of the scale, after growth_interval good steps in a row
   double backoff_factor = 0.5;     // of the scale, after a step that was left out
   int64_t growth_interval = 2000;  // steps
-  // What the scale does not fall below, however many steps are left out: at 0 nothing could be
-  // divided by it any more. An init_scale below it stays as it is. 2^-14, f16's smallest normal
-  // number; PyTorch has no least scale.
+  // The least scale, however many steps are left out: by a scale of 0 nothing could be divided any
+  // more. An init_scale below it stays as it is. 2^-14, f16's smallest normal number; PyTorch has
+  // no least scale.
   double min_scale = 0x1p-14;
-  // Ranks whose gradients are not the same: what one finds, all leave their step out
-  // for. All make the same calls of Unscale, or else Step. Not in a state dict.
+  // For ranks with different gradients: if one rank finds an infinity or NaN, all leave their step
+  // out. All make the same calls of Unscale, or of Step if there is no Unscale. Not in a state
+  // dict.
   GlobalNumber global = {};
 };
 
@@ -36,8 +37,8 @@ struct LossScalerOptions {
 //   scaler.Step(optimizer);   // in place of optimizer.Step()
 //   scaler.Update();
 //
-// The scale and what was found are tensors on the device of the loss, where all is decided: a step
-// reads nothing, and a captured one follows them. Thread-compatible.
+// The scale and the finding are tensors on the device of the loss, where all decisions are made: a
+// step reads nothing on the host, and a captured step follows them. Thread-compatible.
 class LossScaler {
  public:
   // Throws kInvalidArgument unless init_scale > 0 is finite as f32, growth_factor > 1,
@@ -46,15 +47,15 @@ class LossScaler {
 
   // Waits for the device.
   double scale() const;
-  // Whether a step was left out: of those since the last Update or, while there is none, of those
-  // before it. Waits for the device.
+  // Whether a step since the last Update was left out or, if there was no step since, one before
+  // it. Waits for the device.
   bool skipped() const;
 
   // loss * scale: f32, or f64 for a loss in f64.
   Tensor Scale(const Tensor& loss);
 
-  // Divides the gradients of the optimizer's parameters by the scale, once before its Step: for
-  // what looks at them in between, such as clipping. Step does it otherwise. Throws
+  // Divides the gradients of the optimizer's parameters by the scale, once before its Step, for
+  // code that uses them in between, such as clipping. Without this call Step does it. Throws
   // kFailedPrecondition when they were divided since the last Update.
   void Unscale(Optimizer& optimizer);
 
@@ -68,9 +69,9 @@ class LossScaler {
   // "scale", "growth_factor", "backoff_factor", "growth_interval" and "_growth_tracker" (good steps
   // in a row), as torch.amp.GradScaler's; 0-d. Shares the elements of the scale and the tracker.
   StateDict state_dict() const;
-  // Continues where the saved one was. A step that was captured before goes on with the factors and
-  // the interval that it had. Throws kInvalidArgument, and changes nothing, unless all entries and
-  // no others are there, hold one number each and make sense.
+  // Continues where the saved scaler was. A step that was captured before keeps its factors and
+  // interval. Throws kInvalidArgument, and changes nothing, unless all entries and no others are
+  // there, hold one number each and make sense.
   void LoadStateDict(const StateDict& state);
 
  private:
@@ -83,8 +84,8 @@ class LossScaler {
   Tensor scale_;       // f32
   Tensor good_steps_;  // i64
   Tensor skipped_;     // bool
-  // What dividing an optimizer's gradients found, since the last Update; bool, on the scale's
-  // device.
+  // For each optimizer, whether dividing its gradients since the last Update found an infinity or
+  // NaN; bool, on the scale's device.
   std::vector<std::pair<const Optimizer*, Tensor>> found_;
 };
 

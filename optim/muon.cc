@@ -1,4 +1,4 @@
-// Muon, written with operations: what takes its time are the products of matrices.
+// Muon, written with operations, since products of matrices take most of its time.
 
 #include "firn/optim/muon.h"
 

@@ -62,7 +62,7 @@ void MuonStep(const MuonOptions& o, double lr, double, Moved& m) {
 }
 
 FIRN_REGISTER_OPTION_SAMPLES(muon) {
-  // Where the numbers of the polynomial are other ones, more iterations enlarge what is rounded.
+  // With other numbers in the polynomial, more iterations enlarge the rounding errors.
   const MuonOptions base = {.lr = 0.1, .weight_decay = 0.25, .momentum = 0.5, .ns_steps = 2};
   // The other eps is larger than a gradient.
   return OfStep<MuonOptions>({base, WithOption(base, "eps", 20)}, MuonStep);

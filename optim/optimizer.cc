@@ -71,7 +71,7 @@ std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameter
       RaiseStatus(InvalidArgument("parameter ", p.name, " is given twice, in one group or in two"),
                   "optimizer");
     }
-    // Steps write where parameters lie. What a capture has seen stays where it is.
+    // Steps write into the parameters' memory. Tensors that a capture has seen keep their memory.
     if (ThisThread().capture == nullptr) RaiseIfError(LayOutRowMajor(p.tensor), "optimizer");
     std::string name = p.name;
     if (parameters.numbered()) {
@@ -186,7 +186,7 @@ void Optimizer::ClearParameters() {
     for (const Slot& s : g.slots) ForgetOptimized(s.param, own_name_);
     g.slots.clear();
   }
-  own_name_ = nullptr;  // nobody shares parameters with this one any more
+  own_name_ = nullptr;  // no other optimizer shares parameters with this one any more
 }
 
 void Optimizer::AddHooks(std::function<void()> before, std::function<void()> after) {
@@ -270,8 +270,8 @@ void Optimizer::Prepare(size_t group, Slot& slot) const {
     return;
   const NoCaptureScope no_capture;
   if (!slot.step.defined()) {
-    CheckParameter(slot.name, p.shape());  // it may have been pending
-    // All or nothing, should memory run out on the way.
+    CheckParameter(slot.name, p.shape());  // it may have been pending when it was added
+    // All or nothing, in case memory runs out on the way.
     absl::InlinedVector<Tensor, 3> state;
     for (size_t i = 0; i < state_names(group).size(); ++i) {
       state.push_back(
@@ -325,7 +325,7 @@ void Optimizer::Step(const Tensor& skip) {
     ReportTaken();
   const NoGradScope no_grad;
   for (const auto& hook : before_) hook();
-  // All before the first moves: one that is refused leaves no half of a step.
+  // All are checked before the first one moves, so that a refusal leaves no half step.
   std::vector<std::vector<Slot*>> ready;
   for (size_t g = 0; g < groups_.size(); ++g) ready.push_back(Ready(g));
   for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g, std::move(ready[g]), skip);

@@ -18,8 +18,9 @@ namespace firn::optim {
 
 // The parameters of one group, with names (module.named_parameters()) or without
 // (module.parameters(); then they are called "0", "1", ..., on through all groups). Names matter to
-// state dicts and errors. Where an earlier group has the name too, as two networks of one class do,
-// the group's number stands before it: "1.fc.weight". Twice in one group it is an error.
+// state dicts and errors. If an earlier group has the name too, as with two networks of one class,
+// the group's number is put before it: "1.fc.weight". A name that occurs twice in one group is an
+// error.
 class ParameterList {
  public:
   ParameterList() = default;
@@ -37,7 +38,7 @@ class ParameterList {
 };
 
 struct SetParametersOptions {
-  // Parameters that were there before keep their state; otherwise all start anew.
+  // Parameters that stay keep their state; otherwise all start anew.
   bool retain_state = false;
   size_t group = 0;
 };
@@ -58,20 +59,19 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // Where `skip` (bool, 0-d) is defined and true, nothing changes: decided on the device, without
-  // reading it here. Throws firn::Error when all parameters are pending: no forward has run.
+  // If `skip` (bool, 0-d) is defined and true, nothing changes; the device decides this, so the
+  // host does not read it. Throws firn::Error when all parameters are pending: no forward has run.
   virtual void Step(const Tensor& skip = {});
   // Forgets the gradients of all parameters.
   void ZeroGrad();
 
   size_t num_groups() const { return groups_.size(); }
   double lr(size_t group = 0) const;
-  // The rate of all groups, or of one. Frozen steps follow it. Throws unless lr makes sense to the
-  // group's options, and inside a captured function, which would not see it.
+  // Sets the rate of all groups, or of one. Frozen steps follow it. Throws unless lr makes sense
+  // for the group's options, and inside a captured function, which would not record it.
   void SetLr(inner::Real lr);
   void SetLr(size_t group, inner::Real lr);
-  // The rates of the first groups, as many as there are: all or, when one of them makes no sense,
-  // none.
+  // Sets the rates of the first groups, one for each. If one of them makes no sense, none is set.
   void SetLr(const std::vector<double>& rates);
 
   // All groups' parameters.
@@ -98,13 +98,13 @@ class Optimizer {
   // "groups.0.lr", ... and "state.fc.weight.exp_avg", ... of the parameters that have been moved.
   // Shares their elements.
   virtual StateDict state_dict() const;
-  // Continues where the saved optimizer was, options included, bit by bit; state that was there is
-  // written in place. Throws, and changes nothing, unless the groups, the names of parameters and
-  // the shapes agree and the options make sense.
+  // Continues where the saved optimizer was, options included, bit by bit; existing state is
+  // overwritten in place. Throws, and changes nothing, unless the groups, the names of parameters
+  // and the shapes agree and the options make sense.
   virtual void LoadStateDict(const StateDict& state);
 
  protected:
-  friend class ShardedOptimizer;  // which has another one's groups, and lets it move parts of them
+  friend class ShardedOptimizer;  // it has another one's groups, and lets that move parts of them
   Optimizer() = default;
 
   struct Slot {
@@ -114,26 +114,26 @@ class Optimizer {
     absl::InlinedVector<Tensor, 3> state;  // by state_names()
   };
   virtual const char* name() const = 0;
-  // What a parameter's state consists of beside `step`: zeros at first, f32 where the parameter is
-  // of a half type, of its dtype otherwise.
+  // The names of a parameter's states beside `step`. They are zeros at first, f32 for a parameter
+  // of a half type, otherwise of its dtype.
   virtual std::vector<std::string> state_names(size_t group) const = 0;
   // The shape of state number `state` for a parameter of that shape: the same, unless overridden.
   virtual Shape StateShape(size_t group, size_t state, const Shape& param) const;
-  // Throws when a parameter of that name and shape cannot be moved: when it is added or, where its
-  // shape was not known then, at its first step.
+  // Throws if a parameter of that name and shape cannot be moved. Called when it is added or, if
+  // its shape was not known then, at its first step.
   virtual void CheckParameter(const std::string&, const Shape&) const {}
   // Moves the parameters of these slots of a group, all of which have gradients and state, by one
-  // operation, unless `skip` (bool, 0-d) is defined and true. It and `lr` are on their device. Runs
-  // inside NoGradScope.
+  // operation, unless `skip` (bool, 0-d) is defined and true. `skip` and `lr` are on the
+  // parameters' device. Runs inside NoGradScope.
   virtual void Update(size_t group, const Tensor& lr, const Tensor& skip,
                       absl::Span<Slot* const> slots) = 0;
-  // The group's options, of which the learning rate is not shown; until they change.
+  // The group's options without the learning rate; valid until they change.
   virtual inner::AttrsRef OptionsRef(size_t group) const = 0;
   // Shows the group's options but the learning rate, which may change them.
   virtual void VisitOptions(size_t group, inner::AttrVisitor& visitor) = 0;
   // Throws when the group's options make no sense with that learning rate.
   virtual void CheckOptions(size_t group, double lr) const = 0;
-  // What puts all groups' options back as they are now.
+  // A function that puts all groups' options back to their present values.
   virtual std::function<void()> OptionsAsTheyAre() = 0;
   // Whether an element moves by its own gradient and state alone, so that parts of a parameter may
   // be moved as parameters of their own (optim/sharded.h).
@@ -148,7 +148,7 @@ class Optimizer {
   };
 
   ParameterGroup& GroupAt(size_t group);
-  // Slots for the parameters; throws as SetParameters says. `group` is where they will stand.
+  // Slots for the parameters; throws as SetParameters. `group` is their future group.
   std::vector<Slot> MakeSlots(const ParameterList& parameters, size_t group) const;
   void CheckAnyKnown() const;
   StateDict OptionDict() const;
@@ -156,14 +156,14 @@ class Optimizer {
   // The slots that `state` describes; also sets the options. Throws when anything does not fit.
   std::vector<std::vector<Slot>> ReadState(const StateDict& state, std::vector<double>* rates);
   void Prepare(size_t group, Slot& slot) const;
-  // Those of a group that have gradients, with their state.
+  // The slots of a group that have gradients, with their state.
   std::vector<Slot*> Ready(size_t group);
   void StepGroup(size_t group, std::vector<Slot*> slots, const Tensor& skip);
 
-  // Keeps those that another optimizer has already.
+  // Notes the parameters that another optimizer has already.
   void NoteTaken(const std::vector<Slot>& slots) const;
-  // Says it on stderr of those that are still in both: mostly the other one was about to be
-  // replaced by this one.
+  // Warns on stderr about parameters that are still in both optimizers; mostly the other one was
+  // about to be replaced by this one.
   void ReportTaken();
   bool Has(const Tensor& param) const;
 

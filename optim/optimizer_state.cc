@@ -29,7 +29,7 @@ class OptionVisitor : public AttrVisitor {
   explicit OptionVisitor(size_t group) : prefix_(absl::StrCat("groups.", group, ".")) {}
   void Field(const char* name, int64_t& value) override {
     const double number = Exchange(prefix_ + name, static_cast<double>(value));
-    // What a file has may be anything; -1 makes no sense to any option, and is refused as such.
+    // A file may contain any number; -1 is invalid for every option, so it is refused.
     const bool whole = number >= 0 && number <= 0x1p53 && std::floor(number) == number;
     value = whole ? static_cast<int64_t>(number) : -1;
   }
@@ -143,7 +143,7 @@ void ReadSlot(StateReader& reader, const std::vector<std::string>& names, const 
   }
 }
 
-// Writes a tensor where captured steps look for it, unless it has another form than the one there.
+// Writes into the present tensor, which captured steps use, unless the new one has another form.
 void Put(const Tensor& value, Tensor* target) {
   const bool same = target->defined() && target->shape() == value.shape() &&
                     target->dtype() == value.dtype() && target->device() == value.device();
@@ -177,7 +177,7 @@ void Optimizer::ReadOptions(StateReader& reader, std::vector<double>* rates) {
 std::vector<std::vector<Optimizer::Slot>> Optimizer::ReadState(const StateDict& state,
                                                                std::vector<double>* rates) {
   StateReader reader(state);
-  ReadOptions(reader, rates);  // first: what a parameter's state is depends on them
+  ReadOptions(reader, rates);  // first, since a parameter's states depend on the options
   std::vector<std::vector<Slot>> loaded;
   for (size_t g = 0; g < groups_.size(); ++g) {
     loaded.push_back(groups_[g].slots);

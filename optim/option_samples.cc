@@ -21,8 +21,7 @@ void Visit(Attrs& options, NumberVisitor& visitor) {
   options.ref().type()->visit(options.mutable_data(), visitor);
 }
 
-// The reference of an operation. Samples are built anew whenever one asks for them, which takes
-// time.
+// The reference of an operation. Samples are built anew at each call, which takes time.
 const ReferenceFn& ReferenceOf(std::string_view op) {
   static auto* const references = new std::map<std::string, ReferenceFn, std::less<>>();
   const auto found = references->find(op);

@@ -1,9 +1,9 @@
 #ifndef FIRN_OPTIM_OPTION_SAMPLES_H_
 #define FIRN_OPTIM_OPTION_SAMPLES_H_
 
-// What tests hold every optimizer to: options, and its step in double, the slow way, as the comment
-// of its options has it. An optimizer has both beside its samples, by the name that it is
-// registered by:
+// The data by which tests check every optimizer: options, and its step in double, the slow way, by
+// the formula in the comment of its options. An optimizer has both beside its samples, under the
+// name that it is registered by:
 //
 //   FIRN_REGISTER_OPTION_SAMPLES(nadam) { return OfRule<NadamRule>({{.lr = 0.1, .beta1 = 0.5}}); }
 
@@ -30,8 +30,8 @@ struct Moved {
 };
 
 struct OptionSamples {
-  // Options that are tried as they are and with each one changed: each has to matter in one of
-  // them, but for `without`, which the class has and does not use.
+  // Sets of options that are tried as they are and with each option changed. Each option must
+  // change the result for one of the sets, except `without`, which the class has and does not use.
   std::vector<Attrs> bases = {};
   std::string without = {};
   size_t members = 0;  // of the struct of options
@@ -39,7 +39,7 @@ struct OptionSamples {
   std::function<void(AttrsRef options, double lr, double t, Moved& moved)> step = nullptr;
 };
 
-// Those of the optimizer of that name. Throws std::out_of_range where it has none.
+// The samples of the optimizer of that name. Throws std::out_of_range if it has none.
 const OptionSamples& OptionSamplesOf(std::string_view optimizer);
 
 // One option of some, all being numbers.
@@ -93,7 +93,7 @@ struct AnyBut {
   requires(!std::is_same_v<T, Not>) operator T() const;  // NOLINT: implicit; never defined
 };
 
-// How many members an aggregate has: as many values as initialise it.
+// The number of an aggregate's members: the largest number of values that initialise it.
 template <class T, class... Values>
 consteval size_t CountMembers() {
   if constexpr (requires { T{std::declval<Values>()..., std::declval<AnyBut<T>>()}; }) {
@@ -103,7 +103,7 @@ consteval size_t CountMembers() {
   }
 }
 
-// Those of an optimizer whose step is written here: step(options, lr, t, moved).
+// Samples of an optimizer whose step is written here: step(options, lr, t, moved).
 template <class Options, class Step>
 OptionSamples OfStep(const std::vector<Options>& bases, Step step) {
   OptionSamples samples{.members = CountMembers<Options>()};
@@ -121,8 +121,8 @@ OptionSamples OfStep(const std::vector<Options>& bases, Step step) {
 void StepByReference(std::string_view op, AttrsRef attrs, double lr, double t,
                      const std::vector<bool>& given, Moved& moved);
 
-// Those of a rule whose operation takes the options as they are. What translates options for an
-// operation writes its step down by itself.
+// Samples of a rule whose operation takes the options as they are. An optimizer that translates its
+// options for an operation writes its step down separately.
 template <class Rule>
 OptionSamples OfRule(const std::vector<typename Rule::Options>& bases) {
   return OfStep(bases, [](const typename Rule::Options& o, double lr, double t, Moved& moved) {
@@ -132,7 +132,7 @@ OptionSamples OfRule(const std::vector<typename Rule::Options>& bases) {
   });
 }
 
-// What FIRN_REGISTER_OPTION_SAMPLES makes.
+// The object that FIRN_REGISTER_OPTION_SAMPLES defines.
 struct OptionSamplesRegistration {
   OptionSamplesRegistration(const char* name, OptionSamples (*make)());
 };

@@ -7,9 +7,9 @@
 
 namespace firn::optim {
 
-// The gradients of the parameters that have one, each parameter once, ready to be written: what
-// somebody else sees, or what is not contiguous, becomes a copy of the parameter's own first.
-// Requires NoGradScope.
+// The gradients of the parameters that have one, each parameter once, ready to be written: a
+// gradient that somebody else holds, or that is not contiguous, is first replaced by the
+// parameter's own copy. Requires NoGradScope.
 std::vector<Tensor> OwnGrads(const std::vector<Tensor>& parameters);
 
 }  // namespace firn::optim

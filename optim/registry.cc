@@ -1,5 +1,5 @@
 // One table, filled while the program starts and in no order, since each optimizer registers itself
-// from its own file. It is made when it is first asked for, never destroyed, and only grows.
+// from its own file. It is made at its first use, never destroyed, and only grows.
 
 #include "firn/optim/registry.h"
 

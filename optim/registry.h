@@ -1,8 +1,8 @@
 #ifndef FIRN_OPTIM_REGISTRY_H_
 #define FIRN_OPTIM_REGISTRY_H_
 
-// Optimizers by their names, for programs that read from a file which one to take. Each is
-// registered where it is defined, and nothing else lists them:
+// Optimizers by their names, for programs that read the name from a file. Each is registered where
+// it is defined, and no other list exists:
 //
 //   FIRN_REGISTER_OPTIMIZER(muon, Muon);
 
@@ -20,10 +20,9 @@ namespace firn::optim {
 
 using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(const ParameterList& parameters)>;
 
-// What makes optimizers of that name with the options that `options` leaves: it sees the defaults
-// one after the other, "lr" first, and may change them. Making one throws firn::Error where they
-// make no sense, as the constructor does. Throws kInvalidArgument, with the names that there are,
-// when there is none of this one.
+// A function that makes optimizers of that name. `options` sees the default options one after the
+// other, "lr" first, and may change them. Making one throws firn::Error if the options make no
+// sense, as the constructor does. Throws kInvalidArgument for an unknown name, with all names.
 //
 //   std::unique_ptr<Optimizer> adam = ConfigureOptimizer("adam", reader)(net.named_parameters());
 OptimizerMaker ConfigureOptimizer(std::string_view name, inner::AttrVisitor& options);
@@ -37,8 +36,8 @@ namespace firn::inner {
 
 struct OptimizerRegistration {
   using Configure = optim::OptimizerMaker (*)(AttrVisitor& options);
-  // Kernels of higher levels of processors bring their registrations along, after those of the
-  // program: the first of a name stays.
+  // Kernels for higher levels of processors repeat the registrations after the program's own, so
+  // the first of a name stays.
   OptimizerRegistration(const char* name, Configure configure);
 };
 

@@ -49,7 +49,8 @@ struct RmspropRule {
       const C g = grad + l2 * p;
       square = keep * square + take * (g * g);
       if ((given & 2u) != 0) mean = keep * mean + take * g;
-      // Where gradients hardly vary, rounding leaves a difference below 0; NaN stays.
+      // If gradients hardly vary, rounding may leave a difference below 0, which becomes 0; NaN
+      // stays.
       const C around = (given & 2u) != 0 ? square - mean * mean : square;
       const C spread = around < 0 ? C{0} : around;
       const C d = in_step * g / (std::sqrt(spread + inside) + outside);

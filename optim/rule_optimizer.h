@@ -8,9 +8,9 @@
 
 namespace firn::optim {
 
-// An optimizer that is all said by a rule (tensor/kernels/optimizer_rule.h) with an operation of
-// its own. Its members are defined in rule_page.h and made by FIRN_REGISTER_RULE, in the one source
-// that knows the rule.
+// An optimizer that a rule (tensor/kernels/optimizer_rule.h) with an operation of its own defines
+// completely. Its members are defined in rule_page.h and made by FIRN_REGISTER_RULE, in the one
+// source that knows the rule.
 template <class Rule, class OptionsType>
 class OptimizerByRule final : public OptimizerOf<OptionsType> {
  public:

@@ -1,9 +1,9 @@
 #ifndef FIRN_OPTIM_RULE_PAGE_H_
 #define FIRN_OPTIM_RULE_PAGE_H_
 
-// What the page of optimizers that are rules (tensor/kernels/optimizer_rule.h) is made of: a rule's
+// The parts of a page of optimizers that are rules (tensor/kernels/optimizer_rule.h): a rule's
 // operation, and its class with the members that rule_optimizer.h declares. Options are checked,
-// state is named and gathered as the rule says; the work is done by the operation.
+// states are named and gathered by the rule; the operation does the work.
 //
 //   FIRN_REGISTER_OP(rmsprop_step) { return cpu::OptimizerOp<RmspropRule>("One step of ..."); }
 //   FIRN_REGISTER_RULE(rmsprop, RmspropRule);
@@ -67,7 +67,8 @@ void OptimizerByRule<Rule, OptionsType>::Update(size_t group, const Tensor& lr, 
 
 }  // namespace firn::optim
 
-// An optimizer by the name `name`, and all of its class. In namespace firn::optim.
+// Registers an optimizer under the name `name`, and defines all members of its class. In namespace
+// firn::optim.
 #define FIRN_REGISTER_RULE(name, Rule)                 \
   template class OptimizerByRule<Rule, Rule::Options>; \
   FIRN_REGISTER_OPTIMIZER(name, OptimizerByRule<Rule, Rule::Options>)

@@ -8,9 +8,9 @@
 namespace firn::optim {
 
 // A learning rate for every step: schedule(step, base_lr), where steps count from 0 and base_lr is
-// the rate that the group began with. A step is whatever Scheduler::Step follows: a step of the
-// optimizer or an epoch. Any function will do (torch's LambdaLR: return base_lr times a factor);
-// those below are torch.optim.lr_scheduler's in closed form, and NNabla's.
+// the rate that the group began with. A step is what Scheduler::Step is called after: a step of the
+// optimizer or an epoch. Any function can be a schedule (torch's LambdaLR: return base_lr times a
+// factor); those below are torch.optim.lr_scheduler's in closed form, and NNabla's.
 //
 //   optim::Scheduler scheduler(
 //       sgd, optim::WarmupLr({.steps = 500}, optim::CosineLr({.steps = 10000})));
@@ -20,7 +20,7 @@ using Schedule = std::function<double(int64_t step, double base_lr)>;
 
 struct ConstantLrOptions {
   double factor = 1.0 / 3;  // of the rate, in [0, 1]
-  int64_t steps = 5;        // how many have it; base_lr afterwards
+  int64_t steps = 5;        // the number of steps with it; base_lr afterwards
 };
 // base_lr factor for `steps` steps, then base_lr.
 Schedule ConstantLr(const ConstantLrOptions& options = {});
@@ -64,8 +64,8 @@ struct CosineLrOptions {
   int64_t steps = 1;
   double min_lr = 0;
 };
-// Half a wave of the cosine, from base_lr to min_lr, where it stays (PyTorch's and NNabla's rise
-// again; Loshchilov & Hutter, "SGDR", 2017).
+// Half a wave of the cosine, from base_lr to min_lr, where the rate stays (PyTorch's and NNabla's
+// rise again; Loshchilov & Hutter, "SGDR", 2017).
 Schedule CosineLr(const CosineLrOptions& options);
 
 struct CosineRestartsLrOptions {
@@ -92,7 +92,7 @@ Schedule OneCycleLr(const OneCycleLrOptions& options);
 struct WarmupLrOptions {
   int64_t steps = 1;
 };
-// (step + 1) / steps of what `inner` says before `steps`, all of it from there on (NNabla's
+// Before `steps`, (step + 1) / steps of the rate of `inner`; from then on that rate (NNabla's
 // LinearWarmupScheduler).
 Schedule WarmupLr(const WarmupLrOptions& options, Schedule inner);
 
@@ -100,7 +100,7 @@ Schedule WarmupLr(const WarmupLrOptions& options, Schedule inner);
 // Milestones rise, one fewer than the schedules.
 Schedule SequentialLr(std::vector<Schedule> schedules, std::vector<int64_t> milestones);
 
-// Each applied to what the one before it said: factors multiply.
+// Each schedule gets the rate of the one before it as its base_lr, so factors multiply.
 Schedule ChainedLr(std::vector<Schedule> schedules);
 
 }  // namespace firn::optim

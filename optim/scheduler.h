@@ -14,13 +14,13 @@ namespace firn::optim {
 // steps read, so frozen steps follow. The optimizer must live longer.
 class Scheduler {
  public:
-  // The rates that the groups have now are the base rates; sets those of step 0. One schedule for
+  // Takes the groups' present rates as base rates, and sets the rates of step 0. One schedule for
   // all groups, or one for each; throws kInvalidArgument for another number. Groups that are added
   // later are left alone.
   Scheduler(Optimizer& optimizer, Schedule schedule);
   Scheduler(Optimizer& optimizer, std::vector<Schedule> schedules);
 
-  // After each step of the optimizer, or each epoch: the rates of the next one.
+  // Call it after each step of the optimizer, or each epoch. Sets the rates of the next one.
   void Step();
   // Steps so far.
   int64_t step() const { return step_; }
@@ -48,7 +48,7 @@ struct ReduceOnPlateauOptions {
   int64_t patience = 10;  // steps without an improvement that are tolerated
   double threshold = 1e-4;
   bool absolute = false;  // threshold: a difference, not a share of the best so far
-  int64_t cooldown = 0;   // steps after a reduction in which none counts
+  int64_t cooldown = 0;   // steps after a reduction that do not count
   double min_lr = 0;
   double eps = 1e-8;  // smaller changes of a rate are left out
 };
@@ -60,13 +60,13 @@ class ReduceOnPlateau {
   // Throws kInvalidArgument unless 0 < factor < 1 and nothing is negative.
   explicit ReduceOnPlateau(Optimizer& optimizer, const ReduceOnPlateauOptions& options = {});
 
-  // After each validation. Returns whether the rates were reduced. A NaN is no improvement.
+  // Call it after each validation. Returns whether the rates were reduced. A NaN is no improvement.
   bool Step(inner::Real metric);
   double best() const { return best_; }
 
   // "best" (f64), "bad_steps" and "cooldown" (i64), all 0-d.
   StateDict state_dict() const;
-  // Throws, and changes nothing, unless all is there. The rates are the optimizer's to load.
+  // Throws, and changes nothing, unless all entries exist. The rates are loaded with the optimizer.
   void LoadStateDict(const StateDict& state);
 
  private:

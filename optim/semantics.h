@@ -5,8 +5,8 @@
 
 namespace firn::optim {
 
-// Whose formula an optimizer follows where PyTorch and NNabla differ, so that training which began
-// there goes on here. The options' comments say what differs.
+// Which formula an optimizer uses if PyTorch and NNabla differ, so that a training which began
+// there can go on here. The options' comments tell the differences.
 enum class Semantics { kPyTorch, kNNabla };
 constexpr auto WordsOf(Semantics) {
   return inner::EnumWords<Semantics>(

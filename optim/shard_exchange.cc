@@ -1,5 +1,5 @@
-// A tensor whose parts are all of one length is sent from where it lies, and lands there. The rest,
-// mostly biases, are packed into one message, in which the parts of a rank stand together:
+// A tensor whose parts all have one length is sent and received in its own memory. The rest, mostly
+// biases, are packed into one message, in which the parts of a rank stand together:
 //
 //   [rank 0: a, b, c][rank 1: a, b, c] ...      each as long as the first rank's
 
@@ -38,8 +38,8 @@ bool CutEvenly(const Tensor& t, int ranks) {
   return ShardLength(t.num_elements(), ranks) * ranks == t.num_elements();
 }
 
-// Where the tensors of a call lie, and the ranks that exchange what lies there. What it does on a
-// device is queued there behind what was: no thread waits.
+// The device of a call's tensors, and the ranks that exchange them. Work on a device is queued
+// behind earlier work, so no thread waits.
 class Place {
  public:
   static absl::StatusOr<Place> Of(absl::Span<const Tensor> tensors, comm::Communicator& host) {
@@ -77,8 +77,8 @@ class Place {
   comm::Communicator* ranks_ = nullptr;
 };
 
-// Calls that were started, waited for at the latest when this goes. Memory that they use goes
-// later.
+// The calls that were started. The destructor waits for them at the latest, and the memory that
+// they use is freed later.
 class Started {
  public:
   explicit Started(comm::Communicator& comm) : comm_(comm) {}
@@ -97,7 +97,7 @@ class Started {
   std::vector<std::unique_ptr<comm::Pending>> calls_;
 };
 
-// Where tensors that are not cut evenly stand in the message of a rank.
+// The places of tensors that are not cut evenly in the message of a rank.
 struct Packed {
   Tensor tensor;
   size_t at = 0;      // in `tensors`
@@ -107,7 +107,7 @@ struct Message {
   std::vector<Packed> tensors;
   int64_t bytes = 0;  // of a rank
 
-  // Those that `which` takes.
+  // The tensors that `which` accepts.
   Message(absl::Span<const Tensor> all, int ranks,
           const std::function<bool(const Tensor&)>& which) {
     for (size_t i = 0; i < all.size(); ++i) {
@@ -144,7 +144,7 @@ struct Message {
   }
 };
 
-// Those of one dtype, summed as such.
+// The parts of one dtype, summed in that dtype.
 absl::Status AveragePacked(const Message& message, DType dtype, absl::Span<const Tensor> parts,
                            const Place& place) {
   const int ranks = place.ranks().size();

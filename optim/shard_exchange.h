@@ -16,9 +16,8 @@ struct Shard {
   int64_t begin = 0, count = 0;
 };
 
-// What each of `ranks` ranks has of so many elements: parts of one length but for the last ones,
-// which get what is left. The length is a multiple of 16, so that parts of f32 begin with a line of
-// cache where the whole does.
+// The part of each of `ranks` ranks: all have one length except the last ones, which get the rest.
+// The length is a multiple of 16, so that parts of f32 begin with a cache line if the whole does.
 int64_t ShardLength(int64_t elements, int ranks);
 Shard ShardOf(int64_t elements, int rank, int ranks);
 
@@ -26,9 +25,10 @@ Shard ShardOf(int64_t elements, int rank, int ranks);
 Tensor ElementsOf(const Tensor& t, const Shard& shard);
 
 // In the functions below tensors are contiguous and on one device, and all ranks give as many, of
-// the same shapes and dtypes, in the same order; `comm` has the ranks of the CPU. Those of a CUDA
-// device (device/comm/device_ranks.h) are only queued there. Tensors that are cut evenly are not
-// copied. Errors: the communicator's, and memory; InvalidArgument for several devices.
+// the same shapes and dtypes, in the same order; `comm` has the ranks of the CPU. For tensors on a
+// CUDA device the exchange is only queued there (device/comm/device_ranks.h). Tensors that are cut
+// evenly are not copied. Errors: the communicator's, and memory; InvalidArgument for several
+// devices.
 
 // Each rank brings its own part of the tensors, and has all of them afterwards.
 absl::Status GatherShards(absl::Span<const Tensor> tensors, comm::Communicator& comm);
@@ -38,8 +38,8 @@ absl::Status GatherShards(absl::Span<const Tensor> tensors, comm::Communicator& 
 absl::Status AverageShards(absl::Span<const Tensor> whole, absl::Span<const Tensor> parts,
                            comm::Communicator& comm);
 
-// What this rank does between two calls for all: where it throws, the others would wait for it, so
-// their calls end with its error.
+// Runs this rank's work between two joint calls. If it throws, the other ranks would wait, so their
+// calls end with its error.
 template <class F>
 void OrAbort(comm::Communicator& comm, const F& work) {
   try {

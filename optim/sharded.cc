@@ -1,7 +1,7 @@
-// A sharded optimizer has the slots, whose state is that of a part, and lets the optimizer that it
-// was made of move parts of parameters as parameters of their own, which lie in the memory of the
-// whole ones. A step is one small exchange of who has what, the gradients' averages, the
-// optimizer's own step, and the gathering of what moved.
+// A sharded optimizer has the slots, whose state is that of a part. The optimizer that it was made
+// from moves parts of parameters like parameters of their own, which lie in the memory of the whole
+// ones. A step is a small exchange of which rank has which gradients, the averaging of gradients,
+// the optimizer's own step, and the gathering of the moved parts.
 
 #include "firn/optim/sharded.h"
 
@@ -43,7 +43,7 @@ using internal::ShardOf;
 
 const char* NameOf(bool on) { return on ? "true" : "false"; }
 
-// Without the device's number, which each rank has its own of.
+// The device without its number, which differs between ranks.
 std::string Describe(const Tensor& param) {
   if (IsPending(param)) return "pending";
   TensorSpec spec = param.spec();
@@ -67,7 +67,7 @@ ShardedOptimizer::ShardedOptimizer(std::unique_ptr<Optimizer> optimizer, comm::C
   own_name_ = std::move(inner_->own_name_);
   taken_ = std::move(inner_->taken_);
   AgreeOnParameters();
-  // The ranks have agreed on what makes these fail.
+  // The ranks have agreed on everything that could make these fail.
   if (!inner_->ElementByElement()) {
     RaiseStatus(
         InvalidArgument("may need whole parameters, of which no rank would have all; Sharded is for"
@@ -125,7 +125,8 @@ std::vector<std::string> ShardedOptimizer::Lines() const {
   return lines;
 }
 
-// Where a parameter is pending the ranks look each time, since it may not be on others.
+// While a parameter is pending here the ranks compare each time, since it may not be pending on
+// others.
 void ShardedOptimizer::AgreeOnParameters() {
   std::vector<uint64_t> now;
   bool pending = false;
@@ -166,8 +167,8 @@ std::function<void()> ShardedOptimizer::OptionsAsTheyAre() { return inner_->Opti
 
 // --- Steps ---------------------------------------------------------------------------------------
 
-// A byte for each parameter, whether it has a gradient here; one more, whether the step is left
-// out; and the learning rates.
+// The message of a rank: a byte for each parameter, whether it has a gradient here; one more,
+// whether the step is left out; and the learning rates.
 std::vector<uint8_t> ShardedOptimizer::Told(const Tensor& skip) {
   std::vector<uint8_t> told;
   for (const Slot* s : Slots()) told.push_back(HasGrad(s->param) ? 1 : 0);
@@ -179,7 +180,7 @@ std::vector<uint8_t> ShardedOptimizer::Told(const Tensor& skip) {
   return told;
 }
 
-// All ranks see what all tell, and so decide alike.
+// All ranks see all messages, and therefore decide alike.
 ShardedOptimizer::Plan ShardedOptimizer::AgreeOnStep(const std::vector<uint8_t>& told) {
   const std::vector<Slot*> slots = Slots();
   const size_t ranks = static_cast<size_t>(comm_.size());

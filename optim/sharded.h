@@ -19,20 +19,21 @@ class Communicator;  // device/comm/communicator.h
 namespace firn::optim {
 
 struct ShardedOptions {
-  // Whether Step averages the ranks' gradients, of which each rank gets its part alone; grad()
-  // stays what the rank computed. False: they are the same on all ranks already, as behind
+  // Whether Step averages the ranks' gradients; each rank gets only its part, and grad() stays what
+  // the rank computed. False: gradients are equal on all ranks already, as with
   // nn::parallel::DataParallel.
   bool average = true;
-  // Whether state_dict() gives this rank's part alone, which only that rank of as many can load.
-  // False: all of it, as the optimizer would give that is not sharded.
+  // Whether state_dict() gives only this rank's part, which only the same rank of equally many can
+  // load. False: the whole state, like the optimizer that is not sharded.
   bool sharded_state = false;
 };
 
 // An optimizer on several ranks that all train one network, each of which keeps the state of 1/n of
 // the elements of every parameter (ZeRO stage 1; Rajbhandari et al., "ZeRO: memory optimizations
-// toward training trillion parameter models", 2020): it moves those, and gets the others' from the
-// ranks that moved them. Parameters are, to the bit, those of the optimizer alone on the same mean
-// gradients; MPI adds what it reduces in an order of its own, which may change a mean's last bit.
+// toward training trillion parameter models", 2020): it moves these elements, and gets the others
+// from the ranks that moved them. Parameters are, to the bit, those of the optimizer alone on the
+// same mean gradients; MPI adds what it reduces in an order of its own, which may change a mean's
+// last bit.
 //
 //   optim::Sharded<optim::Adam> adam(net.named_parameters(), {.lr = 1e-3}, ranks);
 //   adam.ZeroGrad();
@@ -47,8 +48,8 @@ struct ShardedOptions {
 // so are changes of parameters, learning rates and the loading of a state. Ranks that differ are an
 // error on all of them that names both sides; one that fails alone ends the communicator's work
 // (comm::Communicator::Abort). A gradient that only some ranks have counts as zeros on the others
-// where Step averages, and is an error where it does not. Where one rank's `skip` is true, the step
-// is left out on all. Clip gradients before, where they are averaged already.
+// where Step averages, and is an error where it does not. If one rank's `skip` is true, the step is
+// left out on all. If gradients are averaged already, clip them before.
 //
 // Parameters lie on one device, each rank's on its own: what lies on CUDA devices is exchanged
 // there by NCCL, as DataParallel's gradients. Each step there waits for the device once a group,
@@ -67,8 +68,9 @@ class ShardedOptimizer : public Optimizer {
   void Step(const Tensor& skip = {}) override;
 
   StateDict state_dict() const override;
-  // What state_dict() gives with either option, and what the optimizer gives that is not sharded.
-  // Throws, and changes nothing, also for the part of another rank or of another number of ranks.
+  // Takes the result of state_dict() with either option, and the state dict of the optimizer that
+  // is not sharded. Throws, and changes nothing, also for the part of another rank or of another
+  // number of ranks.
   void LoadStateDict(const StateDict& state) override;
 
  protected:
@@ -86,18 +88,19 @@ class ShardedOptimizer : public Optimizer {
 
  private:
   std::vector<Slot*> Slots();
-  // What all ranks have to have in common, a line each.
+  // The facts that must be equal on all ranks, a line each.
   std::vector<std::string> Lines() const;
-  // Throws on all ranks where they differ, if anything has changed here since the last time.
+  // Compares the facts if any has changed here since the last time. Throws on all ranks if they
+  // differ.
   void AgreeOnParameters();
   absl::Status CheckPlaces() const;  // of this rank
-  // What is known of one step: which slots any rank has gradients of, and whether any rank leaves
-  // it out.
+  // The facts of one step: the slots for which any rank has gradients, and whether any rank leaves
+  // the step out.
   struct Plan {
     std::vector<bool> moves;  // by slot
     bool skips = false;
   };
-  // What this rank tells the others.
+  // This rank's message to the others.
   std::vector<uint8_t> Told(const Tensor& skip);
   Plan AgreeOnStep(const std::vector<uint8_t>& told);
   void StepTogether(const Plan& plan);
@@ -110,12 +113,12 @@ class ShardedOptimizer : public Optimizer {
   StateDict PartsOf(const StateDict& whole) const;
   Tensor WholeState(const Slot& slot, const Tensor& part) const;
 
-  const std::unique_ptr<Optimizer> inner_;  // its options and its rule; it has no parameters
+  const std::unique_ptr<Optimizer> inner_;  // for its options and rule; it has no parameters
   comm::Communicator& comm_;
   const ShardedOptions options_;
   std::vector<uint64_t> agreed_;  // addresses, sizes and places of parameters, agreed on last
   std::map<const inner::TensorImpl*, Tensor> averaged_;  // within a step: parts of gradients
-  mutable bool marks_ = false;  // whether options are shown with whose part the state is
+  mutable bool marks_ = false;  // whether options are shown with the rank of the state's part
 };
 
 // The same of an optimizer with these options.

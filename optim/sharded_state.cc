@@ -32,7 +32,7 @@ using internal::ShardOf;
 constexpr const char* kRank = "groups.0.shard_rank";
 constexpr const char* kCount = "groups.0.shard_count";
 
-// -1 for what is no number.
+// -1 if it is no number.
 double NumberAt(const StateDict& state, const char* name) {
   const Tensor* const t = state.Find(name);
   return t != nullptr && t->defined() && t->num_elements() == 1 ? t->Item() : -1;
@@ -65,7 +65,8 @@ StateDict ShardedOptimizer::state_dict() const {
   OrAbort(comm_, [&] {
     for (const auto& [entry, value] : state) {
       const Slot* const slot = SlotOf(slots, entry);
-      // On one device, wherever the parameters were when they moved last.
+      // Brings all states to one device, since parameters may have been on others at their last
+      // step.
       whole.Insert(entry,
                    slot == nullptr ? value : WholeState(*slot, value.To(slot->param.device())));
       if (slot != nullptr) cut.push_back(*whole.Find(entry));
@@ -94,7 +95,7 @@ const Optimizer::Slot* ShardedOptimizer::SlotOf(const SlotsByName& slots, std::s
   return found == slots.end() ? nullptr : found->second;
 }
 
-// With this rank's part in its place.
+// A tensor of the parameter's shape with this rank's part at its place, and zeros elsewhere.
 Tensor ShardedOptimizer::WholeState(const Slot& slot, const Tensor& part) const {
   const Tensor whole = Zeros(slot.param.shape(), part.dtype(), part.device());
   const Shard shard = ShardOf(whole.num_elements(), comm_.rank(), comm_.size());

@@ -19,7 +19,8 @@ void Lion(const LionOptions& a, double lr, double, double& p, double grad, doubl
   m = a.beta2 * m + (1 - a.beta2) * grad;
 }
 
-// Averages and gradients whose mixture is far enough from 0 for its sign to be sure in every dtype.
+// Averages and gradients whose mixture is far enough from 0, so that its sign is the same in every
+// dtype.
 std::vector<Tensor> LionParam(Tensor step) {
   return {Values({1, -2, 3, 0.5}), Values({1, -1, -2, 3}), Values({2, -4, 1, -0.5}),
           std::move(step)};

@@ -1,4 +1,4 @@
-// What the samples of optimizers' steps share.
+// The common part of the samples of optimizers' steps.
 
 #include "firn/optim/step_samples.h"
 
@@ -61,7 +61,8 @@ std::vector<Tensor> StepInputsOf(const Shape& shape, size_t states, unsigned giv
                                  uint64_t seed) {
   std::vector<Tensor> inputs = {Normal(shape, seed), Normal(shape, seed + 1)};
   for (size_t s = 0; s < states; ++s) {
-    // The first is a mean of squares where a later one is a mean, and no less than its square.
+    // If a later state is a mean, the first one is a mean of squares, and at least the square of
+    // that mean.
     const double low = s == 0 ? 4 : 0.25, high = s == 0 ? 8 : 1;
     inputs.push_back((given >> s & 1u) != 0 ? Uniform(shape, low, high, seed + 2 + s) : Tensor());
   }

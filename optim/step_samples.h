@@ -46,16 +46,17 @@ ReferenceFn StepReference(size_t states, StepOfElement<Attrs> f) {
                   double* const* state) { f(attrs.get<Attrs>(), lr, t, param, grad, state); });
 }
 
-// What one parameter brings along: elements distinct for each `seed`, state positive; bit i of
-// `given` says whether state i is given.
+// The inputs of one parameter: elements differ for each `seed`, and states are positive; bit i of
+// `given` tells whether state i is given.
 std::vector<Tensor> StepInputsOf(const Shape& shape, size_t states, unsigned given, Tensor step,
                                  uint64_t seed = 1);
 // The call's inputs.
 std::vector<Tensor> StepCall(double lr, std::vector<std::vector<Tensor>> params,
                              Tensor skip = Tensor());
 
-// Calls that every rule has to serve: skipped and not, a scalar, nothing, and several parameters at
-// steps of their own, which fill two whole blocks of the loop; and one for timing.
+// Calls that every rule must serve: skipped or not, a scalar, a parameter without elements, and
+// several parameters with different counts of steps, which fill two whole blocks of the loop; and
+// one for timing.
 void AddStepSamples(Samples& s, size_t states, unsigned given, AttrsRef attrs, double flops);
 
 }  // namespace firn::testing

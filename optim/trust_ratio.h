@@ -10,7 +10,7 @@ namespace firn::optim {
 //   r = exp_avg / (sqrt(exp_avg_sq) + eps) + weight_decay param
 //   param -= lr clamp(|param|, gamma_l, gamma_u) / |r| r       (where |r| > eps; lr r otherwise)
 // With t = step + 1, bias_correction divides exp_avg by 1 - beta1^t and exp_avg_sq by 1 - beta2^t
-// in r, as the paper does and NNabla, whose defaults these are, does not by itself.
+// in r, as in the paper. NNabla, whose defaults these are, does not by default.
 struct LambOptions {
   double lr = 1e-3;
   double beta1 = 0.9;

@@ -2,9 +2,9 @@
 #define FIRN_OPTIM_UNLESS_H_
 
 // For optimizers whose Update is written with operations: writes that Step(skip) leaves out. The
-// device decides, so a step is captured as it is, and whatever `value` holds where it is not
-// wanted, infinities of a gradient that overflowed among it, goes nowhere. Where several ranks have
-// to leave the same steps out, OnAnyRank (tensor/global_number.h) makes one `skip` of theirs.
+// device decides, so a step can be captured, and a `value` that is not wanted, such as infinities
+// from a gradient that overflowed, is dropped. If several ranks must leave out the same steps,
+// OnAnyRank (tensor/global_number.h) joins their `skip`.
 
 #include "firn/tensor/tensor.h"
 

@@ -1,5 +1,5 @@
-// Averages stay where they are, and how much a parameter counts is computed on the device from the
-// number of updates, so that a captured update goes on as an ordinary one does.
+// Averages keep their memory, and the device computes from the number of updates how much a
+// parameter counts, so that a captured update works like an ordinary one.
 
 #include "firn/optim/weight_average.h"
 
@@ -45,7 +45,7 @@ WeightAverage::WeightAverage(const ParameterList& parameters, const WeightAverag
   for (const NamedTensor& p : parameters_) replaced_.push_back(inner::ReplacedFlag(p.tensor));
 }
 
-// One that a module still has, as the original of a parametrization, is averaged as before.
+// A parameter that a module still has, as the original of a parametrization, is averaged as before.
 void WeightAverage::CheckParts() const {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const auto& [name, p] = parameters_[i];
@@ -62,7 +62,7 @@ void WeightAverage::Prepare() {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const auto& [name, p] = parameters_[i];
     if (IsPending(p)) RaiseStatus(PendingError(p), kName);
-    // An average that was loaded before the parameter had its size.
+    // This average was loaded before the parameter had its size.
     if (averages_.empty() || averages_[i].shape() == p.shape()) continue;
     RaiseStatus(FailedPrecondition("the average of ", name, " is ", averages_[i].shape().ToString(),
                                    ", the parameter ", p.shape().ToString()),

@@ -17,7 +17,7 @@ struct WeightAverageOptions {
   double decay = 0.999;
 };
 
-// A running average of parameters, which often does better than where training stands.
+// A running average of parameters, which is often better than the parameters themselves.
 //
 //   optim::WeightAverage average(net.named_parameters());
 //   ... sgd.Step(); average.Update(); ...
@@ -28,7 +28,7 @@ struct WeightAverageOptions {
 //
 // The first update takes the parameters as they are. Update can be captured behind the optimizer's
 // step. Running statistics of batch norms are no parameters: run some batches in training mode
-// within a Scope before validating what a mean of weights does. Thread-compatible.
+// within a Scope before validating a mean of weights. Thread-compatible.
 //
 // A parameter that a module gives up later (nn::parametrize::Register with several originals,
 // ShareParameter) has no average that means anything: Update and Swap throw kFailedPrecondition.
@@ -38,10 +38,10 @@ class WeightAverage {
   // floating, and for a name that occurs twice.
   explicit WeightAverage(const ParameterList& parameters, const WeightAverageOptions& options = {});
 
-  // After a step of the optimizer.
+  // Call it after a step of the optimizer.
   void Update();
-  // Puts the averages where the parameters lie, or the parameters back. Throws kFailedPrecondition
-  // before the first update, and inside a captured function.
+  // Exchanges the averages and the parameters; a second call puts the parameters back. Throws
+  // kFailedPrecondition before the first update, and inside a captured function.
   void Swap();
 
   // Swaps, and swaps back.
@@ -58,15 +58,15 @@ class WeightAverage {
 
   // "updates" (i64, 0-d) and the averages by the parameters' names; shares their elements.
   StateDict state_dict() const;
-  // Written in place; an empty one, as before the first update, starts anew. Parameters that are
-  // pending may get any size later: the next Update throws unless it is that of what was loaded.
-  // Throws, and changes nothing, unless names and shapes agree.
+  // Averages are written in place; an empty state dict, as before the first update, starts anew.
+  // Parameters that are pending may get any size later: the next Update throws unless it is the
+  // size of the loaded average. Throws, and changes nothing, unless names and shapes agree.
   void LoadStateDict(const StateDict& state);
 
  private:
-  // Throws where a module has another parameter in the place of one of these.
+  // Throws if a module has replaced one of these parameters.
   void CheckParts() const;
-  // Makes the averages where there are none. Throws for pending parameters and other shapes.
+  // Makes missing averages. Throws for pending parameters and other shapes.
   void Prepare();
   Device FirstDevice() const;
 

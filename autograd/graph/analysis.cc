@@ -35,8 +35,9 @@ std::vector<Lifespan> LifespansOf(const Graph& graph) {
     for (ValueId id : graph.instrs[at].out) name(id, at);
   }
   for (ValueId id : graph.outputs) name(id, graph.instrs.size());
-  // What a collective call writes into in place, and nobody names later, may be on its way until
-  // the run ends. After a wait it is not, and is kept as long all the same.
+  // A buffer that a collective call writes into in place, and that nothing names later, may be
+  // written until the run ends, so it lives that long. It does so even if a wait has ended the call
+  // before.
   for (size_t at = 0; at < graph.instrs.size(); ++at) {
     const Instr& instr = graph.instrs[at];
     if (!instr.op->collective) continue;

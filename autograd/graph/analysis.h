@@ -17,8 +17,8 @@ namespace firn {
 // By buffer: whether an operation changes it in place.
 std::vector<bool> ChangedInPlace(const Graph& graph);
 
-// From the first operation that names a buffer to the last one; what lies in a result of the graph
-// is named once more after all of them.
+// From the first operation that names a buffer to the last one. A result of the graph names its
+// buffer once more, after all operations.
 struct Lifespan {
   size_t first = SIZE_MAX, last = 0;
   bool named() const { return first != SIZE_MAX; }
@@ -30,8 +30,8 @@ std::vector<Lifespan> LifespansOf(const Graph& graph);
 // tensor is a copy.)
 bool IsAlias(const Graph& graph, const Instr& instr);
 
-// False for what a run passes over: views, and operations whose results have no elements and that
-// change nothing.
+// False for operations that a run passes over: views, and operations whose results have no elements
+// and that change nothing.
 bool Computes(const Graph& graph, const Instr& instr);
 
 // Who reads and writes what, as the graph was when this was made. Operations are known by their
@@ -53,15 +53,15 @@ class Uses {
   absl::Span<const size_t> writers(BufferId id) const { return writers_[id]; }
   // True if one of them changes it in place.
   bool changed(BufferId id) const { return of_buffer(id).changed; }
-  // The last operation that reads elements of the buffer; kNone if something in it leaves the
-  // graph, 0 if nobody reads it.
+  // The last operation that reads elements of the buffer; kNone if a value in it leaves the graph,
+  // 0 if no operation reads it.
   size_t last_reader(BufferId id) const { return of_buffer(id).last_reader; }
   // How often the buffer has been written before operation `at` runs.
   size_t VersionAt(BufferId id, size_t at) const;
 
  private:
-  // A list of positions for each value or buffer, all of them in one array: vectors of their own
-  // would be most of the time that this takes, and of its memory.
+  // A list of positions for each value or buffer, all of them in one array: a vector for each would
+  // take most of the time and memory of this analysis.
   class Lists {
    public:
     using Entry = std::pair<int32_t, size_t>;  // of which list, position

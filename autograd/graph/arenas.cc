@@ -15,7 +15,7 @@ absl::Status Arenas::Make(absl::Span<const ArenaPiece> pieces, int64_t max_bytes
   places_.assign(pieces.size(), nullptr);
   main_device_ = Device();
   main_plan_ = MemoryPlan();
-  std::vector<Device> devices = {Device::Cpu()};  // it has an arena also when that is empty
+  std::vector<Device> devices = {Device::Cpu()};  // the device has an arena even if that is empty
   for (const ArenaPiece& piece : pieces) {
     if (std::find(devices.begin(), devices.end(), piece.device) != devices.end()) continue;
     devices.push_back(piece.device);
@@ -34,7 +34,7 @@ absl::Status Arenas::MakeOn(Device device, absl::Span<const ArenaPiece> pieces, 
                  ResourceExhausted(
                      "temporaries need ", plan.arena_bytes, " bytes, more than the ", max_bytes,
                      " allowed (max_arena_bytes; limits.max_total_bytes for a graph from a file)"));
-  // What the captured run left in the cache would lie beside the arena from now on.
+  // Memory that the captured run left in the cache would from now on be held beside the arena.
   FIRN_ASSIGN_OR_RETURN(DeviceContext* const context, GetDeviceContext(device));
   context->allocator().EmptyCache();
   FIRN_ASSIGN_OR_RETURN(

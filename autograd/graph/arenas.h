@@ -22,8 +22,9 @@ struct ArenaPiece {
 // The temporary memory of a frozen graph: one arena a device.
 class Arenas {
  public:
-  // Plans and takes memory for the pieces in place of what there was.
-  // Errors: ResourceExhausted if an arena would need more than `max_bytes`, or there is no more.
+  // Plans and takes memory for the pieces, in place of the arenas from before. Errors:
+  // ResourceExhausted if an arena would need more than `max_bytes`, or more than the device has
+  // left.
   absl::Status Make(absl::Span<const ArenaPiece> pieces, int64_t max_bytes);
 
   // Where a piece lies, by its number in Make's list.

@@ -9,9 +9,10 @@ namespace firn {
 enum class Arithmetic : uint8_t {
   kExact,  // bit for bit what the captured code computes
   // The same in real arithmetic, rounded elsewhere. One exception shows: a bias in front of a batch
-  // norm, which the norm takes away again. Its gradient is 0, and so it keeps the value it had (but
-  // for weight decay), where an ordinary run follows what rounding leaves of that 0, which an
-  // optimizer like Adam scales up; the norm's running mean shifts by the same.
+  // norm, which the norm takes away again. Its gradient becomes exactly 0, so the bias keeps its
+  // value (but for weight decay). In an ordinary run rounding makes that gradient slightly
+  // different from 0, and an optimizer like Adam scales it up. The norm's running mean shifts by
+  // the same.
   kReordered,
 };
 

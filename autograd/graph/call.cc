@@ -1,5 +1,5 @@
 // A loop over operations. A tensor is given up after the last operation that names it, so that a
-// call without gradients needs no more memory than the code did.
+// call without gradients needs no more memory than the captured code did.
 
 #include "firn/autograd/graph/call.h"
 
@@ -69,7 +69,7 @@ class Run {
     std::vector<TensorRef> in;
     for (const ValueId id : instr.in) in.push_back(id == kNoValue ? none : at(id));
     TensorList out;
-    if (instr.out.empty()) {  // written for its own sake: no gradient comes back from there
+    if (instr.out.empty()) {  // written for the state's sake alone: no gradient comes back from it
       const NoGradScope no_grad;
       Apply(*instr.op, in, instr.attrs.ref());
     } else {

@@ -19,11 +19,12 @@ namespace firn {
 //     return loss;
 //   }, images, labels);
 //
-// Inputs: those of the graph, of their shapes, dtypes and devices. States are read and written
-// where they are; those that want gradients get them. What the code had detached is no operation: a
-// graph does not know of it, and gradients pass. Throws firn::Error: InvalidArgument for inputs
-// that do not fit, FailedPrecondition for a graph with a backward pass and for modules that are no
-// longer as they were captured (Graph::CheckSwitches); what operations throw.
+// `inputs` are the graph's inputs, with their shapes, dtypes and devices. States are read and
+// written where they are; those that want gradients get them. Detaching is no operation, so a graph
+// does not know where the code detached a tensor, and gradients pass there. Throws firn::Error:
+// InvalidArgument for inputs that do not fit, FailedPrecondition for a graph with a backward pass
+// and for modules that are no longer as they were captured (Graph::CheckSwitches); what operations
+// throw.
 TensorList CallGraph(const Graph& graph, absl::Span<const Tensor> inputs);
 
 }  // namespace firn

@@ -18,7 +18,8 @@
 namespace firn {
 namespace {
 
-// Installs a recorder on this thread. Another may be there, around a NoCaptureScope.
+// Installs a recorder on this thread. Another recorder may be installed already, around a
+// NoCaptureScope.
 class CaptureScope {
  public:
   explicit CaptureScope(GraphRecorder* recorder) {
@@ -56,8 +57,9 @@ void CheckInputs(absl::Span<const Tensor> inputs) {
 }
 
 // What the captured code gets: the elements as the graph takes them, row-major, without history and
-// in memory of their own. For values are known by where they lie: what shares an input's memory
-// without being the input is a state, and of two views of one tensor each is an input.
+// in memory of their own. The reason is that values are known by where they lie: a tensor that
+// shares an input's memory without being the input is a state, and two views of one tensor must be
+// two inputs.
 TensorList Given(absl::Span<const Tensor> inputs) {
   TensorList given;
   for (const Tensor& t : inputs) {
@@ -99,7 +101,7 @@ Captured inner::Capture(CaptureFn fn, absl::Span<const Tensor> inputs) {
     CheckResults(results);
     return recorder.Finish(std::move(results));
   } catch (...) {
-    comm::WaitForAllSince(started).IgnoreError();  // it moves what Undo puts back
+    comm::WaitForAllSince(started).IgnoreError();  // they write into what Undo puts back
     recorder.Undo();
     throw;
   }

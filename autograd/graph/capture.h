@@ -10,7 +10,7 @@
 
 namespace firn::inner {
 
-// What is captured: any code that computes with tensors, a whole training step too.
+// The code to capture: any code that computes with tensors, even a whole training step.
 using CaptureFn = absl::FunctionRef<TensorList(absl::Span<const Tensor> inputs)>;
 
 // Runs `fn` once on `inputs`, for real, and records the operations it runs. `fn` gets them
@@ -18,9 +18,9 @@ using CaptureFn = absl::FunctionRef<TensorList(absl::Span<const Tensor> inputs)>
 // are states: read and written where they are, in each run.
 //
 // Control flow is not recorded: the graph does what this run did. While capturing, elements cannot
-// be read on the host nor tensors made from host memory: firn::Error with kFailedPrecondition names
-// the call; so does a capture inside a capture. Whatever `fn` throws passes through; then elements
-// that operations had changed in place are as before.
+// be read on the host nor tensors made from host memory: such a call throws firn::Error
+// (kFailedPrecondition) that names it, and so does a capture inside a capture. Exceptions of `fn`
+// pass through; elements that operations had changed in place are then as before.
 Captured Capture(CaptureFn fn, absl::Span<const Tensor> inputs);
 
 }  // namespace firn::inner

@@ -42,7 +42,7 @@ int64_t RankOf(const Tensor& weight, double parameters) {
   const auto numbers = static_cast<double>(weight.num_elements());
   const auto rank =
       static_cast<int64_t>(parameters * numbers / static_cast<double>(PerRank(weight)));
-  // More than the smaller side adds nothing to a matrix.
+  // A rank above the smaller side adds nothing to a matrix.
   return weight.rank() > 2 ? rank : std::min({rank, weight.size(0), weight.size(1)});
 }
 
@@ -52,7 +52,7 @@ struct Factors {
   double error = 0;
 };
 
-// A tensor of the graph's own in the dtype, and wanting a gradient where the weight does.
+// A new tensor, owned by the graph, in the dtype; it requires a gradient if the weight does.
 Tensor AsFactor(const Tensor& t, const Tensor& weight) {
   Tensor factor = Contiguous(t.To(weight.dtype())).To(weight.device()).Detach().Clone();
   factor.SetRequiresGrad(weight.requires_grad());
@@ -151,7 +151,7 @@ absl::StatusOr<Decomposition> DecomposeIfRight(Graph& graph, const DecomposeOpti
                         inner::internal::WeightsOf(graph, options.modules));
   Graph next = graph;
   Decomposition result;
-  // From the last: positions before it stay.
+  // From the last operation to the first, so that the positions of earlier ones stay.
   for (auto use = weights.rbegin(); use != weights.rend(); ++use) {
     const Instr& instr = graph.instrs[use->at];
     if (instr.op->name != "linear" && !IsConvolution(instr)) continue;

@@ -19,9 +19,9 @@ namespace firn {
 struct DecomposeOptions {
   // At most so much of a layer's weight is left, as numbers in its factors.
   double parameters = 0.5;
-  // In these modules alone: {"net.fc1"}; none: in all.
+  // Only in these modules, such as {"net.fc1"}; empty: in all.
   std::vector<std::string> modules = {};
-  // For the alternating least squares of convolutions.
+  // Options of the alternating least squares that convolutions are decomposed by.
   int64_t iterations = 500;
   double tolerance = 1e-5;
   uint64_t seed = 0;
@@ -41,8 +41,8 @@ struct Decomposition {
 };
 
 // Replaces, in a graph without a backward pass,
-//   y = linear(x, W [out, in])         by linear(linear(x, V [rank, in]), U [out, rank]), of the
-//     largest singular values of W, which loses least (Eckart and Young, 1936);
+//   y = linear(x, W [out, in])         by linear(linear(x, V [rank, in]), U [out, rank]), made of
+//     the largest singular values of W, which loses least of W (Eckart and Young, 1936);
 //   y = conv(x, W [out, in, kernel])   by a convolution with kernels of size 1 to `rank` channels,
 //     one of each channel with a kernel of its own, and one with kernels of size 1 (Lebedev et al.,
 //     2015): the canonical polyadic decomposition of W as [out, in, kernel elements]. Only those of

@@ -1,5 +1,5 @@
 // DOT text: operations sorted by module path, so that frames open and close like brackets; then the
-// nodes for what comes from outside and goes there; then edges.
+// nodes for inputs, states, constants and results; then edges.
 //
 // An edge starts at the operation that last changed the value: the one that made it, or one that
 // wrote into its buffer later.
@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 12> kPalette = {"#8dd3c7", "#ffffb3", "#b
                                                        "#80b1d3", "#fdb462", "#b3de69", "#fccde5",
                                                        "#d9d9d9", "#bc80bd", "#ccebc5", "#ffed6f"};
 
-// The same on every machine, which std::hash is not: FNV-1a.
+// FNV-1a, since std::hash differs between machines.
 std::string ColourOf(std::string_view path) {
   if (path.empty()) return "#ffffff";
   uint32_t hash = 2166136261u;

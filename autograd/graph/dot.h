@@ -11,8 +11,8 @@ namespace firn {
 struct PictureOptions {
   // Names for states, as io::SaveGraph takes and ReadGraph gives them; others are numbers.
   StateDict names = {};
-  // A box for each module in place of one for each of its operations: what of a large network fits
-  // on a page. Forward and backward pass have a box each.
+  // One box for each module instead of one for each operation, so that a large network fits on a
+  // page. Forward and backward pass have a box each.
   bool modules = false;
 };
 
@@ -27,7 +27,8 @@ std::string DotText(const Graph& graph, const PictureOptions& options = {});
 // Draws it: "net.svg" or "net.png" by the program `dot` of Debian's package graphviz, which is
 // looked for in $PATH, "net.dot" without it. The file appears whole or not at all. Throws
 // firn::Error: kInvalidArgument for another suffix, kFailedPrecondition where there is no `dot`,
-// kInternal with its message where it fails, what the system says where nothing can be written.
+// kInternal with the message of `dot` where that fails, and the system's error where the file
+// cannot be written.
 void WriteGraphPicture(const Graph& graph, const std::string& path,
                        const PictureOptions& options = {});
 

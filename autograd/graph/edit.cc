@@ -58,7 +58,7 @@ Captured CaptureOn(const Graph& graph, const Instr& instr, CaptureFn fn) {
   return Capture(with_absent, listed);
 }
 
-// Refuses a graph that needs an input which is none of its own.
+// Refuses a graph that reads an input which is not in its list of inputs.
 absl::Status CheckInputsListed(const Graph& graph) {
   std::vector<bool> listed(graph.buffers.size(), false);
   for (ValueId id : graph.inputs) listed[static_cast<size_t>(graph.value(id).buffer)] = true;

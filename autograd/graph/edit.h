@@ -29,7 +29,7 @@ absl::Status ReplaceOperation(Graph& graph, size_t at, CaptureFn fn);
 // OutOfRange, and InvalidArgument where shape, dtype or device differ.
 absl::Status RewireInput(Graph& graph, size_t input, const Graph& source, size_t output);
 
-// Adds a value to the results: an intermediate that is wanted, too. Errors: OutOfRange, and
+// Adds a value, such as an intermediate one, to the results. Errors: OutOfRange, and
 // InvalidArgument for a temporary that a later operation changes in place.
 absl::Status AddOutput(Graph& graph, ValueId value);
 

@@ -1,5 +1,5 @@
-// Each operation that training does differently is replaced by what its page says that it is in
-// evaluation mode, captured on the spot.
+// Each operation that training does differently is replaced by the function that its page gives for
+// evaluation mode, which is captured on the spot.
 
 #include "firn/autograd/graph/evaluation.h"
 
@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-// Puts what operation `at` is in evaluation mode in its place.
+// Replaces operation `at` by its form for evaluation mode.
 absl::Status Replace(Graph& graph, size_t at) {
   const Instr instr = graph.instrs[at];
   const auto evaluate = TraitsOf(*instr.op).evaluate;
@@ -34,7 +34,7 @@ absl::Status Replace(Graph& graph, size_t at) {
 absl::StatusOr<Graph> ToEvaluation(const Graph& graph) {
   Graph next = graph;
   next.gradients.clear();
-  // In which modes modules are matters no more.
+  // The graph no longer depends on the modes of modules.
   std::erase_if(next.switches, [](const Switch& s) { return s.turns && !s.kept.defined(); });
   next.leaves.clear();
   KeepOnlyOutputs(next);

@@ -14,7 +14,7 @@ namespace firn::inner {
 // memory that it reads and writes. Valid during the call that shows it.
 struct ExecutionStep {
   const Instr& instr;
-  absl::Span<const Operand> in, out;  // of an absent optional input: no spec
+  absl::Span<const Operand> in, out;  // an optional input that is absent has no spec
 };
 
 // Sees every step of the frozen graphs that run on a thread, before and after it ran. An error ends
@@ -39,10 +39,10 @@ class ExecutionObserverScope {
   ExecutionObserverScope(const ExecutionObserverScope&) = delete;
   ExecutionObserverScope& operator=(const ExecutionObserverScope&) = delete;
 
-  // If null, nobody looks on.
+  // Null if no observer is installed.
   static const ExecutionObserverScope* Innermost() { return innermost_; }
-  // Puts others out of sight on this thread, for what an observer runs itself. Gives back what was
-  // there.
+  // Removes all observers of this thread, for operations that an observer runs itself, and returns
+  // them.
   static ExecutionObserverScope* Exchange(ExecutionObserverScope* innermost) {
     return std::exchange(innermost_, innermost);
   }

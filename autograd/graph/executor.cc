@@ -1,7 +1,7 @@
 // Running a graph that was bound (executor_bind.cc).
 //
-// Operands of all steps stand in one array, so that the contexts of the kernels are made once and
-// see new addresses of inputs and states where those are written into the array.
+// Operands of all steps stand in one array, so that the contexts of the kernels are made once: new
+// addresses of inputs and states are written into the array.
 
 #include "firn/autograd/graph/executor.h"
 
@@ -80,8 +80,9 @@ absl::Status Executor::CheckArguments(absl::Span<const Tensor> in,
   return check(out, graph_.outputs, "output");
 }
 
-// In the order of addresses only what lies behind the furthest end so far needs no second look. It
-// takes each against each to say which, so that comes after.
+// A walk in the order of addresses: a piece overlaps an earlier one only if it begins before the
+// furthest end so far. This says that there is an overlap; only comparing all pairs says between
+// which tensors, which CheckMemory does afterwards.
 bool Executor::AnyOverlap(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const {
   enum Kind : size_t { kIn, kOut, kRead, kWritten };
   constexpr bool kMayNot[4][4] = {{false, true, false, true},
@@ -192,7 +193,7 @@ absl::Status Executor::RunSteps() {
   return absl::OkStatus();
 }
 
-// Also a run that fails ends with the streams joined: what comes next may use the same memory.
+// A run that fails also ends with the streams joined, since later work may use the same memory.
 absl::Status Executor::RunStepsOnTwoStreams() {
   for (Step& step : steps_) {
     const auto at = static_cast<size_t>(step.instr - graph_.instrs.data());
@@ -216,7 +217,7 @@ absl::Status Executor::RunRecorded() {
   return recordings_->Run(addresses_, [&] { return QueueSteps(); });
 }
 
-// A loop of its own: the other one asks nobody.
+// A loop of its own, so that the ordinary one need not ask for observers.
 absl::Status Executor::RunObservedSteps() {
   std::vector<ExecutionObserver*> observers;  // innermost first
   for (auto* s = ExecutionObserverScope::Innermost(); s != nullptr; s = s->outer()) {
@@ -239,7 +240,8 @@ absl::Status Executor::RunAll() {
   return observed ? RunObservedSteps() : recordings_ ? RunRecorded() : QueueSteps();
 }
 
-// Also when an observer throws: the next run, and who frees the graph, have the memory.
+// This happens also when an observer throws: the next run, or the graph's destructor, takes the
+// memory.
 absl::Status Executor::RunAllAndWait() {
   const uint64_t started = comm::StartedSoFar();
   const absl::Cleanup wait = [started] { comm::WaitForAllSince(started).IgnoreError(); };
@@ -254,8 +256,8 @@ absl::Status Executor::CheckNotRunning() const {
   return absl::OkStatus();
 }
 
-// Several threads may have one graph: each run waits for the one before, whose memory it needs. A
-// thread that is in a run already, as an observer of it may be, would wait for itself.
+// Several threads may share one graph: each run waits for the one before, whose memory it needs. A
+// thread that is inside a run already (an observer may call Run) would wait for itself.
 absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out) {
   FIRN_RETURN_IF_ERROR(CheckNotRunning());
   const std::lock_guard<std::mutex> lock(turn_->mutex);
@@ -274,7 +276,8 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
   const internal::PrecisionScope precision(precision_);
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
-  // There may be one for each parameter: these are looked at when any was replaced anywhere.
+  // Each parameter may have a switch, so those behind the modes are checked only after some tensor
+  // of the program was replaced.
   const uint64_t replacements = Replacements();
   const size_t asked = replacements == replacements_ ? modes_ : graph_.switches.size();
   for (size_t i = 0; i < asked; ++i) {

@@ -40,33 +40,34 @@ struct ExecutorOptions {
   int64_t max_arena_bytes = INT64_MAX;
   // Whether a graph that runs on one CUDA device may use a second stream of it (streams.h).
   bool side_stream = true;
-  // Whether kernels may try what is fastest (tensor/tuning.h).
+  // Whether kernels may time several ways and take the fastest (tensor/tuning.h).
   bool autotune = false;
 };
 
-// Run is thread-safe, and runs come one after the other: each uses the graph's own memory. All else
-// is not.
+// Run is thread-safe, and runs come one after the other: each uses the graph's own memory. The
+// other members are not thread-safe.
 class Executor {
  public:
-  // Requires: `graph` comes from Lower. Everything slow happens here.
-  // ResourceExhausted if temporaries would need more than `max_arena_bytes`; a second stream, which
-  // needs more memory, is given up first.
+  // Requires: `graph` comes from Lower. All slow preparation happens here. ResourceExhausted if
+  // temporaries would need more than `max_arena_bytes`; a second stream, which needs more memory,
+  // is given up first.
   static absl::StatusOr<std::unique_ptr<Executor>> Make(Graph graph,
                                                         const ExecutorOptions& options = {});
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
   // `in`: contiguous, of the specs of the graph's inputs. `out`: contiguous tensors of the shapes
-  // and dtypes of its outputs, which are written. Errors: FailedPrecondition for others, before
-  // anything is written; what a kernel reports, with its operation and module; what an
+  // and dtypes of its outputs, which are written. Errors: FailedPrecondition for other tensors,
+  // before anything is written; what a kernel reports, with its operation and module; what an
   // ExecutionObserver of this thread reports.
   absl::Status Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out);
 
-  // Another one of the same graph, kernels and states, with an arena of its own: the two run at
-  // once, and either may go first. On a CUDA device, where all work is queued on one stream, their
-  // runs are queued one after the other. Thread-safe, also beside runs.
-  // FailedPrecondition, naming it, for a graph that changes what replicas would share: gradients
-  // and states, but for a random stream of the CPU, from which each run takes its own piece.
+  // Another executor of the same graph, kernels and states, with an arena of its own: the two may
+  // run at once, and either may be destroyed first. On a CUDA device, where all work is queued on
+  // one stream, their runs are queued one after the other. Thread-safe, also beside runs.
+  // Errors: FailedPrecondition for a graph that changes gradients or states, which replicas would
+  // share, and names one. A random stream of the CPU may change: each run takes its own piece of
+  // it.
   absl::StatusOr<std::unique_ptr<Executor>> Replica();
 
   const Graph& graph() const { return graph_; }
@@ -76,7 +77,7 @@ class Executor {
   absl::Span<const MemoryUse> peak() const { return peak_; }
   // Runs whose steps were queued as one (a CUDA graph).
   int64_t device_graph_runs() const { return recordings_ ? recordings_->launches() : 0; }
-  // Why runs are not queued as one, for people to read; "" when they are.
+  // The reason, for people to read, why runs are not queued as one; "" when they are.
   std::string WhyNotRecorded() const;
   // If null, all runs on one stream.
   const StreamPlan* streams() const { return side_ ? &side_->plan() : nullptr; }
@@ -89,12 +90,13 @@ class Executor {
     KernelContext context;
     bool check_indices;
   };
-  // Operands that lie in an input of the run: set before it.
+  // An operand that lies in an input of the run; its address is set before each run.
   struct Patch {
     size_t operand, input;
     int64_t offset;
   };
-  // A state and the operands that lie in it: set again when it got other memory.
+  // A state and the operands that lie in it; their addresses are set again when the state got other
+  // memory.
   struct StatePlace {
     ValueId value;  // a bound one
     char* data;     // where its buffer begins, as the operands have it
@@ -102,7 +104,8 @@ class Executor {
     bool written;
   };
 
-  // Runs come one after the other. Replicas have one of their own where they can run at once.
+  // Makes runs come one after the other. A replica that can run beside others has a Turn of its
+  // own.
   struct Turn {
     std::mutex mutex;
     std::atomic<std::thread::id> runner;
@@ -110,7 +113,7 @@ class Executor {
 
   Executor(std::shared_ptr<const Graph> graph, size_t modes, const ExecutorOptions& options,
            const internal::Precision& precision);
-  // An error on the thread that runs this one already, as an observer of its steps may want to do.
+  // Refuses a run within a run on the same thread, which an observer of the steps might ask for.
   absl::Status CheckNotRunning() const;
   // Everything that follows from the graph, its kernels and the number of threads.
   absl::Status Bind();
@@ -130,7 +133,7 @@ class Executor {
     return input_of_buffer_[static_cast<size_t>(graph_.value(id).buffer)];
   }
   absl::Status CheckArguments(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
-  // Whether memory overlaps that must not, of many tensors.
+  // Whether any two tensors overlap that must not; fast for many tensors.
   bool AnyOverlap(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
   absl::Status CheckMemory(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
   // Where a state's buffer begins now.
@@ -140,12 +143,12 @@ class Executor {
   // The gradients that are in leaves now and lie in the graph's memory.
   void FindLeftGradients();
   absl::Status CheckGradients() const;
-  // Whether anybody has the memory of an effect's gradient, beside this graph and the leaf.
+  // Whether anybody but this graph and the leaf holds the memory of an effect's gradient.
   bool KeptByOthers(size_t effect, const Tensor& bound) const;
-  // Brings the gradients that leaves have to where the run finds them. Whether any of the graph's
-  // gradients got other memory on the way.
+  // Brings the gradients that leaves have to where the run finds them. Returns whether one of the
+  // graph's gradients got other memory on the way.
   absl::StatusOr<bool> TakeGradients();
-  // All steps, one way or another.
+  // Runs all steps: recorded, observed or queued one by one.
   absl::Status RunAll();
   // The same, and waits for collective calls that the steps have started and not waited for.
   absl::Status RunAllAndWait();
@@ -155,27 +158,26 @@ class Executor {
   absl::Status QueueSteps() { return side_ ? RunStepsOnTwoStreams() : RunSteps(); }
   absl::Status RunRecorded();
   absl::Status RunObservedSteps();
-  // Drops the gradients that the run neither reads nor leaves where they are, so that it computes
-  // its own beside none. Whether there were any.
+  // Drops the gradients that the run neither reads nor leaves where they are, so that their memory
+  // is free while it computes new ones. Returns whether there were any.
   bool DropFoundGradients(absl::Span<const Tensor> in);
   void LeaveGradients();
 
   const std::shared_ptr<const Graph> shared_graph_;  // with replicas
   const Graph& graph_ = *shared_graph_;
-  const size_t modes_;          // of its switches, the first: of no state
-  uint64_t replacements_ = ~0;  // when all switches stood last (tensor/owner.h)
+  const size_t modes_;          // so many of graph_.switches come first and watch no state
+  uint64_t replacements_ = ~0;  // Replacements() (tensor/owner.h) when all switches stood last
   const ExecutorOptions options_;
   const internal::Precision precision_;
   std::vector<int64_t> input_of_buffer_;
   int threads_ = 0;  // NumThreads() when bound: workspaces depend on it
-  // By instruction; views have none. Made for as many threads as are said, and shared with
-  // replicas.
+  // By instruction; views have none. Made for prepared_threads_ threads, and shared with replicas.
   std::shared_ptr<const std::vector<Prepared>> prepared_;
   int prepared_threads_ = 0;
   std::vector<int64_t> temp_pieces_;       // of the arenas, by buffer; -1: none
   std::vector<int64_t> workspace_pieces_;  // by instruction
   Arenas arenas_;
-  bool collective_ = false;       // some operation is
+  bool collective_ = false;       // whether some operation is collective
   bool arena_untouched_ = false;  // nothing has run in them yet
   std::vector<MemoryUse> peak_;
   std::vector<Operand> operands_;  // of all steps; never grows after Make
@@ -186,7 +188,7 @@ class Executor {
   std::unique_ptr<SideStream> side_;      // null: one stream
   std::optional<Recordings> recordings_;
   std::vector<char*> addresses_;   // of inputs and states, scratch of RunRecorded
-  std::vector<Tensor> left_;       // by effect on gradients: the handle that is given out
+  std::vector<Tensor> left_;       // by effect on gradients: the handle that the leaf got
   std::vector<bool> only_summed_;  // by effect: runs do nothing with the gradient but add to it
   std::vector<bool> made_anew_;    // by effect: runs may write the gradient into other memory
   std::shared_ptr<Turn> turn_ = std::make_shared<Turn>();

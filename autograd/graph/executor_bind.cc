@@ -19,7 +19,7 @@
 namespace firn {
 namespace {
 
-// The first of some texts, and how many there are besides.
+// The first three texts, and how many more there are.
 std::string Some(const std::vector<std::string>& texts) {
   constexpr size_t kShown = 3;
   const size_t shown = std::min(texts.size(), kShown);
@@ -29,7 +29,7 @@ std::string Some(const std::vector<std::string>& texts) {
                                : absl::StrCat(first, " and ", texts.size() - shown, " more");
 }
 
-// What KernelContext::alike promises.
+// The condition that KernelContext::alike stands for.
 bool OfOneSpec(absl::Span<const Operand> operands) {
   return std::all_of(operands.begin(), operands.end(), [&](const Operand& o) {
     return o.spec != nullptr && o.spec->dtype == operands[0].spec->dtype &&
@@ -121,7 +121,7 @@ std::optional<Device> Executor::CudaDevice() const {
   return device;
 }
 
-// Kernels that cannot be recorded may do more than to queue work where they are told; those of
+// Kernels that cannot be recorded may do more than queue work on the given stream, and those of
 // collective operations are ordered with the device's own stream.
 std::unique_ptr<SideStream> Executor::MakeSideStream(Device device) const {
   std::vector<bool> may_go_aside;
@@ -159,7 +159,7 @@ std::string Executor::WhyNotRecorded() const {
   if (!unrecordable.empty()) {
     return absl::StrCat("the device waits for the host in ", Some(unrecordable));
   }
-  // Every kernel is waited for, which a recording does not allow.
+  // Here the host waits for every kernel, which a recording does not allow.
   if (env::SyncAfterLaunch()) return "FIRN_SYNC_AFTER_LAUNCH is set";
   return recordings_ ? recordings_->failure() : "";
 }

@@ -1,11 +1,11 @@
-// Gradients of leaves around a run: what it finds is brought to where its operations add to it, and
-// what it leaves is handed out.
+// Gradients of leaves around a run: a gradient that the run finds is brought to where its
+// operations add to it, and a gradient that it leaves is handed out.
 //
-// A graph's gradients lie in memory of its own, so that runs find them at one address. Outside a
-// gradient is a tensor like others, which anybody may keep, and an ordinary backward pass never
-// changes one that somebody keeps. So a handle of the graph's (left_) is given out, and before the
-// next run writes that memory the references are counted: when somebody else has one, the memory is
-// theirs, and the graph takes other memory.
+// A graph's gradients lie in memory of its own, so that runs find them at one address. Outside the
+// graph a gradient is a tensor like others: anybody may keep it, and an ordinary backward pass
+// never changes a gradient that somebody keeps. So the leaf gets a handle (left_), and before the
+// next run writes the memory its references are counted: when somebody else holds one, the memory
+// stays theirs and the graph takes other memory.
 
 #include <algorithm>
 #include <cstring>
@@ -26,7 +26,7 @@ namespace {
 
 using Finds = GradientEffect::Finds;
 
-// One -0, seen as many: what adds nothing to a sum, not even a sign.
+// A single -0, expanded: adding it changes no sum, not even the sign of a zero.
 absl::Status FillWithNothing(const Tensor& place) {
   alignas(double) char bytes[sizeof(double)];
   VisitFloat(place.dtype(), [&]<class T>(TypeTag<T>) {
@@ -45,7 +45,7 @@ absl::Status FillWithNothing(const Tensor& place) {
   return CopyElements(many, there.impl()->data, place.spec(), place.impl()->data);
 }
 
-// What runs do with buffers, found in one walk for all gradients.
+// How runs use the buffers of gradients, found in one walk for all of them.
 class GradientUses {
  public:
   explicit GradientUses(const Graph& graph)
@@ -59,8 +59,8 @@ class GradientUses {
     for (ValueId id : g_.outputs) used_[BufferOf(id)] = true;
   }
 
-  // Whether other memory would do as well: the run makes all of the value anew before it reads any,
-  // and nothing but this gradient is bound to the memory. Not so where the code gives a leaf a
+  // Whether the gradient may get other memory: the run makes all of the value anew before it reads
+  // any of it, and only this gradient is bound to the memory. False where the code gives a leaf a
   // tensor from outside, or parts of one tensor to several leaves.
   bool IsMadeAnew(ValueId id) const {
     return bound_[BufferOf(id)] == 1 && first_[BufferOf(id)] == id;
@@ -92,15 +92,17 @@ class GradientUses {
   }
 
   const Graph& g_;
-  // All by buffer: how many values are bound to it; the value that was made in it first, or that
-  // it was read before; how often one operation reads it; whether runs do more than add to it.
+  // All by buffer: how many values are bound to it; the value that was made in it first, or kRead
+  // if it was read before that; how often one operation reads it; whether runs do more than add to
+  // it.
   std::vector<int> bound_;
   std::vector<ValueId> first_;
   std::vector<int> reads_;
   std::vector<bool> used_;
 };
 
-// Other memory for a tensor that all graphs which share it see; its elements are anything.
+// Gives a tensor other memory, which all graphs that share the tensor see; its elements are
+// arbitrary.
 absl::Status GiveOtherMemory(const Tensor& t) {
   FIRN_ASSIGN_OR_RETURN(const Tensor other, AllocateTensor(t.spec()));
   t.impl()->storage = other.impl()->storage;
@@ -132,7 +134,7 @@ absl::Status Executor::CheckGradients() const {
     if (e.finds == Finds::kAnything) continue;
     const Tensor& present = HeldGrad(e.leaf);
     if (IsWithheld(e.leaf)) {
-      // A sum with a withheld gradient is withheld too; that is no error until somebody reads it.
+      // A sum with a withheld gradient is withheld too; reading it is an error, making it is not.
       if (only_summed_[i]) continue;
       return WithheldError(e.leaf);
     }
@@ -180,7 +182,7 @@ absl::StatusOr<bool> Executor::TakeGradients() {
     }
     if (e.found == kNoValue) continue;
     const Tensor& place = graph_.value(e.found).bound;
-    const Tensor& present = HeldGrad(e.leaf);  // a copy would count as somebody who keeps it
+    const Tensor& present = HeldGrad(e.leaf);  // a copy would count as somebody's reference
     const bool kept = KeptByOthers(i, place);
     const bool there = present.defined() && present.impl()->data == place.impl()->data;
     if (there && !kept) [[likely]]

@@ -1,5 +1,5 @@
-// What replicas share is never written by a run: the graph with its constants, kernels' answers,
-// and the tensors that are its states. What a run writes each has for itself: arena, operands,
+// Replicas share what no run writes: the graph with its constants, the kernels' answers, and the
+// tensors that are its states. Each replica has its own copy of what a run writes: arena, operands,
 // steps.
 
 #include <algorithm>

@@ -24,7 +24,7 @@ namespace {
 
 bool IsReorder(const Instr& instr) { return TraitsOf(*instr.op).reorders; }
 
-// Operations that compute: views only name what is there.
+// Operations that compute; views only name elements that exist already.
 size_t CountComputing(const Graph& graph) {
   size_t count = 0;
   for (const Instr& instr : graph.instrs) count += instr.op->is_view ? 0 : 1;
@@ -37,8 +37,8 @@ void AddReport(const PassReport& report, std::string* text) {
   for (const std::string& line : report.what) absl::StrAppend(text, "  ", line, "\n");
 }
 
-// What of one kind a graph takes from outside. Where one operation takes it first, an optimizer's
-// step say, only some are listed.
+// What a graph takes from outside, of one kind (inputs, states or constants). Where one operation,
+// such as an optimizer's step, is the first to take many of them, only some are listed.
 class Section {
  public:
   Section(const char* title, Buffer::Kind kind) : title_(title), kind_(kind) {}

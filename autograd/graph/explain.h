@@ -18,7 +18,7 @@ PassReport ReportReorders(const Graph& graph, const Graph& lowered);
 // The operations that run on a second stream, as the executor says (null: none).
 PassReport ReportSideStream(const Graph& lowered, const StreamPlan* streams);
 
-// What there is to say of a compiled graph.
+// The facts about a compiled graph that the text tells.
 struct Explanation {
   const Graph& captured;
   absl::Span<const PassReport> reports;  // in the order in which the passes ran

@@ -213,7 +213,7 @@ class Finisher {
     return std::all_of(readers.begin(), readers.end(), [&](size_t at) { return IsTaken(at); });
   }
 
-  // Whether what the chain reads is there yet at its end.
+  // Whether the arguments of the chain are still unchanged at its end.
   bool Unchanged(const Chain& chain) const {
     const size_t last = chain.members.back();
     const ValueId x = instr(chain.members[0]).in[0];

@@ -11,8 +11,9 @@
 
 namespace firn {
 
-// Freeze of a list of inputs, which `fn` gets as a list, so that how many there are need not be
-// known where it is written: all tensors of a batch. StaticGraph::Call runs it. Throws as Freeze.
+// Freeze for a list of inputs, such as all tensors of a batch: `fn` gets them as one list, so that
+// the program need not know how many there are when it is compiled. StaticGraph::Call runs it.
+// Throws as Freeze.
 //
 //   StaticGraph step = Freeze([&](const std::vector<Tensor>& batch) { ... }, tensors);
 //   Tensor loss = step.Call(tensors)[0];

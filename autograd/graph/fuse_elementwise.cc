@@ -1,7 +1,7 @@
 // One walk collects operations into an open chain until one comes that does not fit. A result stays
 // in the chain if nothing else reads it, and then exists a tile at a time.
 //
-// On CUDA the chain is compiled right away, and stays as it was where that fails.
+// On CUDA the chain is compiled right away; where that fails, the operations stay separate.
 //
 // Results may lie over arguments (MarkInPlace). A tile goes through the whole chain before the next
 // one begins, so that is right where both lie at the same place, element by element.
@@ -48,7 +48,7 @@ class Fuser {
     for (size_t at = 0; at < instrs.size(); ++at) {
       Instr& instr = instrs[at];
       if (IsAlias(g_, instr) && !WrittenInChain(instr.in[0])) {
-        done_.push_back(std::move(instr));  // computes nothing: it may stand before the chain
+        done_.push_back(std::move(instr));  // views may stand before the chain
         continue;
       }
       const bool fits = Fits(instr);
@@ -154,7 +154,7 @@ class Fuser {
     return absl::OkStatus();
   }
 
-  // Nothing where the device cannot run the chain as one.
+  // Returns nothing if the device cannot run the chain as one operation.
   absl::StatusOr<std::optional<Instr>> FuseChain(const std::vector<bool>& stays) {
     auto program = std::make_shared<ElementwiseProgram>();
     const TensorSpec& spec = g_.value(chain_[0].instr.out[0]).spec;

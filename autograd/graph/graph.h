@@ -50,8 +50,8 @@ struct Value {
   Tensor bound;
 };
 
-// What the captured code found in the program and no operation shows: whether a module was
-// training, how many children it had, and that a state was its parameter or buffer
+// A fact that the captured code asked of the program and that no operation shows: whether a module
+// was training, how many children it had, and that a state was its parameter or buffer
 // (tensor/owner.h). A run is refused while it is not as it was.
 struct Switch {
   std::shared_ptr<const bool> state;  // other threads may turn it
@@ -95,8 +95,7 @@ struct Instr {
   std::string_view module_path() const { return path == nullptr ? std::string_view() : *path; }
 };
 
-// What a run does with the gradient of a leaf: with the one that it finds in grad(), and what it
-// leaves there.
+// What a run does with the gradient that it finds in a leaf's grad(), and what it leaves there.
 struct GradientEffect {
   enum class Finds : uint8_t {
     kAnything,  // it clears or replaces the gradient before it looks at it
@@ -108,7 +107,7 @@ struct GradientEffect {
   ValueId value = kNoValue;  // what is left; kNoValue: no gradient
   ValueId found = kNoValue;  // of kGradient and kAddsTo: the state that begins as what is found
   Finds finds = Finds::kAnything;
-  bool withheld = false;  // a gradient is computed and not left: nobody may take it for none
+  bool withheld = false;  // the run computes a gradient and keeps it: reading grad() throws
 };
 
 // Thread-compatible. A copy shares states and constants with the original.
@@ -152,7 +151,7 @@ void ForEachValue(Effect& e, F f) {
 // A new value that fills a temporary of its own.
 ValueId AddTemp(Graph& graph, const TensorSpec& spec);
 
-// What a capture gives: the graph, and the results of the run that was recorded, without history.
+// The result of a capture: the graph, and the results of the recorded run, without history.
 struct Captured {
   Graph graph;
   TensorList outputs;
@@ -163,7 +162,7 @@ struct Captured {
 namespace firn {
 
 // firn.h names some of these without defining them; so they stand in inner, for programs that have
-// a Graph of their own. Who includes this header writes them.
+// a Graph of their own. Code that includes this header may write them without `inner::`.
 using inner::Buffer;
 using inner::Captured;
 using inner::GradientEffect;

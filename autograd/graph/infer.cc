@@ -1,5 +1,5 @@
-// Declarations and shape rules take tensors; here there are only their descriptions, so tensors
-// without elements stand in.
+// Declarations and shape rules take tensors; a graph has only their specs, so tensors without
+// elements stand in.
 
 #include "firn/autograd/graph/infer.h"
 

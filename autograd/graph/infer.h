@@ -7,7 +7,7 @@
 
 namespace firn {
 
-// What an operation's declaration and shape rule say of a call.
+// The results of a call by the operation's declaration and shape rule.
 struct Inferred {
   absl::InlinedVector<TensorSpec, 2> specs;
   int64_t view_offset = 0;  // in elements

@@ -9,8 +9,8 @@
 
 namespace firn {
 
-// An instruction as kernels are asked about it. Refers to the graph's specs: to be used while they
-// stay where they are.
+// An instruction in the form in which kernels are asked about it. Refers to the graph's specs, so
+// use it only while those stay where they are.
 class KernelCall {
  public:
   // With results as the graph has them.
@@ -23,7 +23,7 @@ class KernelCall {
   Device device() const;
   // The answer of the kernel that Apply would choose. Errors: none takes this call.
   absl::StatusOr<Prepared> Prepare() const;
-  // What `kernel`, which was chosen for this call before, needs for it now.
+  // What `kernel`, which was chosen for this call earlier, needs for it now.
   absl::StatusOr<Prepared> Ask(const Kernel& kernel) const;
   // Whether the arguments and results have the layouts that the kernel reads and writes. Errors:
   // Internal, naming the one that has another.

@@ -86,7 +86,8 @@ class Lowering {
 
   absl::Status View(const Instr& before, Instr instr) {
     const size_t from = BufferOf(before.in[0]), result = BufferOf(before.out[0]);
-    // The captured run made a copy where the argument was blocked. Who writes into either sees it.
+    // The captured run made a copy where the argument was blocked, so a write into one does not
+    // show in the other.
     const bool copied = from != result && (written_[from] || written_[result]);
     if (copied) {
       FIRN_ASSIGN_OR_RETURN(instr.in[0], Copy(instr.in[0], 0, instr));

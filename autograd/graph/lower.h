@@ -9,7 +9,7 @@ namespace firn {
 // The same graph with the layouts that its kernels take: temporaries are laid out as the kernels
 // that make them like it, `reorder` instructions stand where a kernel takes another layout, and
 // arguments that overlap what an operation writes are copied before. After it each instruction runs
-// as it stands. What kernels there are, and which of them is chosen, is as in Apply.
+// as it stands. Kernels are found and chosen by the same rules as in Apply.
 absl::StatusOr<Graph> Lower(const Graph& graph);
 
 }  // namespace firn

@@ -1,7 +1,7 @@
 // The steps behind the passes, in their order. Sums of bytes take up what reads them before layouts
-// are chosen, for both are those of one kernel. Layouts come next; then what is constant in another
-// layout is computed and weights are packed for their kernels. Results take arguments' places
-// before chains are made, since a chain may do so element by element only.
+// are chosen, because one kernel then decides the layouts of both. Layouts come next; then what is
+// constant in another layout is computed and weights are packed for their kernels. Results take
+// arguments' places before chains are made, since a chain may do so element by element only.
 
 #include "firn/autograd/graph/lowering.h"
 

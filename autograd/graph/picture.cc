@@ -1,6 +1,6 @@
 // WriteGraphPicture: runs `dot` as a process of its own, with an array of arguments and no shell.
-// It reads the text from one temporary file and writes the picture into another, so there is one
-// pipe, with its messages, and neither side waits for the other.
+// It reads the text from one temporary file and writes the picture into another, so the only pipe
+// carries the messages of `dot`, and neither process waits for the other to read or write.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -82,7 +82,7 @@ absl::Status RunDot(const std::string& format, const std::string& from, const st
 
 absl::Status WritePicture(const Graph& graph, const std::string& path,
                           const PictureOptions& options) {
-  constexpr auto kWait = internal::WaitFor::kNothing;  // it can be drawn again
+  constexpr auto kWait = internal::WaitFor::kNothing;  // a lost picture can be drawn again
   if (absl::EndsWith(path, ".dot")) {
     return internal::ReplaceFile(path, DotText(graph, options), kWait);
   }

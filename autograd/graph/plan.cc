@@ -16,17 +16,18 @@
 namespace firn {
 namespace {
 
-// With so many pieces the order of time alone is tried.
+// From so many pieces on only the order of time is tried.
 constexpr size_t kManyPieces = 10'000;
 
-// Where many live at the same time, each is compared with all of them, which takes a time that
-// grows with their square: a second for five orders of kManyPieces. So an order is given up that
-// looks at more than this for each piece, once a plan is nearer to the bound than a kNear-th of it:
-// little is to be gained then.
+// Each piece is compared with all that live at the same time, which takes a time that grows with
+// the square of their number: a second for five orders of kManyPieces. So an order that makes more
+// than this many comparisons for each piece is given up once some plan is within a kNear-th of the
+// bound, since little is left to gain.
 constexpr size_t kLooksPerPiece = 1000;
 constexpr int64_t kNear = 50;
 
-// From so many pieces on it pays to list for each those that live with it, if these are few.
+// From so many pieces on it pays to list the neighbours of each, the pieces that live at the same
+// time, if they are few.
 constexpr size_t kPiecesToList = 1000, kFewNeighbours = 64;
 
 int64_t RoundUp(int64_t bytes) {
@@ -56,7 +57,7 @@ bool LiveTogether(const Lifetime& a, const Lifetime& b) {
 
 using Neighbours = std::vector<std::vector<uint32_t>>;
 
-// For each piece those that live at the same time; nothing where it is not worth it.
+// For each piece the ones that live at the same time; empty where the lists do not pay.
 Neighbours ListNeighbours(absl::Span<const Lifetime> pieces) {
   if (pieces.size() < kPiecesToList || pieces.size() > kManyPieces) return {};
   std::vector<uint32_t> order(pieces.size()), live;
@@ -176,8 +177,8 @@ class Places {
   int64_t end_ = 0;
 };
 
-// In the order of time, in n log n. Where equal sizes or nested lives leave no gaps, as those of
-// training steps mostly do, that is the bound.
+// Places pieces in the order of time, in n log n steps. Where equal sizes or nested lives leave no
+// gaps, as mostly in training steps, the result reaches the bound.
 int64_t PlaceInOrderOfTime(absl::Span<const Lifetime> pieces, std::vector<int64_t>& offsets) {
   std::vector<size_t> order(pieces.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -197,7 +198,7 @@ int64_t PlaceInOrderOfTime(absl::Span<const Lifetime> pieces, std::vector<int64_
   return places.end();
 }
 
-// What comes first in an order: pieces are sorted by it, large values first.
+// The sort key of an order: pieces with large values come first.
 using Rank = std::pair<int64_t, int64_t> (*)(const Lifetime& piece, const MemoryPlan& plan);
 
 constexpr Rank kRanks[] = {
@@ -238,7 +239,7 @@ MemoryPlan inner::PlanMemory(absl::Span<const Lifetime> pieces) {
     const size_t looks = near ? kLooksPerPiece * pieces.size() : SIZE_MAX;
     const std::optional<int64_t> bytes =
         Place(pieces, order, neighbours, plan.arena_bytes, looks, offsets);
-    if (!bytes) break;  // and so would the next ones
+    if (!bytes) break;  // and so would the next orders
     if (*bytes < plan.arena_bytes) {
       plan.arena_bytes = *bytes;
       plan.offsets = offsets;

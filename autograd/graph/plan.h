@@ -26,10 +26,10 @@ struct MemoryPlan {
 inline constexpr int64_t kArenaAlignment = 64;
 
 // Greedy: in some order, each piece at the lowest place where it fits (Pisarchyk and Lee,
-// "Efficient Memory Management for Deep Neural Net Inference", 2020). By size, by time of life, and
-// what lives at the peak first; the smallest arena of these counts. From 1000 pieces on they are
-// placed in the order of time before, which is enough where it reaches the bound, and the only
-// order of more than 10 000.
+// "Efficient Memory Management for Deep Neural Net Inference", 2020). The orders are by size, by
+// time of life, and with the pieces that live at the peak first; the plan with the smallest arena
+// is taken. From 1000 pieces on the order of time is tried first, and alone where it reaches the
+// bound; for more than 10 000 it is the only order.
 MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces);
 
 }  // namespace firn::inner

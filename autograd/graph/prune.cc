@@ -25,7 +25,8 @@ struct Layer {
   std::vector<double> weights;
 };
 
-// The largest magnitude of those that become 0, and how many of just this magnitude do.
+// The largest magnitude of the weights that become 0, and how many weights of exactly this
+// magnitude do.
 struct Limit {
   double magnitude = -1;
   int64_t equal = 0;
@@ -47,7 +48,7 @@ std::vector<double> MagnitudesOf(absl::Span<const Layer* const> layers) {
   return all;
 }
 
-// Sets what is within the limit to 0.
+// Sets the weights within the limit to 0.
 PrunedLayer Cut(Layer& layer, Limit& limit) {
   PrunedLayer pruned;
   pruned.weights = static_cast<int64_t>(layer.weights.size());
@@ -122,7 +123,7 @@ absl::StatusOr<Pruning> PruneIfRight(Graph& graph, const PruneOptions& options) 
     result.zeros += pruned.zeros;
     result.layers.push_back(std::move(pruned));
   }
-  // From the last: positions before it stay.
+  // From the last operation to the first, so that the positions of earlier ones stay.
   for (size_t i = layers.size(); i-- > 0;) {
     FIRN_RETURN_IF_ERROR(
         Replace(next, layers[i], (result.state.begin() + static_cast<int64_t>(i))->second));

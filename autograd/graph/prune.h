@@ -11,9 +11,9 @@
 namespace firn {
 
 struct PruneOptions {
-  double fraction = 0.5;  // of the weights that become 0, rounded to a whole number; in [0, 1]
-  bool together = false;  // of all layers' weights as one; otherwise of those of each
-  // In these modules alone: {"net.fc1"}; none: in all.
+  double fraction = 0.5;  // the share of weights that become 0, in [0, 1]; their number is rounded
+  bool together = false;  // a share of all layers' weights together; otherwise of each layer's
+  // Only in these modules, such as {"net.fc1"}; empty: in all.
   std::vector<std::string> modules = {};
 };
 

@@ -20,7 +20,7 @@
 
 namespace firn {
 
-// What is noted of numbers: the range that they lie in.
+// How a range is taken from the numbers of a batch.
 enum class Extremes : uint8_t {
   kMinMax,     // from the smallest to the largest
   kMagnitude,  // as far below 0 as above, by the largest magnitude
@@ -35,42 +35,46 @@ struct RangeRecorder {
   double decay = 0;  // in [0, 1)
 };
 
-// To what a scale is rounded by its logarithm: a power of two, which shifts multiply by. For
-// inputs, when Quantize follows: it rounds weights again to 8 bits, by the largest of each channel.
+// How a scale is rounded to a power of two, by its logarithm, so that shifts can multiply by it.
+// When Quantize follows, this matters for inputs alone: Quantize rounds weights again to 8 bits, by
+// the largest of each channel.
 enum class PowerOfTwoScale : uint8_t { kNo, kUp, kNearest, kDown };
 
 struct QatOptions {
   RangeRecorder inputs = {.extremes = Extremes::kMinMax, .decay = 0.99};
   RangeRecorder weights = {.extremes = Extremes::kMagnitude};
-  int64_t bits = 8;           // in [2, 8]; of weights, Quantize gives them 8 again
-  bool symmetric = false;     // inputs: the zero point is 0 of signed numbers; weights always
-  bool narrow_range = false;  // without the lowest number; weights always
+  int64_t bits = 8;           // in [2, 8]; Quantize rounds weights to 8 again
+  bool symmetric = false;     // inputs get signed numbers with zero point 0; weights always do
+  bool narrow_range = false;  // the lowest number is not used; weights never use it
   bool per_channel = true;    // each output channel of weights has a scale
   PowerOfTwoScale power_of_two = PowerOfTwoScale::kNo;
-  // What these operations read: {"conv2d", "linear", "matmul"}; none: convolutions and linear ones.
+  // The operations whose inputs are quantized: {"conv2d", "linear", "matmul"}; empty: convolutions
+  // and linear ones.
   std::vector<std::string> operations = {};
-  bool results = false;  // what they give, too
-  // Those of these names that none of them comes before (behind) stay: the network's first
-  // convolutions and last linear operations with {"conv2d"} and {"linear"}, as NNabla has it.
+  bool results = false;  // their results are quantized, too
+  // The first (last) operations of these names stay as they are: those whose arguments (results)
+  // depend on no other operation of these names (lead to none). {"conv2d"} and {"linear"} leave out
+  // a network's first convolutions and last linear operations, as NNabla does.
   std::vector<std::string> skip_first = {}, skip_last = {};
-  // Modules that stay, with all that is in them: {"net.conv1"}.
+  // Modules that stay as they are, with all modules in them: {"net.conv1"}.
   std::vector<std::string> keep = {};
 };
 
-// Puts recorders before the operations that options name, and gives their states, which runs of the
-// graph move: "net.conv1.input.low", ".high" (f32, [] or [out]) and ".batches" (i64 []), with
-// "weight" and "output" for "input", a number behind these where an operation reads several, and
-// the operation's name where no module called it. Weights are what lies outside of the graph and is
-// not changed by it; biases are left alone. ToEvaluation takes the recorders out. Throws
-// firn::Error: InvalidArgument for options that make no sense and where no operation is left,
-// FailedPrecondition for a graph with a backward pass. The graph is then as it was.
+// Puts recorders before the operations that options name, and returns the recorders' states, which
+// runs of the graph update: "net.conv1.input.low", ".high" (f32, [] or [out]) and ".batches" (i64
+// []), with "weight" and "output" for "input", a number behind these where an operation reads
+// several, and the operation's name in place of the module's path where no module called it. A
+// weight is an argument that lies outside of the graph and that the graph does not change; biases
+// are left alone. ToEvaluation takes the recorders out. Throws firn::Error: InvalidArgument for
+// options that make no sense and where no operation is left, FailedPrecondition for a graph with a
+// backward pass. The graph is then as it was.
 StateDict RecordRanges(Graph& graph, const QatOptions& options = {});
 
-// Rounds what the same operations of the same graph, without recorders, read, by the ranges that
-// were recorded: by FakeQuantize, whose gradient passes. Scales and zero points stay what they are
-// now: states "net.conv1.input.scale" and ".zero_point" of the graph, which are given. Throws as
-// RecordRanges, and NotFound for ranges that are missing, FailedPrecondition for those that saw no
-// batch or are not finite.
+// Rounds the inputs of the same operations, in the same graph without recorders, by the recorded
+// ranges. FakeQuantize does it, so gradients pass. Scales and zero points are computed once, here:
+// they are states "net.conv1.input.scale" and ".zero_point" of the graph, which are returned.
+// Throws as RecordRanges, and NotFound for ranges that are missing, FailedPrecondition for those
+// that saw no batch or are not finite.
 StateDict FakeQuantizeByRanges(Graph& graph, const StateDict& ranges,
                                const QatOptions& options = {});
 

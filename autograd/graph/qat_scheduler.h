@@ -33,17 +33,17 @@ struct QatSchedule {
 // ToEvaluation(qat.graph()) is the graph for validation in each phase. Thread-compatible.
 class QatScheduler {
  public:
-  // `graph`: of a forward pass, with the shapes of batches. Throws as RecordRanges, and
+  // `graph` is a forward pass, captured with the shapes of batches. Throws as RecordRanges, and
   // InvalidArgument unless 0 <= record_at < train_at.
   QatScheduler(Graph graph, const QatSchedule& schedule, const QatOptions& options = {});
 
-  // Call before each step of training. Whether another phase begins with it. Throws
-  // FailedPrecondition where rounding is to begin and a range has seen no batch.
+  // Call before each step of training. Returns whether another phase begins with this step. Throws
+  // FailedPrecondition if rounding is to begin and a range has seen no batch.
   bool Step();
 
   QatPhase phase() const { return phase_; }
   const Graph& graph() const { return graph_; }  // of this phase
-  // What the recorders have: to be saved beside parameters, and for FakeQuantizeByRanges.
+  // The states of the recorders, to be saved beside parameters and for FakeQuantizeByRanges.
   const StateDict& ranges() const { return ranges_; }
   // Scales and zero points, from kTraining on.
   const StateDict& grids() const { return grids_; }

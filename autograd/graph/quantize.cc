@@ -1,6 +1,7 @@
-// Products are found after batch norms are folded into them, watched in a run of a copy that gives
-// what they read as further results, and replaced one by one, from the last on, so that positions
-// before keep. Equal quantizations of one value become one by common subexpressions.
+// Products are found after batch norms are folded into them. A run of a copy of the graph, which
+// gives their inputs as further results, shows the ranges. Then products are replaced one by one,
+// from the last to the first, so that the positions of earlier ones stay. Equal quantizations of
+// one value become one by common subexpressions.
 
 #include "firn/autograd/graph/quantize.h"
 
@@ -38,7 +39,7 @@
 namespace firn {
 namespace {
 
-// An operation that integers are to compute, and by what its input becomes them.
+// An operation that is to be computed in integers, and how its input is quantized.
 struct Product {
   size_t at;
   ValueId x;
@@ -71,7 +72,7 @@ std::vector<Product> ProductsOf(const Graph& graph, const QuantizeGraphOptions& 
   return products;
 }
 
-// The quantization that an operation rounds to, where it is constant, of one scale and of bytes.
+// The quantization that an operation rounds to, if it is constant, has one scale and is of bytes.
 std::optional<Quantization> RoundedTo(const Graph& graph, const Instr& instr) {
   const auto range_of = TraitsOf(*instr.op).rounded_range;
   if (range_of == nullptr || !IsConstant(graph, instr.in[1]) || !IsConstant(graph, instr.in[2])) {
@@ -103,8 +104,8 @@ size_t MakerOf(const Graph& graph, const Uses& uses, ValueId id) {
   return Uses::kNone;
 }
 
-// Takes the quantizations that the graph knows. What rounded to all bytes is passed by: quantizing
-// its argument gives the same.
+// Takes the quantizations that the graph contains. An operation that rounds to all 256 bytes is
+// bypassed, since quantizing its argument gives the same.
 void TakeKnown(Graph& graph, std::vector<Product>& products) {
   const Uses uses(graph);
   for (Product& p : products) {
@@ -137,7 +138,8 @@ absl::Status Check(const QuantizeGraphOptions& o) {
   return absl::OkStatus();
 }
 
-// A value that holds at the end what the product reads: a copy where that changes in place.
+// A value that at the end of the run holds what the product reads: a copy if the input changes in
+// place.
 absl::StatusOr<ValueId> ShownBy(const Product& p, const Uses& uses, Graph& watched,
                                 std::vector<Insertion>& copies) {
   if (!uses.changed(watched.value(p.x).buffer)) return p.x;
@@ -148,7 +150,7 @@ absl::StatusOr<ValueId> ShownBy(const Product& p, const Uses& uses, Graph& watch
   return shown;
 }
 
-// Watches what products read of which nothing is known yet.
+// Watches the inputs of the products whose quantization is not known yet.
 absl::Status Calibrate(const Graph& graph, absl::Span<const TensorList> batches,
                        const QuantizeGraphOptions& o, std::vector<Product>& products) {
   Graph watched = graph;

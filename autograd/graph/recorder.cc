@@ -1,9 +1,9 @@
 // Recording: storages become buffers, tensors become values, calls become instructions.
 //
-// A storage that nobody but the recorder holds is dead: nothing later in the run can name it. It is
-// given up soon, so that a capture needs about the memory of the run itself.
-// Storages that the run found (and did not make) are kept: they are states if somebody else holds
-// them at the end, else constants, such as the 2 of `x * 2`.
+// A storage that only the recorder holds is dead: nothing later in the run can name it. The
+// recorder gives it up soon, so that a capture needs about the memory of the run itself. Storages
+// that the run found (and did not make) are kept: they are states if somebody else holds them at
+// the end, else constants, such as the 2 of `x * 2`.
 
 #include "firn/autograd/graph/recorder.h"
 
@@ -39,11 +39,12 @@ Tensor Copy(const Tensor& t) {
 
 constexpr size_t kDropBytes = size_t{1} << 18;
 
-// What a storage counts for at least. To look at it takes about as long as to write a thirty-second
-// of this: many small ones that are held are not looked at for each large one that goes.
+// A held storage counts for at least this many bytes. Looking at one takes about as long as writing
+// a thirty-second of this, so many small held storages are not looked at again for each large one
+// that goes.
 constexpr size_t kLeastHeld = size_t{1} << 14;
 
-// So many values of one storage are looked through one after the other.
+// Up to so many values of one storage are searched one after the other.
 constexpr size_t kFewValues = 16;
 
 size_t PlaceHash(int64_t offset, const TensorSpec& spec) {
@@ -124,7 +125,7 @@ void GraphRecorder::BeforeSetGrad(const Tensor& t) {
   if (t.is_leaf()) NoteLeaf(t).touched = true;
 }
 
-// What the code does next may depend on whether there is a gradient.
+// The code may branch on whether there is a gradient, so the run notes what it found.
 void GraphRecorder::BeforeGetGrad(const Tensor& t) {
   if (!t.is_leaf()) return;
   Leaf& leaf = NoteLeaf(t);
@@ -144,7 +145,7 @@ Tensor GraphRecorder::FoundGradient(const Tensor& t) {
   Leaf& leaf = NoteLeaf(t);
   if (std::exchange(leaf.touched, true) || leaf.made_here) return Tensor();
   leaf.finds = GradientEffect::Finds::kAddsTo;
-  const NoCaptureScope no_capture;  // runs find it ready
+  const NoCaptureScope no_capture;  // not part of the graph: runs find the tensor ready
   const NoGradScope no_grad;
   const Tensor& before = leaf.grad_before;
   leaf.found = before.defined() ? Copy(Contiguous(before.Detach()))
@@ -160,9 +161,10 @@ bool GraphRecorder::IsFound(const Tensor& grad) const {
 
 ValueId GraphRecorder::InputValue(const Tensor& t) {
   if (!t.defined()) return kNoValue;
-  // Reading a state on the host may lay it out at any time: a graph cannot rely on another order.
-  // But who else has the memory would not follow, and be another tensor from then on. So it stays,
-  // and a run after one of them was laid out is refused.
+  // Reading a blocked state on the host may lay it out row-major at any time, so a graph cannot
+  // rely on blocks. But another holder of the memory would not follow, and would be a different
+  // tensor from then on. So a shared state keeps its layout, and a run after one of the holders was
+  // laid out is refused.
   if (!seen_.contains(t.impl()->storage.get())) {
     RaiseIfError(LayOutRowMajorIfAlone(t), "capture");
   }
@@ -173,8 +175,8 @@ ValueId GraphRecorder::InputValue(const Tensor& t) {
   return id;
 }
 
-// The program turns flags of tensors that it has, not of handles that only the run had: those from
-// outside are bound, and all of them are looked at.
+// The program changes flags of tensors that it holds, not of handles that only the run had. So
+// tensors from outside are bound, and each of them is checked.
 void GraphRecorder::Bind(ValueId id, const Tensor& t) {
   Tensor& bound = graph_.value(id).bound;
   // What a module keeps and has computed (parametrize::Held) is not bound with its history.
@@ -215,12 +217,12 @@ void GraphRecorder::KeepAsItIs(const Tensor& t) {
 
 void GraphRecorder::Undo() {
   ForgetWaiting();
-  // The last copies were taken of what earlier ones may overlap.
+  // In reverse order, since the memory of a later copy may overlap that of an earlier one.
   for (auto it = changed_.rbegin(); it != changed_.rend(); ++it) {
     const auto& [state, before] = *it;
     const absl::Status copied =
         CopyElements(before.spec(), before.impl()->data, state.spec(), state.impl()->data);
-    FIRN_CHECK(copied.ok(), std::string(copied.message()));  // as the copy the other way was
+    FIRN_CHECK(copied.ok(), std::string(copied.message()));  // the copy the other way worked
     state.impl()->storage->BumpVersion();
   }
   for (Leaf& leaf : leaves_) {
@@ -249,8 +251,8 @@ void GraphRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, Attr
   if (!same) graph_.instrs.push_back(std::move(instr));
 }
 
-// Before and not after it, so that what the code has given up since the last call is memory for
-// this one.
+// Storages are dropped before the call, so that it can use the memory that the code has given up
+// since the last one.
 void GraphRecorder::BeforeCall(const OpDef& op, absl::Span<const TensorRef> in) {
   DropUnheld();
   const size_t known = op.variadic() ? in.size() : std::min(in.size(), op.inputs.size());
@@ -259,8 +261,8 @@ void GraphRecorder::BeforeCall(const OpDef& op, absl::Span<const TensorRef> in) 
   }
 }
 
-// Looks at everything of this run that is held, and so comes only when a thirty-second may have
-// been added to it.
+// Looks at every held storage of this run, and therefore does so only when a thirty-second may have
+// been added to them.
 void GraphRecorder::DropUnheld() {
   if (new_bytes_ <= kDropBytes + held_bytes_ / 32) return;
   new_bytes_ = held_bytes_ = 0;
@@ -300,8 +302,8 @@ void GraphRecorder::FindGradients() {
   }
 }
 
-// The graph holds it by a handle of its own: that somebody else holds a gradient is seen by who has
-// the other ones (executor_gradients.cc).
+// The graph holds a gradient by a handle of its own, so that the counts of the other handles tell
+// whether somebody else holds it (executor_gradients.cc).
 ValueId GraphRecorder::GradientValue(const Tensor& grad) {
   const ValueId id = InputValue(grad);
   if (graph_.buffer_of(id).kind == Buffer::Kind::kInput) {
@@ -313,8 +315,8 @@ ValueId GraphRecorder::GradientValue(const Tensor& grad) {
   return id;
 }
 
-// What the run found is a constant when nobody else can change it. What it made and somebody still
-// holds, though it is no result, is written again by every run.
+// A storage that the run found is a constant when nobody else can change it. A storage that the run
+// made and that somebody still holds, though it is no result, is written again by every run.
 void GraphRecorder::BindWhatStays() {
   const auto only_ours = [](const Tensor& t) { return t.impl_ptr()->use_count() == 1; };
   std::erase_if(other_handles_, [&](const auto& handle) { return only_ours(handle.second); });
@@ -354,8 +356,9 @@ void GraphRecorder::BindWhatStays() {
 
 Captured GraphRecorder::Finish(TensorList results) {
   for (const Tensor& t : results) graph_.outputs.push_back(InputValue(t));
-  results.clear();  // only handles of others count from here on
-  // A leaf of the run alone is gone, and its gradient with it. (The caller has the inputs.)
+  results.clear();  // from here on only the handles of others are counted
+  // A leaf that only this run holds goes with its gradient. (The caller still has a handle on each
+  // input.)
   std::erase_if(leaves_, [](const Leaf& leaf) {
     if (!leaf.made_here || leaf.tensor.impl()->use_count() != (leaf.is_input ? 2u : 1u))
       return false;
@@ -374,7 +377,7 @@ Captured GraphRecorder::Finish(TensorList results) {
     const IntrusivePtr<Storage>& storage = there->storage;
     outputs.push_back(WrapStorage(storage, static_cast<char*>(storage->data()) + v.offset, v.spec));
     if (graph_.buffer_of(id).kind == Buffer::Kind::kTemp) continue;
-    // What later runs write would change under the hands of who holds this.
+    // A later run would change these elements while the caller holds them.
     BeforeRead(outputs.back());
     outputs.back() = Copy(outputs.back());
   }

@@ -50,7 +50,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   // The graph with these results. Requires: the run is over, and the caller holds no other handles
   // on the results, and one on each input.
   Captured Finish(TensorList results);
-  // Gives what was changed in place its elements back, and leaves their gradients.
+  // Gives tensors that the run changed in place their elements back, and leaves their gradients.
   void Undo();
 
  private:
@@ -68,7 +68,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   Seen& SeenStorage(const Tensor& t, Buffer::Kind kind, bool made_here);
   // The value that `t` is, made if there is none in its buffer yet.
   ValueId ValueIn(Seen& seen, const Tensor& t);
-  // What lies at about that place, among which the value is if there is one.
+  // The values that lie at about that place. If a value for `t` exists, it is among them.
   absl::Span<const ValueId> Near(Seen& seen, int64_t offset, const TensorSpec& spec) const;
   ValueId InputValue(const Tensor& t);
   // `t` is what the state is outside.
@@ -88,7 +88,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   enum class Undoable : bool { kNo, kYes };
   // Runs the calls that wait if they have to do with `t`.
   void BeforeUse(const Tensor& t, bool writes);
-  // Runs the calls that wait. Whether Undo can still be called afterwards, which takes copies.
+  // Runs the calls that wait. The argument says whether Undo can still be called afterwards, which
+  // takes copies.
   void RunWaiting(Undoable undoable);
   void ForgetWaiting();
   // By buffer; null for what is gone.
@@ -97,16 +98,16 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   Graph graph_;
   absl::flat_hash_map<const Storage*, Seen> seen_;
   std::vector<const Storage*> made_here_;  // of seen_, in the order of their making
-  // Leaves from outside, and what modules keep, that are what another, which is bound, is; in the
-  // order of their first use.
+  // Leaves from outside and modules' tensors that have the same elements as another, bound tensor;
+  // in the order of their first use.
   std::vector<std::pair<ValueId, Tensor>> other_handles_;
   absl::flat_hash_set<const TensorImpl*> known_handles_;
-  std::vector<Tensor> detached_;  // what modules keep and the run may know by other handles alone
+  std::vector<Tensor> detached_;  // modules' tensors that the run may know only by other handles
   absl::flat_hash_set<const TensorImpl*> known_detached_;
   size_t held_bytes_ = 0, new_bytes_ = 0;  // of storages: after the last DropUnheld, made since
   std::vector<std::pair<Tensor, Tensor>> changed_;  // written states and copies from before
   absl::flat_hash_set<const TensorImpl*> known_changed_;
-  // Note [Calls that wait]. In order. No two have to do with what one of them writes.
+  // See Note [Calls that wait]. In order; no call reads or writes what another one writes.
   struct Waiting {
     std::shared_ptr<internal::WaitingCall> call;
     std::vector<Tensor> written;
@@ -117,12 +118,12 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
     uint32_t handles = 0;  // of waiting calls
   };
   absl::flat_hash_map<const Storage*, WaitsOn> waits_on_;
-  // A tensor whose gradient the run has to do with.
+  // A tensor whose gradient the run reads, sets, clears or adds to.
   struct Leaf {
     Tensor tensor, grad_before;
     bool withheld_before;
     bool is_input;
-    // It is an input, or the run has made it, as every run would: no gradient is in it yet.
+    // The leaf is an input, or every run makes it anew: it has no gradient yet.
     bool made_here;
     bool touched = false;  // the run has read, set, cleared or added to its gradient
     GradientEffect::Finds finds = GradientEffect::Finds::kAnything;
@@ -130,7 +131,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   };
   std::vector<Leaf> leaves_;
   absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;
-  // Asked or set; what was set first does not depend on the program.
+  // Switches that were asked or set. A run that sets a switch first does not depend on its value
+  // before.
   absl::flat_hash_set<SwitchState> switches_;
   absl::flat_hash_set<const TensorImpl*> found_;  // Leaf::found of all
 };

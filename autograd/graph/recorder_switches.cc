@@ -1,5 +1,5 @@
-// What a capture notes of the program and no operation shows: switches that the run asked, and the
-// tensors outside whose flags decide what a backward pass does.
+// Facts about the program that no operation shows and a capture notes: switches that the run asked,
+// and the tensors outside whose flags decide what a backward pass does.
 
 #include <cstddef>
 #include <string>
@@ -19,8 +19,8 @@ void GraphRecorder::BeforeGetSwitch(const SwitchState& state, const std::string&
 
 void GraphRecorder::BeforeSetSwitch(const SwitchState& state) { switches_.insert(state); }
 
-// What the run asked and set later stands as the run leaves it; so do flags of leaves. Gradients
-// are states too, and nobody's but the graph's.
+// A switch that the run asked and set later is expected as the run leaves it; so are the flags of
+// leaves. Gradients are left out: they are states too, but belong to the graph alone.
 void GraphRecorder::NoteSwitches() {
   for (Switch& s : graph_.switches) s.then = s.now();
   NoteKept();
@@ -49,7 +49,7 @@ void GraphRecorder::NoteKept() {
   const auto note = [&](ValueId id, const Tensor& t) {
     if (graph_.buffer_of(id).kind != Buffer::Kind::kState || !t.defined()) return;
     if (!t.impl()->owned || !noted.insert(t.impl()).second) return;
-    // Not with its history, where it has one.
+    // The bound tensor has no history, even if `t` has one.
     graph_.switches.push_back(
         {.state = ReplacedFlag(t), .name = NameOfKept(t), .kept = graph_.value(id).bound});
   };
@@ -67,7 +67,7 @@ void GraphRecorder::NoteKept() {
   }
 }
 
-// Its owner may give it up while what was detached goes on.
+// Its owner may give up the tensor while its detached copy is still used.
 void GraphRecorder::BeforeDetach(const Tensor& t) {
   if (t.impl()->owned && known_detached_.insert(t.impl()).second) detached_.push_back(t);
 }

@@ -8,8 +8,8 @@
 //
 // Nobody sees the difference: a call that reads or writes what waiting calls write, or writes what
 // they read, has them run first, with copies, and so has a NoCaptureScope, in which anything may be
-// looked at. (Host views, printing and DLPack are refused outside of one.) What was not copied then
-// need not be, so each state has one copy at most, as ever.
+// looked at. (Host views, printing and DLPack are refused outside of one.) States that are not
+// copied by then need no copy, so each state has at most one, as without waiting.
 //
 // Only calls that cannot fail may wait (GraphTraits::cannot_fail): of several that run at the end,
 // the second must not leave the first one's changes behind.
@@ -22,8 +22,8 @@
 
 namespace firn {
 
-// One that writes into what the run has made would hold its arguments for nothing, and one that
-// writes only what was copied already has nothing to save.
+// A call that writes into what the run has made would hold its arguments for nothing, and a call
+// that writes only what was copied already would save nothing.
 bool GraphRecorder::ShallWait(const OpDef& op, absl::Span<const TensorRef> in) {
   if (!op.outputs.empty() || !TraitsOf(op).cannot_fail) return false;
   bool saves = false;

@@ -15,11 +15,11 @@
 namespace firn {
 
 // The steps of a frozen graph as recorded work of its device (CUDA graphs), one recording for each
-// set of addresses that they run with: inputs that come in other memory each time are few in
-// practice, for the allocator hands the same blocks out in turn.
+// set of addresses that they run with: in practice few sets occur, since the allocator hands the
+// same blocks out in turn.
 //
 // The first run with new addresses is an ordinary one, which also warms libraries up; the second
-// records. Where recording fails, it says so once on stderr and runs stay ordinary.
+// records. If recording fails, a message says so once on stderr, and runs stay ordinary.
 class Recordings {
  public:
   explicit Recordings(Device device) : device_(device) {}

@@ -22,7 +22,7 @@ class SideStream {
 
   const StreamPlan& plan() const { return plan_; }
 
-  // Where operation `at` is queued; null: the device's own stream.
+  // The stream on which operation `at` is queued; null: the device's own stream.
   Stream* StreamFor(size_t at) const { return plan_.aside[at] ? stream_.get() : nullptr; }
   // To be called before and after it is queued.
   absl::Status Before(size_t at);

@@ -29,8 +29,8 @@
 namespace firn {
 namespace {
 
-// Gradients of leaves that the graph itself changes become temporaries: those that the run makes,
-// and that share memory with no gradient that is left.
+// The gradients of leaves that the graph itself changes become temporaries if the run makes them
+// and they share memory with no gradient that is left.
 void DropGradients(Graph& graph) {
   std::vector<bool> made(graph.buffers.size());  // by an operation of the run
   for (const Instr& instr : graph.instrs) {
@@ -67,7 +67,8 @@ void DropGradients(Graph& graph) {
 
 absl::Status MovedFrom() { return FailedPrecondition("the graph is empty: it was moved from"); }
 
-// Whether a run takes it as it lies. What is no tensor at all is for the run to refuse.
+// Whether a run takes the tensor without a copy. Undefined tensors pass here, because the run
+// refuses them itself.
 bool IsPlain(const Tensor& t) { return !t.defined() || IsPending(t) || t.is_contiguous(); }
 
 bool OnCpu(const Graph& graph) {
@@ -78,15 +79,15 @@ bool OnCpu(const Graph& graph) {
 }  // namespace
 
 struct StaticGraph::Parts {
-  // What is known of how it was made; replicas share it.
+  // How the graph was made; replicas share it.
   struct Origin {
     Graph captured;
     std::vector<PassReport> reports;
   };
   std::shared_ptr<const Origin> origin;
   std::unique_ptr<Executor> executor;
-  // Results of the captured run. Threads that run the graph forget it, so whoever turns the flag
-  // has it.
+  // Results of the captured run. Any thread that runs the graph drops them: the one that clears the
+  // flag owns them.
   TensorList first;
   std::atomic<bool> has_first{false};
 };

@@ -39,9 +39,9 @@ struct CompileOptions {
   bool keep_gradients = false;
   Arithmetic arithmetic = Arithmetic::kExact;
   // Whether runs compute cheap results a second time in the backward pass, rather than keeping
-  // them, where that lowers the peak of memory. Not said: on the CPU, where it costs no time.
+  // them, where that lowers the peak of memory. Unset: on the CPU, where it costs no time.
   std::optional<bool> recompute = std::nullopt;
-  // What temporaries may need together; more is an error.
+  // The most bytes that temporaries may need together; more is an error.
   int64_t max_arena_bytes = INT64_MAX;
   // Whether states that no run changes are copied now and seen as constants: for a model whose
   // parameters will not change any more.
@@ -59,23 +59,23 @@ struct CompileOptions {
 // code did, on states where they are: frozen and ordinary steps of one model can be mixed.
 //
 // Runs may be asked for on several threads at once and come one after the other, each with the
-// results of its own inputs; who uses the graph's states elsewhere meanwhile needs a lock, as for
-// any tensor. To run at once, threads have replicas. A graph that was moved from throws
-// firn::Error, or gives it as a status.
+// results of its own inputs; a thread that uses the graph's states elsewhere meanwhile needs a
+// lock, as for any tensor. Threads that are to run at once need replicas. A graph that was moved
+// from throws firn::Error, or gives it as a status.
 class StaticGraph {
  public:
-  // Errors: what does not fit together in the graph, memory.
+  // Errors: parts of the graph that do not fit together, and too little memory.
   static absl::StatusOr<StaticGraph> Compile(inner::Graph graph,
                                              const CompileOptions& options = {});
   StaticGraph(StaticGraph&&) noexcept;
   StaticGraph& operator=(StaticGraph&&) noexcept;
   ~StaticGraph();
 
-  // One run. `in`: of the shapes, dtypes and devices of the captured inputs, in any layout; what is
-  // not contiguous is copied first. `out`: a tensor for each result, undefined (then made) or
-  // contiguous and of its spec (then written). Errors: FailedPrecondition naming the spec that was
-  // captured and the one given, inputs that share memory with what the run writes, leaves without
-  // the gradient that the captured run found there, and modes of modules, requires_grad and
+  // One run. `in`: of the shapes, dtypes and devices of the captured inputs, in any layout; inputs
+  // that are not contiguous are copied first. `out`: a tensor for each result, undefined (then
+  // made) or contiguous and of its spec (then written). Errors: FailedPrecondition naming the spec
+  // that was captured and the one given, inputs that share memory with what the run writes, leaves
+  // without the gradient that the captured run found there, and modes of modules, requires_grad and
   // parameters that are not as they were captured (StandsAsCaptured), all before anything changes;
   // those of operations, with operation and module.
   absl::Status Run(absl::Span<const Tensor> in, absl::Span<Tensor> out);
@@ -91,25 +91,26 @@ class StaticGraph {
   }
 
   // A graph that gives the same bits and runs beside this one, for another thread: states,
-  // constants and packed weights are shared, and so is what is written into states between runs;
-  // memory for a run (memory().arena_bytes) is its own. It stands alone: either may go first. No
-  // lock is shared, but on a CUDA device, which has one queue: there runs are queued one after the
-  // other, and who queues other work meanwhile, as copies of inputs, needs a lock as ever. Graphs
-  // that draw random numbers draw pieces of one stream, whoever comes first.
+  // constants and packed weights are shared, so both see what is written into states between runs;
+  // memory for a run (memory().arena_bytes) is its own. Either graph may be destroyed first. They
+  // share no lock, except on a CUDA device, which has one queue: there runs are queued one after
+  // the other, and a thread that queues other work meanwhile, such as copies of inputs, needs a
+  // lock as ever. Graphs that draw random numbers draw pieces of one stream, in the order in which
+  // they ask.
   //   SetNumThreads(1);  // in a server of as many threads as cores: each runs on its own
-  // Throws firn::Error, which names it, for a graph that changes a state (running statistics, an
-  // optimizer's, a cache) or leaves gradients; and where memory is missing. Any thread may call it.
+  // Throws firn::Error for a graph that changes a state (running statistics, an optimizer's, a
+  // cache) or leaves gradients, naming it, and where memory is missing. Any thread may call it.
   StaticGraph Replica() const;
 
-  // What the captured run computed, once: it is forgotten when it was taken, and at the first run.
-  // For graphs with one result: Tensor first = step.TakeFirst(). Throws when it is gone.
+  // The result of the captured run. It can be taken once, and only before the first run. For graphs
+  // with one result: Tensor first = step.TakeFirst(). Throws when it is gone.
   Tensor TakeFirst();
   TensorList TakeFirstResults();
 
-  // Whether the modes of modules (training or not) that the captured code asked, and for a graph
-  // that computes gradients what wanted one, are as they were, and no parameter that it reads was
-  // replaced (nn/parametrize.h, Module::ShareParameter): runs are refused while that is not so.
-  // Layers that modules got since, as by Sequential::Append, are not noticed.
+  // Whether the modes of modules (training or not) that the captured code asked are as they were,
+  // no parameter that it reads was replaced (nn/parametrize.h, Module::ShareParameter) and, for a
+  // graph that computes gradients, the same tensors require one. Runs are refused while that is not
+  // so. Layers that modules got since, as by Sequential::Append, are not noticed.
   bool StandsAsCaptured() const;
 
   // The graph as captured, and as it runs: with the layouts that kernels take. Their headers, which
@@ -139,7 +140,7 @@ class StaticGraph {
 
 namespace inner::internal {
 
-// Captured code may return a tensor, a list or vector of them, or several as an array, pair or
+// Captured code may return a tensor, a list or vector of tensors, or several as an array, pair or
 // tuple.
 TensorList AsList(Tensor t);
 TensorList AsList(TensorList list);

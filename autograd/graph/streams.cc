@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-// What starting an operation costs, in bytes that a device could move meanwhile (about 1 us).
+// The cost of starting an operation, in bytes that a device could move meanwhile (about 1 us).
 constexpr int64_t kLaunch = 1 << 20;
 
 // How much more memory two streams may cost: an eighth, or what an allocator rounds up to anyway.
@@ -74,7 +74,8 @@ class OrderFinder {
   std::vector<OfBuffer> buffers_;
 };
 
-// Where the longest path runs, and how much later than there each operation may begin.
+// Which operations lie on the longest path, and how much later than its earliest time each
+// operation may begin.
 struct Slack {
   std::vector<bool> on_path;
   std::vector<int64_t> slack;
@@ -168,15 +169,16 @@ class Scheduler {
 
   bool GoesAside(size_t at, int64_t ready) const {
     if (!may_[at] || slack_.on_path[at] || slack_.slack[at] < order_.cost[at]) return false;
-    if (done_[kAside].empty() && order_.after[at].empty()) return false;  // behind what?
+    if (done_[kAside].empty() && order_.after[at].empty()) return false;  // no wait_for
     for (size_t p : order_.after[at]) {
       if (slack_.heir[p] == at && finish_[p] == ready) return SideOf(p) == kAside;
     }
     return std::max(ready, free_[kAside]) <= std::max(ready, free_[kMain]);
   }
 
-  // `last`, or a later operation of the other stream whose memory is given back that way: one that
-  // has had twice its time; where memory is scarce, all from before this stream's last one.
+  // The operation of the other stream to wait for: `last`, or a later one whose memory the wait
+  // gives back. A later one counts if it has had twice its time or, where memory is scarce, if it
+  // stands before this stream's last one.
   size_t OrForItsMemory(size_t last, size_t at, int64_t start) const {
     const Side side = SideOf(at);
     const Positions &own = done_[side], &other = done_[side == kMain ? kAside : kMain];
@@ -196,7 +198,7 @@ class Scheduler {
   std::vector<int64_t> finish_;           // by operation
   std::array<int64_t, 2> free_ = {0, 0};  // when a stream has done what it has
   std::array<size_t, 2> known_ = {0, 0};  // it has waited for the other's operations before this
-  std::array<Positions, 2> done_;         // a stream's operations
+  std::array<Positions, 2> done_;         // by stream: its operations
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Forward operations move running statistics in place, which no function captured on arguments may
-// do: they are changed where they stand. Gradients are replaced by code, from the last on, so that
-// positions before keep.
+// Forward operations move running statistics in place, which a function captured on arguments may
+// not do, so their instructions are edited directly. Gradients are replaced by captured code, from
+// the last to the first, so that the positions of earlier ones stay.
 
 #include "firn/autograd/graph/unfuse.h"
 
@@ -54,7 +54,7 @@ absl::Status UnfuseGradient(Graph& graph, size_t at) {
   });
 }
 
-// The activation takes the operation's place, which itself comes before.
+// The activation takes the operation's position, and the batch norm is put before it.
 Insertion UnfuseForward(Graph& graph, size_t at) {
   Instr norm = graph.instrs[at];
   const auto attrs = norm.attrs.ref().get<inner::BatchNormAttrs>();

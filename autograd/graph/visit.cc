@@ -1,4 +1,4 @@
-// One view of an operation for all who print, draw or count.
+// The view of an operation that all code which prints, draws or counts operations shares.
 
 #include "firn/autograd/graph/visit.h"
 

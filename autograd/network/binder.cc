@@ -261,7 +261,7 @@ void Binder::Trim() {
 Program Bind(std::shared_ptr<const NetworkDefinition> definition, absl::Span<const Tensor> inputs,
              absl::Span<const Tensor> parameters) {
   const bool may_look = ThisThread().capture == nullptr;
-  // A capture sees what the program does, and not how it came about.
+  // A capture records the program's operations, not those that make the program.
   const NoCaptureScope no_capture;
   const NoGradScope no_grad;
   const Device device = !inputs.empty()       ? inputs[0].device()

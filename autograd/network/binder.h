@@ -20,7 +20,7 @@ namespace firn::autograd {
 // own, however deep they are in each other.
 class Binder {
  public:
-  // `may_look`: whether values may be looked at that the network's inputs determine.
+  // `may_look`: whether lowerings may look at values that the network's inputs determine.
   Binder(std::shared_ptr<const NetworkDefinition> definition, Device device, bool may_look);
 
   Program Bind(absl::Span<const Tensor> inputs, absl::Span<const Tensor> parameters);
@@ -28,8 +28,8 @@ class Binder {
   const BoundValue& Get(int value) const { return values_[static_cast<size_t>(value)]; }
   void Set(int value, BoundValue to) { values_[static_cast<size_t>(value)] = std::move(to); }
   bool may_look() const { return may_look_; }
-  // Notes that the program holds only for inputs with elements that give this value. Throws where
-  // it must not depend on them.
+  // Notes that the program is valid only for inputs whose elements give this value. Throws if it
+  // must not depend on them.
   void LookAt(const BoundValue& value, std::string_view what);
   std::vector<BoundValue> Run(const NetworkNode& node, const Step& step,
                               absl::Span<const BoundValue> in);
@@ -47,7 +47,7 @@ class Binder {
   // The next body of the node whose last one was gone through.
   void GoOn(std::unique_ptr<NodeCall> call);
   void FindLastUses();
-  // In the program's memory; for a known value a constant.
+  // The value's slot in the program's memory; a known value becomes a constant.
   int SlotOf(const BoundValue& value);
   // Drops calls whose results nobody needs, and says where tensors are given up.
   void Trim();

@@ -93,7 +93,8 @@ class Network::Programs {
         if (entry.key == key) alike.push_back(entry.program);
       }
     }
-    // Looking at elements may wait for a device, for which no other thread waits.
+    // Looking at elements may wait for a device; other threads must not wait for that, so the lock
+    // is not held.
     const auto found = std::find_if(alike.begin(), alike.end(),
                                     [&](const auto& program) { return program->HoldsFor(in); });
     if (found == alike.end()) return nullptr;

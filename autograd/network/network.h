@@ -28,12 +28,12 @@ struct Program;
 // A call runs operations as a program written in C++ would: they are recorded for backward, and
 // captured by Freeze and nn::StaticModule. The first call with inputs of new shapes goes through
 // the file's nodes, finds out which values shapes and constants determine, and chooses operations
-// for the others; what it found is kept for later calls with the same shapes, of which the last
-// few are remembered.
+// for the others. The network keeps the result for later calls with the same shapes, for the last
+// few shapes.
 //
-// Copies are one network with the same parameters. Several threads may call it at once while none
-// changes its parameters, as calls do where the file's functions write into them (NNabla's batch
-// statistics, Assign); each may want SetNumThreads(1).
+// Copies are one network with the same parameters. Several threads may call it at once as long as
+// none changes its parameters. Calls do change them if the file's functions write into parameters
+// (NNabla's batch statistics, Assign). Each thread may want SetNumThreads(1).
 class Network {
  public:
   Network() = default;  // empty: throws when called
@@ -42,10 +42,10 @@ class Network {
 
   const std::vector<autograd::NetworkPort>& inputs() const;
   const std::vector<autograd::NetworkPort>& outputs() const;
-  // Under the names of the file. Tensors whose requires_grad is set get gradients.
+  // Parameters under the names of the file. Tensors whose requires_grad is set get gradients.
   const StateDict& parameters() const { return parameters_; }
 
-  // Names of those parameters that no training changes, as running statistics.
+  // Names of the parameters that training does not change, such as running statistics.
   const std::vector<std::string>& buffers() const;
 
   // For one output.
@@ -57,10 +57,12 @@ class Network {
   }
   // For any number. Throws InvalidArgument when inputs are not as inputs() says.
   TensorList Call(absl::Span<const Tensor> inputs) const;
-  // With other tensors in the place of parameters(), in their order and of their dtypes and shapes.
+  // Calls with other tensors in place of parameters(), in their order and of their dtypes and
+  // shapes.
   TensorList Call(absl::Span<const Tensor> inputs, absl::Span<const Tensor> parameters) const;
 
-  // The same network without parameters of its own, which calls must bring: for who keeps them.
+  // The same network without parameters of its own, which calls must bring: for code that keeps
+  // them itself.
   Network Bare() const;
 
  private:

@@ -1,7 +1,7 @@
 #ifndef FIRN_AUTOGRAD_NETWORK_NODE_CALL_H_
 #define FIRN_AUTOGRAD_NETWORK_NODE_CALL_H_
 
-// What a lowering sees of its node while a network is bound to the shapes of its inputs.
+// The view that a lowering has of its node while a network is bound to the shapes of its inputs.
 
 #include <cstdint>
 #include <memory>
@@ -25,8 +25,8 @@ struct BoundValue {
   enum class Kind { kAbsent, kTensor, kList };
 
   Kind kind = Kind::kAbsent;
-  // Known: the elements of every run with these shapes, on the CPU. Otherwise those of the run that
-  // finds out about shapes, as long as something needs them; `spec` stays.
+  // For a known value, the elements that every run with these shapes has, on the CPU. Otherwise the
+  // elements of the run that finds out about shapes, as long as a node needs them; `spec` stays.
   Tensor tensor;
   TensorSpec spec;
   bool known = false;
@@ -37,7 +37,8 @@ struct BoundValue {
 
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool is_list() const { return kind == Kind::kList; }
-  // Otherwise shapes, constants and parameters alone determine it.
+  // True if the elements may differ between runs; otherwise shapes, constants and parameters
+  // determine them.
   bool varies() const { return drawn || !from.empty(); }
 };
 
@@ -58,11 +59,11 @@ class NodeCall {
 
   const NetworkNode& node() const { return *node_; }
   size_t num_inputs() const { return node_->inputs.size(); }
-  // How many the node lists; the last may be unwanted ones.
+  // How many outputs the node lists; the last ones may be unwanted.
   size_t num_outputs() const { return node_->outputs.size(); }
   bool Wants(size_t output) const;
   bool Has(size_t input) const;
-  // Absent for one that is not there.
+  // An absent value for an input that is not there.
   const BoundValue& Input(size_t input) const;
 
   // The spec of a tensor. Throws when it is absent or a list.
@@ -73,13 +74,13 @@ class NodeCall {
 
   // Whether elements are the same in every run with these shapes.
   bool IsKnown(size_t input) const;
-  // These elements, row-major on the CPU; `what` ("axes") is for messages. For an input that
-  // parameters determine, those of now. If the network's inputs do, the program holds for equal
-  // elements of these alone, and is bound again for others. Throws in a capture, which would hold
-  // the elements for ever, and for random ones.
+  // The elements of a value, row-major on the CPU; `what` ("axes") is for messages. If parameters
+  // determine the value, their present elements count. If the network's inputs do, the program is
+  // valid only for inputs with equal elements, and is bound again for others. Throws in a capture,
+  // which would keep the elements for ever, and for random values.
   Tensor Known(size_t input, std::string_view what) const;
   Tensor Known(const BoundValue& value, std::string_view what) const;
-  // Whether Known can tell of values that the network's inputs determine: not in a capture.
+  // Whether Known may be asked for values that the network's inputs determine: false in a capture.
   bool MayLook() const;
   std::vector<int64_t> KnownInts(size_t input, std::string_view what) const;
   int64_t KnownInt(size_t input, std::string_view what) const;
@@ -88,7 +89,7 @@ class NodeCall {
   // Runs a step on values and makes it part of the program, unless all of them are known: then the
   // results are. For lowerings that return none.
   std::vector<BoundValue> Run(const Step& step, absl::Span<const BoundValue> in);
-  // An elements' value that every run has.
+  // A value whose elements are the same in every run.
   static BoundValue Constant(Tensor tensor);
   // The node's outputs, all that are wanted.
   void Return(std::vector<BoundValue> outputs);
@@ -98,7 +99,7 @@ class NodeCall {
   // A body's input or output.
   void Set(int value, BoundValue to);
   const BoundValue& Get(int value) const;
-  // What happens when the lowering has returned, with an empty step.
+  // Called when the lowering has returned, with an empty step.
   void Enter(std::unique_ptr<Control> control) { control_ = std::move(control); }
 
  private:

@@ -13,8 +13,8 @@
 namespace firn::autograd {
 namespace {
 
-// In a capture each run has constants of its own, which nobody else can change then: so they are
-// constants of the graph too.
+// In a capture the run gets its own copies of the constants, which nobody else can change, so that
+// they are constants of the graph too.
 void SetConstants(const Program& program, std::vector<Tensor>* slots) {
   if (ThisThread().capture == nullptr) {
     for (const auto& [slot, tensor] : program.constants) {
@@ -62,7 +62,7 @@ TensorList Program::Run(absl::Span<const Tensor> inputs,
   }
   TensorList results;
   for (int slot : outputs) results.push_back(slots[static_cast<size_t>(slot)]);
-  // What is a constant of the program must not be changed by who gets it.
+  // The caller must not be able to change a constant of the program.
   for (const auto& [slot, tensor] : constants) {
     for (Tensor& result : results) {
       if (result.Is(tensor)) result = Clone(tensor);

@@ -20,19 +20,19 @@ struct Program {
     const std::string* scope;  // the node's name
     const std::string* what;
     std::vector<int> in, out;  // slots; kNoValue: absent, unwanted
-    std::vector<int> release;  // that nothing needs afterwards
+    std::vector<int> release;  // slots that no later call needs
   };
   std::vector<Call> calls;
   std::vector<std::pair<int, Tensor>> constants;  // on the device of the run
   std::vector<int> outputs;
-  // Inputs whose elements said what the calls are, by their number, on the CPU: the program holds
-  // for inputs with equal ones.
+  // Inputs, by their number, whose elements decided the calls, and these elements on the CPU: the
+  // program is valid for inputs with equal elements.
   std::vector<std::pair<size_t, Tensor>> elements;
   int num_slots = 0;                                    // first the inputs, then the parameters
   std::shared_ptr<const NetworkDefinition> definition;  // has the names
 
-  // Whether `inputs`, of the right shapes, have these elements; in a capture, which must not look,
-  // only what needs none.
+  // Whether `inputs`, of the right shapes, have these elements. In a capture, which must not look
+  // at elements, true only if there are none to compare.
   bool HoldsFor(absl::Span<const Tensor> inputs) const;
   TensorList Run(absl::Span<const Tensor> inputs, absl::Span<const Tensor> parameters) const;
 };

@@ -1,6 +1,6 @@
-// The pass behind CompositeGradient (tensor/composite_gradient.h): a sweep within a sweep, of what
-// a gradient rule has just recorded. All that it visits is kept, since gradients of gradients go
-// through the same nodes.
+// The pass behind CompositeGradient (tensor/composite_gradient.h): a sweep within a sweep, over the
+// calls that a gradient rule has just recorded. Everything that it visits is kept, since gradients
+// of gradients go through the same nodes.
 
 #include "firn/tensor/composite_gradient.h"
 

@@ -24,7 +24,7 @@ namespace firn::autograd {
 class Node;
 
 // Where the gradient of one input goes: to output `slot` of the node that computed it, or into a
-// leaf. Neither when the input needs no gradient.
+// leaf. Neither is set when the input needs no gradient.
 struct Edge {
   IntrusivePtr<Node> node;
   Tensor leaf;
@@ -37,7 +37,7 @@ struct Edge {
 // Calls an active hook and takes over what it returns. Throws when that does not fit.
 void RunHook(const GradHookEntry& hook, Tensor& grad);
 
-// Which sweep has gradients that wait for a node, and where. sweep 0: none.
+// Which sweep has gradients that wait for a node, and where; sweep 0 means no sweep.
 struct SweepMark {
   uint32_t sweep = 0;
   uint32_t place = 0;
@@ -47,7 +47,7 @@ struct SweepMark {
 // dies with its last result. Not thread-safe: a graph belongs to one thread at a time.
 class Node : public GradNode {
  public:
-  // For an operation with so many inputs, none of which has an edge yet.
+  // A node for an operation with `num_inputs` inputs, which have no edges yet.
   explicit Node(size_t num_inputs)
       : seq_(++last_seq_), path_(PathScope::Interned()), edges_(num_inputs) {}
   // Gradients of the inputs from those of the outputs (undefined where nothing flowed). `wanted`
@@ -55,8 +55,9 @@ class Node : public GradNode {
   // `grad_inputs` are left alone. Throws firn::Error.
   virtual void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,
                         absl::Span<Tensor> grad_inputs) = 0;
-  // For a view that shows a part of its only input: that part of `whole`, which is shaped as the
-  // input, to add the gradient to. Undefined for other operations, and where Backward is an error.
+  // If the operation is a view of a part of its only input: that part of `whole`, which has the
+  // input's shape; the gradient is added to it. Undefined for other operations, and where Backward
+  // is an error.
   virtual Tensor PartOf(const Tensor& /*whole*/) const { return {}; }
   // Drops saved tensors; a later Backward is an error.
   virtual void ReleaseSaved() = 0;
@@ -86,8 +87,8 @@ class Node : public GradNode {
   // The mark of the innermost sweep that waits with gradients for this node.
   SweepMark& sweep_mark() { return sweep_mark_; }
 
-  // Makes `out` the outputs of this node: sets their history, save that of results declared
-  // constant. `results`: the declarations of as many; null: none is constant.
+  // Makes `out` the outputs of this node: sets the history of all but those that are declared
+  // constant. `results`: their declarations; null if none is constant.
   void Attach(absl::Span<Tensor> out, const ArgDecl* results = nullptr) {
     for (size_t i = 0; i < out.size(); ++i) {
       const TensorSpec& spec = outputs_.emplace_back(out[i].impl()->spec);
@@ -141,7 +142,7 @@ inline Edge EdgeTo(const Tensor& input) {
   return {IntrusivePtr<Node>::Share(static_cast<Node*>(impl.grad_node.get())), {}, impl.grad_slot};
 }
 
-// Made where it stays: moving one costs looks at its leaf.
+// Built in place: moving an edge costs accesses to its leaf.
 inline void Node::SetEdge(size_t i, const Tensor& input) {
   Edge& edge = edges_.data()[i];
   if (!input.requires_grad()) return;

@@ -113,7 +113,7 @@ void OpNode::Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bo
 }
 
 Tensor OpNode::PartOf(const Tensor& whole) const {
-  // In other views elements may come twice, as those of windows that overlap.
+  // In other views an element may occur twice, as in windows that overlap.
   const bool part = &op_ == &TheOp<"slice">() || &op_ == &TheOp<"select">();
   if (!part || released_) return {};
   return Apply1(op_, {whole}, attrs_.ref());
@@ -124,7 +124,7 @@ void OpNode::ReleaseSaved() {
   for (SavedTensor& s : saved_) s.Release();
 }
 
-// In one piece, for every recorded operation comes here.
+// All calls are inlined here, since every recorded operation comes this way.
 FIRN_FLATTEN void TapeRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in,
                                        AttrsRef attrs, absl::Span<Tensor> out) {
   // The tensors hold the references from here on.

@@ -1,7 +1,7 @@
-// Shape rules say what another batch changes. Only sizes that stand in attributes do not follow:
-// those equal to the batch are taken for it, the end of a slice where it is one of the batch, and
-// of a reshape the multiple of the batch that has as many elements in front of it, else the first
-// one with which the elements are as many as before.
+// Shape rules tell how another batch changes sizes. Only sizes in attributes do not follow by
+// themselves. A size equal to the batch is taken for it, and so is the end of a slice of the
+// batch's dimension. In a reshape one multiple of the batch is: the one that has as many elements
+// in front of it, else the first one with which the number of elements stays right.
 #include "firn/io/captured/captured_batch.h"
 
 #include <utility>
@@ -113,7 +113,8 @@ class Resizer {
       for (int64_t& size : sizes) size = size == then_ ? now_ : size;
       return {sizes, shape};
     }
-    // An inferred size takes whatever is there, so the one that has the batch's place comes first.
+    // An inferred size fits any number of elements, so the size in the batch's place is tried
+    // first.
     std::vector<Sizes64> candidates = {shape};
     const Shape &from = was_.value(instr.in[0]).spec.shape, &to = OutOf(instr);
     int first = 0;

@@ -8,12 +8,13 @@
 
 namespace firn::io::internal {
 
-// The graph as it were had dimension 0 of its inputs `batch` elements: shapes are inferred anew,
-// with sizes in attributes that were the batch, or a multiple of it. Kernels, constants and states
-// are as they were; nobody runs it. Unimplemented, naming the operation that does not fit.
+// The graph that would have been captured if dimension 0 of its inputs had `batch` elements: shapes
+// are inferred anew, and sizes in attributes that were the batch or a multiple of it are replaced.
+// Kernels, constants and states stay as they are, so the result is not for running. Unimplemented,
+// naming the operation that does not fit.
 absl::StatusOr<Graph> WithBatch(const Graph& graph, int64_t batch);
 
-// The graph with one sample more, for who exports it for batches of any size. InvalidArgument where
+// The graph with one sample more, for exporting it for batches of any size. InvalidArgument where
 // no input has samples.
 absl::StatusOr<Graph> WithAnotherBatch(const Graph& graph);
 

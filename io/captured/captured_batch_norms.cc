@@ -1,5 +1,5 @@
-// What BatchNorm computes where it does not train (tensor/ops/norm/batch_norm.cc), recognized
-// again:
+// Finds the operations that BatchNorm consists of in evaluation mode
+// (tensor/ops/norm/batch_norm.cc):
 //   scale = weight / sqrt(variance + eps)     shift = -mean scale + bias
 #include "firn/io/captured/captured_batch_norms.h"
 
@@ -34,7 +34,7 @@ class Finder {
   }
 
  private:
-  // The operation of this name that made the value, if it takes two.
+  // The operation of this name that made the value, if it takes two arguments.
   const Instr* Made(ValueId id, std::string_view by, size_t inputs) const {
     if (id == kNoValue || uses_.maker(id) == Uses::kNone) return nullptr;
     const Instr& instr = graph_.instrs[uses_.maker(id)];

@@ -8,7 +8,7 @@
 
 namespace firn::io::internal {
 
-// A batch norm in evaluation mode: what scales and shifts the channels, by running statistics.
+// A batch norm in evaluation mode, which scales and shifts the channels by running statistics.
 struct CapturedBatchNorm {
   ValueId weight = kNoValue, bias = kNoValue;
   ValueId mean = kNoValue, variance = kNoValue;

@@ -1,6 +1,6 @@
-// Values of a graph lie in buffers, and operations write into them; those of a file are made once.
-// So whatever lies in a buffer that is read later counts as read, and a write gives new values to
-// all that share elements with what it writes.
+// Values of a graph lie in buffers, into which operations write; values of a file are made once. So
+// every value in a buffer that is read later counts as read, and a write gives a new value to each
+// one that shares elements with the written one.
 #include "firn/io/captured/captured_call.h"
 
 #include <utility>

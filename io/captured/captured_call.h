@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_CAPTURED_CAPTURED_CALL_H_
 #define FIRN_IO_CAPTURED_CAPTURED_CALL_H_
 
-// The call of an operation in a captured graph, as exporters read it: what it is made of, and what
-// stands in the way of writing it.
+// The call of an operation in a captured graph, as exporters read it: its inputs, results and
+// attributes, and the reasons why it cannot be written.
 
 #include <cstdint>
 #include <map>
@@ -40,12 +40,12 @@ class CapturedCall {
   int out_rank(size_t i) const { return out_spec(i).shape.rank(); }
   DType out_dtype(size_t i) const { return out_spec(i).dtype; }
   CapturedSizes out_sizes(size_t i) const { return SizesOf(instr_->out[i]); }
-  // Read as numbers, which the batch must not be.
+  // Sizes as numbers; refuses a size that follows the batch.
   int64_t size(size_t i, int64_t dim);
   std::vector<int64_t> shape(size_t i) { return Fixed(sizes(i)); }
   std::vector<int64_t> out_shape(size_t i) { return Fixed(out_sizes(i)); }
   std::vector<int64_t> Fixed(const CapturedSizes& sizes);
-  // Whether anything reads the result, or what lies in its buffer.
+  // Whether anything reads the result, or another value in its buffer.
   bool wants(size_t i) const { return wanted(instr_->out[i]); }
   const TensorSpec& spec(size_t i) const { return graph_.value(instr_->in[i]).spec; }
   const TensorSpec& out_spec(size_t i) const { return graph_.value(instr_->out[i]).spec; }
@@ -68,17 +68,17 @@ class CapturedCall {
 
   const CapturedSize& batch() const { return batch_; }
 
-  // What stands in the way of this call. The first one of a call counts.
+  // Notes why this call cannot be written. The first reason of a call counts.
   void Refuse(std::string why) {
     if (refused_.empty()) refused_ = std::move(why);
   }
   void Warn(std::string what);
 
-  // For who walks the graph.
+  // For the code that walks the graph.
   void Take(const Instr& instr);  // the call is this one
   const Instr& instr() const { return *instr_; }
   std::string& refused() { return refused_; }
-  // "conv2d of net.conv1: why", once, where something stands in the way of the call.
+  // "conv2d of net.conv1: why", once, if the call was refused.
   std::optional<std::string> TakeRefusal();
   std::vector<std::string>& warnings() { return warnings_; }
   CapturedSizes SizesOf(ValueId id) const;
@@ -87,8 +87,9 @@ class CapturedCall {
 
  protected:
   const Graph& captured() const { return graph_; }
-  // Values of a buffer share elements. Where one is written, another holds of the elements of both,
-  // its own first, those at these places; empty: it is as it was. Refuses what cannot be said so.
+  // Values of a buffer share elements. After `written` was written, the elements of `id` are those
+  // at these places in the list of both values' elements, `id`'s own first. Empty: `id` is as it
+  // was. Refuses a write that such a list cannot express.
   std::vector<int64_t> PlacesAfterWrite(ValueId id, ValueId written);
   // Whether both are the same elements.
   bool SameElements(ValueId a, ValueId b) const;

@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_CAPTURED_CAPTURED_EXPORT_H_
 #define FIRN_IO_CAPTURED_CAPTURED_EXPORT_H_
 
-// What every exporter does with a captured graph, whatever it writes.
+// The steps that all exporters of captured graphs share, whatever the format.
 
 #include <cstddef>
 #include <functional>
@@ -16,8 +16,8 @@
 
 namespace firn::io::internal {
 
-// The names of a graph's inputs or outputs: those wished for, "input.0" and so on where there is
-// none. `unique` takes a name and gives one that is free. InvalidArgument for a wish whose name is
+// The names of a graph's inputs or outputs: the given ones, and "input.0" and so on where none is
+// given. `unique` takes a name and gives one that is free. InvalidArgument for a given name that is
 // taken.
 absl::StatusOr<std::vector<std::string>> NamesOfAll(
     const char* what, size_t count, const std::vector<std::string>& wishes,
@@ -34,9 +34,9 @@ struct CapturedState {
 // All of them in the order of their values, after CheckCaptured.
 absl::StatusOr<std::vector<CapturedState>> StatesOf(const Graph& graph, const CapturedNames& names);
 
-// Has `write` write each operation, as they ran, with the batch norm that it stands for or null:
-// what stands in the way of it joins `refused`. Unimplemented where that is not empty at the end:
-// "3 operations have no form in <where>: ...", all of it.
+// Calls `write` for each operation, in the order in which they ran, with the batch norm that it
+// stands for or null. The reasons why operations cannot be written join `refused`. Unimplemented if
+// that is not empty at the end, with all reasons: "3 operations have no form in <where>: ...".
 absl::Status WriteAll(const Graph& graph, const std::string& where,
                       const std::function<void(const Instr&, const CapturedBatchNorm*)>& write,
                       const std::vector<std::string>& refused);

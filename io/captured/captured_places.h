@@ -29,8 +29,8 @@ struct CapturedDiagonal {
 };
 CapturedDiagonal DiagonalOf(CapturedCall& call);
 
-// For a call of diag_embed: for each element of a matrix, its place in the line; behind the line,
-// where a zero is to stand, for those that are not on the diagonal.
+// For a call of diag_embed: for each element of a matrix, its place in the line. Elements off the
+// diagonal get the place behind the line, where a zero is to stand.
 std::vector<int64_t> DiagEmbedPlaces(CapturedCall& call);
 
 // For a call of a transposed convolution, by dimension: how much larger the result is than the

@@ -11,9 +11,9 @@
 
 namespace firn::io::internal {
 
-// Runs the rounds along `dim`, which has `length` elements: what stands `by` apart becomes what
-// `combine` makes of both, in vectors as long as `all`. The first places have nothing before them
-// and stay. `Call` is an exporter's, whose values are V.
+// Runs the rounds along `dim`, which has `length` elements: `combine` joins elements that stand
+// `by` apart, in vectors as long as `all`. The first places have nothing before them and stay.
+// `Call` is an exporter's, whose values are V.
 template <class Call, class V, class Combine>
 std::vector<V> ScannedByDoubling(Call& n, int64_t dim, int64_t length, std::vector<V> all,
                                  const Combine& combine) {

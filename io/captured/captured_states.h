@@ -11,13 +11,13 @@
 
 namespace firn::io::internal {
 
-// What states of a captured graph are called: by a module's state_dict(), which stays alive.
+// The names of a captured graph's states, from a module's state_dict(), which must stay alive.
 // Thread-compatible.
 class CapturedNames {
  public:
   explicit CapturedNames(const StateDict& names);
 
-  // "" for one that has none.
+  // "" for a state without a name.
   std::string NameOf(const Tensor& state) const;
 
  private:
@@ -27,7 +27,7 @@ class CapturedNames {
 // Whether the elements of a state or a constant can be read and are of the kind that was captured.
 absl::Status CheckCaptured(const Value& value);
 
-// By buffer: whether the run writes it, numbers of generators aside.
+// By buffer: whether the run writes it; the states of random generators do not count.
 std::vector<bool> WrittenBuffers(const Graph& graph);
 
 }  // namespace firn::io::internal

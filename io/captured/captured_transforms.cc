@@ -1,5 +1,6 @@
-// Fourier transforms are linear in each line: their matrix, which is what Firn itself makes of unit
-// vectors, says all of them for every norm, in every format that has products of matrices.
+// A Fourier transform is linear in each line, so a product with its matrix computes it, for every
+// norm, in every format that has products of matrices. The matrix is Firn's own transform of the
+// unit vectors.
 #include "firn/io/captured/captured_transforms.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ Tensor UnitVectors(int64_t count) { return Eye(count).To(DType::kF64); }
 // Each row is a line of complex numbers of which one number is 1.
 Tensor UnitPairs(int64_t count) { return Reshape(UnitVectors(2 * count), {2 * count, count, 2}); }
 
-// Where numbers along a dimension of x become others by the matrix.
+// A product with the matrix along a dimension of x.
 CapturedTransform Along(const CapturedCall& call, int64_t dim, const Tensor& made, bool from_pairs,
                         bool to_pairs) {
   CapturedTransform t;

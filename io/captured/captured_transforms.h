@@ -19,8 +19,8 @@ struct CapturedTransform {
   CapturedSizes flat, made;
 };
 
-// For a call of fft, ifft, rfft or irfft; nothing for any other operation. Nothing, and refused,
-// for lines whose matrix would be larger than the network around it.
+// For a call of fft, ifft, rfft or irfft; nothing for any other operation. Lines whose matrix would
+// be larger than the network around it are refused, and give nothing.
 std::optional<CapturedTransform> TransformOf(CapturedCall& call);
 
 }  // namespace firn::io::internal

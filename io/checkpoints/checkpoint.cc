@@ -53,7 +53,7 @@ Tensor StateOfRanks(const RandomGenerator& generator, comm::Communicator* ranks)
   return FromVector(all, Shape{ranks->size(), std::ssize(own)});
 }
 
-// That of one of them, or one that none of them has.
+// The state of rank `rank` or, where more ranks load than were saved, one that no saved rank has.
 Tensor StateOfRank(const Tensor& state, int64_t rank) {
   if (state.rank() == 1 && rank == 0) return state;
   const bool one = state.rank() == 1, several = state.rank() == 2;
@@ -70,7 +70,7 @@ Tensor StateOfRank(const Tensor& state, int64_t rank) {
     const auto at = static_cast<size_t>(2 * rank);
     return FromVector(std::vector<int64_t>{all[at], all[at + 1]});
   }
-  // An odd factor: seeds of other ranks are other ones.
+  // An odd factor, so that each rank gets another seed.
   const uint64_t seed =
       static_cast<uint64_t>(all[0]) ^ (static_cast<uint64_t>(rank) * 0x9e3779b97f4a7c15);
   return FromVector(std::vector<int64_t>{static_cast<int64_t>(seed), all[1]});

@@ -49,17 +49,17 @@ class CheckpointPart {
     }
   }
   CheckpointPart(std::string_view name, RandomGenerator& generator);
-  // For several ranks, each with a generator of its own: all are saved, by all ranks together, and
-  // each gets its own back. Where there are more ranks than there were, the others go on from rank
-  // 0's place in streams of their own. If null, like the other. The communicator must live longer,
-  // too.
+  // For several ranks, each with a generator of its own: all ranks save and load together, and each
+  // gets its own state back. If more ranks load than saved, the additional ones go on from rank 0's
+  // place in streams of their own. With a null communicator like the constructor above. The
+  // communicator must live longer, too.
   CheckpointPart(std::string_view name, RandomGenerator& generator, comm::Communicator* ranks);
 
   const std::string& name() const { return name_; }
-  // What goes into the file; shares elements with the object.
+  // The state that goes into the file; it shares elements with the object.
   StateDict Save() const { return save_(); }
   bool can_load() const { return load_ != nullptr; }
-  // Throws what the object throws, and kFailedPrecondition unless can_load().
+  // Loads the object. Throws what the object throws, and kFailedPrecondition unless can_load().
   void Load(const StateDict& state) const;
 
  private:
@@ -119,7 +119,7 @@ struct CheckpointInfo {
 struct SaveCheckpointOptions {
   int64_t step = 0;
   std::optional<double> metric = {};  // of the run at that step, by which a manager finds the best
-  // Whatever a reader of the file may want to know, in a fixed order.
+  // Notes for a reader of the file, in a fixed order.
   std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
@@ -135,17 +135,18 @@ struct LoadCheckpointOptions {
   LoadLimits limits = {};
 };
 
-// Gives the parts what the file has for them; it may have more parts, which are not read. The file
-// may come from anywhere. Throws firn::Error, and nothing has changed then: kDataLoss, naming file
-// and dataset, for a damaged or cut off file, and one that is no checkpoint; kUnimplemented for a
-// later version; kFailedPrecondition when a part is not there; what a part says of its state,
-// named. All is read and checked before the first part is loaded; if one of them refuses, those
-// before it get back what they had. What had no state to give back, a module whose first forward
-// has not been, is loaded last, and if two of those are there the first one keeps what it got.
+// Loads the parts from the file. The file may have more parts, which are not read, and may come
+// from anywhere. Throws firn::Error, and nothing has changed then: kDataLoss, naming file and
+// dataset, for a damaged or cut off file, and one that is no checkpoint; kUnimplemented for a later
+// version; kFailedPrecondition when a part is not in the file; a part's own error about its state,
+// with the part's name. The whole file is read and checked before the first part is loaded; if a
+// part refuses, the parts before it get their old state back. A part that has no old state, such as
+// a module before its first forward, is loaded last; if there are two such parts and the second
+// refuses, the first keeps what was loaded.
 CheckpointInfo LoadCheckpoint(const std::string& path, const CheckpointParts& parts,
                               const LoadCheckpointOptions& options = {});
 
-// Reads no more than the file's account of itself; throws as LoadCheckpoint.
+// Reads only the CheckpointInfo of a file; throws as LoadCheckpoint.
 CheckpointInfo ReadCheckpointInfo(const std::string& path,
                                   const LoadCheckpointOptions& options = {});
 

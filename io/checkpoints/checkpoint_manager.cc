@@ -1,6 +1,6 @@
-// One rank has the folder. What all ranks do together, each does for itself and tells the others
-// what came of it before anybody goes on: an error of one is an error of all, and nobody waits for
-// a rank that has thrown.
+// One rank has the folder. In a joint step each rank does its work and tells the others the outcome
+// before any rank goes on. So an error of one rank is an error of all, and no rank waits for one
+// that has thrown.
 #include "firn/io/checkpoints/checkpoint_manager.h"
 
 #include <exception>
@@ -25,7 +25,7 @@ constexpr char kWho[] = "checkpoint manager";
 using File = CheckpointManager::File;
 using Loaded = CheckpointManager::Loaded;
 
-// What ranks tell each other of files: three texts each.
+// The messages about files that ranks send each other: three texts each.
 std::vector<std::string> TextsOf(const std::vector<File>& files) {
   std::vector<std::string> texts;
   for (const File& file : files) {
@@ -62,7 +62,7 @@ class CheckpointManager::State {
 
   void Save(const CheckpointParts& parts, const SaveCheckpointOptions& options) {
     if (ranks_ == nullptr) return folder_->Save(parts, options);
-    Together([&] {  // before parts are asked, which may be done together, too
+    Together([&] {  // before the parts give their states, which may need all ranks too
       RaiseIfError(folder_ ? folder_->Wait() : absl::OkStatus(), kWho);
       if (options.step < 0) {
         RaiseStatus(InvalidArgument("step is ", options.step, " (want >= 0)"), kWho);

@@ -23,8 +23,8 @@ struct CheckpointManagerOptions {
   bool background = true;  // write on a thread of its own, while training goes on
   LoadLimits limits = {};
   // Several processes that train one network, which make the same calls: rank 0 reads and writes
-  // the folder. Its timeout is longer than a file takes to be written. Lives longer than the
-  // manager. If null, this rank alone.
+  // the folder. Its timeout must be longer than writing a file takes. Must outlive the manager.
+  // Null: one process.
   comm::Communicator* ranks = nullptr;
 };
 
@@ -41,11 +41,11 @@ struct CheckpointManagerOptions {
 // and what was half written is removed by the next manager. One manager at a time writes to a
 // folder; files of other names there are left alone. Thread-compatible.
 //
-// With `ranks` all ranks make each call but the destructor together, and all get the same: what
-// goes wrong on one, a full disk of rank 0 for one, is thrown on all, and names the rank. Rank 0's
-// parts are written; the others' are asked for their state too, since that may be the work of all
-// (optimizers that share it), and get what is in the file, which all ranks have to see. A part that
-// refuses it on one rank alone leaves the others with what they loaded.
+// With `ranks` all ranks make each call but the destructor together, and all get the same result:
+// an error on one rank, such as a full disk of rank 0, is thrown on all and names the rank. Only
+// rank 0's parts are written, but the others give their states too, since making them may need all
+// ranks (optimizers that share them). All ranks load from the file, so each must be able to read
+// it. If a part refuses its state on one rank only, the other ranks keep what they loaded.
 class CheckpointManager {
  public:
   struct File {
@@ -69,28 +69,28 @@ class CheckpointManager {
   // system says of the folder.
   explicit CheckpointManager(const std::string& folder,
                              const CheckpointManagerOptions& options = {});
-  // Waits for the write in progress; who wants to know what came of it calls Wait before.
+  // Waits for the write in progress. Call Wait before to learn whether it succeeded.
   ~CheckpointManager();
   CheckpointManager(const CheckpointManager&) = delete;
   CheckpointManager& operator=(const CheckpointManager&) = delete;
 
-  // Copies the parts' tensors and writes them to a file of their own; then older files go as the
-  // options say, never the one just written. Only the copy is waited for, and a write that is still
-  // in progress, which then goes on at full speed: it takes a small share of a processor beside
-  // training, 2 s for 100 MB where somebody who waits waits 0.1 (docs/log/training.md).
-  // Other HDF5 files may be saved meanwhile. Throws, and training may go on:
-  // kInvalidArgument for a step below 0; as SaveCheckpoint for what is seen at once; what went
-  // wrong with the write before, which is then forgotten, while nothing was saved now. NaN is no
+  // Copies the parts' tensors and writes them to a new file; then older files are removed as the
+  // options say, never the one just written. Save returns after the copy. Beside training the write
+  // takes a small share of a processor, 2 s for 100 MB; while a call waits for it, it goes on at
+  // full speed, 0.1 s (docs/log/training.md). Save waits for the write before, if that is still in
+  // progress. Other HDF5 files may be saved meanwhile. Throws, and training may go on:
+  // kInvalidArgument for a step below 0; as SaveCheckpoint for errors that are found at once; the
+  // error of the write before, once, and then this call has saved nothing. A NaN counts as no
   // metric.
   void Save(const CheckpointParts& parts, const SaveCheckpointOptions& options);
 
-  // Waits for the write in progress. Throws what went wrong with it, once.
+  // Waits for the write in progress. Throws its error, once.
   void Wait();
 
   // Loads the checkpoint of the highest step that is whole; nothing, when the folder has no
-  // checkpoint. Those that cannot be read are passed over, said in Loaded::skipped, and stay where
-  // they are, uncounted. Throws what Wait throws; kDataLoss, naming each, when all are damaged;
-  // as LoadCheckpoint when the parts refuse what is in an intact one.
+  // checkpoint. Checkpoints that cannot be read are passed over and listed in Loaded::skipped; they
+  // stay in the folder and no longer count. Throws what Wait throws; kDataLoss, naming each, when
+  // all are damaged; as LoadCheckpoint when the parts refuse the state in an intact one.
   std::optional<Loaded> LoadLatest(const CheckpointParts& parts);
 
   // The checkpoints that count, by rising steps, once the write in progress has ended.

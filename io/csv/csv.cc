@@ -1,6 +1,6 @@
-// One pass over the text, record by record; numbers do not depend on the locale. What columns and
-// words are meant is decided once, at the heading or the first row; a row is then a loop over what
-// the result's columns are made of. Means are put in afterwards.
+// One pass over the text, record by record; numbers do not depend on the locale. Columns and words
+// are resolved once, at the heading or the first row; a row is then a loop over the sources of the
+// result's columns. Means are put in afterwards.
 #include "firn/io/csv/csv.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ absl::Status InText(const CsvText& text, const absl::Status& status) {
                       absl::StrCat(text.name(), ": ", std::string(status.message())));
 }
 
-// Gives `table` all rows. `begin` is called before, when the plan knows the columns.
+// Adds all rows to `table`. `begin` is called before the first, when the plan knows the columns.
 template <class AnyOrTyped>
 absl::Status ReadInto(CsvText* text, internal::CsvPlan* plan, AnyOrTyped* table, bool* begun,
                       absl::FunctionRef<absl::Status()> begin) {
@@ -73,7 +73,7 @@ absl::Status ReadInto(CsvText* text, internal::CsvPlan* plan, AnyOrTyped* table,
       [table](const std::vector<Field>& fields) { return table->Add(fields); });
 }
 
-// What becomes of a text without a line.
+// The result for a text without a line.
 Tensor NoRows(DType dtype, size_t columns) {
   return internal::WithElementOf(dtype, [&](auto zero) {
     return FromVector(std::vector<decltype(zero)>(), {0, static_cast<int64_t>(columns)});

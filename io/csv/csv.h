@@ -53,48 +53,47 @@ struct CsvColumnHash {
   }
 };
 
-// Something for each of some columns.
+// A value for each of some columns.
 template <class Value>
 using CsvByColumn = std::unordered_map<CsvColumn, Value, CsvColumnHash>;
 
-// What becomes of a cell that holds nothing (CsvOptions::missing_words) where a number or a word is
-// wanted.
+// How a missing cell (CsvOptions::missing_words) is treated where a number or a word is wanted.
 enum class CsvMissing {
   kError,    // it is an error, which names the cell
   kValue,    // CsvOptions::missing_value takes its place; 0 in all columns of a one-hot word
   kMean,     // the mean of what the column's other cells hold, of this file
-  kDropRow,  // its row is left out, whose other cells have to make sense all the same
+  kDropRow,  // its row is left out; the other cells of the row must be valid all the same
 };
 
 // Columns are those of the file; places are counted from 0, here and in messages. A column that is
 // named by any of these is looked for in the heading.
 struct CsvOptions {
   char separator = ',';
-  int64_t skip_lines = 0;  // at the beginning, whatever they hold
+  int64_t skip_lines = 0;  // lines at the beginning, whatever they hold
   // The columns to read, in the order that they get in the result; empty: all. The others may hold
   // any text, but a field that begins with a quote ends with one there too.
   std::vector<CsvColumn> columns = {};
   // The words that may stand in a column, by the column. Each is read as its place in the list: 0,
   // 1, ... Columns that are not listed hold numbers.
   CsvByColumn<std::vector<std::string>> categories = {};
-  // Columns of `categories` that become as many as they have words: 1 in the one of the cell's
+  // Columns of `categories` that become one column for each word: 1 in the column of the cell's
   // word, 0 in the others.
   std::vector<CsvColumn> one_hot = {};
-  // Whether the first line that is not skipped names the columns. It does where one is asked for by
-  // a name.
+  // Whether the first line that is not skipped names the columns. Asking for a column by name
+  // implies it.
   bool heading = false;
-  // The result's: f32, f64, i64, i32 or u8. A whole number that it cannot hold exactly is an
-  // error, 16777217 in f32 for one. Digits behind a point, and numbers with an exponent, are
+  // The dtype of the result: f32, f64, i64, i32 or u8. A whole number that it cannot hold exactly
+  // is an error, 16777217 in f32 for one. Digits behind a point, and numbers with an exponent, are
   // rounded to the nearest in f32 and f64, and errors in the others.
   DType dtype = DType::kF32;
-  // For columns that have another one than that: {{"id", DType::kI64}, {"price", DType::kF64}}.
+  // The dtype of columns for which it differs: {{"id", DType::kI64}, {"price", DType::kF64}}.
   CsvByColumn<DType> dtypes = {};
-  bool round = false;  // whole numbers too, in f32 and f64
+  bool round = false;  // whole numbers are rounded too, in f32 and f64
   CsvMissing missing = CsvMissing::kError;
-  // Held to what cells are: 16777217 in f32 is an error but for `round`.
+  // The same rules as for cells apply: 16777217 in f32 is an error unless `round`.
   double missing_value = std::numeric_limits<double>::quiet_NaN();
-  // What cells hold that hold nothing, blanks and quotes around it aside; of numbers, whatever is
-  // read as NaN is missing too, in every type. Words in `categories` are words.
+  // The texts of missing cells, without the blanks and quotes around them. A number that reads as
+  // NaN is missing too, in every type. A text that `categories` lists is a word.
   std::vector<std::string> missing_words = {"",    "?",   "NA",   "N/A",  "n/a",  "#N/A", "<NA>",
                                             "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None"};
   LoadLimits limits = {};
@@ -113,18 +112,16 @@ struct CsvOptions {
 Tensor LoadCsv(const std::string& path, const CsvOptions& options = {});
 
 // The same table, a tensor for each column, in the order of `columns`: [rows] of the type that
-// `dtypes` gives the column, or of `dtype`; [rows, words] for one of `one_hot`. It is called what
-// the column was asked for by, its name or its place ("3"); where `columns` is empty, by its name
-// in the heading, or its place without one.
-// Throws as LoadCsv; InvalidArgument also for two columns of one name, DataLoss also for a file
-// without a line. A missing cell of a column of whole numbers is an error where it should become a
-// mean, or a missing_value that the type cannot hold.
+// `dtypes` gives the column, or of `dtype`; [rows, words] for one of `one_hot`. A tensor has the
+// name or place ("3") by which the column was asked for; where `columns` is empty, its name in the
+// heading, or its place if there is no heading. Throws as LoadCsv; InvalidArgument also for two
+// columns of one name, DataLoss also for a file without a line. A missing cell of a column of whole
+// numbers is an error where it should become a mean, or a missing_value that the type cannot hold.
 StateDict LoadCsvColumns(const std::string& path, const CsvOptions& options = {});
 
-// The different words of a column, sorted: what CsvOptions::categories takes where they are not
-// known. The options `columns`, `categories`, `one_hot` and those of numbers do not matter. A
-// missing word is an error as in LoadCsv, or left out if `missing` is anything but kError. Throws
-// as LoadCsv.
+// The different words of a column, sorted, for CsvOptions::categories where they are not known. The
+// options `columns`, `categories`, `one_hot` and those of numbers are ignored. A missing word is an
+// error as in LoadCsv, or left out if `missing` is anything but kError. Throws as LoadCsv.
 std::vector<std::string> LoadCsvWords(const std::string& path, const CsvColumn& column,
                                       const CsvOptions& options = {});
 

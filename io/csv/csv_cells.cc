@@ -20,7 +20,7 @@ namespace {
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The digits of a whole number, without its sign and zeros before them; ".000" behind it says
-// nothing. Null data where `text` is none.
+// nothing. Null data if `text` is no whole number.
 std::string_view WholeDigits(std::string_view text) {
   text = internal::Trim(text);
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
@@ -37,7 +37,7 @@ std::string_view WholeDigits(std::string_view text) {
 
 template <class T>
 CellError ParseWhole(std::string_view text, T* value) {
-  double number = 0;  // is it one at all?
+  double number = 0;  // to tell other numbers from text
   const std::string_view digits = WholeDigits(text);
   if (digits.data() == nullptr) {
     const std::errc error = internal::ParseNumber(text, &number);

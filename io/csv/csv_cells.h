@@ -15,7 +15,7 @@ namespace firn::io {
 enum class CellError {
   kNone,
   kNoNumber,  // or one that is too large for f32 or f64
-  kInexact,   // a number that the type does not hold: it would be rounded, or lies beyond
+  kInexact,   // a number that the type cannot hold: it would be rounded, or is out of range
 };
 
 // Reads all of `text`, blanks around it aside, as a number. A whole number without an exponent is
@@ -26,20 +26,21 @@ CellError ParseCell(std::string_view text, bool round, T* value);
 // Whether `text` is read as NaN, which is missing whatever the type.
 bool IsNanCell(std::string_view text);
 
-// The number that takes the place of missing cells, as `dtype` (those above) has it: held to what
-// its shortest text would be as a cell, or all its digits for integer types. InvalidArgument,
-// "csv: missing_value is 256 (want ...)", where `who` is "csv".
+// The number that takes the place of missing cells, as `dtype` (one of those above) holds it. The
+// rules for cells apply to its shortest text, or to all its digits for integer types.
+// InvalidArgument, "csv: missing_value is 256 (want ...)", where `who` is "csv".
 absl::StatusOr<double> MissingValue(std::string_view who, double number, DType dtype, bool round);
 
-// Where MissingValue refuses what the options have for a missing cell, and a type has no means.
+// The errors for a missing cell if MissingValue refuses the options' value, and if the type has no
+// mean.
 absl::Status NoValueFor(const CsvField& field, DType dtype, double number);
 absl::Status NoMeanFor(const CsvField& field, bool number, DType dtype, const std::string& advice);
 
-// What was wanted where ParseCell says kInexact: "a whole number from 0 to 255 (u8)".
+// The expected number, for messages about kInexact: "a whole number from 0 to 255 (u8)".
 std::string WantedOf(DType dtype);
 
-// Whether `value` is what a whole number in `text` says; others are not asked about: true for
-// digits behind a point, and for exponents. Requires: `text` was parsed as `value`, a finite one.
+// Whether `value` equals the whole number in `text`. Always true if `text` has digits behind a
+// point or an exponent. Requires: `text` was parsed as `value`, which is finite.
 bool IsExactCell(std::string_view text, double value);
 
 }  // namespace firn::io

@@ -12,7 +12,7 @@ struct CsvField {
   bool quoted = false;
 };
 
-// What a field says: two quotes in quotes are one.
+// The text of a field: two quotes within quotes stand for one.
 std::string WordOf(const CsvField& field);
 
 }  // namespace firn::io

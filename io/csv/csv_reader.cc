@@ -1,5 +1,5 @@
-// The text goes through a buffer of a fixed size, record after record; fields point into it. Empty
-// lines are remembered, since they are fine at the end alone.
+// The text goes through a buffer of a fixed size, record after record; fields point into it. The
+// first empty line is remembered, since empty lines are allowed only at the end.
 #include "firn/io/csv/csv_reader.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using internal::SplitRecord;
 
 constexpr int64_t kPiece = 1 << 18;
 
-// A tab or blank that separates makes a row, of empty fields.
+// A line of separators that are tabs or blanks is a row of empty fields.
 bool IsEmpty(std::string_view record, char separator) {
   return std::all_of(record.begin(), record.end(),
                      [&](char c) { return c != separator && IsBlank(c); });

@@ -31,7 +31,7 @@ class CsvText {
   ~CsvText();
 
   const std::string& name() const { return name_; }
-  // What comes next; it holds until the next call. Empty at the end.
+  // The next piece of the text, valid until the next call. Empty at the end.
   absl::StatusOr<std::string_view> Next();
 
  private:
@@ -45,8 +45,7 @@ class CsvText {
 struct CsvFormat {
   char separator = ',';
   int64_t skip_lines = 0;
-  // Whether the last record is left out, and the text said to be cut off, where it has no end of
-  // its line and is no whole row.
+  // Leaves the last record out, and sets *cut_off, if it has no line end and is no whole row.
   bool may_be_cut = false;
   int64_t max_record = std::numeric_limits<int64_t>::max();  // bytes
 };
@@ -54,9 +53,9 @@ struct CsvFormat {
 using CsvFields = absl::FunctionRef<absl::Status(const std::vector<CsvField>& fields)>;
 
 // The one reader of CSV tables: calls row(fields) for each row, the heading among them, all of
-// which have as many fields, and adds file and line to what it returns. Stops, and is fine, at
-// Cancelled. `cut_off` may be null. DataLoss for what is no table; InvalidArgument for a format
-// that makes no sense.
+// which have as many fields, and adds file and line to what it returns. If row() returns Cancelled,
+// it stops and returns OK. `cut_off` may be null. DataLoss for a text that is no table;
+// InvalidArgument for a format that makes no sense.
 absl::Status ForEachCsvRow(CsvText* text, const CsvFormat& format, CsvFields row,
                            bool* cut_off = nullptr);
 

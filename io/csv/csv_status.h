@@ -11,15 +11,15 @@
 
 namespace firn::io {
 
-// What messages call the options and advise. A tool whose users write a file in place of a program
-// has words of its own.
+// The names of options and the advice in messages. A tool whose users write a file instead of a
+// program has its own.
 struct CsvWording {
   std::string columns = "CsvOptions::columns";
   std::string categories = "CsvOptions::categories";
   std::string one_hot = "CsvOptions::one_hot";
   std::string dtypes = "CsvOptions::dtypes";
-  std::string words = "LoadCsvWords";  // who asks for the words of a column
-  // Where no number stands where one is wanted, a cell is empty, and a number would be rounded.
+  std::string words = "LoadCsvWords";  // the function that asks for the words of a column
+  // The advice for a cell that is no number, an empty cell, and a number that would be rounded.
   std::string no_number = "CsvOptions::categories reads words, ::columns leaves columns out";
   std::string missing = "CsvOptions::missing says what missing cells become";
   std::string inexact = "CsvOptions::dtype takes wider types, ::round the nearest number";

@@ -1,4 +1,5 @@
-// A table of numbers is one tensor; a file of text is told by its name alone.
+// A table of numbers is one tensor. A file of text has no signature, so only its name tells the
+// format.
 #include "firn/io/csv/csv.h"
 #include "firn/io/formats/formats.h"
 

@@ -19,7 +19,7 @@ using internal::kByteOrderMark;
 using internal::RecordScanner;
 using internal::WithoutLineEnd;
 
-constexpr int64_t kBlock = 1 << 16;  // stays in the nearest cache while it is gone through
+constexpr int64_t kBlock = 1 << 16;  // a block stays in the nearest cache
 
 // The scanner goes through text by 64 bytes, each of which are to lie in one line of the cache.
 struct alignas(64) CacheLine {
@@ -69,7 +69,7 @@ absl::StatusOr<LineIndex> LineIndex::Make(std::unique_ptr<RandomAccess> file, ch
     while (p != end) {
       const char* const found = scanner.Next();
       // Nearly all lines: as Add does, without the call. A record that ended with the last block
-      // has no byte in this one: what stands at p is of the next, and says nothing about it.
+      // has no byte in this one; the byte at p belongs to the next record.
       if (blank && found != nullptr && found != p && static_cast<unsigned char>(*p) > ' ' &&
           scanner.inner_lines() == 0 && index.blank_ == 0) [[likely]] {
         const int64_t there = at + (found - block);

@@ -12,8 +12,8 @@
 
 namespace firn::io {
 
-// The records of a CSV file by their numbers, of which only the beginnings are kept, and where
-// lines end inside of quotes. Thread-safe.
+// Finds the records of a CSV file by their numbers. Keeps only where records begin and where lines
+// end within quotes. Thread-safe.
 class LineIndex {
  public:
   // Reads the file once. DataLoss for an empty line that others follow, InvalidArgument for gzip,

@@ -1,6 +1,6 @@
 // The cache in memory is a vector of samples, filled as they are asked for. Two threads that ask
-// for the same one at the same time both make it, and one of them keeps it: no thread waits while
-// another decodes.
+// for the same one at the same time both make it, and one of the results is kept, so that no thread
+// waits while another decodes.
 #include "firn/io/data/cache.h"
 
 #include <mutex>
@@ -40,7 +40,7 @@ class MemoryCacheDataset final : public Dataset {
 
  private:
   Sample Shared(int64_t i) const {
-    if (i < 0 || i >= size()) return base_->Get(i);  // which knows what to throw
+    if (i < 0 || i >= size()) return base_->Get(i);  // it throws
     std::optional<Sample>& slot = samples_[static_cast<size_t>(i)];
     {
       const std::lock_guard<std::mutex> lock(mutex_);

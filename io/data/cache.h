@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_DATA_CACHE_H_
 #define FIRN_IO_DATA_CACHE_H_
 
-// Samples that are made once: where making one (decoding, reading over a network) costs more than
-// reading it back.
+// Samples that are made only once, for data sets where making one (decoding, reading over a
+// network) costs more than reading it back.
 //
 //   io::DatasetPtr train = io::MemoryCache(io::CsvRows("train.csv"));
 
@@ -15,18 +15,18 @@
 namespace firn::io {
 
 struct MemoryCacheOptions {
-  // Bytes of elements that are kept at most; samples beyond are made anew each time.
+  // The most bytes of elements that are kept; further samples are made anew each time.
   int64_t max_bytes = int64_t{1} << 30;
 };
 
-// The same samples, kept in memory once they were asked for. What is augmented must come above it,
-// by Map or DataLoaderOptions::map. Throws where the dataset is null or max_bytes negative.
+// The same samples, each kept in memory from its first use on. Augmentation must come after it, by
+// Map or DataLoaderOptions::map. Throws where the dataset is null or max_bytes negative.
 DatasetPtr MemoryCache(DatasetPtr dataset, const MemoryCacheOptions& options = {});
 
 struct FileCacheOptions {
-  // Take the cache that is in the folder, if it has as many rows: for a program that is started
-  // again. Whether its samples are those of the dataset is not looked at, but for the names of the
-  // first one's tensors.
+  // Use the cache that is in the folder, if it has as many rows: for a program that is started
+  // again. Whether its samples are the dataset's is not checked, except for the names of the first
+  // sample's tensors.
   bool reuse = false;
   NnablaCacheFormat format = NnablaCacheFormat::kNpy;
   int threads = 1;  // that make samples while the cache is written

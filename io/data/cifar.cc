@@ -1,6 +1,6 @@
 // A. Krizhevsky's binary version: records without a header, each one label (CIFAR-10) or two, the
 // coarse one first (CIFAR-100), then 3 x 32 x 32 bytes, planes of red, green and blue. A file is as
-// long as it has records; any number will do, so that test files can be small.
+// long as it has records; any number of records is accepted, so that test files can be small.
 #include "firn/io/data/cifar.h"
 
 #include <unistd.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kPixels = 3 * 32 * 32;
 constexpr int64_t kMaxFile = int64_t{1} << 30;  // six times CIFAR-100; what a gzip may unpack to
 
-// What the records of a data set look like.
+// The form of a data set's records.
 struct Records {
   int labels;   // bytes before the pixels
   int which;    // of them

@@ -15,7 +15,7 @@ absl::StatusOr<DatasetPtr> TryCifar10(const std::string& directory,
 absl::StatusOr<DatasetPtr> TryCifar100(const std::string& directory,
                                        const CifarOptions& options = {});
 
-// What one file holds.
+// The contents of one file.
 struct CifarRecords {
   Tensor labels;  // i64 [n], CIFAR-100's finer ones
   Tensor images;  // u8 [n, 3, 32, 32]

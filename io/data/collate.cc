@@ -1,4 +1,4 @@
-// What is padded is taken out of the samples, which are then stacked as any others.
+// Padded tensors are taken out of the samples, and the rest is stacked as usual.
 #include "firn/io/data/collate.h"
 
 #include <algorithm>

@@ -17,15 +17,15 @@
 
 namespace firn::io {
 
-// A batch of samples, of which there is one at least: what DataLoaderOptions::collate takes. Stack
-// is one. Thread-safe.
+// A function that makes a batch of at least one sample, for DataLoaderOptions::collate. Stack is
+// one. Thread-safe.
 using Collate = std::function<Sample(absl::Span<const Sample> samples)>;
 
 struct PadToOptions {
   std::string name = "input";  // of the tensor (Sample::variables)
-  double value = 0;            // what is added, which its dtype has to hold
-  // How long all become; 0: as the longest of the batch. Batches of one size are what a frozen step
-  // wants (FitOptions::frozen), which is made anew for another.
+  double value = 0;            // the number that is added; its dtype must hold it
+  // The length of all; 0: that of the longest in the batch. A frozen step (FitOptions::frozen)
+  // needs batches of one size, since it is made anew for another size.
   int64_t size = 0;
   bool lengths = true;  // adds a tensor of how long each was
 };
@@ -36,9 +36,9 @@ struct PadToOptions {
 //   <name>_length                        i64 [N], behind all others
 // Recurrent layers take a padded tensor packed by its lengths: PackPaddedSequence(batch["x"],
 // batch["x_length"], {.batch_first = true, .enforce_sorted = false}).
-// Throws where the size is negative; of samples where there is no tensor of this name, it is 0-d,
-// longer than `size` or unlike the first one in dtype or its other dimensions, where one is called
-// as the lengths would be, and as Stack.
+// Throws if the size is negative. The function throws if a sample has no tensor of this name, or
+// one that is 0-d, longer than `size` or unlike the first one in dtype or its other dimensions; if
+// a tensor has the lengths' name already; and as Stack.
 Collate PadTo(const PadToOptions& options = {});
 // The same of several tensors, none of them twice; their lengths follow in this order.
 Collate PadTo(const std::vector<PadToOptions>& options);

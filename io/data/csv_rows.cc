@@ -47,7 +47,8 @@ absl::StatusOr<Tensor> Joined(Cells cells, bool indexed) {
   return firn::Stack(cells.files);
 }
 
-// A number in place of a word; of a one-hot one, which may be missing, as many as there are words.
+// Puts a number in place of a word; for a one-hot word, which may be missing, one number for each
+// word.
 void AddPlace(const CsvSource& source, int64_t place, internal::CsvNumbers* numbers) {
   internal::WithElementOf(source.dtype, [&](auto zero) {
     using T = decltype(zero);

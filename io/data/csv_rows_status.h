@@ -9,7 +9,7 @@
 
 namespace firn::io {
 
-// What messages advise. A tool whose users write no program has words of its own.
+// The advice in messages. A tool whose users write no program has its own.
 struct CsvRowsWording {
   std::string missing = "CsvRowsOptions::missing says what missing cells become";
   std::string inexact = "CsvRowsOptions::dtype takes wider types, ::round the nearest number";

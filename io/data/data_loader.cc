@@ -47,7 +47,7 @@ class DataLoader::Iterator::Pass {
     }
     Load();
   }
-  // A loop that was left is over.
+  // A loop that the program leaves early is over.
   ~Pass() { progress_->over = true; }
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
@@ -64,12 +64,12 @@ class DataLoader::Iterator::Pass {
   void Advance() {
     ++at_;
     made_ = false;
-    current_ = {};  // its memory is there for the next one
+    current_ = {};  // frees memory for the next one
     Load();
   }
 
  private:
-  // A batch on its way to the device, or what went wrong with it.
+  // A batch on its way to the device, or the exception that making it threw.
   struct Arriving {
     Sample sample;
     std::exception_ptr error;
@@ -154,7 +154,7 @@ const Dataset& DataLoader::dataset() const {
 }
 
 DataLoader::Iterator DataLoader::begin() {
-  dataset();  // which is an error where there is none
+  dataset();  // throws if there is none
   const Position first = counts_ && last_->held ? last_->next : next_;
   if (options_.on_epoch_begin) options_.on_epoch_begin(first.epoch);
   auto epoch = std::make_shared<const internal::LoaderEpoch>(

@@ -64,7 +64,7 @@ EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, Integer seed) {
     order.reserve(static_cast<size_t>(begins.back()));
     for (const int64_t block : Permutation(static_cast<int64_t>(sizes.size()), seed, number)) {
       const auto b = static_cast<size_t>(block);
-      // Blocks of the same size must not all be shuffled alike.
+      // Each block has its own number, so that blocks of one size are shuffled differently.
       const uint64_t own_seed = seed ^ (static_cast<uint64_t>(block) + 1) * 0x9e3779b97f4a7c15;
       for (const int64_t i : Permutation(sizes[b], own_seed, number)) {
         order.push_back(begins[b] + i);

@@ -1,5 +1,5 @@
-// Where a loader is, and its state. A place is a number of samples, which loaders whose batches are
-// of other sizes and other numbers of ranks agree on.
+// A loader's position and its state. The position is kept as a number of samples, which has the
+// same meaning for loaders with other batch sizes and numbers of ranks.
 #include <utility>
 #include <vector>
 
@@ -12,11 +12,11 @@
 namespace firn::io {
 namespace {
 
-// Epochs are counted on from where a state says; a number that nobody reaches by counting leaves
-// room for that.
+// A loader counts on from the epoch of a state; this bound, which no counting reaches, leaves room
+// for that.
 constexpr int64_t kLastEpoch = int64_t{1} << 62;
 
-// What the order of an epoch follows from, beside its number and how it is cut into batches.
+// The entries that decide the order of an epoch, beside its number and its cut into batches.
 std::vector<std::pair<const char*, int64_t>> OrderFields(const Dataset& dataset,
                                                          const DataLoaderOptions& options) {
   return {{"seed", static_cast<int64_t>(options.seed)},
@@ -26,14 +26,15 @@ std::vector<std::pair<const char*, int64_t>> OrderFields(const Dataset& dataset,
           {"drop_last", static_cast<int64_t>(options.last)},
           {"samples", dataset.size()}};
 }
-constexpr size_t kFields = 7;  // those, "epoch", "batch" and "batch_size"
+constexpr size_t kFields = 7;  // these four, "epoch", "batch" and "batch_size"
 
 void Require(bool ok, const char* what, int64_t got, int64_t most) {
   if (ok) return;
   RaiseStatus(InvalidArgument(what, " is ", got, " (want 0 to ", most, ")"), "data loader");
 }
 
-// Whether there is such a place, in epochs of so many batches; of a loader without a dataset 0.
+// Throws unless the position exists in the epochs of `cut`; `any`: the loader has a dataset.
+// Without one only batch 0 exists.
 void CheckPosition(const DataLoader::Position& p, const internal::EpochCut& cut, bool any) {
   if (p.epoch < 0 || p.epoch > kLastEpoch) {
     RaiseStatus(InvalidArgument("epoch is ", p.epoch, " (want 0 to 2^62)"), "data loader");
@@ -65,7 +66,7 @@ DataLoader::Position DataLoader::position() const {
 
 void DataLoader::SetPosition(const Position& position) {
   CheckPosition(position, Cut(), dataset_ != nullptr);
-  // A loop on its last batch has nothing left to count.
+  // A loop that is over has no batches left to count.
   counts_ = last_ != nullptr && !last_->over && position == last_->next;
   if (counts_) {
     last_->held = true;

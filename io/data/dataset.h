@@ -33,11 +33,11 @@ class Dataset {
   // Sample `i`. Throws OutOfRange unless 0 <= i < size(), and what the subclass throws.
   virtual Sample Get(int64_t i) const = 0;
   // The samples of these indices, of which there is one at least, stacked: tensors get a new first
-  // dimension. The samples' names, shapes and dtypes must agree. Override it where a batch can be
-  // made faster than one by one.
+  // dimension. The samples' names, shapes and dtypes must agree. Override it if a batch can be made
+  // faster than sample by sample.
   virtual Sample GetBatch(absl::Span<const int64_t> indices) const;
-  // What a sample's tensors are called (Sample::variables), in their order: here, by sample 0, and
-  // "input" and "target" where there is none. Override it where it is known.
+  // What a sample's tensors are called (Sample::variables), in their order: by default those of
+  // sample 0, or "input" and "target" if there is no sample. Override it if the names are known.
   virtual std::vector<std::string> variables() const;
   // What errors call sample `i`: its file where it has one, else "sample <i>". Combinations give
   // the name that the dataset below them gives.
@@ -71,13 +71,14 @@ DatasetPtr Subset(DatasetPtr dataset, inner::Integer begin, inner::Integer end);
 struct SliceOptions {
   int64_t count = 1;  // of slices
   int64_t index = 0;  // of this one, from 0
-  // Leave samples out where they do not come out even. Otherwise some are in two slices: one that
-  // would end beyond the last sample begins earlier, one that would begin there is the first again.
+  // Leaves samples out if the slices do not divide them evenly. Otherwise some samples are in two
+  // slices: a slice that would end beyond the last sample begins earlier, and one that would begin
+  // beyond it is the first slice again.
   bool drop_last = false;
 };
 
-// One of `count` pieces of equal size, of samples that follow each other: what one of several
-// processes goes through. Throws unless 0 <= index < count.
+// One of `count` slices of equal size, of consecutive samples, for one of several processes. Throws
+// unless 0 <= index < count.
 DatasetPtr Slice(DatasetPtr dataset, const SliceOptions& options);
 
 // All samples in an order that depends on `seed` alone.
@@ -86,13 +87,13 @@ DatasetPtr Shuffle(DatasetPtr dataset, inner::Integer seed);
 // The samples of one dataset after the other.
 DatasetPtr Concat(std::vector<DatasetPtr> datasets);
 
-// Samples of one number put together under names: {{"image", images}, {"boxes", boxes}}. In each
-// dataset the samples are one tensor; a sample with more throws. Throws where there is no dataset,
-// their sizes differ, or a name is empty or there twice.
+// Samples with the same index put together under names: {{"image", images}, {"boxes", boxes}}. In
+// each dataset the samples are one tensor; a sample with more throws. Throws where there is no
+// dataset, their sizes differ, or a name is empty or occurs twice.
 DatasetPtr Zip(std::vector<std::pair<std::string, DatasetPtr>> datasets);
 
 // Sample i is the batch of samples i * batch to (i + 1) * batch - 1; the last one is shorter or,
-// with drop_last, left out when they do not come out even. Throws unless batch >= 1.
+// with drop_last, left out if it would be. Throws unless batch >= 1.
 DatasetPtr Batch(DatasetPtr dataset, inner::Integer batch, inner::Flag drop_last = false);
 
 struct PrefetchOptions {
@@ -100,9 +101,9 @@ struct PrefetchOptions {
   int64_t ahead = 4;  // most samples that are made before they are asked for
 };
 
-// The same samples, made ahead on other threads for as long as they are asked for in order. Throws
-// unless threads >= 0 and ahead >= 1. Worth it where making a sample (decoding, augmenting) costs
-// more than handing it over, some 20 us.
+// The same samples, made ahead on other threads as long as they are asked for in order. Throws
+// unless threads >= 0 and ahead >= 1. It pays if making a sample (decoding, augmenting) costs more
+// than handing it over, some 20 us.
 DatasetPtr Prefetch(DatasetPtr dataset, const PrefetchOptions& options = {});
 
 // Samples stacked along a new first dimension, under their names. Throws when there are none, or

@@ -1,4 +1,4 @@
-// CIFAR's files have no signature, so that only those with the names that it gives them are told.
+// CIFAR's files have no signature, so they are recognised by the data set's own file names alone.
 #include "firn/io/data/cifar_status.h"
 #include "firn/io/formats/formats.h"
 #include "firn/io/value_or_raise.h"
@@ -6,7 +6,7 @@
 namespace firn::io {
 namespace {
 
-// How many labels a record has; 0: the file is none of CIFAR's.
+// How many labels a record has; 0: no file of CIFAR.
 int CifarLabels(std::string_view name) {
   if (name.ends_with(".gz")) name.remove_suffix(3);
   if (name == "train.bin" || name == "test.bin") return 2;

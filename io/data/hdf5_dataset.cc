@@ -1,4 +1,4 @@
-// In memory by the parameters' reader, asked for the entries that are wanted.
+// In memory, the arrays come from the reader of parameters, which is asked for the wanted entries.
 #include "firn/io/data/hdf5_dataset.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<std::string> Wanted(const Hdf5DatasetOptions& options) {
   return {options.input, options.target};
 }
 
-// What samples call them: of an input and a target nothing.
+// Their names in samples; none for an input and a target.
 SampleNames NamesOf(const Hdf5DatasetOptions& options) {
   if (options.variables.empty()) return nullptr;
   NamedTensors names;
@@ -79,7 +79,7 @@ DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& option
   if (!options.in_memory) return RowsInFile(path, options);
   const std::vector<std::string> wanted = Wanted(options);
   const SampleNames called = NamesOf(options);
-  std::set<std::string> names;  // which may be asked for twice
+  std::set<std::string> names;  // the same array may be wanted twice
   const StateDict arrays =
       Load(path, {.limits = options.limits, .want = [&](std::string_view name) {
                     names.emplace(name);

@@ -12,11 +12,11 @@ namespace firn::io {
 struct Hdf5DatasetOptions {
   std::string input = "x";
   std::string target = "y";  // "": samples have no target
-  // In place of the two: arrays by whose names samples have their tensors.
+  // In place of input and target: the arrays, whose names the samples' tensors get.
   std::vector<std::string> variables = {};
   // false: a sample is read when it is asked for, and the arrays may be larger than memory.
   bool in_memory = true;
-  int64_t max_row_bytes = int64_t{1} << 30;  // of one sample, unless in memory
+  int64_t max_row_bytes = int64_t{1} << 30;  // of one sample, if not in memory
   LoadLimits limits = {};
 };
 
@@ -26,10 +26,11 @@ struct Hdf5DatasetOptions {
 // rows to number, InvalidArgument where they have different numbers of them.
 //
 // With `.in_memory = false` the file must stay as it is, rows must have elements, and checksums of
-// whole arrays are not looked at. Where the file keeps an array in chunks, those around the rows
-// read last stay in memory, unpacked, for up to four places: rows in order, or in the order of
-// ShuffleBlocks with blocks of as many rows as a chunk has, unpack each chunk once, random ones
-// once a sample. Then `limits.max_total_bytes` bounds those chunks. Thread-safe.
+// whole arrays are not looked at. If the file keeps an array in chunks, the chunks around the rows
+// read last stay in memory, unpacked, for up to four places. Reading rows in order, or in the order
+// of ShuffleBlocks with blocks of as many rows as a chunk has, unpacks each chunk once; reading in
+// random order unpacks one for each sample. Then `limits.max_total_bytes` bounds those chunks.
+// Thread-safe.
 DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& options = {});
 
 // The strings of an HDF5 file that a dataset of it has, such as the names of classes, row-major;

@@ -47,7 +47,7 @@ bool IsImage(const std::string& name) {
   return EndsInOneOf(name, kEnds);
 }
 
-// Pictures of formats that DecodeImage does not know. Not those whose ending has other meanings
+// Endings of image formats that DecodeImage does not read, without those that have other meanings
 // too.
 bool IsUnreadImage(const std::string& name) {
   constexpr std::string_view kEnds[] = {
@@ -80,7 +80,7 @@ bool IsFolder(const fs::directory_entry& entry) {
 
 // Files that are images by their names, and not read.
 struct Unread {
-  std::set<std::string> first;  // by name, whatever order the file system has
+  std::set<std::string> first;  // by name, since file systems list in any order
   int64_t count = 0;
 
   void Add(std::string path) {
@@ -133,7 +133,7 @@ std::vector<std::string> ImagesBelow(const std::string& folder) {
 
 ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolderOptions options)
     : directory_(directory), options_(std::move(options)) {
-  // Here a link may be the folder too: that is how people make subsets.
+  // The folder itself may be a link, since people make subsets that way.
   classes_ = Names(directory_, [](const fs::directory_entry& entry, const std::string&) {
     std::error_code error;
     return entry.is_directory(error);
@@ -144,7 +144,7 @@ ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolder
     const std::vector<std::string> names =
         Images(absl::StrCat(directory_, "/", classes_[k]), &unread);
     if (names.empty()) {
-      // Where a class has nothing else, they are the better reason.
+      // If a class has only such files, they are the better reason for the error.
       if (!options_.skip_unread) CheckUnread(directory_, unread);
       Raise(NotFound(directory_, "/", classes_[k], ": expected images of this class, got none"));
     }

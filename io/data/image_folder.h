@@ -15,8 +15,8 @@ namespace firn::io {
 
 struct ImageFolderOptions {
   DecodeImageOptions image = {.color = ImageColor::kRgb};
-  // Applied to each image, on the thread that decodes it: to make all the same size, for one, which
-  // batches need. It is called by several threads at once.
+  // Applied to each image, on the thread that decodes it; for example, to make all the same size,
+  // which batches need. It is called by several threads at once.
   std::function<Tensor(Tensor image)> transform = {};
   // Leave out files whose names end as those of images that Firn does not read (.webp, .heic and
   // the like); otherwise they are an error that lists them.
@@ -33,7 +33,7 @@ class ImageFolderDataset final : public Dataset {
 
   int64_t size() const override { return static_cast<int64_t>(name_ends_.size()); }
   // Throws OutOfRange for an index, else what ReadImage and `transform` throw, naming the file;
-  // what `transform` throws that is no firn::Error becomes one, kInternal.
+  // another exception of `transform` becomes a firn::Error, kInternal.
   Sample Get(int64_t i) const override;
 
   // Names of the folders, sorted by their bytes; class k is the k-th.
@@ -62,10 +62,10 @@ class ImageFolderDataset final : public Dataset {
 
 // The files below the folders of `directory` whose names end in .png, .apng, .jpg, .jpeg, .jpe,
 // .jfif, .mpo, .bmp, .dib, .gif, .pbm, .pgm, .ppm, .pnm, .tif or .tiff, in small or capital
-// letters; names that begin with a dot are passed over, as are files that are no images by their
-// names, and links are followed to files but not to folders. Throws firn::Error where the directory
-// cannot be read, has no folders, one of those has no images, or images of formats that are not
-// read (Unimplemented).
+// letters; names that begin with a dot are passed over, as are files whose names are not those of
+// images. Links to files are followed, links to folders are not. Throws firn::Error where the
+// directory cannot be read, has no folders, one of those has no images, or images of formats that
+// are not read (Unimplemented).
 std::shared_ptr<const ImageFolderDataset> ImageFolder(const std::string& directory,
                                                       ImageFolderOptions options = {});
 

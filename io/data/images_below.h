@@ -6,9 +6,9 @@
 
 namespace firn::io {
 
-// The images in a folder and those in it, by the rules of ImageFolder: paths from there, sorted.
-// Throws firn::Error where it cannot be read, or has images of formats that are not
-// (Unimplemented).
+// The images in a folder and all folders below it, by the rules of ImageFolder: relative paths,
+// sorted. Throws firn::Error if the folder cannot be read, or has images of formats that Firn does
+// not read (Unimplemented).
 std::vector<std::string> ImagesBelow(const std::string& folder);
 
 }  // namespace firn::io

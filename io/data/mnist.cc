@@ -1,5 +1,5 @@
-// Two IDX files: images u8 [n, height, width] and labels u8 [n]. Any height and width will do, so
-// that test files can be small; labels must be digits.
+// Two IDX files: images u8 [n, height, width] and labels u8 [n]. Any height and width is accepted,
+// so that test files can be small; labels must be digits.
 #include "firn/io/data/mnist.h"
 
 #include <unistd.h>

@@ -16,11 +16,11 @@ struct NpyDatasetOptions {
 
 // The rows of an array in a .npy file, which may be larger than memory: sample i is row i, read
 // when it is asked for, and `target` has the targets in the same way; Zip puts more of them
-// together, under names. Arrays as of ReadNpy, but row-major, of rank 1 or more, and without rows
-// of no elements. The files must stay as they are. Thread-safe. Throws firn::Error as ReadNpy does,
-// Unimplemented for other arrays; InvalidArgument where the files have different numbers of rows.
-// Samples throw DataLoss for elements that the dtype does not have and for a file that became
-// shorter.
+// together, under names. Arrays must be those that ReadNpy reads, row-major, of rank 1 or more,
+// with rows that have elements. The files must stay as they are. Thread-safe. Throws firn::Error as
+// ReadNpy does, Unimplemented for other arrays; InvalidArgument where the files have different
+// numbers of rows. Samples throw DataLoss for elements that the dtype does not have and for a file
+// that became shorter.
 DatasetPtr NpyDataset(const std::string& input, const NpyDatasetOptions& options = {});
 
 }  // namespace firn::io

@@ -1,5 +1,5 @@
-// Prefetch: a pipeline of samples that starts over wherever the caller jumps to. Callers on several
-// threads take turns.
+// Prefetch: a pipeline of samples that starts over whenever the caller jumps to another index.
+// Callers on several threads take turns.
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,10 +22,10 @@ class PrefetchDataset final : public Dataset {
   std::vector<std::string> variables() const override { return base_->variables(); }
   std::string NameOf(int64_t i) const override { return base_->NameOf(i); }
   Sample Get(int64_t i) const override {
-    if (i < 0 || i >= size()) return base_->Get(i);  // which knows what to throw
+    if (i < 0 || i >= size()) return base_->Get(i);  // it throws
     const std::lock_guard<std::mutex> lock(mutex_);
     if (pipeline_ == nullptr || pipeline_->next() != i) {
-      pipeline_.reset();  // ends its threads before others start
+      pipeline_.reset();  // ends the old threads before new ones start
       pipeline_ = std::make_unique<internal::OrderedPrefetch>(
           i, size(), options_.threads, options_.ahead,
           [base = base_](int64_t k) { return base->Get(k); });

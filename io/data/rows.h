@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_DATA_ROWS_H_
 #define FIRN_IO_DATA_ROWS_H_
 
-// Data sets whose tensors have names, as those of tables and caches have, made into samples of an
-// input and a target, and the other way round:
+// Makes samples of an input and a target from data sets whose tensors have names, such as tables
+// and caches, and the other way round:
 //
 //   io::DatasetPtr train = io::Pick(io::CsvRows("train.csv"), {.input = "x", .target = "y"});
 
@@ -20,12 +20,12 @@ struct PickOptions {
   bool target_is_class = false;
 };
 
-// Samples of two of the tensors, without names. Throws firn::Error where there are none called so;
-// a sample throws where its target is to be a class and is none.
+// Samples of two of the tensors, without names. Throws firn::Error if no tensor has such a name; a
+// sample throws if its target should be a class and is not one.
 DatasetPtr Pick(DatasetPtr dataset, const PickOptions& options = {});
 
-// The same samples under other names: of the input, the target, and of further tensors none. One
-// name where the first sample has one tensor.
+// The same samples with other names for input and target; further tensors are left out. If the
+// first sample has one tensor, only that gets a name, and targets are left out.
 DatasetPtr NameSamples(DatasetPtr dataset, const std::string& input = "x",
                        const std::string& target = "y");
 

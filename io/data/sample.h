@@ -20,47 +20,48 @@
 
 namespace firn::io {
 
-// The names of a sample's tensors in their order, shared by the samples of a dataset. If null, the
-// tensors have none, and are called "input" and "target".
+// The names of a sample's tensors in their order, shared by the samples of a dataset. Null: the
+// tensors have no names of their own, and are called "input" and "target".
 using SampleNames = std::shared_ptr<const std::vector<std::string>>;
 
 // For functions that take them in braces: {{"image", a}, {"boxes", b}}.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// One example, or a batch of them: what goes into a network, and what should come out. Either may
-// be undefined. Two names take these apart, `auto [images, labels] = sample`, whatever else there
-// is; more tensors, or names of one's own, come from Named. Copies share the tensors' elements.
+// One example, or a batch of them: the input of a network and the target for its output. Either may
+// be undefined. `auto [images, labels] = sample` gives these two, even if there are more tensors;
+// samples with more tensors, or other names, come from Named. Copies share the tensors' elements.
 struct Sample {
   Tensor input = {};
   Tensor target = {};
   std::vector<Tensor> more = {};  // those behind the two
   SampleNames names = {};         // of all of them
 
-  // A sample of these, in this order. Throws where there is none, and for a name that is empty or
-  // there twice.
+  // A sample of these tensors, in this order. Throws if there is none, and for a name that is empty
+  // or occurs twice.
   static Sample Named(NamedTensors tensors);
-  // The same of names that other samples have too, without looking at them. Throws unless there are
-  // as many.
+  // The same with names that samples share; the names are not checked again. Throws unless there
+  // are as many tensors as names.
   static Sample Named(SampleNames names, std::vector<Tensor> tensors);
 
-  // How many tensors there are. Without names and more, 1 where the target is undefined. Throws,
-  // like what follows, when a program made a sample with another number of names.
+  // How many tensors there are; for an input and a target without names, 1 if the target is
+  // undefined. Throws, like the functions below, if a program made a sample with another number of
+  // names.
   int64_t size() const;
-  // What they are called. Without names: "input", "target", and the places of the others.
+  // The names of the tensors. Without names: "input", "target", and the places of the others.
   std::vector<std::string> variables() const;
 
-  // Tensor `i` of size(), or the one of this name. Throw OutOfRange, NotFound with the names that
-  // there are.
+  // Tensor `i`, or the tensor of this name. Throws OutOfRange, or NotFound with the names that
+  // exist.
   Tensor& operator[](int64_t i) & { return *Find(i); }
   const Tensor& operator[](int64_t i) const& { return *Find(i); }
   Tensor operator[](int64_t i) && { return std::move(*Find(i)); }
   Tensor& operator[](std::string_view name) & { return *Find(name); }
   const Tensor& operator[](std::string_view name) const& { return *Find(name); }
   Tensor operator[](std::string_view name) && { return std::move(*Find(name)); }
-  // Whether one is called so.
+  // Whether a tensor has this name.
   bool Has(std::string_view name) const;
 
-  // All tensors, to be taken apart by as many names. Throws unless there are N, with their names.
+  // All tensors as an array of N. Throws, with their names, if there are not N.
   template <size_t N>
   std::array<Tensor, N> As() const {
     CheckSize(N);
@@ -94,7 +95,7 @@ struct Sample {
   }
   const Tensor& At(int64_t i) const { return const_cast<Sample*>(this)->At(i); }
 
-  // f(tensor) of each, which has to take an undefined target, under the same names.
+  // A sample of f(tensor) for each tensor, under the same names; f must accept an undefined target.
   template <class F>
   Sample EachBy(F f) const {
     Sample out{f(input), f(target), {}, names};
@@ -103,7 +104,7 @@ struct Sample {
     return out;
   }
 
-  // What two names are bound to.
+  // The two members that a structured binding of two names gets.
   template <size_t I>
   Tensor& get() & {
     return I == 0 ? input : target;
@@ -120,7 +121,7 @@ struct Sample {
  private:
   Tensor* Find(int64_t i) const;
   Tensor* Find(std::string_view name) const;
-  int64_t PlaceOf(std::string_view name) const;  // size() where there is none
+  int64_t PlaceOf(std::string_view name) const;  // size() if no tensor has the name
   void CheckSize(size_t wanted) const;
   template <size_t... I>
   std::array<Tensor, sizeof...(I)> AsArray(std::index_sequence<I...>) const {

@@ -30,7 +30,7 @@ void CheckRows(const std::string& name, const Tensor& t) {
 // On the CPU, row-major, without history: ready for memcpy.
 Tensor Dense(const Tensor& t) { return t.Detach().To(Device::Cpu()).Contiguous(); }
 
-// Whether it lies so already. A capture has to be asked (Detach).
+// Whether `t` is in that form already. In a capture it must go through Detach.
 bool IsDense(const Tensor& t) {
   return t.is_contiguous() && t.device().is_cpu() && ThisThread().capture == nullptr;
 }
@@ -83,10 +83,10 @@ Tensor StackField(absl::Span<const Sample> samples, int64_t at, NameOfSample nam
   return out;
 }
 
-// Samples of one dataset share their names, which one look finds out.
+// Samples of one dataset share their names, so comparing pointers is mostly enough.
 void CheckNames(absl::Span<const Sample> samples, NameOfSample name) {
   const Sample& first = samples[0];
-  static_cast<void>(first.size());  // throws where it has not as many names as tensors
+  static_cast<void>(first.size());  // throws unless it has as many names as tensors
   for (size_t i = 1; i < samples.size(); ++i) {
     const Sample& s = samples[i];
     const bool alike =

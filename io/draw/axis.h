@@ -32,7 +32,7 @@ class Axis {
   std::vector<Tick> ticks_;
 };
 
-// The moving average of PlotOptions::smoothing; what is not finite stays and is not averaged.
+// The moving average of PlotOptions::smoothing. Numbers that are not finite stay and do not count.
 std::vector<double> Smoothed(const std::vector<double>& values, double smoothing);
 
 }  // namespace firn::io::draw

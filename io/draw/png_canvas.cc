@@ -35,8 +35,8 @@ class Dasher {
     while (count_ < lengths.size() && lengths[count_] > 0) ++count_;
     if (count_ > 0) left_ = lengths_[0];
   }
-  // Calls draw(from, to) for each part of a line that is drawn. One that is longer than pictures
-  // are is not cut: nobody sees its dashes, of which there are too many.
+  // Calls draw(from, to) for each dash of a line. A line far longer than any picture is drawn as a
+  // whole: its dashes would be too many.
   template <class F>
   void Walk(Point a, Point b, F draw) {
     const double length = std::hypot(b.x - a.x, b.y - a.y);
@@ -147,7 +147,7 @@ class PngCanvas final : public Canvas {
     bottom_ = std::max(bottom_, bottom);
   }
 
-  // Puts a colour where the cover is, and takes the cover away.
+  // Paints the covered pixels with a colour, and clears the cover.
   void Paint(const Color& color) {
     for (int y = top_; y < bottom_; ++y) {
       for (int x = left_; x < right_; ++x) {

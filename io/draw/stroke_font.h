@@ -8,7 +8,7 @@ namespace firn::io::draw {
 // The letters of ASCII as strokes of a pen. Each is a row of strokes with blanks between them, a
 // stroke being points of two digits: x from 0 to 4, and y from 0 (the top of capitals) over 2 (the
 // top of small letters) and 6 (the line they stand on) to 8. A point twice is a dot.
-// What is not printable ASCII has the strokes of '?'.
+// Other characters have the strokes of '?'.
 std::string_view StrokesOf(char c);
 
 }  // namespace firn::io::draw

@@ -1,5 +1,5 @@
-// Numbers have two digits behind the point at most, and none that say nothing: pictures of many
-// points are half as long so, and no screen shows more.
+// Numbers have at most two digits behind the point and no trailing zeros: this halves the text of
+// pictures of many points, and no screen shows more.
 #include "firn/io/draw/svg.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_DRAW_SVG_H_
 #define FIRN_IO_DRAW_SVG_H_
 
-// SVG as text: elements, numbers and paths. Whatever of Firn draws one writes it by these.
+// SVG as text: elements, numbers and paths. All of Firn's SVG is written by these functions.
 
 #include <initializer_list>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace firn::io::draw {
 
-// Text for XML and HTML, within attributes too: valid UTF-8, bytes that are none being U+FFFD, no
-// markup, and control characters as blanks.
+// Text for XML and HTML, within attributes too: valid UTF-8 without markup; invalid bytes become
+// U+FFFD, and control characters blanks.
 std::string XmlText(std::string_view text);
 
 // A finite number of pixels, to a hundredth: "12", "0.5", "-3.25".
@@ -39,13 +39,13 @@ std::string SvgElement(std::string_view name, SvgAttributes attributes,
 // One line of text, its middle at the height of `at`.
 std::string SvgText(Point at, std::string_view text, Align align = Align::kLeft,
                     SvgAttributes more = {});
-// What is shown when somebody points at the element that it is inside of.
+// Text that is shown when the pointer is on the element around it.
 std::string SvgHint(std::string_view text);
-// The file, or an element of a page, around what is `inside`: letters are 12 pixels high, and of
-// attributes it has `more` than its size.
+// The file, or an element of a page, with `inside` in it. Letters are 12 pixels high; `more` are
+// attributes beside the size.
 std::string SvgPicture(double width, double height, SvgAttributes more, std::string_view inside);
 
-// Along what an element `path` is drawn. Thread-compatible.
+// The data of an element `path`. Thread-compatible.
 class SvgPath {
  public:
   SvgPath& MoveTo(Point to) { return Add('M', {to}); }

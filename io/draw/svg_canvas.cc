@@ -25,7 +25,7 @@ class SvgCanvas final : public Canvas {
       absl::StrAppend(&dashed, dashed.empty() ? "" : " ", SvgNumber(length));
     }
     for (const Point& p : points) absl::StrAppend(&along, along.empty() ? "" : " ", SvgPoint(p));
-    // A line of one point is none to browsers; a very short one has round ends.
+    // Browsers do not draw a line of one point; a very short line shows as its round ends.
     if (points.size() == 1) {
       absl::StrAppend(&along, " ", SvgPoint({points[0].x + 0.01, points[0].y}));
     }

@@ -1,5 +1,5 @@
 // The registry of names is one list: pages register before main starts, on one thread, and it never
-// changes afterwards. It outlives all other global objects, which may ask for it as they end.
+// changes afterwards. It outlives all other global objects, since their destructors may use it.
 
 #include "firn/io/exchange/names.h"
 

@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_EXCHANGE_NAMES_H_
 #define FIRN_IO_EXCHANGE_NAMES_H_
 
-// What functions on tensors are called elsewhere. A line on a page of names/, one page for each
-// family of operations, says it of a function:
+// The names of functions on tensors elsewhere. A line on a page of names/, one page for each family
+// of operations, gives them for a function:
 //
 //   FIRN_NAMES(Eq, .nnabla = {"equal", "equal_scalar"}, .onnx = "Equal");
 //
@@ -35,7 +35,8 @@ struct FunctionNames {
   NamesElsewhere elsewhere;
 };
 
-// What all pages say, in no order. Read it from main on: before, pages may be missing.
+// The names on all pages, in no order. Read it only after main has begun: before, pages may be
+// missing.
 absl::Span<const FunctionNames> AllFunctionNames();
 
 struct NamesRegistration {

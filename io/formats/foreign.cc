@@ -1,5 +1,5 @@
-// Files that Firn neither reads nor writes, by the first bytes and names that tell them: whoever
-// has one hears what it is and where to go, rather than what it is not.
+// Files that Firn neither reads nor writes, recognised by their first bytes and names, so that the
+// error says what the file is and what to use instead.
 #include <algorithm>
 #include <iterator>
 #include <string_view>

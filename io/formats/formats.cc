@@ -1,7 +1,7 @@
-// Formats stand in the order of their names, which is the order in which they are asked: what a
-// file is does not depend on the order in which pages were linked. Content comes before the name,
-// since files of weights go by many; a format of text, which has no first bytes, is told by its
-// name and stands back for none.
+// Formats stand in the order of their names, which is the order in which they are asked: so the
+// result does not depend on the order in which pages were linked. A file's bytes come before its
+// name, since files of weights have many suffixes. Text formats have no first bytes and are told by
+// their names alone.
 #include "firn/io/formats/formats.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string FileName(const std::string& path) {
 
 using Suffixes = std::vector<std::string>;
 
-// How long the longest of them is that the name ends in; 0: none.
+// The length of the longest suffix that the name ends in; 0: none.
 size_t LongestEnd(const std::string& name, const Suffixes& suffixes) {
   size_t longest = 0;
   for (const std::string& suffix : suffixes) {
@@ -58,7 +58,8 @@ bool Has(const Suffixes& suffixes, const std::string& suffix) {
   return std::count(suffixes.begin(), suffixes.end(), suffix) > 0;
 }
 
-// What is only told gives way to who reads it; graphs may be written where others write tensors.
+// Whether both formats claim the suffix. A format that is only recognised gives way to one that is
+// read, and one suffix may serve for graphs in one format and for tensors in another.
 bool Clash(const Format& one, const Format& other, const std::string& suffix, bool of_graphs) {
   if (of_graphs) return Has(other.graph_suffixes, suffix);
   return other.instead.empty() && one.instead.empty() &&
@@ -94,7 +95,7 @@ std::string Listed(Suffixes all) {
   return text;
 }
 
-// What can be seen of a file without reading it. `file` must outlive the result.
+// The name and first bytes of a file. `file` must outlive the result.
 FileHead HeadOf(const std::string& path, const RandomAccess& file) {
   const auto at = [&file](int64_t offset, int64_t n) {
     n = std::min(n, file.size() - offset);

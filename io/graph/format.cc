@@ -1,4 +1,4 @@
-// For a graph's file the states are tensors, in the order of the file.
+// The tensors of a graph's file are its states, in the order of the file.
 #include "firn/io/formats/formats.h"
 #include "firn/io/graph/graph_file.h"
 #include "firn/io/graph/graph_file_contents.h"

@@ -1,10 +1,10 @@
-// Graph::Verify trusts that a graph was captured. This is what it takes to believe the same of one
-// from a file: every number in range before anything is computed with it, every operation called as
-// Apply would have allowed, and no memory that is written while something else reads it.
+// Graph::Verify trusts that a graph was captured. A graph from a file needs further checks: every
+// number in range before anything is computed with it, every operation called as Apply would have
+// allowed, and no memory that is written while something else reads it.
 //
-// The last matters because kernels check indices before they run: a result over its own indices
-// would change them afterwards. In a captured run results are new memory; so here a temporary has
-// one maker, which fills it from its start.
+// The last check matters because kernels check indices before they run, and a result that lies over
+// its own indices would change them afterwards. In a captured run results are new memory; so here a
+// temporary has one maker, which fills it from its start.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -81,7 +81,7 @@ class Checker {
     return CheckDType(v);
   }
 
-  // One dtype in a buffer, so that elements are what they were checked to be.
+  // A buffer has one dtype, so that elements stay what the checks saw.
   absl::Status CheckDType(const Value& v) {
     const auto buffer = static_cast<size_t>(v.buffer);
     dtypes_.resize(g_.buffers.size(), v.spec.dtype);
@@ -172,8 +172,8 @@ class Checker {
     return CheckNew(*instr.op, v);
   }
 
-  // A view of `base` lies inside, and where its shape rule says. Where an empty one lies does not
-  // matter.
+  // A view of `base` must lie inside, at the place that its shape rule gives. The place of an empty
+  // view does not matter.
   absl::Status CheckView(const Value& base, const Inferred& inferred, const Value& v) const {
     if (v.spec.num_elements() == 0) return absl::OkStatus();
     Value rule{base.buffer, 0, inferred.specs[0], {}};
@@ -198,8 +198,8 @@ class Checker {
     return true;
   }
 
-  // A result in memory of its own. A view's, where the captured run copied the argument, lies
-  // anywhere in the copy.
+  // A result must have memory of its own. The result of a view whose argument the captured run
+  // copied may lie anywhere in the copy.
   absl::Status CheckNew(const OpDef& op, const Value& v) {
     const auto buffer = static_cast<size_t>(v.buffer);
     FIRN_RETURN_IF(g_.buffers[buffer].kind != Buffer::Kind::kTemp || touched_[buffer],

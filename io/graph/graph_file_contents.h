@@ -9,7 +9,7 @@
 
 namespace firn::io {
 
-// A graph, its states by name, in the order of the file, and what it says of its numbers.
+// A graph, its states by name, in the order of the file, and the meaning of its numbers.
 struct GraphFile {
   Graph graph;
   StateDict states;

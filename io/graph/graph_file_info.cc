@@ -1,5 +1,5 @@
-// What info has to be to mean something for its graph. It comes from programs and from files alike,
-// and who goes by it (firn forward) relies on all of this.
+// The conditions under which info fits its graph. Info comes from programs and from files, and its
+// users (firn forward) rely on all of them.
 #include <cmath>
 #include <limits>
 #include <set>
@@ -13,7 +13,7 @@
 namespace firn::io {
 namespace {
 
-// Whoever normalises does so in f32.
+// Users of the info normalise in f32.
 bool FitsF32(double x) { return std::abs(x) <= std::numeric_limits<float>::max(); }
 bool IsScale(double x) { return FitsF32(x) && static_cast<float>(x) != 0; }
 

@@ -1,6 +1,6 @@
-// A graph that does not know the run it was captured in: results that somebody held become
-// temporaries, blocked layouts row-major ones, buffers as long as what lies in them, and what no
-// operation needs is gone.
+// Makes a graph independent of the run it was captured in: results that the program held become
+// temporaries, blocked layouts become row-major, buffers are cut to the values in them, and values
+// that no operation needs are removed.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -14,7 +14,7 @@
 namespace firn::io {
 namespace {
 
-constexpr int64_t kAlignment = 64;  // what cutting a buffer's front keeps
+constexpr int64_t kAlignment = 64;  // the alignment that cutting a buffer's front keeps
 
 // Numbers of a value or buffer that has no new one yet.
 constexpr int32_t kKept = -2, kNoBuffer = -1;
@@ -98,7 +98,8 @@ class Portable {
     return absl::OkStatus();
   }
 
-  // What an operation of the run makes is made by every run, whoever held it after the first.
+  // Every run makes anew what its operations make, so tensors that the program held after the
+  // captured run become temporaries.
   void Forget() {
     std::vector<bool> made(to_.buffers.size());
     for (const Instr& instr : to_.instrs) {
@@ -141,7 +142,7 @@ class Portable {
 
   const Graph& from_;
   Graph to_;
-  // By old number: the new one, kKept before there is one; kNoValue of what nothing uses.
+  // By old number: the new one; kKept until it is known; kNoValue for values that nothing uses.
   std::vector<ValueId> values_;
 };
 

@@ -1,6 +1,6 @@
 // Reading goes from the outside in: sizes, magic and version, the structure's checksum, the
 // structure, the limits, the graph with tensors that have no elements yet, CheckStorable. Only then
-// memory is taken, and elements are read into it; the checksum at the end is the last look.
+// memory is taken, and elements are read into it; the checksum at the end is checked last.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -131,7 +131,7 @@ absl::Status CheckLimits(const StoredGraph& stored, const std::string& file,
   return absl::OkStatus();
 }
 
-// What stands before the elements, and the graph that it tells of: tensors have none yet.
+// The part of the file before the elements, and its graph, whose tensors have no elements yet.
 struct Structure {
   GraphFileHeader header;
   StoredGraph stored;
@@ -169,7 +169,7 @@ absl::StatusOr<Structure> ReadStructure(const RandomAccess& file, const LoadGrap
 
 // --- States and elements -------------------------------------------------------------------------
 
-// Gives a graph its tensors: those of the caller, and what is read from the file.
+// Gives a graph its tensors: the caller's, and those that are read from the file.
 class Binder {
  public:
   Binder(const RandomAccess& file, const StoredGraph& stored, const LoadGraphOptions& options,

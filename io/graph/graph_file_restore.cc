@@ -1,4 +1,4 @@
-// From what a file says to a graph, of which nothing is believed until CheckStorable has seen it.
+// Makes a graph from the file's structure. It is not trusted until CheckStorable has accepted it.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -29,7 +29,7 @@ absl::StatusOr<Buffer> Restored(const internal::StoredBuffer& stored) {
   return Buffer{kBufferKinds[stored.kind], stored.bytes, device};
 }
 
-// A tensor stands for the one that there will be.
+// This tensor stands for the later one.
 absl::StatusOr<Value> Restored(const internal::StoredValue& stored, const Graph& graph) {
   FIRN_RETURN_IF(stored.buffer < 0 || static_cast<size_t>(stored.buffer) >= graph.buffers.size(),
                  InvalidArgument("is in buffer ", stored.buffer, " of ", graph.buffers.size()));
@@ -71,7 +71,7 @@ absl::StatusOr<Instr> Restored(const internal::StoredInstr& stored) {
                  InvalidArgument(Described(stored), ": ", std::string(attrs.status().message())));
   instr.attrs = *std::move(attrs);
   instr.in.assign(stored.in.begin(), stored.in.end());
-  // Optional arguments that the operation has got since.
+  // Optional arguments that the operation got after the file was written.
   while (!instr.op->variadic() && instr.in.size() < instr.op->inputs.size() &&
          instr.op->inputs[instr.in.size()].optional) {
     instr.in.push_back(kNoValue);
@@ -101,7 +101,7 @@ absl::StatusOr<Graph> RestoreGraph(const internal::StoredGraph& stored) {
   graph.outputs = stored.outputs;
   graph.warnings = stored.warnings;
   FIRN_RETURN_IF_ERROR(CheckStorable(graph));
-  // Interned strings stay for ever: only those of a graph that will be used.
+  // Interned strings are never freed, so only those of a graph that will be used are interned.
   for (size_t i = 0; i < graph.instrs.size(); ++i) {
     const std::string& path = stored.instrs[i].path;
     if (!path.empty()) graph.instrs[i].path = PathScope::Intern(path);

@@ -127,7 +127,7 @@ absl::StatusOr<internal::StoredGraph> Stored(const Graph& graph,
   return stored;
 }
 
-// Appends to the file what the CRC at its end is taken of.
+// Appends bytes that the CRC at the file's end covers.
 class Output {
  public:
   explicit Output(firn::inner::internal::AtomicFile& file) : file_(file) {}
@@ -145,7 +145,7 @@ class Output {
   uint32_t crc_ = 0;
 };
 
-// The bytes of a buffer, from the tensors that lie in it; what lies between them is zero.
+// The bytes of a buffer, from the tensors that lie in it; bytes between them are zero.
 absl::Status WriteElements(const Graph& graph, BufferId buffer, absl::Span<const ValueId> values,
                            Output& out) {
   const int64_t bytes = graph.buffers[static_cast<size_t>(buffer)].bytes;

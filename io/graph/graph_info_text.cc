@@ -1,5 +1,6 @@
-// Written and read field by field. Text comes from strangers: it is read as events, of which each
-// goes to the one place that the fields before it opened, and what no field expects is refused.
+// Written and read field by field. The text is hostile until checked: it is read as events, each of
+// which goes to the place that the fields before it opened; an event that no field expects is
+// refused.
 #include "firn/io/graph/graph_info_text.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ std::string ColumnText(const GraphColumn& column) {
   return text + "}";
 }
 
-// The fields that say something, and with `texts` what each does.
+// The fields that are set and, with `texts`, the text of each.
 std::vector<std::pair<std::string, std::string>> FieldsOf(const GraphInfo& info, bool texts) {
   std::vector<std::pair<std::string, std::string>> fields;
   const auto add = [&](bool says, const char* name, const auto& text) {
@@ -181,7 +182,7 @@ class Reader final : public internal::JsonEvents {
     return absl::OkStatus();
   }
   std::string At() const { return field_.empty() ? "the text" : JsonString(field_); }
-  // What was expected follows from where it stands.
+  // The place of the event tells what was expected.
   absl::Status Wrong(const std::string& found) const {
     const bool known = place_ != Place::kTop || Known();
     return DataLoss(At(), ": expected ",

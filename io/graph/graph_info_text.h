@@ -1,10 +1,9 @@
 #ifndef FIRN_IO_GRAPH_GRAPH_INFO_TEXT_H_
 #define FIRN_IO_GRAPH_GRAPH_INFO_TEXT_H_
 
-// What a graph's numbers mean, as text in files of other formats, which keep text under names of a
-// program's own: ONNX's metadata_props have it under kGraphInfoKey. The text is an object of JSON
-// with the fields of GraphInfo under their names, without those that say nothing; the NaN of
-// `missing` is "nan".
+// GraphInfo as text, for files of other formats that can keep a program's own texts: ONNX's
+// metadata_props have it under kGraphInfoKey. The text is an object of JSON with the fields of
+// GraphInfo under their names, without those that are not set; the NaN of `missing` is "nan".
 
 #include <string>
 #include <string_view>
@@ -22,13 +21,13 @@ inline constexpr char kGraphInfoKey[] = "firn.graph_info";
 // Throws firn::Error, InvalidArgument, for words that are no UTF-8, which JSON cannot hold.
 std::string GraphInfoText(const GraphInfo& info);
 
-// What such a text says of `graph`, which it must fit as SaveGraph asks. DataLoss for another text,
+// The info in such a text, which must fit `graph` as for SaveGraph. DataLoss for another text,
 // naming the field, what was expected and what came; ResourceExhausted beyond the limits (names,
 // max_tensors words, columns or numbers); InvalidArgument for what does not fit.
 absl::StatusOr<GraphInfo> TryParseGraphInfo(std::string_view text, const inner::Graph& graph,
                                             const LoadLimits& limits = {});
 
-// The names of the fields that say something: "mean", "classes".
+// The names of the fields that are set: "mean", "classes".
 std::vector<std::string> GraphInfoFields(const GraphInfo& info);
 
 }  // namespace firn::io

@@ -1,4 +1,4 @@
-// The formats are those of formats/, of which a graph's is chosen by the end of the name alone.
+// The formats are those of formats/. Only the end of the name decides a graph's format.
 #include "firn/io/graph/save.h"
 
 #include <filesystem>

@@ -18,9 +18,9 @@ namespace firn::io {
 
 struct SaveOptions {
   // Names for states: a module's state_dict(), an optimizer's. Tensors that are no states of the
-  // graph are passed over; those that are not named here get names of the format.
+  // graph are passed over; states that are not named here get names by the format.
   StateDict names = {};
-  // What its numbers mean (io/graph/graph_info.h). A warning lists what the format leaves out.
+  // The meaning of its numbers (io/graph/graph_info.h). A warning lists what the format leaves out.
   GraphInfo info = {};
   // Whether dimension 0 of all inputs may be another in each run. Sizes equal to it that stand in
   // the attributes of operations are then taken for the batch too, so capture with a batch size
@@ -30,9 +30,10 @@ struct SaveOptions {
 
 // Writes the graph with the elements that its states have now, in the format that the end of the
 // name tells: .firn (io/graph/graph_file.h), with //:firn or //io/formats:networks also .onnx
-// (io/onnx/onnx_export.h), .nnp, .nntxt and .nnb (io/nnabla_network/nnabla_export.h), and what the
-// program registers (io/formats/formats.h). Options of one format alone are those of its own
-// function. Gives what the file does not do as the captured run did; nothing, as a rule.
+// (io/onnx/onnx_export.h), .nnp, .nntxt and .nnb (io/nnabla_network/nnabla_export.h), and formats
+// that the program registers (io/formats/formats.h). Options of one format only are in that
+// format's own function. Returns the points in which the file differs from the captured run; mostly
+// empty.
 //
 // Throws firn::Error: InvalidArgument for other names, listing those that are written, and for
 // any_batch where the format has one size of batches, and for info that makes no sense or does not
@@ -40,7 +41,7 @@ struct SaveOptions {
 // was at `path` before is then unharmed.
 std::vector<std::string> Save(const std::string& path, const StaticGraph& graph,
                               const SaveOptions& options = {});
-// The same of a graph that is not compiled; Save(path, {}) has no options and is of tensors.
+// The same for a graph that is not compiled. Save(path, {}), without options, saves tensors.
 std::vector<std::string> Save(const std::string& path, const inner::Graph& graph,
                               const SaveOptions& options);
 

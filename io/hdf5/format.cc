@@ -1,5 +1,4 @@
-// The signature stands at the beginning, or behind a block of the user's own of 512 bytes, or twice
-// as many, ...
+// The signature stands at the beginning, or behind a user block of 512 bytes, or twice as many, ...
 #include "firn/io/formats/formats.h"
 #include "firn/io/hdf5/hdf5.h"
 

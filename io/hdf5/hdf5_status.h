@@ -16,8 +16,8 @@ absl::Status TrySaveHdf5(const std::string& path, const StateDict& state);
 absl::StatusOr<StateDict> TryLoadHdf5(const std::string& path, const LoadOptions& options = {});
 
 // LoadHdf5Words (data/hdf5_dataset.h) with a status: the strings of a dataset, of one length or of
-// any, by its name as LoadHdf5 would give it, row-major. What only fills them up is left out.
-// Errors as of LoadHdf5; Unimplemented for other elements.
+// any, by its name as LoadHdf5 would give it, row-major, without their padding. Errors as of
+// LoadHdf5; Unimplemented for other elements.
 absl::StatusOr<std::vector<std::string>> TryLoadHdf5Words(const std::string& path,
                                                           const std::string& name,
                                                           const LoadLimits& limits = {});

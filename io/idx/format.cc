@@ -1,5 +1,5 @@
-// Two zeros, a type, how many dimensions. What is packed looks like any other gzip, of which tables
-// and CIFAR's are told by their names, before this one is asked.
+// Two zeros, a type, how many dimensions. A packed file looks like any other gzip; tables and
+// CIFAR's files are told by their names before this format is asked.
 #include "firn/io/formats/formats.h"
 #include "firn/io/idx/idx.h"
 

@@ -52,8 +52,8 @@ absl::StatusOr<StoredType> TypeOf(const std::string& name, unsigned code) {
   }
 }
 
-// A file that is all right but for this; or damage, where it does not hold what its sizes say. Its
-// elements are read in pieces, for nobody wants them.
+// Unimplemented for an intact file with too many dimensions; DataLoss if the file does not hold the
+// elements that its sizes announce. Elements are read in pieces and dropped.
 absl::Status TooManyDimensions(ByteSource& source, const StoredType& type, int rank,
                                const LoadLimits& limits) {
   int64_t bytes = type.bytes;
@@ -108,7 +108,7 @@ absl::StatusOr<Header> ReadHeader(ByteSource& source, const LoadLimits& limits) 
   return header;
 }
 
-// Refuses what the file cannot hold or the limits forbid.
+// Refuses sizes that the file cannot hold or the limits forbid.
 absl::Status CheckSize(const ByteSource& source, const Header& header, const LoadLimits& limits) {
   const int64_t n = header.shape.num_elements();
   if (n > limits.max_total_bytes / SizeOf(header.type.dtype)) {

@@ -1,4 +1,4 @@
-// All formats of images are one: what decodes them tells them apart.
+// All image formats are registered as one; the decoder tells them apart.
 #include <algorithm>
 
 #include "firn/io/formats/formats.h"

@@ -1,5 +1,5 @@
-// Formats are told by their first bytes, never by names; those that are not read are named too, so
-// that nobody takes such a file for a damaged one.
+// Formats are told by their first bytes, never by names; formats that are not read are recognised
+// too, so that the error does not call such a file damaged.
 #include "firn/io/image/image.h"
 
 #include <algorithm>

@@ -21,11 +21,11 @@ enum class ImageColor {
   kRgba,      // 4 channels; opaque where the image has no alpha
 };
 
-// What an image may ask of the program that decodes it; its header is checked against them, and
-// against the size of the file, before memory is taken for pixels.
+// Limits for one image. Its header is checked against them, and against the size of the file,
+// before memory is taken for pixels.
 struct ImageLimits {
   int64_t max_pixels = int64_t{1} << 27;
-  // Bytes of one buffer of pixels; decoding has up to three at a time, with what the library keeps.
+  // Bytes of one buffer of pixels; decoding uses up to three at a time, the library's included.
   int64_t max_bytes = int64_t{1} << 30;
   // Bytes of samples that one byte of the file may stand for, beyond the first 1 MiB. LZW and
   // deflate reach 2730 and 1032.
@@ -35,7 +35,7 @@ struct ImageLimits {
 struct DecodeImageOptions {
   ImageColor color = ImageColor::kAsStored;
   // Images of 16 bits a sample (PNG, PNM, TIFF) become i32 of 0 .. 65535, not u8 of 0 .. 255; TIFFs
-  // of YCbCr and CIE L*a*b* have no more than 8 to give, and are Unimplemented with 16.
+  // of YCbCr and CIE L*a*b* can be decoded to 8 bits only, and are Unimplemented with 16.
   bool keep_16_bits = false;
   // Turn and mirror as the EXIF data of a JPEG or the tag of a TIFF asks.
   bool orient = true;
@@ -43,14 +43,13 @@ struct DecodeImageOptions {
 };
 
 // The image in a PNG, JPEG, BMP, GIF, PNM (P1 to P6) or TIFF file of these bytes, told by the first
-// of them: u8 [channels, height, width]. Where there are several it is the first; of a GIF that is
-// the first frame on a transparent canvas. Colours are not multiplied by alpha, with which TIFFs of
-// YCbCr and CIE L*a*b* are not read; bands beside the colours of which a TIFF does not say that
-// they are alpha are left out where kGrey, kRgb or kRgba asks for no more, and Unimplemented for
-// kAsStored.
-// Throws firn::Error: DataLoss for a damaged or truncated image (all checksums are looked at, and
-// nothing is made up for what is missing), Unimplemented for what is legal and not read, which it
-// names, ResourceExhausted beyond the limits.
+// of them: u8 [channels, height, width]. If there are several images, the first is read; for a GIF
+// that is the first frame on a transparent canvas. Colours are not multiplied by alpha. TIFFs of
+// YCbCr and CIE L*a*b* with alpha are not read. If a TIFF has bands beside the colours that it does
+// not call alpha, kGrey, kRgb and kRgba leave them out, and kAsStored is Unimplemented. Throws
+// firn::Error: DataLoss for a damaged or truncated image (all checksums are verified, and missing
+// data are never made up), Unimplemented for legal images that are not read, naming their kind,
+// ResourceExhausted beyond the limits.
 Tensor DecodeImage(std::string_view bytes, const DecodeImageOptions& options = {});
 
 // The same of a file, which the error names; NotFound and the like for the path.

@@ -139,7 +139,7 @@ absl::StatusOr<int64_t> ByteSource::ReadUpTo(void* out, int64_t n, const std::st
                           ReadSome(static_cast<char*>(out) + done, n - done, field));
     if (got == 0) break;
     done += got;
-    offset_ += got;  // which is where a plain file is read
+    offset_ += got;  // a plain file is read from there
   }
   return done;
 }

@@ -36,8 +36,8 @@ class ByteSource {
   absl::StatusOr<int64_t> ReadUpTo(void* out, int64_t n, const std::string& field);
   // DataLoss unless all has been read.
   absl::Status ExpectEnd();
-  // Everything that is left; ResourceExhausted when that is more than `limit` bytes, which says by
-  // which option more are allowed, unless there is none.
+  // Everything that is left; ResourceExhausted when that is more than `limit` bytes; the message
+  // names the option that allows more, if there is one.
   absl::StatusOr<std::string> ReadAll(int64_t limit, const char* option = "");
 
  protected:

@@ -25,7 +25,7 @@ FIRN_CLMUL __m128i Load(const unsigned char* at) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
 
-// x moved on by the distance that k stands for, and what is there.
+// x moved on by the distance that k stands for, plus the bytes that are there.
 FIRN_CLMUL __m128i Fold(__m128i x, __m128i k, __m128i there) {
   const __m128i low = _mm_clmulepi64_si128(x, k, 0x00), high = _mm_clmulepi64_si128(x, k, 0x11);
   return _mm_xor_si128(_mm_xor_si128(low, high), there);

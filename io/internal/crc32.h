@@ -6,12 +6,12 @@
 
 namespace firn::io::internal {
 
-// zlib's crc32_z: the CRC-32 of what `crc` is of, 0 for nothing, and these bytes. Several times as
-// fast on processors that multiply polynomials.
+// The same as zlib's crc32_z: continues `crc`, the CRC-32 of earlier bytes (0 for none), with these
+// bytes. Several times as fast as zlib on processors that multiply polynomials.
 uint32_t Crc32(uint32_t crc, const void* data, size_t bytes);
 
-// The sum of what `first` is of with what `second` is of behind it, which has so many bytes; takes
-// no longer for many of them.
+// The CRC-32 of two pieces joined, from those of the first piece and of the second, which has
+// `bytes` bytes. The time does not depend on that number.
 uint32_t Crc32Combine(uint32_t first, uint32_t second, size_t second_bytes);
 
 }  // namespace firn::io::internal

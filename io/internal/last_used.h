@@ -14,12 +14,12 @@
 
 namespace firn::io::internal {
 
-// Pieces of a file that are costly to read, of which the last used stay in memory: a shuffled order
-// goes from piece to piece, but threads are in several at once. Thread-safe.
+// Keeps the last used of a file's costly pieces in memory. A shuffled order goes from piece to
+// piece, but several threads are in different pieces at once. Thread-safe.
 template <class Piece>
 class LastUsed {
  public:
-  // Keeps `most` >= 1 pieces, beside those that somebody holds.
+  // Keeps `most` >= 1 pieces, in addition to those that callers still hold.
   explicit LastUsed(size_t most) : most_(most) {}
 
   // Piece `number`, as read() -> StatusOr<Piece> gives it. Threads that want one piece wait for the

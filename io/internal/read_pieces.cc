@@ -43,7 +43,7 @@ Part ReadPart(const RandomAccess& file, int64_t offset, char* out, int64_t n,
 absl::Status ReadPieces(const RandomAccess& file, int64_t offset, char* out, int64_t n,
                         const std::string& field, uint32_t* crc) {
   const bool inside = offset >= 0 && offset <= file.size() && n <= file.size() - offset;
-  if (!inside) return file.ReadAt(offset, out, n, field);  // which says so
+  if (!inside) return file.ReadAt(offset, out, n, field);  // it reports the error
   const int64_t pieces = (n + kPiece - 1) / kPiece;
   std::vector<Part> parts(static_cast<size_t>(NumChunks(pieces, kGrain)));
   ParallelForChunks(pieces, kGrain, [&](int chunk, int64_t begin, int64_t end) {

@@ -9,9 +9,9 @@
 
 namespace firn::io::internal {
 
-// file.ReadAt for what may be large: by as many threads as an operation may use, each of them piece
-// by piece. Where `crc` is not null it becomes the CRC-32 of the bytes, which is computed while
-// they are in the processor's cache.
+// file.ReadAt for large reads: by as many threads as an operation may use, each of them piece by
+// piece. If `crc` is not null it becomes the CRC-32 of the bytes, which is computed while they are
+// in the processor's cache.
 absl::Status ReadPieces(const RandomAccess& file, int64_t offset, char* out, int64_t n,
                         const std::string& field, uint32_t* crc = nullptr);
 

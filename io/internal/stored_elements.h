@@ -19,8 +19,8 @@ struct StoredType {
 };
 
 // Turns `n` elements as stored, at the front of `data`, into elements of `type.dtype` in the
-// machine's byte order, in place. `data` has room for them. InvalidArgument for what is no
-// value, a bool other than 0 and 1; Unimplemented for one that no dtype has, a u64 beyond i64.
+// machine's byte order, in place. `data` has room for them. InvalidArgument for an invalid value (a
+// bool other than 0 and 1); Unimplemented for a value that no dtype can hold (a u64 beyond i64).
 absl::Status ConvertStored(const StoredType& type, int64_t n, char* data);
 
 }  // namespace firn::io::internal

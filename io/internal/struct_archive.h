@@ -1,15 +1,14 @@
 #ifndef FIRN_IO_INTERNAL_STRUCT_ARCHIVE_H_
 #define FIRN_IO_INTERNAL_STRUCT_ARCHIVE_H_
 
-// Two cereal archives of our own, since cereal's trust what they read: they make a vector as long
-// as the file says. Numbers are little-endian; lists and strings are a 32-bit count and what it
-// counts; a bool is one byte, 0 or 1; names of fields are not written. A struct brings
+// Two cereal archives of our own, since cereal's trust the file: they make a vector as long as it
+// says. Numbers are little-endian; lists and strings are a 32-bit count and that many items; a bool
+// is one byte, 0 or 1; names of fields are not written. A struct brings
 //
 //   template <class Archive> void serialize(Archive& ar, Stored& s) { ar(cereal::make_nvp(...)); }
 //
-// The reader grows a list element by element, so that a false count ends with the bytes and not
-// with the memory. It throws nothing: after the first error everything reads as zero, and lists
-// stop.
+// The reader grows a list element by element, so that a false count runs out of bytes before it
+// takes memory. It throws nothing: after the first error everything reads as zero, and lists stop.
 
 #include <bit>
 #include <cereal/cereal.hpp>
@@ -49,7 +48,7 @@ class ArchiveReader : public cereal::InputArchive<ArchiveReader, cereal::AllowEm
   void Fail(const std::string& what) {
     if (ok()) status_ = Damaged(file_, offset_ + static_cast<int64_t>(at_), field_, what);
   }
-  // False, and nothing read, when there is no more.
+  // Returns false and reads nothing if there are no more bytes.
   bool Take(void* to, size_t n) {
     if (!ok() || n > bytes_.size() - at_) {
       Fail(absl::StrCat("expected ", n, " bytes, got ", bytes_.size() - at_,
@@ -137,8 +136,9 @@ std::string EncodeStruct(const T& value) {
   return std::move(writer.out);
 }
 
-// `file` and `offset`, where `bytes` stand in it, are for messages; `value` has what its serialize
-// asks before it reads. Errors: DataLoss for bytes that no EncodeStruct<T> makes.
+// `file` and `offset`, where `bytes` stand in it, are for messages; `value` already has the members
+// that its serialize checks before it reads. Errors: DataLoss for bytes that no EncodeStruct<T>
+// makes.
 template <class T>
 absl::StatusOr<T> DecodeStruct(absl::string_view bytes, const std::string& file, int64_t offset,
                                T value = {}) {

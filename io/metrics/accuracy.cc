@@ -1,4 +1,4 @@
-// The rank of a label's score is how many others come before it; no sorting is needed.
+// The rank of a label's score is the number of scores that come before it, so no sorting is needed.
 #include "firn/io/metrics/accuracy.h"
 
 #include <cmath>

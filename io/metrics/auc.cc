@@ -77,7 +77,7 @@ void Auc::RequireNumber(double score) {
 }
 
 void Auc::Merge(const Auc& other) {
-  const Auc copy = other;  // which may be this one
+  const Auc copy = other;  // `other` may be this object
   positives_.insert(positives_.end(), copy.positives_.begin(), copy.positives_.end());
   negatives_.insert(negatives_.end(), copy.negatives_.begin(), copy.negatives_.end());
 }

@@ -28,7 +28,7 @@ class Auc {
     for (auto* scores : {&positives_, &negatives_}) {
       v.List(*scores, [](V& each, double& score) {
         each(score);
-        RequireNumber(score);  // another rank may have sent anything
+        RequireNumber(score);  // another rank's scores are not trusted
       });
     }
   }

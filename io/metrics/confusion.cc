@@ -1,5 +1,5 @@
-// Everything is made of three counts for each class: what was rightly predicted as it, what was
-// predicted as it at all, and what is of it.
+// Everything is made of three counts for each class: right predictions of it, all predictions of
+// it, and labels of it.
 #include "firn/io/metrics/confusion.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_METRICS_CONFUSION_H_
 #define FIRN_IO_METRICS_CONFUSION_H_
 
-// What is counted by pairs of true and predicted class: the confusion matrix, and precision,
-// recall, F1 and intersection over union, which are made of it.
+// Metrics from counts of pairs of true and predicted class: the confusion matrix, and precision,
+// recall, F1 and intersection over union, which are computed from it.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ struct ConfusionMatrixOptions {
   std::optional<int64_t> ignore_label = {};  // places with this label do not count
 };
 
-// How often each class was taken for each. Thread-compatible.
+// How often each class was predicted for each true class. Thread-compatible.
 class ConfusionMatrix {
  public:
   // Throws kInvalidArgument unless there is a class, and at most 46340 (a matrix of 16 GiB).
@@ -49,7 +49,7 @@ class ConfusionMatrix {
 };
 
 enum class Average {
-  kMicro,  // of all decisions together, each alike
+  kMicro,  // of all decisions together, with equal weights
   kMacro,  // the mean of the classes' values, over the classes that occur among labels or
            // predictions
 };
@@ -60,8 +60,8 @@ struct PrecisionRecallOptions {
   std::optional<int64_t> ignore_label = {};
 };
 
-// Precision: of what was predicted as a class, the share that is. Recall: of what is of a class,
-// the share that was predicted so. F1: their harmonic mean. 0 / 0 is 0, as scikit-learn has it
+// Precision: the share of a class's predictions that are right. Recall: the share of a class's
+// samples that were predicted as it. F1: their harmonic mean. 0 / 0 is 0, as scikit-learn has it
 // (zero_division=0). The mean F1 is that of the classes' F1, not of the mean precision and recall.
 struct PrecisionRecallF1 {
   double precision = 0, recall = 0, f1 = 0;
@@ -99,8 +99,9 @@ struct MeanIouOptions {
   std::optional<int64_t> ignore_label = {};  // 255 in many segmentation data sets
 };
 
-// Mean intersection over union: of a class, the places where both label and prediction are it by
-// those where either is; the mean over the classes that occur at all. Thread-compatible.
+// Mean intersection over union. For a class: the number of places where label and prediction are
+// both this class, divided by the number where either is; then the mean over the classes that
+// occur. Thread-compatible.
 class MeanIou {
  public:
   // Throws as ConfusionMatrix.

@@ -27,21 +27,23 @@ class EarlyStopping {
   // Throws kInvalidArgument for a patience or min_delta that makes no sense.
   explicit EarlyStopping(const EarlyStoppingOptions& options = {});
 
-  // After each validation. Returns whether to stop, which stays so. A NaN is no improvement.
+  // Call it after each validation. Returns whether to stop; once true, it stays true. A NaN is no
+  // improvement.
   bool Update(inner::Real metric);
   bool should_stop() const { return stopped_; }
   // Whether the last Update was the best so far.
   bool improved() const { return updates_ > 0 && best_update_ == updates_ - 1; }
   // The best metric so far; infinite (of the worst sign) before there was one.
   double best() const { return best_; }
-  // Which update that was, counted from 0; -1 before there was one.
+  // The update that gave the best metric, counted from 0; -1 before there was one.
   int64_t best_update() const { return best_update_; }
   void Reset();
 
   // "best" (f64), "best_update", "updates" (i64) and "stopped" (bool), all 0-d.
   StateDict state_dict() const;
-  // The patience stays this one's: what had stopped goes on with a larger one, unless `stop_on_nan`
-  // may have stopped it. Throws, and changes nothing, unless all is there and makes sense.
+  // The patience of this object stays: a run that had stopped goes on if its patience is larger,
+  // unless `stop_on_nan` may have stopped it. Throws, and changes nothing, unless all entries exist
+  // and make sense.
   void LoadStateDict(const StateDict& state);
 
  private:

@@ -1,5 +1,5 @@
-// The functions say 0 or 1 for each place, on the device of the predictions; what is left is to
-// count. Places that do not count ask for class 0 there, and are passed over here.
+// The functions give 0 or 1 for each place, on the device of the predictions; here these are
+// counted. Ignored places are given class 0 there, and are passed over here.
 #include "firn/io/metrics/error_rates.h"
 
 #include <limits>
@@ -88,7 +88,7 @@ void BinaryError::Update(const Tensor& predictions, const Tensor& targets) {
   RequireNumbers(predictions, "prediction", kBinary);
   RequireNumbers(targets, "target", kBinary);
   const Tensor wrong = firn::BinaryError(predictions, targets.To(predictions.device()));
-  // Counted as integers: in a half type the sum would stop at 2048 or 256.
+  // Counted as integers: a sum in a half type would stop growing at 2048 or 256.
   wrong_ += Sum(Cast(wrong, DType::kI64)).Item<int64_t>();
   count_ += predictions.num_elements();
 }

@@ -44,8 +44,8 @@ class TopNError {
   int64_t wrong_ = 0, count_ = 0;
 };
 
-// The share of numbers of which the prediction is at least 0.5 and the target is not, or the other
-// way round. Thread-compatible.
+// The share of numbers for which either the prediction or the target is at least 0.5, but not both.
+// Thread-compatible.
 class BinaryError {
  public:
   // Predictions: probabilities of any shape and a floating type. Targets: of the same shape and any

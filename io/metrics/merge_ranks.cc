@@ -1,5 +1,6 @@
-// Ranks may have different amounts of numbers: all tell how many first, and send as many as the one
-// that has most, in pieces, so that a wrong amount costs what was sent and no more.
+// Ranks may have different amounts of numbers: all first tell how many they have, and then send as
+// many as the rank with most, in pieces, so that a false amount takes no more memory than was
+// really sent.
 #include "firn/io/metrics/merge_ranks.h"
 
 #include <algorithm>

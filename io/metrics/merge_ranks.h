@@ -17,14 +17,14 @@ namespace firn::io {
 
 namespace internal {
 
-// What VisitNumbers shows: the numbers that a metric keeps, in an order.
+// Collects the numbers that a metric shows by VisitNumbers, in order.
 class NumberWriter {
  public:
   template <class T>
   void operator()(const T& x) {
     numbers.push_back(static_cast<double>(x));
   }
-  // So many numbers that nobody else knows.
+  // A list, whose length the other ranks do not know.
   template <class T, class F>
   void List(std::vector<T>& all, F each) {
     (*this)(all.size());
@@ -33,7 +33,7 @@ class NumberWriter {
   std::vector<double> numbers;
 };
 
-// Gives a metric the numbers of another. Throws unless there are as many as it asks for.
+// Gives a metric another one's numbers. Throws unless their count is the one that it asks for.
 class NumberReader {
  public:
   explicit NumberReader(const std::vector<double>& numbers) : numbers_(numbers) {}
@@ -60,11 +60,11 @@ class NumberReader {
   size_t at_ = 0;
 };
 
-// What each rank gives. All ranks call it. Throws the communicator's errors.
+// The numbers of each rank. All ranks call it. Throws the communicator's errors.
 std::vector<std::vector<double>> NumbersOfRanks(const std::vector<double>& own,
                                                 comm::Communicator& ranks);
 
-// Throws: a metric is no RankedMetric.
+// Throws the error for a metric that is no RankedMetric.
 [[noreturn]] void RefuseRanks();
 
 template <class M>
@@ -75,9 +75,9 @@ concept RankedMetric = requires(M m, const M& other, NumberWriter& v) {
 
 }  // namespace internal
 
-// The metric that has seen what those of all ranks have, each of which stays as it is. All ranks
-// call it, with metrics of the same options, and get the same to the bit. For all metrics of this
-// folder, and others that have Merge(other) and, for the numbers that they keep (as f64, which
+// A metric that has seen the samples of all ranks; `metric` itself does not change. All ranks call
+// it, with metrics of the same options, and get the same to the bit. It takes all metrics of this
+// folder, and others that have Merge(other) and show the numbers that they keep (as f64, which
 // holds counts to 2^53):
 //
 //   template <class V>
@@ -86,7 +86,7 @@ concept RankedMetric = requires(M m, const M& other, NumberWriter& v) {
 //     v.List(scores_, [](V& each, double& score) { each(score); });
 //   }
 //
-// Throws firn::Error where those of other ranks are of another kind, and what Merge and the
+// Throws firn::Error if the metrics of other ranks are of another kind, and what Merge and the
 // communicator throw.
 template <internal::RankedMetric M>
 M MergeRanks(const M& own, comm::Communicator& ranks) {

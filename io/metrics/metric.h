@@ -13,7 +13,7 @@
 
 namespace firn::io {
 
-// What has Update(predictions, targets), Value() and Reset(), as all metrics of this folder have.
+// A type with Update(predictions, targets), Value() and Reset(), like all metrics of this folder.
 template <class M>
 concept MetricClass = std::copy_constructible<M> && requires(M m, const Tensor& t) {
   m.Update(t, t);
@@ -21,7 +21,7 @@ concept MetricClass = std::copy_constructible<M> && requires(M m, const Tensor& 
   m.Reset();
 };
 
-// Asked of Metric itself, they would depend on themselves: that is seen first.
+// Metric itself is excluded first, since the conditions would depend on themselves for it.
 namespace internal {
 template <class M, class Metric>
 concept NumberMetric = (!std::same_as<M, Metric>)&&MetricClass<M>&& requires(const M& m) {
@@ -45,8 +45,8 @@ concept MetricOfBatch = (!std::same_as<F, Metric>)&&(
 //   }});
 //
 // A metric sees all samples and is asked once at the end, so that its value does not depend on how
-// they are cut into batches; a function is asked for each batch, which is right for what is a mean
-// over samples and for nothing else. Copies share nothing. Thread-compatible.
+// they are cut into batches; a function is called for each batch, which is right only for values
+// that are means over samples. Copies share nothing. Thread-compatible.
 class Metric {
  public:
   Metric() = default;  // none
@@ -59,7 +59,7 @@ class Metric {
   template <class F>
   requires internal::MetricOfBatch<F, Metric> Metric(F function)  // NOLINT: implicit
   {
-    // None was always written so, too.
+    // `{}` has always meant no metric.
     if constexpr (std::same_as<F, std::function<double(const Tensor&, const Tensor&)>>) {
       if (function == nullptr) return;
     }
@@ -72,16 +72,16 @@ class Metric {
     return *this;
   }
 
-  // Whether there is one.
+  // Whether there is a metric.
   explicit operator bool() const { return kind_ != nullptr; }
-  // Counts a batch of `samples` samples. Throws what the metric throws.
-  // Requires: there is one, as for all below.
+  // Counts a batch of `samples` samples. Throws what the metric throws. This and all functions
+  // below require that there is a metric.
   void Update(const Tensor& predictions, const Tensor& targets, double samples) {
     kind_->Update(predictions, targets, samples);
   }
   double Value() const { return kind_->Value(); }
   void Reset() { kind_->Reset(); }
-  // Like the function MergeRanks. Throws kInvalidArgument for a metric that it is not for.
+  // Like the function MergeRanks. Throws kInvalidArgument for a metric that it does not take.
   Metric MergeRanks(comm::Communicator& ranks) const {
     Metric all;
     all.kind_ = kind_->MergeRanks(ranks);

@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_METRICS_REGRESSION_H_
 #define FIRN_IO_METRICS_REGRESSION_H_
 
-// How far predicted numbers are from true ones, over all samples that came, however they were cut
-// into batches. Sums are f64.
+// The distances of predicted numbers from true ones, over all samples, regardless of their batches.
+// Sums are f64.
 
 #include <cstdint>
 #include <vector>
@@ -12,8 +12,8 @@
 namespace firn::io {
 
 // The coefficient of determination, 1 - (sum of squared errors) / (sum of squared distances of the
-// targets from their mean): 1 is perfect, 0 what the mean would do. For samples with several
-// numbers it is the mean over these. Where the targets are all the same it is 1 for perfect
+// targets from their mean): 1 is perfect, and always predicting the mean gives 0. For samples with
+// several numbers it is the mean over these. Where the targets are all the same it is 1 for perfect
 // predictions and else 0 (scikit-learn's r2_score, whose defaults these are). Thread-compatible.
 class R2 {
  public:

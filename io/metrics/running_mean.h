@@ -9,7 +9,7 @@ namespace firn::io {
 // Sums are f64. Thread-compatible.
 class RunningMean {
  public:
-  // One number that counts as `weight` numbers: a batch's mean loss as its number of samples.
+  // One number that counts as `weight` numbers; for a batch's mean loss, the number of its samples.
   // Throws kInvalidArgument unless the weight is finite and >= 0.
   void Update(double value, double weight = 1);
   // All elements of a tensor of any shape, type and device, equally. A loss is Update(loss).

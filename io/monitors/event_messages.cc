@@ -1,6 +1,6 @@
-// Fields that are not known are left out, as protocol buffers have it. Values without a tag and
-// nodes without a name are dropped, so that what is allocated stays in proportion to the file: else
-// two bytes would do for each.
+// Unknown fields are left out, as in protocol buffers. Values without a tag and nodes without a
+// name are dropped, so that memory stays in proportion to the file: otherwise two bytes would be
+// enough for each.
 #include "firn/io/monitors/event_messages.h"
 
 #include <string>
@@ -124,7 +124,7 @@ absl::Status ReadImage(std::string_view message, EventImage* out) {
   });
 }
 
-// TensorFlow's TensorProto, of which scalars and text are read.
+// TensorFlow's TensorProto, of which only scalars and text are read.
 struct WireTensor {
   std::string text;
   float number = 0;
@@ -139,7 +139,7 @@ float FloatOf(std::string_view bytes) {
 
 absl::Status ReadTensor(std::string_view message, WireTensor* out) {
   return ForEachField(message, "tensor", [&](const WireField& field) -> absl::Status {
-    // A number stands in tensor_content, or in float_val, packed or not.
+    // A number is in tensor_content, or in float_val, packed or not.
     const bool packed = field.type == WireType::kBytes && field.bytes.size() == sizeof(float);
     if ((field.number == 4 || field.number == 5) && packed) {
       out->number = FloatOf(field.bytes);
@@ -178,7 +178,7 @@ std::string WithoutSuffix(std::string tag) {
   return tag;
 }
 
-// Summary.Value. Its fields come in any order, so what it is of is read at the end.
+// Summary.Value. Its fields come in any order, so its contents are interpreted at the end.
 struct WireValue {
   std::string tag, plugin;
   float scalar = 0;

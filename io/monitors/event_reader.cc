@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<std::string>> EventFilesOf(const std::string& path) {
   return files;
 }
 
-// Takes the points out that a session from `step` on does again.
+// Removes the points that a session beginning at `step` writes again.
 void Purge(int64_t step, std::vector<Series>* series) {
   for (Series& one : *series) {
     size_t kept = 0;

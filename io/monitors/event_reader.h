@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_MONITORS_EVENT_READER_H_
 #define FIRN_IO_MONITORS_EVENT_READER_H_
 
-// What stands in TensorBoard's event files, Firn's own and others'.
+// The contents of TensorBoard's event files, Firn's own and others'.
 
 #include <cstdint>
 #include <string>
@@ -45,9 +45,8 @@ struct TaggedImage {
 struct Event {
   double wall_time = 0;  // seconds since 1970
   int64_t step = 0;
-  std::string file_version;  // of the first one
-  bool starts_session =
-      false;  // what earlier files hold of this step and later ones is to be left out
+  std::string file_version;     // of the first one
+  bool starts_session = false;  // this step and later ones of earlier files are to be left out
   std::vector<EventScalar> scalars;
   std::vector<TaggedHistogram> histograms;
   std::vector<TaggedImage> images;
@@ -68,8 +67,8 @@ struct EventFile {
 EventFile LoadEvents(const std::string& path, const LoadLimits& limits = {});
 
 // The scalars of a file or of all event files of a folder, a series for each tag in the order of
-// their first appearance; points go by step, those that a later session does again are left out.
-// Throws as LoadEvents, and NotFound for a folder without event files.
+// their first appearance; points are sorted by step, and points that a later session writes again
+// are left out. Throws as LoadEvents, and NotFound for a folder without event files.
 std::vector<Series> LoadEventSeries(const std::string& path, const LoadLimits& limits = {});
 
 }  // namespace firn::io

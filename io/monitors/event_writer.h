@@ -19,8 +19,8 @@ namespace firn::io {
 
 struct EventWriterOptions {
   std::string suffix = {};  // of the file's name
-  // For a run that goes on: the first step that it adds. TensorBoard then leaves out what earlier
-  // files of the folder hold of it and of later steps.
+  // For a run that goes on: the first step that it adds. TensorBoard then leaves out this step and
+  // later ones of earlier files in the folder.
   std::optional<int64_t> purge_step = {};
   std::function<double()> clock = {};  // seconds since 1970; for tests
 };
@@ -28,7 +28,7 @@ struct EventWriterOptions {
 // A node of a graph as TensorBoard draws it.
 struct EventGraphNode {
   std::string name;                      // slashes make groups: "encoder/conv1"
-  std::string op = {};                   // what it does: "conv2d"
+  std::string op = {};                   // its operation: "conv2d"
   std::vector<std::string> inputs = {};  // names of nodes
   std::vector<std::vector<int64_t>> output_shapes = {};
   std::string device = {};
@@ -55,11 +55,11 @@ class EventWriter {
   void AddScalar(const std::string& tag, const Tensor& value, int64_t step) {
     AddScalar(tag, value.Item<double>(), step);
   }
-  // How the elements of a tensor are distributed: their counts in 30 equal parts of the range from
-  // the least to the largest. NaN and infinite elements are left out.
+  // The distribution of a tensor's elements: their counts in 30 equal parts of the range from the
+  // least to the largest. NaN and infinite elements are left out.
   void AddHistogram(const std::string& tag, const Tensor& values, int64_t step);
-  // An image [H, W] or [C, H, W] of 1 (grey) or 3 (RGB) channels: u8, or a floating type from 0 to
-  // 1, beyond which numbers are clamped. It is kept as a PNG.
+  // An image [H, W] or [C, H, W] of 1 (grey) or 3 (RGB) channels: u8, or a floating type, clamped
+  // to 0 to 1. It is kept as a PNG.
   void AddImage(const std::string& tag, const Tensor& image, int64_t step);
   // Text in UTF-8, which TensorBoard reads as Markdown.
   void AddText(const std::string& tag, const std::string& text, int64_t step);

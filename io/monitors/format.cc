@@ -1,5 +1,5 @@
-// What a training writes of itself. Such files are not read whole, so that none of these has a
-// function that does.
+// Files that a training writes about itself. They are not read as a whole, so these formats have no
+// function for that.
 #include "absl/strings/match.h"
 #include "firn/io/formats/formats.h"
 

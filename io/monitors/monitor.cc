@@ -37,7 +37,8 @@ T ValueOr(absl::StatusOr<T> value) {
 // What series and timers have in common: the file, and when a line is due.
 class Lines {
  public:
-  // Calls kept(fields) for each line, up to the first one that goes: whether it is one.
+  // Calls kept(fields) for each line, up to the first one for which it returns false; that line and
+  // all behind it are removed.
   template <class Kept>
   Lines(const std::string& name, const std::string& path, int64_t interval, std::ostream* verbose,
         std::optional<int64_t> resume_at, size_t fields, Kept kept)
@@ -49,7 +50,7 @@ class Lines {
     absl::Status foreign;
     int64_t number = 0;
     if (resume_at.has_value()) {
-      // What is no line of a monitor is kept, so that another program's file stays whole.
+      // Lines that are not a monitor's are kept, so that another program's file stays whole.
       keep = [&](std::string_view line) {
         ++number;
         while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);

@@ -35,9 +35,9 @@ class Monitor {
 
 struct MonitorSeriesOptions {
   int64_t interval = 1;             // indices from one line to the next, >= 1
-  std::ostream* verbose = nullptr;  // where each line is also said, "iter=9 {loss}=0.693147"
+  std::ostream* verbose = nullptr;  // also gets each line, as "iter=9 {loss}=0.693147"
   // For a run that goes on: the first index that it adds. Lines before it stay; those from it on,
-  // and a partial last line, are removed. None: the file begins anew, as NNabla's.
+  // and a partial last line, are removed. Unset: the file begins anew, as NNabla's.
   std::optional<int64_t> resume_at = {};
 };
 
@@ -57,8 +57,9 @@ class MonitorSeries {
   // A NaN or infinite number is written as such. Throws kResourceExhausted for a full disk,
   // kNotFound when the file was removed; the numbers are then kept for the next line.
   void Add(int64_t index, double value);
-  // The only element of a tensor, which is read here: waits for its device. Called between lines
-  // that are due as well, so add numbers that are there already, or only every `interval` steps.
+  // The only element of a tensor, which is read here, so the call waits for the tensor's device.
+  // That is so for every call, not only when a line is due: add numbers that are computed already,
+  // or only every `interval` steps.
   void Add(int64_t index, const Tensor& value) { Add(index, value.Item<double>()); }
   const std::string& path() const;
 

@@ -16,9 +16,9 @@ namespace firn::io {
 struct MonitorImageOptions {
   int64_t interval = 1000;          // >= 1
   int64_t num_images = 16;          // of a batch, >= 1
-  std::ostream* verbose = nullptr;  // where each writing is also said
-  // Makes numbers from 0 to 1 of f32 [n, channels, height, width]. None: the least element of all
-  // becomes 0, the largest 1 (finite ones only; where all are alike, 0).
+  std::ostream* verbose = nullptr;  // also gets a line for each writing
+  // Makes numbers from 0 to 1 of f32 [n, channels, height, width]. Empty: the least element of all
+  // becomes 0, the largest 1 (finite ones only; if all are equal, 0).
   std::function<Tensor(const Tensor&)> normalize = {};
 };
 
@@ -31,9 +31,9 @@ class MonitorImage {
   MonitorImage(const std::string& name, const Monitor& monitor,
                const MonitorImageOptions& options = {});
   // Images [N, ..., channels, height, width] of any type and device. Writes when index is 0 or
-  // (index + 1) is a multiple of the interval. For more than three channels the first three stay;
-  // two get a third of ones. Files are replaced whole or not at all. Throws kInvalidArgument for
-  // other shapes, else what the system says, naming the path.
+  // (index + 1) is a multiple of the interval. Of more than three channels the first three stay;
+  // two channels get a third one of ones. Files are replaced whole or not at all. Throws
+  // kInvalidArgument for other shapes, else what the system says, naming the path.
   void Add(int64_t index, const Tensor& images);
 
  private:

@@ -1,8 +1,8 @@
 // The picture is a frame with ticks, below it the curves; a curve is as many lines as it has
-// unbroken runs of points. How it looks follows from its name (series_names.h), so that
-// training and validation of one thing are seen to belong together. Points that fall into one
-// pixel's column are thinned out to the first, the least, the largest and the last, which draw the
-// same picture: where x does not go back, a million points are no more than a few thousand.
+// unbroken runs of points. Its name decides its look (series_names.h), so that training and
+// validation of one quantity look alike. Points that fall into one pixel's column are thinned out
+// to the first, the least, the largest and the last, which draw the same picture: if x never
+// decreases, a million points become at most a few thousand.
 #include "firn/io/monitors/plot.h"
 
 #include <algorithm>
@@ -66,8 +66,8 @@ absl::Status Check(const std::vector<Series>& series, const PlotOptions& o) {
 
 constexpr double kLetter = 7.5;  // pixels of one in the legend
 
-// A name of at most some 5 or more letters: without its middle, since runs may differ at either
-// end.
+// A name cut to at most so many letters, 5 or more. The middle is left out, since runs may differ
+// at either end.
 std::string Shortened(const std::string& name, size_t most) {
   if (name.size() <= most) return name;
   const auto goes_on = [&](size_t at) { return (name[at] & 0xc0) == 0x80; };  // a character
@@ -158,7 +158,7 @@ class Thinner {
   int64_t inside_ = 0;  // points after the first one of a column
 };
 
-// Whether a line is so short that nobody would see it, as one point is, or several in one place.
+// Whether a line is too short to be seen, such as one point, or several in one place.
 bool IsSpeck(const std::vector<Point>& line) {
   constexpr double kSeen = 3;  // pixels
   return std::all_of(line.begin(), line.end(), [&](const Point& p) {
@@ -202,7 +202,7 @@ Color PaleColorOf(const LineStyle& style) {
           kPaleRoles[style.color % std::size(kColors)]};
 }
 
-// Beside the plot, where it hides nothing.
+// The legend stands beside the plot, where it hides no curve.
 void DrawLegend(const Frame& f, double width, const std::vector<Series>& series,
                 const Styles& styles, Canvas* canvas) {
   constexpr double kRow = 17;
@@ -211,7 +211,7 @@ void DrawLegend(const Frame& f, double width, const std::vector<Series>& series,
   const auto rows = static_cast<size_t>((f.bottom - f.top) / kRow);
   for (size_t i = 0; i < series.size(); ++i) {
     const double y = f.top + kRow * (static_cast<double>(i) + 0.5);
-    if (i + 1 >= rows && i + 1 < series.size()) {  // the last row says what has none
+    if (i + 1 >= rows && i + 1 < series.size()) {  // the last row counts the series without one
       const std::string more = absl::StrCat("and ", series.size() - i, " more");
       canvas->Text({left + kKey + 6, y}, more, Align::kLeft, false);
       break;
@@ -222,7 +222,7 @@ void DrawLegend(const Frame& f, double width, const std::vector<Series>& series,
   }
 }
 
-// Strips from top to bottom, each telling the first point of each series that lies in it.
+// Strips from top to bottom; the text of each names the first point of every series in it.
 void DrawHints(const Frame& f, const std::vector<Series>& series, Canvas* canvas) {
   constexpr double kStrip = 6;  // pixels
   constexpr size_t kMostNames = 12, kMostLetters = 60;

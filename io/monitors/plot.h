@@ -21,7 +21,7 @@ struct PlotOptions {
   // by the sum of the weights, as TensorBoard does. The raw curve stays in the background.
   double smoothing = 0;
   bool legend = true;  // names of the series
-  // SVG: a program that shows it tells the numbers where somebody points.
+  // SVG only: a viewer shows the numbers at the pointer.
   bool hints = false;
 };
 

@@ -22,7 +22,7 @@ using internal::ReadJson;
 using internal::Shown;
 using internal::SplitRecord;
 
-// A number that is written as a whole one is one, where it fits.
+// A number that is written as a whole one becomes an integer if it fits.
 RecordValue NumberOf(std::string_view text, double number) {
   const std::optional<int64_t> integer = ParseInteger(text);
   return integer.has_value() ? RecordValue(*integer) : RecordValue(number);
@@ -57,7 +57,7 @@ class FieldEvents final : public internal::JsonEvents {
   absl::Status BeginArray() override { return Nested("an array"); }
   absl::Status EndArray() override { return absl::OkStatus(); }
   absl::Status String(std::string text) override {
-    // Names of what JSON's numbers cannot be.
+    // Names of numbers that JSON lacks.
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (text == "NaN") return Add(std::numeric_limits<double>::quiet_NaN());
     if (text == "Infinity") return Add(kInfinity);

@@ -15,8 +15,8 @@ namespace firn::io {
 // The shortest text that reads back as the same number, or `nan` and `infinity` (with a sign).
 std::string NumberText(double value, std::string_view nan, std::string_view infinity);
 
-// What a CSV field without its quotes means: "true" and "false", a number, nothing, or text, which
-// is what all is that stood in quotes.
+// The meaning of a CSV field without its quotes: "true" and "false", a number, nothing, or text. A
+// field that stood in quotes is always text.
 RecordValue ParseCsvValue(std::string_view text, bool quoted);
 
 // One record with its line feed, RFC 4180. DataLoss says what was expected and what came;
@@ -24,7 +24,7 @@ RecordValue ParseCsvValue(std::string_view text, bool quoted);
 absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record,
                                                         size_t most = SIZE_MAX);
 
-// Whether the first record of a table names its columns: one with a number in it does not.
+// Whether the first record of a table names its columns: false if a number is in it.
 bool IsCsvHeading(const std::vector<RecordValue>& first);
 
 // One JSON object whose values are neither arrays nor objects (RFC 8259). Errors as above.

@@ -11,7 +11,7 @@
 
 namespace firn::io {
 
-// Calls `take` with each whole record of a text file from *offset on, which then stands behind the
+// Calls `take` with each whole record of a text file from *offset on, and moves *offset behind the
 // last one that was taken. `split` gives the length of the first whole record of a text, 0 when
 // there is none. A piece of the file is in memory at a time, however long the file; a partial last
 // record is left. Errors: those of `take`, with file and offset before them; ResourceExhausted for

@@ -17,12 +17,11 @@ struct Records {
   std::vector<std::vector<RecordValue>> rows;
 };
 
-// Reads what CsvWriter and JsonLinesWriter write, which of them the path's ending says (.csv,
-// .jsonl). The columns of a .csv whose first record has a number in it, and so is no heading, are
-// named "0", "1", ... A partial last record is left out. Throws firn::Error: DataLoss names file
-// and record, what was expected and what came; InvalidArgument for another ending;
-// ResourceExhausted beyond the limits (of a table with a value for each column and record);
-// NotFound and the like for the path.
+// Reads a file of CsvWriter or JsonLinesWriter, by the path's ending (.csv, .jsonl). The columns of
+// a .csv whose first record has a number in it, and so is no heading, are named "0", "1", ... A
+// partial last record is left out. Throws firn::Error: DataLoss names file and record, what was
+// expected and what came; InvalidArgument for another ending; ResourceExhausted beyond the limits
+// (of a table with a value for each column and record); NotFound and the like for the path.
 Records LoadRecords(const std::string& path, const LoadLimits& limits = {});
 
 // A series for each column that holds numbers, the first one being the x of all; rows without a

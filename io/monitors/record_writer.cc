@@ -25,7 +25,7 @@ using inner::internal::JsonString;
 using internal::AppendFile;
 using internal::OpenRecords;
 
-// Text that reads as something else in a CSV file needs quotes, "" for one that is empty.
+// Text that would be read as another kind of value in a CSV file needs quotes; an empty text is "".
 std::string CsvText(const std::string& text) {
   std::string field = CsvField(text);
   const bool same = ParseCsvValue(internal::Trim(text), false) == RecordValue(text);
@@ -166,7 +166,7 @@ JsonLinesWriter::JsonLinesWriter(const std::string& path, const RecordWriterOpti
   std::function<bool(std::string_view)> keep;
   absl::Status foreign;
   if (options.resume_at.has_value()) {
-    // What is no record is kept, so that another program's file stays whole.
+    // Lines that are no records are kept, so that another program's file stays whole.
     keep = [&](std::string_view line) {
       const absl::StatusOr<Fields> fields = ParseJsonRecord(line);
       if (fields.ok() && !fields->empty()) {

@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_MONITORS_RECORD_WRITER_H_
 #define FIRN_IO_MONITORS_RECORD_WRITER_H_
 
-// What a run has to say of each step, for other programs: CSV and JSON lines.
+// Records of a run's steps for other programs, as CSV and JSON lines.
 //
 //   io::CsvWriter csv("run.csv", {"step", "loss", "note"});
 //   csv.Write({step, loss, "warm-up"});
@@ -48,7 +48,7 @@ class RecordValue {
   RecordValue(const char* text) : RecordValue(std::string(text)) {}              // NOLINT
 
   Kind kind() const { return kind_; }
-  // A truth value is 0 or 1; what is no number is NaN.
+  // A truth value is 0 or 1; a cell that is no number is NaN.
   double number() const;
   int64_t integer() const { return integer_; }  // of kBool and kInteger, else 0
   const std::string& text() const { return text_; }
@@ -66,7 +66,7 @@ class RecordValue {
 
 struct RecordWriterOptions {
   // For a run that goes on: the first index that it writes, the index being the first value of a
-  // record. Records before it stay; those from it on, and a partial last one, are removed. None:
+  // record. Records before it stay; those from it on, and a partial last one, are removed. Unset:
   // the file begins anew.
   std::optional<int64_t> resume_at = {};
 };

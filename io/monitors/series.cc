@@ -1,4 +1,4 @@
-// Lines of numbers with blanks between them; only whole lines are looked at.
+// Lines of numbers with blanks between them; a partial last line is ignored.
 #include "firn/io/monitors/series.h"
 
 #include <algorithm>

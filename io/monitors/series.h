@@ -23,7 +23,7 @@ struct Series {
 // beyond the limits; NotFound and the like for the path.
 Series LoadSeries(const std::string& path, const LoadLimits& limits = {});
 
-// What a monitor's <name>.timer.txt says of time, x being the index.
+// The times in a monitor's <name>.timer.txt, x being the index.
 enum class TimerColumn {
   kTotal,    // seconds since the monitor was made
   kElapsed,  // seconds from one line to the next
@@ -34,8 +34,8 @@ enum class TimerColumn {
 Series LoadTimer(const std::string& path, TimerColumn column = TimerColumn::kTotal,
                  const LoadLimits& limits = {});
 
-// Gives series that have one name, each read from the path in its place, names that differ: the
-// folders in which their paths differ, as few as will do, stand before them ("first/loss",
+// Gives different names to series with equal names; `paths` are the files that they were read from.
+// The folders in which the paths differ, as few as needed, are put before the names ("first/loss",
 // "second/loss"), and a number behind the second and later ones of one folder ("loss (2)").
 void TellApart(const std::vector<std::string>& paths, std::vector<Series>* series);
 

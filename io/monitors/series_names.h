@@ -8,19 +8,19 @@
 
 namespace firn::io {
 
-// Which part of the data a series is of, as its name has it.
+// The part of the data that a series belongs to, by its name.
 enum class DataPart { kNone, kTraining, kValidation, kTest };
 
 struct NameParts {
-  // The words of the name without the one that tells the part, in small letters and with a blank
-  // between them: what series of one chart have in common.
+  // The words of the name without the one for the part, in small letters and with a blank between
+  // them. Series with equal words belong together in a chart.
   std::string base;
   DataPart part = DataPart::kNone;
 };
 
 // "validation loss", "val_loss", "valLoss", "loss/val" and "Loss-Validation" are {"loss",
-// kValidation}, "a/train/loss" is {"a loss", kTraining}. A name of which nothing would be left has
-// no part.
+// kValidation}, "a/train/loss" is {"a loss", kTraining}. A name that consists of the word for a
+// part alone has no part.
 NameParts PartsOf(std::string_view name);
 
 // How the line of a series looks.
@@ -29,12 +29,12 @@ struct LineStyle {
   size_t dashes = 0;  // a place in draw::kDashes
 };
 
-// Styles that tell series apart: those whose names differ in the part alone have one colour and
-// other dashes, all others have colours of their own, of which there are `colors`.
+// Styles that tell series apart. Series whose names differ only in the part share a colour and
+// differ in dashes; all others have colours of their own, of which there are `colors`.
 std::vector<LineStyle> StylesOf(const std::vector<std::string>& names, size_t colors);
 
-// Which of a table's columns is the x of the others: the first one, but "step" beside "epoch",
-// since series and events count steps, too.
+// The column of a table that is the x of the others: the first one; but "step" if the first is
+// "epoch", since series and events count steps, too.
 size_t XColumnOf(const std::vector<std::string>& columns);
 // Whether a column of this name counts epochs.
 bool CountsEpochs(std::string_view column);

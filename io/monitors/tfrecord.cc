@@ -1,5 +1,5 @@
-// See Note [TFRecord files]. The length is believed once its checksum is right and it fits the
-// file: nothing is allocated before.
+// See Note [TFRecord files]. The length is used only after its checksum is right and it fits the
+// file, so a false length allocates nothing.
 #include "firn/io/monitors/tfrecord.h"
 
 #include "absl/strings/str_cat.h"

@@ -27,9 +27,9 @@ class RecordReader {
       : file_(file), offset_(offset) {}
   // The next record's data, or nothing at the end and before a partial last record. DataLoss names
   // file, offset and field where a checksum is wrong; ResourceExhausted for data of more than
-  // `limit` bytes, which says by which option more are allowed, unless there is none.
+  // `limit` bytes; the message names the option that allows more, if there is one.
   absl::StatusOr<std::optional<std::string>> Next(int64_t limit, const char* option = "");
-  // Where the records end that Next has given.
+  // The end of the last record that Next has given.
   int64_t offset() const { return offset_; }
 
  private:

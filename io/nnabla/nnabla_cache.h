@@ -19,8 +19,8 @@
 namespace firn::io {
 
 enum class NnablaCacheFormat {
-  kNpy,   // of a row only its own bytes are read
-  kHdf5,  // a file is read whole and kept while others are not asked for
+  kNpy,   // each row is read by itself
+  kHdf5,  // a file is read whole and kept until another is needed
 };
 
 struct OpenNnablaCacheOptions {
@@ -35,18 +35,18 @@ struct OpenNnablaCacheOptions {
 // variables. Thread-safe.
 class NnablaCache : public Dataset {
  public:
-  // How many rows each file has, in their order: what ShuffleBlocks takes to go through them as
-  // NNabla shuffles a cache.
+  // How many rows each file has, in the files' order: ShuffleBlocks takes it to shuffle as NNabla
+  // shuffles a cache.
   virtual const std::vector<int64_t>& file_rows() const = 0;
 };
 
 // Opens a folder with cache_index.csv (lines of a file's name and its number of rows). With
 // cache_info.csv (a variable's name a line) the files are .npy: an array of rows for each variable,
 // one behind the other; without it .h5: a dataset of rows for each variable.
-// The folder may come from anywhere: names of files are names in it and nothing else, numbers of
-// rows are checked against the files. Throws firn::Error: NotFound and the like for a path,
-// DataLoss for what is in a file, naming it; ResourceExhausted beyond the limits. Rows throw the
-// same when they are asked for. HDF5 files are looked into only then, but for the first.
+// The folder may come from anywhere: names of files cannot lead out of it, and numbers of rows are
+// checked against the files. Throws firn::Error: NotFound and the like for a path, DataLoss for
+// wrong contents of a file, naming it; ResourceExhausted beyond the limits. Reading a row throws
+// the same. HDF5 files other than the first are opened only then.
 std::shared_ptr<const NnablaCache> OpenNnablaCache(const std::string& folder,
                                                    const OpenNnablaCacheOptions& options = {});
 
@@ -67,12 +67,12 @@ struct WriteNnablaCacheOptions {
 // cache_info.csv (.npy only), order.csv (lines of a row's number here and in `rows`) and, if given,
 // original.csv. Rows keep their types, but for bf16, which .npy does not have. In one variable all
 // rows in a file must have one shape and type.
-// The index comes last, so that a folder whose writing ended early is no cache. What such a writing
-// left is removed first, as is the cache that is to be replaced, which `rows` must not be read
-// from: the files of these names, and no others. Throws firn::Error: FailedPrecondition where a
-// cache is there and is not to be replaced, or files of these names belong to none; InvalidArgument
-// where `original` would be removed or the name of a variable is no line of UTF-8; and what the
-// rows throw: a cache that was to be replaced is then gone.
+// The index comes last, so that a folder whose writing ended early is no cache. Remains of such a
+// writing are removed first, and so is the cache that is to be replaced, from which `rows` must
+// therefore not read. Only files of these names are removed. Throws firn::Error: FailedPrecondition
+// where a cache is there and is not to be replaced, or files of these names belong to none;
+// InvalidArgument where `original` would be removed or the name of a variable is no line of UTF-8;
+// and what the rows throw. A cache that was to be replaced is then lost.
 void WriteNnablaCache(const std::string& folder, const DatasetPtr& rows,
                       const WriteNnablaCacheOptions& options = {});
 

@@ -1,6 +1,6 @@
 // For .npy files all headers are read when the cache is opened: where each array begins, and of
 // what it consists, stays in memory (some 100 bytes an array), so that a row is one read of its
-// bytes. HDF5 files are read whole by the one reader that there is, and the last ones are kept.
+// bytes. HDF5 files are read whole, by Firn's only HDF5 reader, and the last ones are kept.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -48,7 +48,7 @@ class Rest final : public RandomAccess {
 
 Shape WithoutFirst(const Shape& shape) { return Shape(shape.span().subspan(1)); }
 
-// What both formats have in common.
+// The base of the readers of both formats.
 class CacheBase : public NnablaCache {
  public:
   int64_t size() const override { return index_.size(); }
@@ -75,7 +75,7 @@ class CacheBase : public NnablaCache {
   // Row `row` of a file.
   virtual absl::StatusOr<std::vector<Tensor>> Read(size_t file, int64_t row) const = 0;
 
-  // Takes, of those that there are, the ones that are asked for.
+  // Chooses the variables that are asked for.
   absl::Status Choose(const std::string& where, const std::vector<std::string>& all) {
     variables_ = options_.variables.empty() ? all : options_.variables;
     FIRN_ASSIGN_OR_RETURN(
@@ -139,7 +139,7 @@ class NpyCache final : public CacheBase {
 
   absl::Status AddFile(const std::string& path, int64_t rows) {
     FIRN_ASSIGN_OR_RETURN(const auto file, RandomAccess::Open(path));
-    // Rows without elements take no bytes: there could be any number of them.
+    // Rows without elements take no bytes, so a file could claim any number of them.
     FIRN_RETURN_IF(rows > file->size(), DataLoss(path, ": expected ", rows, " rows, got a file of ",
                                                  file->size(), " bytes"));
     const size_t first = arrays_.size();
@@ -209,7 +209,7 @@ class Hdf5Cache final : public CacheBase {
   Hdf5Cache(NnablaCacheIndex index, const OpenNnablaCacheOptions& options)
       : CacheBase(std::move(index), options) {}
 
-  // A row has one element at least, which the file's bytes stand for.
+  // Each row has at least one element, so the file's bytes bound their number.
   absl::Status CheckSize(size_t file) const {
     FIRN_ASSIGN_OR_RETURN(const auto source, RandomAccess::Open(index_.files[file]));
     const int64_t rows = index_.rows[file];

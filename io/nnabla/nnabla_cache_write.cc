@@ -56,7 +56,7 @@ class Writer {
     for (const std::string& name : variables_) {
       FIRN_RETURN_IF(name.empty() || !inner::internal::IsOneLine(name),
                      InvalidArgument("the name of a variable is empty, has lines or is no UTF-8"));
-      // They would become groups, and NNabla looks for datasets.
+      // Such names would become groups, but NNabla looks for datasets.
       FIRN_RETURN_IF(hdf5 && name.find_first_of("./%") != std::string::npos,
                      InvalidArgument("variable ", name,
                                      ": expected a name without . / and % for .h5; .npy takes it"));
@@ -97,8 +97,8 @@ class Writer {
                            options_.format == NnablaCacheFormat::kNpy ? ".npy" : ".h5");
   }
 
-  // Removes the cache that is to be replaced, its index first, or what the writing of one left that
-  // ended early. In a folder that has neither, order.csv and the like are somebody's own.
+  // Removes the cache that is to be replaced, its index first, or the remains of a writing that
+  // ended early. In a folder that has neither, order.csv and the like belong to the user and stay.
   absl::Status MakeRoom() const {
     std::error_code error;
     fs::create_directories(folder_, error);
@@ -201,7 +201,7 @@ class Writer {
     return out.Commit();
   }
 
-  // Not by the system's copy, which leaves half a file where the disk is full.
+  // The system's copy is not used, since it leaves half a file on a full disk.
   absl::Status CopyOriginal() const {
     FIRN_ASSIGN_OR_RETURN(const auto original, RandomAccess::Open(options_.original));
     FIRN_ASSIGN_OR_RETURN(AtomicFile copy, AtomicFile::Create(Path("original.csv")));

@@ -32,7 +32,7 @@ struct StateName {
   const char* nnabla;
   const char* firn;
   Scale scale = Scale::kSame;
-  bool optional = false;  // there if an option of the solver asks for it
+  bool optional = false;  // present only if an option of the solver asks for it
 };
 
 struct Solver {
@@ -77,7 +77,7 @@ const Solver& FindSolver(const std::string& name) {
   RaiseStatus(InvalidArgument("unknown solver '", name, "' (want one of ", all, ")"), kWho);
 }
 
-// By which our velocity is multiplied to be NNabla's, from the options of all groups.
+// The factor from our velocity to NNabla's, from the options of all groups.
 double RateInVelocity(const StateDict& optimizer) {
   std::set<double> factors;
   for (int64_t g = 0; optimizer.Contains(absl::StrCat("groups.", g, ".lr")); ++g) {

@@ -23,35 +23,36 @@ struct NnablaSolverOptions {
   // The solver's class there: Sgd, SgdW, Momentum, Nesterov, Adam, AdamW, Adamax, AMSGRAD,
   // AdaBound, AMSBound, AdaBelief, Adagrad, Adadelta, RMSprop, RMSpropGraves, Lamb, Lars, Lion.
   std::string solver;
-  // What a parameter's name (the slashes of NNabla's are dots) becomes on the way: from the
-  // file's to the optimizer's in loading, the other way in saving. Empty: it stays.
+  // Maps parameters' names (with dots for NNabla's slashes): from the file's to the optimizer's in
+  // loading, the other way in saving. Empty: names stay.
   std::function<std::string(std::string_view name)> rename = {};
   LoadLimits limits = {};  // in loading
 };
 
 // Writes the states and counts of steps of an optimizer's state dict, as SaveHdf5 writes files.
-// Options are not written: such files have none. States change their names (exp_avg is mean, ...),
-// and a velocity its scale where NNabla's has the learning rate in it and the optimizer's has not;
-// NNabla's Nesterov and RMSpropGraves keep it with the other sign. AdaBelief's s_max is there with
-// amsgrad alone. Throws firn::Error: kInvalidArgument for an
-// unknown solver, for states that it does not have or that are missing, and for a velocity when
-// groups of the optimizer differ in the rate; what SaveHdf5 says.
+// Options are not written, since such files have none. States get NNabla's names (exp_avg is mean,
+// ...). A velocity is scaled if NNabla's contains the learning rate and the optimizer's does not;
+// NNabla's Nesterov and RMSpropGraves keep it with the opposite sign. AdaBelief's s_max exists only
+// with amsgrad. Throws firn::Error: kInvalidArgument for an unknown solver, for states that it does
+// not have or that are missing, and for a velocity when groups of the optimizer differ in the rate;
+// what SaveHdf5 says.
 void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
                       const NnablaSolverOptions& options);
 
-// What SaveNnablaSolver writes, by parameter and state: "conv1.conv.W.mean". Throws the same.
+// The states that SaveNnablaSolver writes, by parameter and state: "conv1.conv.W.mean". Throws the
+// same.
 StateDict NnablaSolverStates(const StateDict& optimizer, const NnablaSolverOptions& options);
 
 // The state dict that goes on from the file: the options ("groups.0.lr", ...) of `optimizer`, the
-// state dict that it has now, and the states of the file. Elements stay as they are: who transposes
-// a parameter of NNabla's for a layer does the same to its states. Throws firn::Error: kDataLoss,
-// naming file and dataset, for a damaged file or one that holds something else than this solver's
-// states; as SaveNnablaSolver; what LoadHdf5 says.
+// state dict that it has now, and the states of the file. Elements stay as they are: a program that
+// transposes a parameter of NNabla's for a layer must do the same to its states. Throws
+// firn::Error: kDataLoss, naming file and dataset, for a damaged file or one without exactly this
+// solver's states; as SaveNnablaSolver; what LoadHdf5 says.
 StateDict LoadNnablaSolver(const std::string& path, const StateDict& optimizer,
                            const NnablaSolverOptions& options);
 
-// The same of what the file has, `states` as NnablaSolverStates gives them; `source` stands for the
-// file in messages.
+// The same from the file's contents, `states` as NnablaSolverStates gives them; `source` stands for
+// the file in messages.
 StateDict FromNnablaSolverStates(const StateDict& states, const std::string& source,
                                  const StateDict& optimizer, const NnablaSolverOptions& options);
 

@@ -1,6 +1,6 @@
 // Loops as ProtoNetwork.expand_loop_control of NNabla's core/graph_def.py unrolls them. A copy's
 // index counts the last loop of its list fastest. All copies are counted before the first is made;
-// then variables come before functions, since an input's name is decided by which names there are.
+// then variables are made before functions, since an input's name depends on which names exist.
 #include "firn/io/nnabla_model/nnabla_expand.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ class Expansion {
 
   bool Exists(const std::string& name) const { return places_.contains(name); }
 
-  // The first of these that there is; the last if there is none.
+  // The first of these names that exists, else the last.
   std::string FirstOf(std::vector<std::string> names) const {
     for (std::string& name : names) {
       if (Exists(name)) return std::move(name);
@@ -220,7 +220,7 @@ class Expansion {
     return absl::OkStatus();
   }
 
-  // Functions whose inputs are there first, of several the one that comes first in the file.
+  // Sorts functions: the next one is the first in the file whose inputs exist already.
   absl::Status Sort() {
     const size_t count = to_.functions.size();
     std::vector<std::vector<size_t>> users(count);

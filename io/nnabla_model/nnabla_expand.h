@@ -7,28 +7,27 @@
 
 namespace firn::io::nnabla {
 
-inline constexpr int64_t kOpenBatch = -1;  // as a batch_size: a -1 in shapes stays
+inline constexpr int64_t kOpenBatch = -1;  // a batch_size: -1 in shapes stays
 
 struct ExpandOptions {
-  int64_t batch_size = 0;          // what -1 in shapes becomes; 0: the network's own; kOpenBatch
+  int64_t batch_size = 0;  // the size in place of -1 in shapes; 0: the network's own; kOpenBatch
   int64_t max_times = 10'000;      // of one loop
   int64_t max_depth = 8;           // loops in each other
   int64_t max_copies = 1'000'000;  // of variables and functions together
   int64_t max_bytes = 256 << 20;   // of their names, shapes and arguments
 };
 
-// The network without loops and with sizes in the place of every -1 in front, if it is not to be
-// left open: each variable and
-// function that stands in a loop is there once for each time, under the name that NNabla's loader
-// gives it ("x_loop[2]"; "w[2]" of a parameter "w{loop}"), RepeatStart, RepeatEnd and Delay are
-// Identity, RecurrentInput is Split, RecurrentOutput is Stack. Functions are in an order in which
-// they can run, otherwise that of the file. A -1 in front of the argument `shape` is the batch,
-// too; where Reshape's has one elsewhere, that is left to Reshape.
+// The network without loops and with a size in place of every -1 in front, unless that is to stay
+// open. Each variable and function of a loop occurs once for each step, under the name that
+// NNabla's loader gives it ("x_loop[2]"; "w[2]" of a parameter "w{loop}"), RepeatStart, RepeatEnd
+// and Delay are Identity, RecurrentInput is Split, RecurrentOutput is Stack. Functions are in an
+// order in which they can run, as near to the file's as possible. A -1 in front of the argument
+// `shape` is the batch, too; a -1 elsewhere in Reshape's is left to Reshape.
 //
-// Throws firn::Error, naming network and function or variable: InvalidArgument for loops that
-// nobody describes, variables that are not there or come from two functions, functions that wait
-// for each other, and where there is a batch and no size; ResourceExhausted beyond the limits,
-// before anything is made.
+// Throws firn::Error, naming network and function or variable: InvalidArgument for loops that are
+// not described, variables that are not there or come from two functions, functions that wait for
+// each other, and where there is a batch and no size; ResourceExhausted beyond the limits, before
+// anything is made.
 Network Expand(const Network& network, const ExpandOptions& options = {});
 
 }  // namespace firn::io::nnabla

@@ -16,14 +16,14 @@ namespace firn::io {
 
 // Reads an .nnp (a ZIP of a text, parameters as HDF5 or in messages, and states of solvers), a
 // .nntxt or .prototxt (the text alone), or a .protobuf (parameters in messages); an .nnp is told by
-// its first bytes, the others by their names. It is read as data: data sets are not looked for, no
-// name in it becomes a path, and nothing is run. `options.want` is asked about parameters.
-// Refused are, beside what NNabla refuses: fields that come twice where there can be one, two texts
-// in an .nnp, arguments that are another function's, parameters, networks and variables of one
-// name, and networks in .protobuf, whose numbers mean something else in each release of NNabla.
-// Throws firn::Error: DataLoss for a damaged file as "<file>: line 3, column 5, network.name:
-// expected ..., got ...", or with an offset in place of the line; Unimplemented for what is not
-// read; ResourceExhausted beyond the limits; NotFound and the like for a path.
+// its first bytes, the others by their names. It is read as data: data sets are not opened, no name
+// in it becomes a path, and nothing is run. `options.want` chooses parameters. Refused are, in
+// addition to what NNabla refuses: single fields that come twice, two texts in an .nnp, arguments
+// that are another function's, parameters, networks and variables of one name, and networks in
+// .protobuf, whose numbers mean something else in each release of NNabla. Throws firn::Error:
+// DataLoss for a damaged file as "<file>: line 3, column 5, network.name: expected ..., got ...",
+// or with an offset in place of the line; Unimplemented for contents that are not read;
+// ResourceExhausted beyond the limits; NotFound and the like for a path.
 nnabla::Model LoadNnabla(const std::string& path, const LoadOptions& options = {});
 
 // Writes an .nnp that NNabla 1.39 loads: network.nntxt, parameter.h5 and, for optimizers with

@@ -1,10 +1,10 @@
 #ifndef FIRN_IO_NNABLA_MODEL_NNABLA_MODEL_H_
 #define FIRN_IO_NNABLA_MODEL_NNABLA_MODEL_H_
 
-// What NNabla's model files say, as data: the messages of its NNablaProtoBuf (nnabla.proto of
-// NNabla 1.39) with the names that they have there. What a file leaves out is 0, false, "" or
-// empty, which is what NNabla makes of it, too, whatever the defaults of its functions are. All are
-// plain values.
+// The contents of NNabla's model files, as data: the messages of its NNablaProtoBuf (nnabla.proto
+// of NNabla 1.39) with the names that they have there. Fields that a file leaves out are 0, false,
+// "" or empty, as NNabla reads them too, whatever the defaults of its functions are. All are plain
+// values.
 
 #include <cstdint>
 #include <optional>
@@ -104,7 +104,7 @@ struct StateParameter {
   std::vector<float> data;  // row-major
 };
 
-// What a solver keeps of one parameter, where the file has it in a message.
+// A solver's state for one parameter, if the file has it in a message.
 struct SolverState {
   std::string parameter;
   uint32_t t = 0;
@@ -219,8 +219,8 @@ struct Model {
   StateDict parameters;
 };
 
-// What a parameter's entry in `Model::parameters` is called: slashes are dots, as where io::Load
-// reads NNabla's .h5 ("conv1/conv/W" is "conv1.conv.W").
+// The name of a parameter's entry in `Model::parameters`: slashes are dots, as where io::Load reads
+// NNabla's .h5 ("conv1/conv/W" is "conv1.conv.W").
 std::string ParameterName(const std::string& variable);
 
 }  // namespace firn::io::nnabla

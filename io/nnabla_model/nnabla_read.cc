@@ -1,5 +1,5 @@
-// The text first, since what stands beside it belongs to what it says. Members of the ZIP are told
-// by the ends of their names, as NNabla tells them, and others are not looked at.
+// The text is read first, since the other members belong to its contents. Members of the ZIP are
+// told by the ends of their names, as NNabla tells them, and others are not looked at.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -270,7 +270,7 @@ absl::StatusOr<nnabla::Model> Read(const RandomAccess& file, const LoadOptions& 
     FIRN_RETURN_IF_ERROR(ReadArchive(file, options.limits, &reading));
     return std::move(reading.model());
   }
-  // The names of files tell in any letters; those within an archive as NNabla writes them.
+  // Names of files count in any letters; names within an archive only as NNabla writes them.
   const std::string& name = file.name();
   const std::string end = absl::AsciiStrToLower(name);
   FIRN_RETURN_IF(end.ends_with(".nnp"), ExpectSignature(file, "PK", "an .nnp file"));

@@ -29,7 +29,7 @@ namespace {
 using firn::inner::internal::JsonString;
 using internal::NnablaMessage;
 
-// A new folder for files on their way, which goes with all in it.
+// A new temporary folder, which is removed with its files.
 class Scratch {
  public:
   Scratch() {
@@ -76,7 +76,7 @@ absl::Status CheckNames(const nnabla::Model& model) {
   return absl::OkStatus();
 }
 
-// What a file of NNabla's solver.save_states holds.
+// The contents of a file of NNabla's solver.save_states.
 absl::StatusOr<std::string> StatesOf(const nnabla::Solver& solver, Scratch* scratch) {
   StateDict state;
   std::vector<std::string> groups;

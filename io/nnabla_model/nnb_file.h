@@ -18,12 +18,12 @@ struct SaveNnbOptions {
 };
 
 // Writes the network of an executor with its parameters as a file of version 2 and API level 45,
-// all of it in f32, what NNabla 1.39's converter writes of it. Variables share buffers where their
-// lives do not overlap. Binary weights are written as the model has them, from the last time that
-// NNabla computed them. Replaces the file as a whole. Throws firn::Error: Unimplemented with all
-// functions that the C runtime does not have, generators, and affine and binary functions whose
-// weights are computed; InvalidArgument for loops that are not unrolled (nnabla::Expand), for what
-// the network names and does not have, and more than 4 GB; NotFound for the executor; those of the
+// all of it in f32, as NNabla 1.39's converter does. Variables share buffers where their lives do
+// not overlap. Binary weights are written as the model has them, from the last time that NNabla
+// computed them. Replaces the file as a whole. Throws firn::Error: Unimplemented with all functions
+// that the C runtime does not have, generators, and affine and binary functions whose weights are
+// computed; InvalidArgument for loops that are not unrolled (nnabla::Expand), for names that the
+// network uses but does not have, and for more than 4 GB; NotFound for the executor; those of the
 // system for the path.
 void SaveNnb(const std::string& path, const nnabla::Model& model,
              const SaveNnbOptions& options = {});

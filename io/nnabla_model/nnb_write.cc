@@ -1,12 +1,12 @@
 // Format (nnabla-c-runtime's nnablart/network.h; little-endian, blocks at multiples of 4):
 //
-//   14 words: version, API level; of buffers, variables, functions, inputs and outputs how many
-//   there are and the number of the block that lists them; how many blocks, and their bytes
-//   where each block begins, a word each, behind these
+//   14 words: version, API level; for buffers, variables, functions, inputs and outputs each how
+//   many there are and the number of the block that lists them; how many blocks, and their bytes
+//   the offset of each block, a word each, counted from behind these words
 //   the blocks
 //
-// Whatever names a list names its block. A variable is its number, its shape's rank and list, its
-// type and where its numbers are: the number of a block, or -1 less the number of a buffer. A
+// A list is named by the number of its block. A variable is its number, its shape's rank and list,
+// its type and where its numbers are: the number of a block, or -1 less the number of a buffer. A
 // function is its number, which kind of implementation, lists of inputs and outputs, and its
 // arguments as C lays them out: bools a byte, words behind these at multiples of 4.
 #include <algorithm>
@@ -151,7 +151,8 @@ absl::Status Writer::FindVariables() {
   return absl::OkStatus();
 }
 
-// Weights of which files hold something else must be parameters that all functions take alike.
+// Weights that the file stores in another form must be parameters that all functions take in the
+// same form.
 absl::Status Writer::FindWeights() {
   for (const nnabla::Function& function : network_->functions) {
     for (size_t i = 0; i < function.input.size(); ++i) {
@@ -194,7 +195,7 @@ absl::Status Writer::FindLives() {
       }
     }
   }
-  // Who runs the network fills all inputs, also those that nothing takes.
+  // A program that runs the network fills all inputs, even those that no function takes.
   FIRN_RETURN_IF(network_->functions.empty(),
                  Unimplemented("expected functions, got a network of variables alone"));
   for (const size_t at : inputs) {

@@ -32,7 +32,7 @@ void SaveParameters(const std::string& path, const StateDict& state) {
   SaveNnabla(path, model);
 }
 
-// Executors are what a file is to be used by; files without one have networks alone.
+// Executors tell how a file is to be used; files without executors have networks only.
 Network NetworkOf(const std::string& path, const ReadNetworkOptions& options) {
   static_assert(kAnyBatch == nnabla::kOpenBatch);
   const NnablaImport model =
@@ -55,7 +55,7 @@ bool IsModel(const FileHead& head) {
   return first == "nnp_version.txt" || first.ends_with(".nntxt") || first.ends_with(".prototxt");
 }
 
-// Nothing in these files keeps what a graph's numbers mean.
+// These files cannot keep the meaning of a graph's numbers.
 void WarnOfInfo(const GraphInfo& info, std::vector<std::string>* warnings) {
   const std::vector<std::string> fields = GraphInfoFields(info);
   if (fields.empty()) return;
@@ -102,7 +102,7 @@ FIRN_FILE_FORMAT(nnabla_parameters) {
           .widened = {DType::kF16, DType::kBF16}};
 }
 
-// The suffix is told, too: //io/formats:foreign says what to do with such a file.
+// //io/formats:foreign also recognises this suffix, and says what to do with such a file.
 FIRN_FILE_FORMAT(nnb) {
   return {
       .name = "NNB", .holds = FileHolds::kGraph, .graph_suffixes = {".nnb"}, .write_graph = Write};

@@ -26,11 +26,11 @@ struct NnablaImportOptions {
   // The batch of all networks; 0: what each says; nnabla::kOpenBatch: any, found in each call,
   // where the file has -1 in front of shapes.
   int64_t batch_size = 0;
-  nnabla::ExpandOptions expand = {};  // limits of loops; its batch_size is not looked at
+  nnabla::ExpandOptions expand = {};  // limits of loops; its batch_size is ignored
 };
 
-// A network, or what an executor has of one. Inputs and outputs have the names of NNabla's
-// variables, as network.inputs() and network.outputs() tell.
+// A network, or the part of one that an executor uses. Inputs and outputs have the names of
+// NNabla's variables, as network.inputs() and network.outputs() tell.
 struct NnablaPart {
   std::string name;
   std::string network_name;
@@ -41,13 +41,13 @@ struct NnablaImport {
   // Inputs are the buffers that functions take and none makes, outputs those that functions make
   // and none takes, in the file's order.
   std::vector<NnablaPart> networks;
-  // Inputs and outputs are the executor's data and output variables; what its generators fill is
-  // drawn in each call.
+  // Inputs and outputs are the executor's data and output variables; variables of its generators
+  // are drawn in each call.
   std::vector<NnablaPart> executors;
   // The parameters of all, by nnabla::ParameterName; requires_grad is need_grad. Networks share
   // these tensors.
   StateDict state;
-  // What a reader may want to know: parameters that no network has, and the like.
+  // Notes for a reader, such as parameters that no network has.
   std::vector<std::string> report;
 };
 

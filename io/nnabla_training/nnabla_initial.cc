@@ -26,7 +26,7 @@ using firn::inner::internal::JsonString;
 using internal::NumpyRandom;
 using nnabla::Variable;
 
-// How many a weight takes and gives, and the positions of its kernel.
+// The numbers of inputs and outputs of a weight, and of its kernel's positions.
 struct Fans {
   double in = 0, out = 0, kernel = 1;
 };
@@ -117,7 +117,7 @@ Tensor Drawn(const Draw& draw, const Shape& shape, NumpyRandom* random) {
   return FromVector(std::move(values), shape);
 }
 
-// Which function makes a variable; those that none takes.
+// Which function makes each variable, and the variables that no function takes.
 struct Ends {
   explicit Ends(const nnabla::Network& network) {
     for (size_t i = 0; i < network.functions.size(); ++i) {
@@ -169,7 +169,8 @@ class Initial {
     absl::flat_hash_map<std::string, const Variable*> variables;
     for (const Variable& variable : network.variables) variables.emplace(variable.name, &variable);
     const Ends ends(network);
-    // Inputs are drawn before parameters; data takes their place, but the generator has gone on.
+    // NNabla draws inputs before parameters. Data replaces the inputs, but the generator has moved
+    // on.
     for (const Variable& variable : network.variables) {
       const bool is_input = variable.type != "Parameter" && ends.taken.contains(variable.name) &&
                             !ends.maker.contains(variable.name);
@@ -223,7 +224,7 @@ class Initial {
                                    "initializer: expected one, or a parameter of this name in a "
                                    "file of parameters, got neither"));
     Tensor value;
-    // What is given does not change what others are.
+    // Given parameters do not change the draws of the others.
     if (draws) {
       FIRN_ASSIGN_OR_RETURN(value, Make(variable));
     }

@@ -9,11 +9,10 @@
 
 namespace firn::io {
 
-// What NNabla begins a training with: the parameters of all networks of the file, by
+// The parameters with which NNabla begins a training: those of all networks of the file, by
 // nnabla::ParameterName, as their initializers draw them from numpy.random.RandomState(0), in the
-// order in which NNabla 1.39 comes upon them. The parameters that the file has are not looked at,
-// but `given` stands in the place of what is drawn under its names; others in it are left out.
-// All are f32.
+// order in which NNabla 1.39 comes upon them. The file's own parameters are ignored, but entries of
+// `given` replace the drawn parameters of their names; its other entries are left out. All are f32.
 //
 // Throws firn::Error naming file, network and variable: what nnabla::Expand throws; InvalidArgument
 // for parameters with neither an initializer nor an entry in `given`, for initializers that NNabla

@@ -1,5 +1,5 @@
-// Which parameters are moved is found out before networks are made, since networks ask whether
-// their parameters want gradients.
+// The trained parameters are found before networks are made, since networks ask whether their
+// parameters require gradients.
 #include "firn/io/nnabla_training/nnabla_training.h"
 
 #include <algorithm>
@@ -167,7 +167,7 @@ class Training {
     }
   }
 
-  // What optimizers and monitors have in common; `wanted` has the outputs.
+  // The part that optimizers and monitors share; `wanted` has the outputs.
   template <class Message>
   absl::Status Feed(const Message& message, const std::string& at, internal::NnablaWanted wanted,
                     NnablaFed* fed) {

@@ -1,14 +1,16 @@
 #ifndef FIRN_IO_NNABLA_TRAINING_NNABLA_TRAINING_H_
 #define FIRN_IO_NNABLA_TRAINING_NNABLA_TRAINING_H_
 
-// What NNabla's model files say of training: which losses of which data are made small by what.
+// Training as NNabla's model files describe it: losses, their data, and the solvers that minimise
+// them.
 //
 //   nnabla::Model model = io::LoadNnabla("lenet.nnp");
 //   model.parameters = io::InitialNnablaParameters(model, "lenet.nnp");
 //   io::NnablaTraining training = io::ImportNnablaTraining(model, "lenet.nnp");
 //   TensorList losses = training.optimizers[0].network.Call({images, labels});
 //
-// The data, the solvers and the loop are the program's: `firn nnp train` is one (tools/firn/nnp).
+// The program brings the data, the solvers and the loop; `firn nnp train` is such a program
+// (tools/firn/nnp).
 
 #include <cstdint>
 #include <string>
@@ -21,7 +23,7 @@
 
 namespace firn::io {
 
-// A network with what its inputs are filled with.
+// A network, and the data for its inputs.
 struct NnablaFed {
   std::string name;
   std::string network_name;
@@ -32,18 +34,18 @@ struct NnablaFed {
   std::vector<std::string> datasets;  // in which the variables are looked for, the last one first
 };
 
-// An optimizer of the file. Outputs of its network are the losses; what is made small is the sum of
-// their means.
+// An optimizer of the file. Outputs of its network are the losses; the sum of their means is
+// minimised.
 struct NnablaOptimizer : NnablaFed {
-  // Names in `state` of those that are moved, sorted: those that the losses need and whose
-  // learning_rate_multiplier is above 0, which is all that NNabla makes of that number.
+  // Names in `state` of the trained parameters, sorted: those that the losses need and whose
+  // learning_rate_multiplier is above 0. NNabla uses that number for nothing else.
   std::vector<std::string> parameters;
   nnabla::Solver solver;
-  int64_t update_interval = 1;           // iterations that one step sums gradients of
+  int64_t update_interval = 1;           // iterations whose gradients one step sums
   int64_t start_iter = 0, end_iter = 0;  // the first and the last, from 1; 0: no limit
 };
 
-// A monitor of the file. Outputs of its network are what the sum of the means is an error of.
+// A monitor of the file. The error is the sum of the means of its network's outputs.
 struct NnablaEvaluation : NnablaFed {};
 
 struct NnablaTraining {
@@ -55,8 +57,8 @@ struct NnablaTraining {
   StateDict state;
 };
 
-// For the model's parameters; networks are made as ImportNnabla makes them. Networks that neither
-// optimizers nor monitors have are not looked at.
+// For the model's parameters; networks are made as ImportNnabla makes them. Networks that no
+// optimizer or monitor uses are ignored.
 //
 // Throws firn::Error, naming file, optimizer or monitor, and field: what ImportNnabla throws;
 // InvalidArgument for a file without training_config or optimizers, and for numbers below 0 or

@@ -6,7 +6,7 @@
 
 namespace firn::io {
 
-// Its one array is called "array"; what is written may have any name.
+// When read, its one array is called "array"; when written, it may have any name.
 FIRN_FILE_FORMAT(npy) {
   return {.name = "NPY",
           .suffixes = {".npy"},

@@ -1,5 +1,5 @@
-// Elements after the header, in the order of C or, reversed, of Fortran: that is read as an array
-// of the reversed sizes and transposed.
+// Elements follow the header, in the order of C or of Fortran. The latter is read as an array of
+// the reversed sizes and then transposed.
 #include "firn/io/npy/npy.h"
 
 #include <cstring>
@@ -108,8 +108,8 @@ std::unique_ptr<RandomAccess> Memory(std::string_view bytes, const std::string& 
       name, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
 }
 
-// What is not deflated is read to where it will be used. Bytes that are no array may be a damaged
-// one, which the checksum tells; that is looked at first.
+// A member that is not deflated is read directly to where it is used. Bytes that are no array may
+// be a damaged one; the checksum tells, so it is verified first.
 absl::StatusOr<Tensor> ReadMember(const internal::ZipReader& zip, const internal::ZipMember& member,
                                   const std::string& label, const NpyOptions& options) {
   if (!member.deflated) {

@@ -1,5 +1,5 @@
-// For an ONNX file the initializers are tensors, in the order of the file. Messages have no first
-// bytes that tell: the name does.
+// For an ONNX file the initializers are tensors, in the order of the file. Messages have no
+// signature, so the name tells the format.
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,7 +66,7 @@ FIRN_FILE_FORMAT(onnx) {
               },
           .read_network =
               [](const std::string& path, const ReadNetworkOptions& options) {
-                // Sizes that the file leaves open come with the inputs.
+                // Sizes that the file leaves open are those of the inputs.
                 return ImportOnnx(path, {.limits = options.limits}).network;
               },
           .read_info =

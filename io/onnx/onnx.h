@@ -24,21 +24,23 @@
 namespace firn::io {
 
 struct OnnxImportOptions {
-  // max_metadata_bytes is for all of a file but the elements of its tensors, which
-  // max_total_bytes is for, wherever they lie.
+  // max_metadata_bytes bounds everything in a file but the elements of its tensors; max_total_bytes
+  // bounds these, wherever they lie.
   LoadLimits limits = {};
-  // Sizes of dimensions that the file only names: {{"batch", 8}}. Inputs must then have them.
+  // Sizes for dimensions that the file only names: {{"batch", 8}}. Inputs must then have these
+  // sizes.
   std::vector<std::pair<std::string, int64_t>> dims = {};
   // Nodes that a call may run, once functions and loops are written out.
   int64_t max_nodes = 1'000'000;
 };
 
-// What is in a file beside what it computes.
+// Facts about a file beside its computation.
 struct OnnxReport {
   std::string producer;  // "pytorch 2.15.0"
   int64_t ir_version = 0;
   std::vector<std::pair<std::string, int64_t>> opsets;  // by their domains; "" is ONNX's own
-  // And how many nodes each has, by name; of products of bytes those that sum bytes.
+  // The number of nodes of each operator, by name; products of bytes count as the nodes that sum
+  // bytes.
   std::vector<std::pair<std::string, int64_t>> operators;
   std::vector<std::pair<std::string, std::string>> metadata;
 };
@@ -55,19 +57,19 @@ struct OnnxImport {
 
 // Reads a network: opsets 1 to 28 of ONNX's own operators (docs/onnx.md lists them), functions of
 // the file's own, elements in other files of its folder. Float initializers become parameters,
-// unless they only say what is computed, as the scales of Resize; other initializers and Constant
-// nodes are constants. `If` runs the branch that its condition chooses, `Loop` and `Scan` are
-// written out; in a graph, loops must be as long as constants and shapes say, and an `If` whose
-// condition is computed runs both branches and chooses from the results. Products of what
-// DequantizeLinear makes of bytes that were quantized, and of bytes in the file, are sums of bytes
-// in i32, as those of nn::quantized are; their scales are then one parameter, "scale_of_sums".
-// Other scales in the file are parameters under their own names: those of DequantizeLinear get
-// gradients, those of QuantizeLinear, which makes integers, none.
+// unless they only decide what is computed, such as the scales of Resize; other initializers and
+// Constant nodes are constants. `If` runs the branch that its condition chooses, `Loop` and `Scan`
+// are written out; in a graph, loops must be as long as constants and shapes say, and an `If` whose
+// condition is computed runs both branches and chooses from the results. Products of results of
+// DequantizeLinear, one from quantized bytes and one from bytes in the file, become sums of bytes
+// in i32, as in nn::quantized; their scales are then one parameter, "scale_of_sums". Other scales
+// in the file are parameters under their own names: those of DequantizeLinear get gradients, those
+// of QuantizeLinear, which makes integers, none.
 //
 // Throws firn::Error: DataLoss, naming the file, the place and the field, what was expected and
-// what was found, for a damaged file or one that is no model; Unimplemented for what Firn does not
-// have, all of it at once, before anything is computed; ResourceExhausted beyond the limits;
-// NotFound and the like for the path. What depends on shapes is refused at the first call.
+// what was found, for a damaged file or one that is no model; Unimplemented, listing everything
+// that Firn does not support, before anything is computed; ResourceExhausted beyond the limits;
+// NotFound and the like for the path. Errors that depend on shapes come at the first call.
 OnnxImport ImportOnnx(const std::string& path, const OnnxImportOptions& options = {});
 
 }  // namespace firn::io

@@ -6,8 +6,7 @@
 //   StaticGraph graph = Freeze([&](const Tensor& x) { return net(x); }, images);
 //   io::ExportOnnx("net.onnx", graph, {.dynamic_batch = true, .names = net.state_dict()});
 //
-// docs/onnx.md says what becomes of each operation. io/onnx/onnx_status.h has the same with
-// a status.
+// docs/onnx.md tells the form of each operation. io/onnx/onnx_status.h has the same with a status.
 
 #include <cstdint>
 #include <string>
@@ -19,32 +18,32 @@
 namespace firn::io {
 
 struct OnnxExportOptions {
-  // The opset of the file's operators, 13 to 28. Newer ones keep together what older ones have to
-  // write as several nodes (Gelu from 20 on, GroupNormalization from 21, Attention and
-  // RMSNormalization from 23); not all runtimes know the newest.
+  // The opset of the file's operators, 13 to 28. Newer opsets have one node where older ones need
+  // several (Gelu from 20 on, GroupNormalization from 21, Attention and RMSNormalization from 23);
+  // not all runtimes know the newest.
   int opset = 18;
   // Whether dimension 0 of all inputs may be another in each run: "N" in the file. Sizes equal to
   // it that stand in the attributes of operations are then taken for the batch too, so capture with
   // a batch size that no other dimension has.
   bool dynamic_batch = false;
-  // Names for states: a module's state_dict(). Those that are not named here are called "state.0"
+  // Names for states: a module's state_dict(). States that are not named here are called "state.0"
   // and so on.
   StateDict names = {};
   // Names of inputs and outputs, in their order; those that have none are called "input.0",
   // "output.0".
   std::vector<std::string> inputs = {}, outputs = {};
   // Whether elements of 1 KiB and more stand in a file beside it, "net.onnx.data", each at a
-  // multiple of 64 bytes: of models with more than 2 GiB they have to.
+  // multiple of 64 bytes: models with more than 2 GiB need this.
   bool external_data = false;
   // Kept in the file.
   OrderedMap<std::string> metadata = {};
 };
 
-// What was written.
+// A report on the written file.
 struct OnnxExportReport {
   int64_t nodes = 0;
   std::vector<std::string> inputs, outputs;  // the file's names
-  // What the file does not do as the captured run did: numbers that a runtime draws by itself,
+  // Points in which the file differs from the captured run: numbers that a runtime draws by itself,
   // gradients and changed states, which are outputs.
   std::vector<std::string> warnings;
 };
@@ -57,9 +56,9 @@ struct OnnxExportReport {
 // Quantize (autograd/graph/quantize.h) and nn::quantized have them, are Conv, Gemm and MatMul
 // between DequantizeLinear and QuantizeLinear, and come back from ImportOnnx with the same bits.
 //
-// Throws firn::Error: Unimplemented with all operations that ONNX cannot say, their modules and
-// why; InvalidArgument for an opset, and for names that come twice; FailedPrecondition for states
-// that were replaced since; those of the system for the path.
+// Throws firn::Error: Unimplemented with all operations that ONNX cannot express, their modules and
+// the reasons; InvalidArgument for an opset, and for names that come twice; FailedPrecondition for
+// states that were replaced since; those of the system for the path.
 OnnxExportReport ExportOnnx(const std::string& path, const inner::Graph& graph,
                             const OnnxExportOptions& options = {});
 OnnxExportReport ExportOnnx(const std::string& path, const StaticGraph& graph,

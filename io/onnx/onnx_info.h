@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_ONNX_ONNX_INFO_H_
 #define FIRN_IO_ONNX_ONNX_INFO_H_
 
-// What an ONNX file says of itself, before anything of it is made or run.
+// A summary of an ONNX file, without importing or running it.
 
 #include <cstdint>
 #include <map>

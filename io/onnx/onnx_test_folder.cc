@@ -1,4 +1,5 @@
-// What a test expects is compared element by element, as f64, or as i64 where types are integral.
+// Results are compared with the expected ones element by element, as f64, or as i64 where types are
+// integral.
 #include "firn/io/onnx/onnx_test_folder.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ std::vector<std::string> Numbered(const files::path& folder, const char* word, c
   }
 }
 
-// Those inputs that a data set has files for: all, but for initializers that only have defaults.
+// The inputs for which a data set has files: all but initializers, which only have defaults.
 std::vector<const OnnxValueInfo*> Wanted(const OnnxModel& model) {
   absl::flat_hash_set<std::string> stored;
   for (const auto& tensor : model.graph.initializers) stored.insert(tensor.name);
@@ -78,7 +79,7 @@ std::string Apart(const Tensor& got, const Tensor& expected, double rtol, double
   return absl::StrFormat("%d of %d elements differ, by %.4g at most", count, x.size(), most);
 }
 
-// What is wrong with a result, or "". `chance`: its numbers are not looked at.
+// The error in a result, or "". `chance`: its numbers are not compared.
 std::string Difference(const Tensor& got, const Tensor& expected, bool chance,
                        const OnnxTestOptions& o) {
   if (got.shape() != expected.shape() || got.dtype() != expected.dtype()) {
@@ -93,14 +94,14 @@ std::string Difference(const Tensor& got, const Tensor& expected, bool chance,
                                  : Apart<int64_t>(got, expected, rtol, o.atol);
 }
 
-// Whether a node's result is drawn: a Dropout's may be, from 12 on by its third input.
+// Whether a node's result is random. A Dropout's may be; from opset 12 on its third input decides.
 bool Draws(const internal::OnnxNode& node) {
   const std::string& type = node.op_type;
   return type == "Bernoulli" || type == "Multinomial" || type.starts_with("Random") ||
          (type == "Dropout" && node.inputs.size() > 2);
 }
 
-// What is wrong with the results of one data set, or "".
+// The errors in the results of one data set, or "".
 absl::StatusOr<std::string> RunDataSet(const OnnxModel& model, const std::string& folder,
                                        bool chance, const OnnxTestOptions& o) {
   const std::vector<const OnnxValueInfo*> wanted = Wanted(model);

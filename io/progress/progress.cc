@@ -81,7 +81,7 @@ void ProgressMeter::Restart(int64_t done) {
 void ProgressMeter::Step() {
   ++done_;
   if (options_.quiet || total_ <= 0) return;
-  if (!terminal_ && !EndsAPart()) return;  // without a look at the clock
+  if (!terminal_ && !EndsAPart()) return;  // skips steps without reading the clock
   const double now = Now(options_);
   if (terminal_ && done_ != total_ && now - printed_at_ < options_.interval) return;
   Print(now);

@@ -21,17 +21,17 @@ struct ProgressOptions {
   std::ostream* out = internal::StandardError();  // outlives the bar
   // Whether `out` is a terminal; unset: found out for std::cerr and std::cout, no for others.
   std::optional<bool> terminal = {};
-  // How many lines a loop writes elsewhere than on a terminal, as evenly spaced as steps allow, the
-  // last at its end. 10 says each tenth of the way, 0 nothing.
+  // The number of lines that a loop writes if `out` is no terminal, as evenly spaced as steps
+  // allow, the last one at its end: 10 means one for each tenth of the way, 0 none.
   int64_t log_lines = 1;
   int width = 30;                      // of the bar, in characters
   double interval = 0.1;               // seconds between two drawings on a terminal
   std::function<double()> clock = {};  // seconds; the steady clock when unset
 };
 
-// Says how far a loop of known length is. On a terminal one line that is drawn anew:
+// Shows the progress of a loop of known length. On a terminal it redraws one line:
 //   epoch 1 [===========>        ] 550/938  58.6%  81.2 it/s  ETA 0:04  loss 0.3512
-// elsewhere (a file, a pipe) a plain line once it has ended, or more of them (`log_lines`):
+// elsewhere (a file, a pipe) it writes a plain line at the end, or several (`log_lines`):
 //   epoch 1 938/938  100.0%  81.2 it/s  in 0:12  loss 0.2871
 // A loop of no known length (`total` 0 or less) shows nothing. Thread-compatible.
 class ProgressMeter {
@@ -45,7 +45,7 @@ class ProgressMeter {
 
   // One more step is done.
   void Step();
-  // Begins again, with `done` steps done by an earlier loop, which rate and time leave out.
+  // Begins again. `done` steps were done by an earlier loop and do not count for rate and time.
   void Restart(int64_t done = 0);
   // Text shown at the end of the line from now on: "loss 0.3512".
   void Note(std::string text) { note_ = std::move(text); }
@@ -63,7 +63,7 @@ class ProgressMeter {
   int64_t first_ = 0;  // steps that were done at start_
   int64_t done_ = 0;
   double printed_at_ = 0;
-  size_t printed_width_ = 0;  // of the line on the terminal; 0 when there is none
+  size_t printed_width_ = 0;  // of the line on the terminal; 0 if nothing is there
   std::string note_;
 };
 
@@ -118,8 +118,8 @@ class ProgressRange {
 };
 
 // `for (auto [images, labels] : ProgressBar(train))` goes through `range` (a DataLoader, a
-// container: anything with begin, end and size) and shows how far it is; a loader that goes on
-// inside an epoch is as far in it from the start. The range outlives the result, which serves one
+// container: anything with begin, end and size) and shows the progress. For a loader that goes on
+// inside an epoch, the bar starts at that place. The range outlives the result, which serves one
 // loop after the other.
 template <class Range>
 ProgressRange<Range> ProgressBar(Range& range, ProgressOptions options = {}) {

@@ -1,4 +1,5 @@
-// Told by the length of the header, which leaves the highest bytes empty, and the header's brace.
+// The format is told by the length of the header, whose highest bytes are zero, and by the header's
+// brace.
 #include "firn/io/formats/formats.h"
 #include "firn/io/safetensors/safetensors.h"
 

@@ -16,15 +16,15 @@
 
 namespace firn::io {
 
-// How a file is read. A plain value.
+// Options for reading a file. A plain value.
 struct SafetensorsOptions {
-  // Which entries are read, and what the file may ask for. With entries that are not wanted nothing
-  // is looked at but where they stand.
+  // Which entries are read, and the limits. Of entries that are not wanted only the places are
+  // read.
   LoadOptions load = {};
-  // The file is mapped into memory and read where a tensor is used; what is written to a tensor
-  // stays in this process. A file must then not become shorter while tensors of it are in use: the
-  // system ends a program that reads what is gone. What replaces files as a whole (SaveSafetensors
-  // does, and most tools) harms nothing. Without it the elements are read at once.
+  // Maps the file into memory, so that elements are read when a tensor is used; writes to a tensor
+  // stay in this process. The file must then not become shorter while its tensors are in use: the
+  // system ends a program that reads behind its end. Replacing the file as a whole is safe
+  // (SaveSafetensors and most tools do that). Without this option the elements are read at once.
   bool map = true;
   // Elements of types that Firn does not have become a wider one that holds all their values: I16
   // and U16 i32, U32 and U64 i64, and the 8-bit floats (F8_E4M3, F8_E5M2, F8_E8M0 and the two
@@ -34,16 +34,15 @@ struct SafetensorsOptions {
 
 // The tensors of a .safetensors file on the host, in the order of its header; or those of several,
 // if `path` ends in ".json": an index (model.safetensors.index.json), whose files lie in its
-// folder. Accepted is what the reference library 0.8 reads, but for names that are empty, too long
-// or come twice, more dimensions than 8, and bools other than 0 and 1. Throws firn::Error: DataLoss
-// for a damaged file, Unimplemented for types that Firn does not have (`widen`), as "<file>:
-// header, entry
-// "<name>": expected ..., got ..."; ResourceExhausted beyond the limits, which are checked, as is
-// the file's size, before memory is taken; NotFound and the like for a path.
+// folder. It accepts the files that the reference library 0.8 reads, except names that are empty,
+// too long or come twice, more than 8 dimensions, and bools other than 0 and 1. Throws firn::Error:
+// DataLoss for a damaged file, Unimplemented for types that Firn does not have (`widen`), as
+// "<file>: header, entry "<name>": expected ..., got ..."; ResourceExhausted beyond the limits,
+// which are checked, as is the file's size, before memory is taken; NotFound and the like for a
+// path.
 StateDict LoadSafetensors(const std::string& path, const SafetensorsOptions& options = {});
 
-// What a file says of itself: the words of "__metadata__" by their names. Errors as of
-// LoadSafetensors.
+// The texts of a file's "__metadata__" by their names. Errors as of LoadSafetensors.
 OrderedMap<std::string> LoadSafetensorsMetadata(const std::string& path,
                                                 const LoadLimits& limits = {});
 

@@ -1,5 +1,5 @@
-// Header first, all of it checked, then the tensors that are wanted: where the file is mapped those
-// that are aligned lie in it, the others are copied.
+// Header first, all of it checked, then the tensors that are wanted: if the file is mapped, aligned
+// tensors use its memory and others are copied.
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -47,14 +47,14 @@ absl::StatusOr<Shape> ShapeOf(const RandomAccess& file, const SafetensorsEntry& 
   return shape;
 }
 
-// Whether all elements that a file may have are values as they stand: other bools than 0 and 1 and
-// unsigned integers beyond i64 are none.
+// Whether every bit pattern is a valid element; false for types with invalid ones, such as bools
+// other than 0 and 1 and unsigned integers beyond i64.
 bool IsPlain(const StoredType& type) {
   const bool may_be_beyond = type.dtype == DType::kI64 && !type.is_signed;
   return type.bytes == SizeOf(type.dtype) && type.dtype != DType::kBool && !may_be_beyond;
 }
 
-// Elements are little-endian, as is every processor that Firn is for.
+// Elements are little-endian, like all processors that Firn supports.
 absl::StatusOr<Tensor> ReadTensor(const RandomAccess& file, const SafetensorsEntry& entry,
                                   const std::shared_ptr<char>& map, bool widen) {
   FIRN_ASSIGN_OR_RETURN(const StoredType type, TypeOf(file, entry, widen));
@@ -79,7 +79,7 @@ absl::StatusOr<Tensor> ReadTensor(const RandomAccess& file, const SafetensorsEnt
   return tensor;
 }
 
-// What the tensors read so far leave of the limits.
+// The rest of the limits after the tensors read so far.
 absl::Status Take(const RandomAccess& file, const SafetensorsEntry& entry, bool widen,
                   const LoadLimits& limits, int64_t* left) {
   FIRN_ASSIGN_OR_RETURN(const StoredType type, TypeOf(file, entry, widen));

@@ -26,7 +26,7 @@ absl::StatusOr<std::string> Quoted(std::string_view text, const char* what) {
   return JsonString(text);
 }
 
-// Where dtypes stand in a file: the reference's order, the widest first.
+// The order of dtypes in a file: the reference's, the widest first.
 int Rank(DType dtype) {
   constexpr DType kOrder[] = {DType::kI64, DType::kF64, DType::kF32, DType::kI32, DType::kBF16,
                               DType::kF16, DType::kI8,  DType::kU8,  DType::kBool};

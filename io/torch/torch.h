@@ -13,10 +13,9 @@
 
 namespace firn::io {
 
-// How a file is read. A plain value.
+// Options for reading a file. A plain value.
 struct TorchOptions {
-  // Which entries are read, and what the file may ask for. With those that are not wanted nothing
-  // is looked at.
+  // Which entries are read, and the limits. Entries that are not wanted are not read.
   LoadOptions load = {};
   // Elements of types that Firn does not have become a wider one that holds all their values: i16
   // and u16 i32, u32 and u64 i64, and the 8-bit floats f32. Otherwise they are an error.
@@ -28,8 +27,8 @@ struct TorchOptions {
 
 // The tensors of a file of torch.save, of PyTorch 1.6 and later (a ZIP) or before, on the host:
 // those of dicts in dicts, lists and tuples by the path to them, as "model.fc.weight" or
-// "optimizer.state.0.exp_avg", in the order of the file. Words are left out, and numbers unless
-// they are asked for. Tensors that share elements do so here, too. The pickle in it is read as
+// "optimizer.state.0.exp_avg", in the order of the file. Texts are left out, and so are numbers
+// unless they are asked for. Tensors that share elements do so here, too. The pickle is read as
 // data: no class is looked up and nothing is called, whatever the file says. Throws firn::Error:
 // DataLoss for a damaged file; Unimplemented for sparse and quantized tensors, for those inside
 // objects of other classes (a whole module that was saved; its state dict is what to save), for

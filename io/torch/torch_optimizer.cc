@@ -1,6 +1,6 @@
 // PyTorch has {"state": {0: {"step": ..., "exp_avg": ...}}, "param_groups": [{"lr": ..., "betas":
-// (..., ...), "params": [0, 1]}]}. States have the same names here, parameters theirs in place of
-// numbers. PyTorch counts steps in f32, SGD does not count them.
+// (..., ...), "params": [0, 1]}]}. States have the same names here; parameters have their names in
+// place of numbers. PyTorch counts steps in f32; its SGD does not count them.
 #include "firn/io/torch/torch_optimizer.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ const Option* FindOption(std::string_view name) {
   return found == std::end(kOptions) ? nullptr : found;
 }
 
-// The second of a pair by its first; null for what is no first.
+// The second option of a pair, by the first one's name; null for other options.
 const Option* OtherOf(const Option& option) {
   if (!option.torch.ends_with(".0")) return nullptr;
   const std::string other = std::string(option.torch.substr(0, option.torch.size() - 1)) + "1";
@@ -84,10 +84,11 @@ size_t GroupsOf(const StateDict& state, const char* list, const char* entry) {
   return n;
 }
 
-// Adafactor's: a parameter has some of them in PyTorch, and here others without elements.
+// For Adafactor: a parameter has only some of the states in PyTorch; here the others exist without
+// elements.
 constexpr const char* kFactored[] = {"row_var", "col_var", "variance"};
 
-// What a parameter of that number is called.
+// The name of the parameter with that number.
 std::string ParameterName(const std::string& path, const std::string& number,
                           const TorchOptimizerOptions& options) {
   if (options.parameters.empty()) return number;
@@ -154,13 +155,13 @@ StateDict LoadTorchOptimizer(const std::string& path, const StateDict& optimizer
   for (const auto& [name, value] : file.Part("state")) {
     const auto [number, state] = SplitLast(name);
     const std::string prefix = absl::StrCat("state.", ParameterName(path, number, options), ".");
-    if (state == "mu_product") continue;  // NAdam's follows from the step
+    if (state == "mu_product") continue;  // NAdam's product follows from the step
     if (state == "step") {
       result.Set(prefix + state, Cast(value, DType::kI64));
       continue;
     }
     result.Insert(prefix + state, value);
-    // SGD counts no steps: that there is a velocity tells that one was taken.
+    // SGD counts no steps; a velocity means that at least one was taken.
     if (!result.Contains(prefix + "step")) result.Insert(prefix + "step", Full({}, 1, DType::kI64));
   }
   if (optimizer.Contains("groups.0.beta2_decay")) AddFactored(&result);
@@ -169,7 +170,7 @@ StateDict LoadTorchOptimizer(const std::string& path, const StateDict& optimizer
 
 namespace {
 
-// Refuses what a step here depends on and PyTorch does not know.
+// Refuses options that a step here depends on and that PyTorch does not have.
 void CheckOption(const std::string& name, double value) {
   const std::string option = SplitLast(name).second;
   const bool usual = option == "bias_correction" ? value == 1 : value == 0;
@@ -222,7 +223,7 @@ double MomentumProduct(double beta1, double decay, double steps) {
   return product;
 }
 
-// Whether PyTorch has this state of a parameter: of Adafactor's those that fit its rank.
+// Whether PyTorch has this state for a parameter; for Adafactor the rank decides.
 bool IsKept(const StateDict& states, const std::string& prefix, const std::string& state) {
   const Tensor* rows = states.Find(prefix + "row_var");
   if (rows == nullptr || std::count(std::begin(kFactored), std::end(kFactored), state) == 0) {
@@ -231,8 +232,8 @@ bool IsKept(const StateDict& states, const std::string& prefix, const std::strin
   return (rows->rank() > 1) == (state != "variance");
 }
 
-// The states of the parameters `first` to `last`, which are those of a group, by their numbers.
-// Returns how many entries of `states` are theirs.
+// Writes the states of the parameters `first` to `last`, a group, by their numbers. Returns how
+// many entries of `states` belong to them.
 size_t WriteStates(const StateDict& states, const std::vector<std::string>& parameters,
                    int64_t first, int64_t last, const StateDict& group,
                    internal::TorchPickler* pickler) {

@@ -3,8 +3,8 @@
 
 // State dicts of torch.optim's SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam,
 // Rprop and Adafactor in files of torch.save, from and to state dicts of Firn's optimizers of the
-// same kind. Not of ASGD, which Firn does not have, Muon, which iterates in bf16 there, LBFGS,
-// whose pairs are others, and SparseAdam.
+// same kind. Not supported are ASGD and SparseAdam, which Firn does not have, Muon, which iterates
+// in bf16 in PyTorch, and LBFGS, whose history differs.
 //
 //   // torch.save(optimizer.state_dict(), "adam.pt")
 //   optim::Adam adam(net.parameters());
@@ -21,30 +21,30 @@
 namespace firn::io {
 
 struct TorchOptimizerOptions {
-  // What the optimizer calls its parameters, in the order of PyTorch's, which numbers them through
-  // all groups: the names of module.named_parameters(), or "0", "1", ... of an optimizer that was
-  // given parameters() without names, which in loading is what empty means.
+  // The optimizer's names for its parameters, in PyTorch's order, which numbers them through all
+  // groups: the names of module.named_parameters(), or "0", "1", ... for an optimizer of
+  // parameters() without names. Empty, in loading: the latter.
   std::vector<std::string> parameters = {};
-  // How many of them each group has, in saving; empty: one group has all.
+  // In saving: how many parameters each group has; empty: one group has all.
   std::vector<int64_t> groups = {};
-  // In loading: where in the file the state dict is, "optimizer" of {"optimizer": ...}.
+  // In loading: the path to the state dict in the file, such as "optimizer" for {"optimizer": ...}.
   std::string part = {};
   LoadLimits limits = {};
 };
 
-// The state dict that goes on from the file: the states there, and the options ("groups.0.lr", ...)
-// of `optimizer`, the state dict that Firn's optimizer has now, of which those that the file has
-// are the file's. What Firn alone has stays. SGD's velocity counts as one of a second step. Throws
-// firn::Error: DataLoss, naming file and entry, for what is no state dict of an optimizer, numbers
-// a parameter that `parameters` does not name, or has another number of groups; Unimplemented for
-// `maximize`; what LoadTorch says.
+// The state dict that goes on from the file: its states, and the options ("groups.0.lr", ...) of
+// `optimizer`, the present state dict of Firn's optimizer. Options that the file has replace these;
+// options that only Firn has stay. SGD's velocity counts as that of a second step. Throws
+// firn::Error: DataLoss, naming file and entry, for a file without an optimizer's state dict, with
+// a parameter number that `parameters` does not cover, or with another number of groups;
+// Unimplemented for `maximize`; and as LoadTorch.
 StateDict LoadTorchOptimizer(const std::string& path, const StateDict& optimizer,
                              const TorchOptimizerOptions& options = {});
 
-// Writes what torch.optim's load_state_dict takes of torch.load(path, weights_only=True). Throws
-// firn::Error: InvalidArgument for states of parameters that `parameters` does not name, `groups`
-// that are not as many as the optimizer's or do not add up to all, and Unimplemented for options
-// that PyTorch does not have (NNabla's semantics, ...); as SaveTorch.
+// Writes a file for optimizer.load_state_dict(torch.load(path, weights_only=True)) of torch.optim.
+// Throws firn::Error: InvalidArgument for states of parameters that `parameters` does not name,
+// `groups` that are not as many as the optimizer's or do not add up to all, and Unimplemented for
+// options that PyTorch does not have (NNabla's semantics, ...); as SaveTorch.
 void SaveTorchOptimizer(const std::string& path, const StateDict& optimizer,
                         const TorchOptimizerOptions& options);
 

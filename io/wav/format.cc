@@ -1,4 +1,4 @@
-// RIFF and what is larger than 4 GB, which hold sound where they say WAVE.
+// RIFF and its forms for more than 4 GB, which hold sound if they contain "WAVE".
 #include "firn/io/formats/formats.h"
 #include "firn/io/wav/wav.h"
 

@@ -6,11 +6,11 @@
 //   "data"  frames, the samples of each side by side; PCM of 8 bits is unsigned
 //
 // RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) have that name in place of "RIFF", and first of all
-//   "ds64"  u64 size of the rest, u64 size of "data", u64 frames, u32 sizes that follow, for others
-// which counts where "data" has the size ffffffff.
+//   "ds64" u64 size of the rest, u64 size of "data", u64 frames, u32 sizes that follow, for others
+//   which counts if "data" has the size ffffffff.
 //
-// Who writes into a pipe cannot come back to say how much it was. What stands there then, the
-// largest sizes that there are or 0, means: to the end of the file. See IsPlaceholder.
+// A program that writes into a pipe cannot go back to fill in the sizes. It leaves the largest
+// possible size or 0, which means: to the end of the file. See IsPlaceholder.
 #include "firn/io/wav/wav.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ struct Coding {
   Encode encode;  // null: not written
 };
 
-// In the order of WavFormat, and what is only read.
+// In the order of WavFormat; then the encodings that are only read.
 constexpr Coding kCodings[] = {
     {kPcm, 8, DecodeChannel<FromPcm8>, EncodeChannel<ToPcm<1>, 1>},
     {kPcm, 16, DecodeChannel<FromPcm<2>>, EncodeChannel<ToPcm<2>, 2>},
@@ -135,7 +135,7 @@ absl::StatusOr<Format> ReadFormat(const RandomAccess& file, int64_t at, int64_t 
           file.name(), at, "fmt chunk",
           absl::StrCat("expected channels, a rate and their frames, got ", f.channels,
                        " channels at ", f.rate, " Hz in frames of ", Number(p + 12, 2), " bytes")));
-  // The only thing that a damaged rate disagrees with.
+  // Only this field can reveal a damaged rate.
   const auto second = static_cast<uint32_t>(f.rate * static_cast<uint64_t>(f.frame_bytes()));
   FIRN_RETURN_IF(Number(p + 8, 4) != second,
                  Damaged(file.name(), at, "fmt chunk",
@@ -146,9 +146,9 @@ absl::StatusOr<Format> ReadFormat(const RandomAccess& file, int64_t at, int64_t 
 
 constexpr int64_t kUnknown = 0xffffffff;
 
-// Sizes that are written before the frames are known, to be replaced later: ffffffff, what is left
-// of it without the header (ffmpeg and others), 7ffff000 in whole frames (sox, espeak), 7fffffff
-// and 80000000 (arecord). Requires that the size is not that of the file.
+// Sizes that are written before the frames are known, to be replaced later: ffffffff, ffffffff less
+// the header (ffmpeg and others), 7ffff000 in whole frames (sox, espeak), 7fffffff and 80000000
+// (arecord). Requires that the size is not that of the file.
 bool IsPlaceholder(uint64_t size, int64_t frame_bytes) {
   constexpr uint64_t kPage = 0x1000;
   const uint64_t low = 0x7ffff000 - static_cast<uint64_t>(frame_bytes);
@@ -156,7 +156,7 @@ bool IsPlaceholder(uint64_t size, int64_t frame_bytes) {
          size > ~uint64_t{0} - kPage;
 }
 
-// What the header says of how long things are.
+// The sizes in the header.
 struct Sizes {
   bool wide = false;       // RF64
   uint64_t riff = 0;       // from offset 8 on
@@ -164,7 +164,7 @@ struct Sizes {
   bool has_ds64 = false;
 };
 
-// The bytes of the frames that begin at `at`, where the chunk's own header has `stated`.
+// The bytes of the frames that begin at `at`; the chunk's own header has the size `stated`.
 absl::StatusOr<int64_t> DataBytes(const RandomAccess& file, const Sizes& sizes, const Format& f,
                                   int64_t at, int64_t stated) {
   uint64_t size = static_cast<uint64_t>(stated);
@@ -175,7 +175,7 @@ absl::StatusOr<int64_t> DataBytes(const RandomAccess& file, const Sizes& sizes, 
   }
   const auto left = static_cast<uint64_t>(file.size() - at);
   const auto start = static_cast<uint64_t>(at) - 8;
-  // No frames, and a file that goes on although its own size says that nothing follows.
+  // The chunk's size is 0, but the file goes on although the RIFF size leaves no room for more.
   const bool empty_header =
       size == 0 && left > 0 && (sizes.riff <= start || IsPlaceholder(sizes.riff, f.frame_bytes()));
   const bool streamed = empty_header || (size > left && IsPlaceholder(size, f.frame_bytes()));
@@ -186,7 +186,7 @@ absl::StatusOr<int64_t> DataBytes(const RandomAccess& file, const Sizes& sizes, 
     return static_cast<int64_t>(size);
   }
   auto bytes = static_cast<int64_t>(left);
-  // Some fill up to an even number at the end.
+  // Some writers pad the end to an even number of bytes.
   if (f.frame_bytes() > 1 && bytes % f.frame_bytes() == 1 && bytes % 2 == 0) {
     unsigned char last = 1;
     FIRN_RETURN_IF_ERROR(file.ReadAt(file.size() - 1, &last, 1, "data chunk"));

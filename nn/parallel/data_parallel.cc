@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kWho = "data_parallel";
 
-// Without the device's number, which each rank has its own of.
+// The device without its number, which differs between ranks.
 std::string Describe(TensorSpec spec) {
   spec.device.index = 0;
   return spec.ToString();
@@ -33,7 +33,7 @@ std::string Describe(const std::string& kind, const NamedTensor& t) {
       kind == "parameter" && !t.tensor.requires_grad() ? ", frozen" : "");
 }
 
-// What must be the same on all ranks.
+// Everything that must be equal on all ranks.
 std::vector<std::string> Describe(const std::vector<NamedTensor>& parameters,
                                   const std::vector<NamedTensor>& buffers,
                                   const DataParallelOptions& options) {
@@ -100,7 +100,7 @@ DataParallel::DataParallel(Module& net, std::shared_ptr<comm::Communicator> comm
     : comm_(NotNull(std::move(comm))), group_(*comm_), buffers_(net.named_buffers()) {
   const std::vector<NamedTensor> parameters = net.named_parameters();
   RaiseIfError(comm::CheckAgreement(*comm_, Describe(parameters, buffers_, options)), kWho);
-  // All ranks have the same, so what is wrong is wrong on all.
+  // All ranks have the same network, so an error here occurs on all.
   RaiseIfError(CheckOptions(options), kWho);
   std::optional<Device> device;
   absl::Status own = CheckTensors(parameters, device);

@@ -1,4 +1,4 @@
-// MPI begins once in a process, so who asks again gets what there is.
+// MPI can begin only once in a process, so a second call gets the existing world.
 
 #include "firn/nn/parallel/world.h"
 

@@ -30,7 +30,7 @@ Conv2dOptions Checked(const Conv2dOptions& o) {
                       {"dilation", Smallest(SpatialSizes(kLayer, "dilation", o.dilation, 2))},
                       {"groups", o.groups}});
   SpatialSizes(kLayer, "padding", o.padding.size, 2);
-  for (int i = 0; o.padding.same && i < 2; ++i) {  // which the product would refuse in Forward
+  for (int i = 0; o.padding.same && i < 2; ++i) {  // the product would refuse them only in Forward
     if (o.stride.Are(1) && (o.dilation[i] % 2 == 0 || o.kernel[i] % 2 == 1)) continue;
     RaiseStatus(InvalidArgument("padding same takes kernels of odd extent and stride 1, got ",
                                 o.kernel.ToString(), " and ", o.stride.ToString()),
@@ -41,7 +41,7 @@ Conv2dOptions Checked(const Conv2dOptions& o) {
   return o;
 }
 
-// Refuses a layer that takes other places of images into account.
+// Refuses a layer whose windows cover other places of images.
 template <class Options>
 void CheckPlaces(const Options& from, const std::string& described, const Conv2d& to) {
   const Conv2dOptions& o = to.options();

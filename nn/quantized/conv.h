@@ -20,7 +20,7 @@ struct Conv2dOptions {
   Sizes dilation = 1;
   int64_t groups = 1;
   bool bias = true;
-  DType dtype = DType::kU8;  // what inputs are quantized to, i8 or u8
+  DType dtype = DType::kU8;  // the dtype that inputs are quantized to, i8 or u8
   template <class V>
   void Visit(V& v) {
     v.FromTo("in", in, "out", out);
@@ -47,7 +47,7 @@ class Conv2d final : public LayerWithOptions<Conv2dOptions> {
   // Like quantized::Linear::Take, for a layer of the same stride, dilation, groups and padding,
   // which is by zeros.
   void Take(const nn::Conv2d& from, const Quantization& input);
-  // The same of a layer that was trained for it, inputs as it rounded them.
+  // The same for a layer that was trained for it; inputs are rounded as in training.
   void Take(const QatConv2d& from);
 
  protected:

@@ -61,7 +61,7 @@ FakeQuantize::Grid FakeQuantize::grid() const {
   const Tensor low = Minimum(low_, 0), high = Maximum(high_, 0);
   const Tensor span = options().symmetric ? Maximum(Neg(low), high) : Sub(high, low);
   const Tensor step = Div(span, options().symmetric ? 127 : 255);
-  // What is smaller than the smallest number of f32 is 0 there.
+  // A number below the smallest one of f32 becomes 0 there.
   const Tensor scale = Where(Eq(span, 0), 1.0, Maximum(step, std::numeric_limits<float>::min()));
   const Tensor zero = options().symmetric ? Full({}, 128, DType::kF32, scale.device())
                                           : Clamp(Round(Div(Neg(low), scale)), 0, 255);

@@ -19,18 +19,18 @@ struct FakeQuantizeOptions {
 };
 
 // Training for quantization (Jacob et al., 2018; PyTorch's FakeQuantize with a
-// MovingAverageMinMaxObserver): x rounded as it will be where it is quantized, by one scale and one
-// zero point. In training mode the range that is quantized follows the smallest and largest numbers
-// of batches, the first of which it takes as they are; in evaluation mode it stays. Gradients are
-// those of firn::FakeQuantize. A NaN makes the range NaN, an infinity infinite.
-// x, y: floating, of any shape; half types compute in f32
-// Buffers: low, high f32 [], num_batches_tracked i64 []. Before a batch was seen the range is 0.
+// MovingAverageMinMaxObserver): x is rounded as it will be when it is quantized, by one scale and
+// one zero point. In training mode the range follows the smallest and largest numbers of batches,
+// and begins with those of the first one; in evaluation mode it stays. Gradients are those of
+// firn::FakeQuantize. A NaN makes the range NaN, an infinity infinite. x, y: floating, of any
+// shape; half types compute in f32 Buffers: low, high f32 [], num_batches_tracked i64 []. Before a
+// batch was seen the range is 0.
 class FakeQuantize final : public LayerWithOptions<FakeQuantizeOptions> {
  public:
   // Throws when the dtype is neither i8 nor u8 or averaging does not lie in (0, 1].
   explicit FakeQuantize(const Options& options = {});
 
-  // By what x is rounded now. Read on the host.
+  // The quantization by which x is rounded now. Read on the host.
   Quantization quantization() const;
 
  protected:

@@ -1,5 +1,5 @@
 // Rows of the weight are the columns of the product, which takes them transposed. The bias is added
-// to the floating result: scales of inputs may be set anew without touching it.
+// to the floating result: so scales of inputs may be changed without changing the bias.
 
 #include "firn/nn/quantized/linear.h"
 

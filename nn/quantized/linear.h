@@ -15,7 +15,7 @@ struct LinearOptions {
   int64_t in = 0;
   int64_t out = 0;
   bool bias = true;
-  DType dtype = DType::kU8;  // what inputs are quantized to, i8 or u8
+  DType dtype = DType::kU8;  // the dtype that inputs are quantized to, i8 or u8
   template <class V>
   void Visit(V& v) {
     v.FromTo("in", in, "out", out);
@@ -36,11 +36,11 @@ class Linear final : public LayerWithOptions<LinearOptions> {
   explicit Linear(const Options& options);
 
   // Takes the numbers of a layer of the same sizes: weights by the largest of each row, symmetric,
-  // from -127 to 127, and inputs as `input` says. Throws where sizes, bias or dtype differ, a
-  // weight is not finite, or `input` has a scale that is no number above 0 or a zero point that
-  // dtype does not hold.
+  // from -127 to 127, and inputs as `input` says. Throws if sizes, bias or dtype differ, a weight
+  // is not finite, or `input` has a scale that is not above 0 or a zero point that its dtype cannot
+  // hold.
   void Take(const nn::Linear& from, const Quantization& input);
-  // The same of a layer that was trained for it, inputs as it rounded them.
+  // The same for a layer that was trained for it; inputs are rounded as in training.
   void Take(const QatLinear& from);
 
  protected:

@@ -1,4 +1,4 @@
-// The operations of nn::Linear and nn::Conv2d on what FakeQuantize makes of inputs and weights.
+// The operations of nn::Linear and nn::Conv2d, on inputs and weights that FakeQuantize has rounded.
 
 #include "firn/nn/quantized/qat.h"
 

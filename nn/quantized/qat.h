@@ -1,9 +1,9 @@
 #ifndef FIRN_NN_QUANTIZED_QAT_H_
 #define FIRN_NN_QUANTIZED_QAT_H_
 
-// Layers that are trained for quantization: in floating point, but their inputs and weights are
-// rounded as those of the quantized layers that take their numbers. So do graphs that Quantize
-// (autograd/graph/quantize.h) converts, with the scales that training found.
+// Layers that are trained for quantization: in floating point, but with inputs and weights rounded
+// as in the quantized layers that take over their numbers. Graphs that Quantize
+// (autograd/graph/quantize.h) converts use the scales of training too.
 
 #include "firn/nn/conv_base.h"
 #include "firn/nn/layer.h"

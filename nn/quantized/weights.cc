@@ -1,4 +1,4 @@
-// Checks of what layers take; the weights themselves are tensor/ops/quantize/weights.h.
+// Checks of the layers' arguments; tensor/ops/quantize/weights.h quantizes the weights.
 
 #include "firn/nn/quantized/weights.h"
 

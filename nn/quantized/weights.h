@@ -1,7 +1,7 @@
 #ifndef FIRN_NN_QUANTIZED_WEIGHTS_H_
 #define FIRN_NN_QUANTIZED_WEIGHTS_H_
 
-// What the quantized layers share.
+// Helpers that the quantized layers share.
 
 #include "firn/tensor/observers.h"
 #include "firn/tensor/tensor.h"
@@ -19,10 +19,10 @@ Weights WeightsOf(const Tensor& w, const char* layer);
 void CheckInputDType(DType dtype, const char* layer);
 // Throws unless `from` and `to` have one shape, or are both absent.
 void CheckTaken(const Tensor& from, const Tensor& to, const char* what, const char* layer);
-// Throws unless `input` has that dtype, which holds its zero point, and a scale above 0.
+// Throws unless `input` has that dtype, a zero point that the dtype holds, and a scale above 0.
 void CheckTaken(const Quantization& input, DType dtype, const char* layer);
 
-// The scale of sums of products, of f32 where those are of half types, which would lose it.
+// The scale of sums of products: f32 if the sums are of a half type, which could not hold it.
 Tensor ScaleOf(const Tensor& weight_scale, const Tensor& input_scale);
 
 // Writes the elements of a buffer.

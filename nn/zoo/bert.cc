@@ -1,5 +1,4 @@
-// A layer is attention and two products, each added to what it was computed from and normalised
-// after that.
+// A layer is attention and two products; each result is added to its input and then normalised.
 #include "firn/nn/zoo/bert.h"
 
 #include <map>
@@ -39,7 +38,7 @@ const BertOptions& Checked(const BertOptions& o) {
   return o;
 }
 
-// The products of attention; what they give is [n, t, hidden].
+// The products of attention, which give [n, t, hidden].
 class BertSelfAttention final : public nn::LayerOf<Tensor, Tensor> {
  public:
   explicit BertSelfAttention(const BertOptions& o)

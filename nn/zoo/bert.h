@@ -36,9 +36,9 @@ struct BertOptions {
   }
 };
 
-// What a text has beside its tokens.
+// The inputs of a text beside its tokens.
 struct BertInputs {
-  Tensor token_types = {};  // [n, t], which of its parts a token is of; undefined: all of part 0
+  Tensor token_types = {};  // [n, t], the part of the text of each token; undefined: all in part 0
   Tensor mask = {};         // [n, t], 0 or false where a token is padding; undefined: none is
 };
 
@@ -66,8 +66,8 @@ class Bert final : public nn::LayerWithOptions<BertOptions> {
 
   using nn::Layer::operator();
   Tensor operator()(const Tensor& ids, const BertInputs& inputs);
-  // What classifiers of whole texts start from: tanh of a product with the first token's state.
-  // states: [n, t, hidden]      y: [n, hidden]
+  // The input for classifiers of whole texts: tanh of a product with the first token's state.
+  // states: [n, t, hidden] y: [n, hidden]
   Tensor Pool(const Tensor& states);
 
  protected:

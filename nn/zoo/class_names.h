@@ -1,7 +1,7 @@
 #ifndef FIRN_NN_ZOO_CLASS_NAMES_H_
 #define FIRN_NN_ZOO_CLASS_NAMES_H_
 
-// The files of class_names/ as they are in the program. Readers call zoo::ClassNames.
+// The files of class_names/ within the program. Programs call zoo::ClassNames.
 
 namespace firn::zoo {
 

@@ -1,8 +1,8 @@
 #ifndef FIRN_NN_ZOO_CONV_NORM_H_
 #define FIRN_NN_ZOO_CONV_NORM_H_
 
-// What families of convolutional networks share: a convolution with its norm and activation, gates
-// of channels, and how numbers of channels are rounded.
+// Parts that families of convolutional networks share: a convolution with its norm and activation,
+// gates of channels, and the rounding of numbers of channels.
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// What works on the channels of each pixel sees them as the last dimension.
+// Operations on the channels of each pixel see them as the last dimension.
 #include "firn/nn/zoo/convnext.h"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ class ConvnextNorm final : public nn::LayerWithOptions<ConvnextNormOptions> {
 
 struct ConvnextUnitOptions {
   int64_t channels = 96;
-  double layer_scale = 1e-6;    // with which every channel of the branch starts
+  double layer_scale = 1e-6;    // the first scale of every channel of the branch
   double stochastic_depth = 0;  // the probability with which the branch is left out
 };
 
@@ -59,7 +59,7 @@ struct ConvnextOptions {
   std::vector<int64_t> units = {3, 3, 9, 3};          // of each stage
   std::vector<int64_t> widths = {96, 192, 384, 768};  // channels of each stage
   int64_t classes = 1000;
-  double layer_scale = 1e-6;  // with which the channels of branches start
+  double layer_scale = 1e-6;  // the first scale of the branches' channels
   // The probability with which the last unit's branch is left out in training. Those of the units
   // before it grow evenly from 0.
   double stochastic_depth = 0.1;

@@ -1,5 +1,5 @@
 // Strides of the last stages become dilations until the output stride is reached; the pyramid's
-// rates are for 16, and as many times larger as there are more places to a pixel.
+// rates are for an output stride of 16, and grow in proportion for smaller ones.
 #include "firn/nn/zoo/deeplab.h"
 
 #include <array>

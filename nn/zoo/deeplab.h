@@ -39,7 +39,7 @@ class AtrousPyramid final : public nn::LayerWithOptions<AtrousPyramidOptions> {
 
 struct DeeplabOptions {
   std::vector<int64_t> units = {3, 4, 6, 3};  // of the ResNet, whose units are bottlenecks
-  int64_t output_stride = 16;                 // pixels of the image for one that the pyramid sees
+  int64_t output_stride = 16;                 // pixels of the image for one of the pyramid's input
   int64_t classes = 21;
   double dropout = 0.5;
   template <class V>
@@ -51,9 +51,8 @@ struct DeeplabOptions {
   }
 };
 
-// What the pyramid makes, four times as large, is joined to what the first stage has made of that
-// size, narrowed to 48 channels.
-// x: [n, 3, h, w]      y: [n, classes, h, w], scores of each pixel
+// The pyramid's result, made four times as large, is joined to the first stage's, which has that
+// size and is narrowed to 48 channels. x: [n, 3, h, w] y: [n, classes, h, w], scores of each pixel
 // Children: backbone, aspp, low, classifier.
 class Deeplab final : public nn::LayerWithOptions<DeeplabOptions> {
  public:

@@ -20,13 +20,13 @@ namespace firn::zoo {
 struct DensenetUnitOptions {
   int64_t in = 64;      // channels
   int64_t growth = 32;  // channels that are added to them
-  double dropout = 0;   // of what is added
+  double dropout = 0;   // of the added channels
 };
 
-// x and, behind its channels, what is made of it: conv2(relu(norm2(conv1(relu(norm1(x)))))), whose
-// inner convolution has four times as many channels as it adds.
-// x: [n, in, h, w]      y: [n, in + growth, h, w]
-// Children: norm1, conv1, norm2, conv2.
+// x and, behind its channels, new ones that are computed from it:
+// conv2(relu(norm2(conv1(relu(norm1(x)))))), whose inner convolution has four times as many
+// channels as it adds. x: [n, in, h, w] y: [n, in + growth, h, w] Children: norm1, conv1, norm2,
+// conv2.
 class DensenetUnit final : public nn::LayerWithOptions<DensenetUnitOptions> {
  public:
   explicit DensenetUnit(const Options& options);
@@ -46,7 +46,7 @@ struct DensenetOptions {
   int64_t stem = 64;                             // channels of the first convolution
   int64_t growth = 32;                           // channels that each unit adds
   int64_t classes = 1000;
-  double dropout = 0;  // of what each unit adds
+  double dropout = 0;  // of the channels that each unit adds
   template <class V>
   void Visit(V& v) {
     v.Always("units", units);

@@ -1,7 +1,7 @@
 #ifndef FIRN_NN_ZOO_DETECTION_H_
 #define FIRN_NN_ZOO_DETECTION_H_
 
-// From what detectors predict to the objects of an image.
+// Turns predictions of detectors into the objects of an image.
 
 #include <array>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ScoredBoxes {
 
 struct DetectionOptions {
   double score = 0.5;  // lower scores are no objects
-  double iou = 0.45;   // of boxes of one class that overlap more, the best is left
+  double iou = 0.45;   // among boxes of one class that overlap more, only the best stays
   int64_t most = 100;  // objects of an image, the best ones
 };
 
@@ -36,9 +36,8 @@ struct Detections {
 // capture. Throws for other shapes and `most` below 1.
 std::vector<Detections> Detect(const ScoredBoxes& boxes, const DetectionOptions& options = {});
 
-// The numbers of a grid's cells, as a convolution makes them, in the order of boxes: by row, column
-// and anchor.
-// x: [n, anchors numbers, h, w]      y: [n, h w anchors, numbers]
+// A convolution's result for a grid's cells, in the order of boxes: by row, column and anchor. x:
+// [n, anchors numbers, h, w] y: [n, h w anchors, numbers]
 Tensor BoxRows(const Tensor& x, int64_t anchors);
 
 // 0, 1, ... for each column (row) of a grid as [1, 1, width] ([1, height, 1]), like `like`.
@@ -51,13 +50,13 @@ struct YoloGrid {
   std::vector<std::array<double, 2>> anchors = {};  // widths and heights, in pixels
 };
 
-// Grids of those numbers of pixels and anchors. Throws unless there are as many anchors.
+// Grids with these numbers of pixels and anchors. Throws unless the number of anchors fits.
 std::vector<YoloGrid> GridsOf(const std::vector<std::array<int64_t, 2>>& sizes,
                               const std::vector<std::array<double, 2>>& anchors);
 
 // Shows `grids` as options: "grids", pixels of a cell and the number of anchors of each, and
-// "anchors", their widths and heights, those of one grid after another. Throws where a reader has
-// set other numbers of anchors than it has told.
+// "anchors", their widths and heights, those of one grid after another. Throws if a reader has set
+// inconsistent numbers of anchors.
 template <class V>
 void VisitGrids(V& v, std::vector<YoloGrid>& grids) {
   std::vector<std::array<int64_t, 2>> sizes;

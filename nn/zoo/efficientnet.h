@@ -68,7 +68,7 @@ class Efficientnet final : public nn::LayerWithOptions<EfficientnetOptions> {
   // Throws unless width and depth are positive and there are stages.
   explicit Efficientnet(const Options& options = {});
 
-  // What `features` make: 1/32 of the image's size.
+  // The result of `features`: 1/32 of the image's size.
   Tensor Features(const Tensor& x) { return features_(x); }
 
  protected:

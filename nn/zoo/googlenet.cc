@@ -48,7 +48,7 @@ constexpr Unit kUnits[] = {
     {"4c", {512, 128, 128, 256, 24, 64, 64}},   {"4d", {512, 112, 144, 288, 32, 64, 64}},
     {"4e", {528, 256, 160, 320, 32, 128, 128}}, {"5a", {832, 256, 160, 320, 32, 128, 128}},
     {"5b", {832, 384, 192, 384, 48, 128, 128}}};
-// Units behind which is pooled, and behind which auxiliary classifiers stand.
+// Units that pooling follows, and units that auxiliary classifiers follow.
 constexpr size_t k3b = 1, k4a = 2, k4d = 5, k4e = 6;
 
 }  // namespace

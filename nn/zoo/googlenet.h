@@ -2,7 +2,7 @@
 #define FIRN_NN_ZOO_GOOGLENET_H_
 
 // Szegedy et al., "Going deeper with convolutions", 2014, with batch norms and a 3x3 convolution
-// where the paper has one of 5x5, as torchvision's, whose names and shapes it has.
+// where the paper has one of 5x5, like torchvision's. Names and shapes are torchvision's.
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ namespace firn::zoo {
 
 struct GooglenetUnitOptions {
   int64_t in = 192;
-  // Channels of the four branches, of which `squeezed` those between the convolutions of two.
+  // Channels of the four branches; `squeezed` are those between the convolutions of two branches.
   int64_t branch1 = 64, squeezed2 = 96, branch2 = 128, squeezed3 = 16, branch3 = 32, branch4 = 32;
   int64_t out() const { return branch1 + branch2 + branch3 + branch4; }
 };
@@ -92,7 +92,7 @@ class Googlenet final : public nn::LayerWithOptions<GooglenetOptions> {
   explicit Googlenet(const Options& options = {});
 
   // The scores of all three classifiers, for training. Throws without auxiliary ones. Hooks of the
-  // network see nothing of it.
+  // network do not see this call.
   GooglenetScores WithAuxiliary(const Tensor& x);
 
  protected:

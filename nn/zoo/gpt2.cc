@@ -1,5 +1,5 @@
-// A block is x + f(norm(x)) for attention and for two products. What ends a branch starts smaller
-// the more branches there are, 2 * layers of them, for their sum grows by each.
+// A block is x + f(norm(x)) for attention and for two products. The last weights of a branch start
+// the smaller, the more branches there are (2 * layers), since each adds to the sum.
 #include "firn/nn/zoo/gpt2.h"
 
 #include <cmath>
@@ -63,7 +63,7 @@ class Gpt2Attention final : public nn::Layer {
         c_proj_(Add<Gpt2Product>("c_proj", o.hidden, o.hidden, EndOfBranch(o))),
         dropout_(Add<nn::Dropout>("resid_dropout", {.p = o.dropout})) {}
 
-  std::optional<nn::KvCache> cache;  // of the text that calls go on with
+  std::optional<nn::KvCache> cache;  // for the text that calls go on with
 
  protected:
   Tensor Forward(const Tensor& x) override {

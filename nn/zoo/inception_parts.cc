@@ -38,7 +38,7 @@ HalfColours::HalfColours()
           std::vector<double>{(0.485 - 0.5) / 0.5, (0.456 - 0.5) / 0.5, (0.406 - 0.5) / 0.5},
           {3, 1, 1})) {}
 
-// Not ChannelAffine, which rounds once where files of graphs have a product and a sum.
+// Not ChannelAffine, which rounds once; files of graphs have a product and a sum.
 Tensor HalfColours::operator()(const Tensor& x) const {
   const auto as_x = [&](const Tensor& t) { return t.To(x.dtype()).To(x.device()); };
   return x * as_x(scale_) + as_x(shift_);

@@ -1,7 +1,7 @@
 #ifndef FIRN_NN_ZOO_INCEPTION_PARTS_H_
 #define FIRN_NN_ZOO_INCEPTION_PARTS_H_
 
-// What GoogLeNet and Inception v3 share. Names are torchvision's.
+// Parts that GoogLeNet and Inception v3 share. Names are torchvision's.
 
 #include <cstdint>
 
@@ -37,9 +37,8 @@ class BasicConv final : public nn::LayerWithOptions<BasicConvOptions> {
 // Half of the kernel, which keeps the size of an image where the kernel is odd and the stride 1.
 Sizes HalfOf(const Sizes& kernel);
 
-// Makes colours as ImagenetColours has them into those of mean and deviation 0.5, with which the
-// first weights of these networks were trained (torchvision's transform_input).
-// Thread-safe.
+// Converts colours from ImagenetColours to mean and deviation 0.5, with which the first weights of
+// these networks were trained (torchvision's transform_input). Thread-safe.
 class HalfColours {
  public:
   HalfColours();

@@ -24,7 +24,7 @@ struct InceptionConv {
 
 enum class InceptionPool : uint8_t { kNone, kMean, kMax };
 
-// What a branch of a unit does, in that order.
+// The steps of a unit's branch, in order.
 struct InceptionBranch {
   std::vector<InceptionConv> convs = {};  // one behind the other
   std::vector<InceptionConv> fork = {};   // side by side; their results one behind the other
@@ -103,7 +103,7 @@ class InceptionV3 final : public nn::LayerWithOptions<InceptionV3Options> {
   explicit InceptionV3(const Options& options = {});
 
   // The scores of both classifiers, for training. Throws without an auxiliary one, and for images
-  // of less than 283 pixels. Hooks of the network see nothing of it.
+  // of less than 283 pixels. Hooks of the network do not see this call.
   InceptionV3Scores WithAuxiliary(const Tensor& x);
 
  protected:

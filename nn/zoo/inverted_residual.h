@@ -25,9 +25,9 @@ struct InvertedResidualOptions {
 
 // The unit of MobileNet v3 and EfficientNet (MBConv, fused: Fused-MBConv): channels are expanded by
 // a 1x1 convolution, unless there are as many as before, convolved each on its own, gated, and
-// projected. What is projected is added to x where shape and channels are the same.
-// x: [n, in, h, w]      y: [n, out, ceil(h / stride), ceil(w / stride)]
-// Children: block.0, block.1, ..., each a ConvNorm or a SqueezeExcitation.
+// projected. The projection is added to x if shape and channels are the same. x: [n, in, h, w] y:
+// [n, out, ceil(h / stride), ceil(w / stride)] Children: block.0, block.1, ..., each a ConvNorm or
+// a SqueezeExcitation.
 class InvertedResidual final : public nn::LayerWithOptions<InvertedResidualOptions> {
  public:
   explicit InvertedResidual(const Options& options);

@@ -21,7 +21,7 @@ struct LstmLanguageModelOptions {
   int64_t vocabulary = 10000;  // of the Penn treebank
   int64_t hidden = 650;        // also the size of an embedding
   int64_t layers = 2;
-  double dropout = 0.5;  // of what goes into each layer and out of the last one
+  double dropout = 0.5;  // of the input of each layer and the result of the last one
   double start = 0.05;   // the first numbers are uniform within it
   template <class V>
   void Visit(V& v) {

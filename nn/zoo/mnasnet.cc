@@ -1,4 +1,5 @@
-// Names count the activations, which are no layers here: a norm applies the one behind it.
+// Names count activations too, though they are no layers here: a norm applies the activation behind
+// it.
 #include "firn/nn/zoo/mnasnet.h"
 
 #include "absl/strings/str_cat.h"

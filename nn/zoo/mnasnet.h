@@ -21,10 +21,9 @@ struct MnasnetUnitOptions {
   int64_t expansion = 3;  // how many times the channels of x are convolved each on its own
 };
 
-// What is expanded, convolved and projected, and x where shape and channels are the same.
-// x: [n, in, h, w]      y: [n, out, ceil(h / stride), ceil(w / stride)]
-// Children: layers.0, layers.1, layers.3, layers.4, layers.6, layers.7: three convolutions, each
-// followed by its norm.
+// Expands, convolves and projects x, and adds x if shape and channels are the same. x: [n, in, h,
+// w] y: [n, out, ceil(h / stride), ceil(w / stride)] Children: layers.0, layers.1, layers.3,
+// layers.4, layers.6, layers.7: three convolutions, each followed by its norm.
 class MnasnetUnit final : public nn::LayerWithOptions<MnasnetUnitOptions> {
  public:
   explicit MnasnetUnit(const Options& options);

@@ -36,7 +36,7 @@ class MobilenetV1 final : public nn::LayerWithOptions<MobilenetV1Options> {
   // Throws unless the width is positive.
   explicit MobilenetV1(const Options& options = {});
 
-  // What `features` make: 1/32 of the image's size.
+  // The result of `features`: 1/32 of the image's size.
   Tensor Features(const Tensor& x) { return features_(x); }
 
  protected:

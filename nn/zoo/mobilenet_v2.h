@@ -20,10 +20,9 @@ struct MobilenetV2UnitOptions {
   int64_t expansion = 6;  // how many times the channels of x are convolved each on its own
 };
 
-// What is expanded, convolved and projected, and x where shape and channels are the same.
-// x: [n, in, h, w]      y: [n, out, ceil(h / stride), ceil(w / stride)]
-// Children: conv.0 ..., of which the last two are a 1x1 convolution and a norm, the others
-// ConvNorms.
+// Expands, convolves and projects x, and adds x if shape and channels are the same. x: [n, in, h,
+// w] y: [n, out, ceil(h / stride), ceil(w / stride)] Children: conv.0 ..., of which the last two
+// are a 1x1 convolution and a norm, the others ConvNorms.
 class MobilenetV2Unit final : public nn::LayerWithOptions<MobilenetV2UnitOptions> {
  public:
   explicit MobilenetV2Unit(const Options& options);
@@ -54,7 +53,7 @@ class MobilenetV2 final : public nn::LayerWithOptions<MobilenetV2Options> {
   // Throws unless the width is positive.
   explicit MobilenetV2(const Options& options = {});
 
-  // What `features` make: 1/32 of the image's size.
+  // The result of `features`: 1/32 of the image's size.
   Tensor Features(const Tensor& x) { return features_(x); }
 
  protected:

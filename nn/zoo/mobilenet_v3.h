@@ -34,7 +34,7 @@ class MobilenetV3 final : public nn::LayerWithOptions<MobilenetV3Options> {
   // Throws unless the width is positive.
   explicit MobilenetV3(const Options& options = {});
 
-  // What `features` make: 1/32 of the image's size.
+  // The result of `features`: 1/32 of the image's size.
   Tensor Features(const Tensor& x) { return features_(x); }
 
  protected:

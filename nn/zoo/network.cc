@@ -14,7 +14,7 @@ Normalization ImagenetColours() { return {{0.485, 0.456, 0.406}, {0.229, 0.224, 
 
 Input Image(int64_t side, int64_t channels) { return {"image", {channels, side, side}}; }
 
-// Before the middle of that side is cut out, with torchvision's first weights of the network.
+// The shorter side before the middle is cut out, for torchvision's first weights of the network.
 static int64_t ResizeOf(const std::string& name, int64_t side) {
   static const auto* const own = new std::map<std::string, int64_t>{{"convnext_tiny", 236},
                                                                     {"convnext_small", 230},

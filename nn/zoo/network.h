@@ -1,8 +1,8 @@
 #ifndef FIRN_NN_ZOO_NETWORK_H_
 #define FIRN_NN_ZOO_NETWORK_H_
 
-// What a family of published networks tells about each of them. A family is a header and a .cc of
-// this folder: its class, and at the start of a line the function by which zoo.h finds it:
+// The facts that a family of published networks gives about each of them. A family is a header and
+// a .cc of this folder: its class, and at the start of a line the function by which zoo.h finds it:
 //
 //   std::vector<Network> ResnetNetworks();
 
@@ -18,7 +18,7 @@
 
 namespace firn::zoo {
 
-// What any network of the zoo may be asked for. A family's own options hold more.
+// The options of any network of the zoo. A family's own options have more.
 struct Options {
   int64_t classes = 0;  // of the last layer; 0: as published
   // The probability of every dropout, and with which residual branches are left out; negative: as
@@ -32,7 +32,7 @@ struct Options {
 struct Normalization {
   std::vector<double> mean = {}, stddev = {};
 };
-// What networks for ImageNet expect, torchvision's and most others.
+// The colours that networks for ImageNet expect, torchvision's and most others.
 Normalization ImagenetColours();
 
 // One input, without the batch.
@@ -48,26 +48,26 @@ struct Network {
   std::string family = {};  // "Resnet"; zoo::Find tells it
   std::string origin = {};  // whose names the parameters have: "torchvision.models.resnet50"
   std::vector<Input> inputs = {};
-  int64_t classes = 0;         // of the published one; 0: its results are no classes
+  int64_t classes = 0;         // of the published one; 0: its results are not classes
   std::string class_set = {};  // "imagenet", "coco", "voc" or nothing: see zoo::ClassNames
   // An image's shorter side before the middle is cut out of it; 0: that of the input.
   int64_t resize = 0;
   Normalization colours = {};  // nothing: the numbers as they are
   int64_t parameters = 0;      // of the published one
-  // Of the published one for one sample, of products and convolutions, in thousands of millions as
-  // it is published; 0: it is not.
+  // Of the published one for one sample, of products and convolutions, in thousands of millions, as
+  // published; 0: unpublished.
   double giga_multiply_adds = 0;
   bool any_channels = false, has_small_stem = false;  // which of Options it takes
   bool of_pixels_or_boxes = false;  // the result scores classes, but is not [n, classes]
-  // Throws for options that it does not take, as classes of a network that has none.
+  // Throws for options that it does not take, such as classes for a network without classes.
   std::function<std::unique_ptr<nn::Module>(const Options& options)> make = {};
 };
 
 // {"image", [3, side, side]}.
 Input Image(int64_t side, int64_t channels = 3);
 
-// Fills in what torchvision's classifiers of ImageNet have in common, where `network` leaves it
-// open: origin, an image of 224x224 pixels and its colours, 1000 classes.
+// Fills in the common facts of torchvision's ImageNet classifiers, if `network` leaves them open:
+// origin, an image of 224x224 pixels and its colours, 1000 classes.
 Network OfTorchvision(Network network);
 
 // The published number unless the options have one. Throws for a negative one.
@@ -79,13 +79,13 @@ double DropoutOr(const Options& options, double published);
 void CheckOptions(const Network& network, const Options& options);
 // Throws unless an option of `where` is a positive number.
 void ExpectPositive(const char* option, double value, const char* where);
-// Throws that `network` has no classes to choose when the options do.
+// Throws if the options choose classes, which `network` does not have.
 void ExpectNoClasses(const Options& options, const std::string& network);
 
-// Throws that there is no network `name` in a family, with the nearest ones.
+// Throws the error for an unknown name in a family, with the nearest ones.
 [[noreturn]] void RaiseNoNetwork(const std::string& name, const std::vector<std::string>& family);
 
-// What a family keeps of the network of that name. Throws when there is none.
+// A family's entry for the network of that name. Throws if there is none.
 template <class T>
 const T& FindPublished(const std::map<std::string, T>& family, const std::string& name) {
   const auto found = family.find(name);
@@ -103,7 +103,7 @@ std::function<std::unique_ptr<nn::Module>(const Options&)> MakerOf(F of, std::st
   };
 }
 
-// What a family whose networks are torchvision's classifiers keeps of each.
+// An entry of a family whose networks are torchvision's classifiers.
 template <class O>
 struct PublishedClassifier {
   O options;

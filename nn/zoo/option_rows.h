@@ -16,7 +16,7 @@ void ExpectWholeRows(const char* name, size_t numbers, size_t columns);
 // Throws unless there are `wanted` numbers.
 void ExpectNumbers(const char* name, size_t numbers, size_t wanted);
 
-// Shows `rows` as `name`. Throws where a reader has set numbers that make no whole rows.
+// Shows `rows` as `name`. Throws if a reader has set numbers that make no whole rows.
 template <class V, class T, size_t N>
 void VisitRows(V& v, const char* name, std::vector<std::array<T, N>>& rows) {
   std::vector<T> numbers;
@@ -27,7 +27,7 @@ void VisitRows(V& v, const char* name, std::vector<std::array<T, N>>& rows) {
   for (size_t i = 0; i < numbers.size(); ++i) rows[i / N][i % N] = numbers[i];
 }
 
-// Shows one row of flags as 0 and 1. Throws where a reader has set another number of them.
+// Shows one row of flags as 0 and 1. Throws if a reader has set another number of them.
 template <class V, size_t N>
 void VisitFlags(V& v, const char* name, std::array<bool, N>& flags) {
   std::vector<int64_t> numbers(flags.begin(), flags.end());

@@ -2,7 +2,7 @@
 #define FIRN_NN_ZOO_POINTNET_H_
 
 // Qi et al., "PointNet: deep learning on point sets for 3D classification and segmentation", 2016:
-// the classifier. What it makes of points does not depend on their order.
+// the classifier. The result does not depend on the order of the points.
 
 #include <cstdint>
 #include <string>
@@ -22,14 +22,13 @@ struct PointFeaturesOptions {
   std::vector<int64_t> channels = {64, 128, 1024};  // of the layers that see one point each
 };
 
-// Layers that see one point each, and the largest of what they make over all points.
-// x: [n, in, points]      y: [n, channels.back()]
-// Children: conv1, bn1, ....
+// Layers that see one point each, and the maximum of their results over all points. x: [n, in,
+// points] y: [n, channels.back()] Children: conv1, bn1, ....
 class PointFeatures final : public nn::LayerWithOptions<PointFeaturesOptions> {
  public:
   explicit PointFeatures(const Options& options);
 
-  // What the layers make of each point: [n, channels.back(), points].
+  // The layers' result for each point: [n, channels.back(), points].
   Tensor Points(const Tensor& x);
 
  protected:
@@ -45,9 +44,8 @@ struct PointTransformOptions {
 };
 
 // The paper's T-net: the matrix by which all points of a sample are multiplied, the identity plus
-// what a small PointNet sees in them.
-// x: [n, size, points]      y: [n, size, size]
-// Children: points.conv1, points.bn1, ..., fc1, bn1, fc2, bn2, fc3.
+// the result of a small PointNet. x: [n, size, points] y: [n, size, size] Children: points.conv1,
+// points.bn1, ..., fc1, bn1, fc2, bn2, fc3.
 class PointTransform final : public nn::LayerWithOptions<PointTransformOptions> {
  public:
   explicit PointTransform(const Options& options);
@@ -76,13 +74,13 @@ struct PointnetOptions {
 
 // x: [n, 3, points]      y: [n, classes]
 // Children: transform, a T-net of points; local.conv1, local.conv2; feature_transform, a T-net of
-// what these make; global.conv1 to global.conv3; fc1, bn1, fc2, bn2, dropout, fc3.
+// their results; global.conv1 to global.conv3; fc1, bn1, fc2, bn2, dropout, fc3.
 class Pointnet final : public nn::LayerWithOptions<PointnetOptions> {
  public:
   explicit Pointnet(const Options& options = {});
 
-  // The mean over samples of how far their matrix A of 64 features is from turning them alone,
-  // |I - A A^T|^2, which the paper adds to the loss with a weight of 0.001.
+  // The mean over samples of |I - A A^T|^2, the distance of the 64-feature matrix A from an
+  // orthogonal one, which the paper adds to the loss with a weight of 0.001.
   Tensor Regularizer(const Tensor& x);
 
  protected:

@@ -2,8 +2,8 @@
 #define FIRN_NN_ZOO_PREACT_RESNET_H_
 
 // He et al., "Identity mappings in deep residual networks", 2016: norms and activations stand
-// before the convolutions, so that nothing but sums lies between the first unit and the last. Names
-// are as those of nn/zoo/resnet.h.
+// before the convolutions, so that only sums lie between the first unit and the last. Names are as
+// those of nn/zoo/resnet.h.
 
 #include <cstdint>
 #include <string>
@@ -26,10 +26,10 @@ struct PreactUnitOptions {
   int64_t out() const { return bottleneck ? 4 * width : width; }
 };
 
-// y = branch(relu(bn1(x))) + shortcut; the shortcut is x where the shape is kept, else `downsample`
-// of what the branch starts from, a 1x1 convolution.
-// x: [n, in, h, w]      y: [n, out, ceil(h / stride), ceil(w / stride)]
-// Children: bn1 but of the first, conv1, bn2, conv2 and of a bottleneck bn3, conv3; downsample.
+// y = branch(relu(bn1(x))) + shortcut; the shortcut is x if the shape is kept, else `downsample`, a
+// 1x1 convolution, of the branch's input. x: [n, in, h, w] y: [n, out, ceil(h / stride), ceil(w /
+// stride)] Children: bn1 but of the first, conv1, bn2, conv2 and of a bottleneck bn3, conv3;
+// downsample.
 class PreactUnit final : public nn::LayerWithOptions<PreactUnitOptions> {
  public:
   explicit PreactUnit(const Options& options);

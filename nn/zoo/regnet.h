@@ -40,7 +40,7 @@ class RegnetUnit final : public nn::LayerWithOptions<RegnetUnitOptions> {
 struct RegnetOptions {
   std::vector<int64_t> units = {1, 2, 7, 12};        // of each stage
   std::vector<int64_t> widths = {32, 64, 160, 400};  // channels of each stage
-  int64_t group_width = 16;  // channels of each group, as many as there are where these are fewer
+  int64_t group_width = 16;  // channels of each group; all channels if there are fewer
   bool squeezes = false;     // Y: units have squeeze-and-excitation, to a quarter of their input
   int64_t classes = 1000;
   template <class V>

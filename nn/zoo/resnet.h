@@ -54,9 +54,8 @@ struct ResnetOptions {
   bool bottleneck = false;
   int64_t groups = 1, group_width = 64;  // see ResnetUnitOptions
   int64_t channels = 3, classes = 1000;  // without classes there is no last layer
-  // Of the last stages, as of a network whose result is as large as that of one with fewer strides
-  // (torchvision's replace_stride_with_dilation): whether its stride becomes a dilation. Only of
-  // bottlenecks.
+  // For each of the last stages, whether its stride becomes a dilation, which keeps results larger
+  // (torchvision's replace_stride_with_dilation). Only with bottlenecks.
   std::array<bool, 3> dilated = {false, false, false};
   // The stem for images of 32x32 pixels: 3x3 of stride 1 and no pooling, not 7x7 of stride 2.
   bool small_images = false;
@@ -81,8 +80,8 @@ class Resnet final : public nn::LayerWithOptions<ResnetOptions> {
   // dilated.
   explicit Resnet(const Options& options = {});
 
-  // What each of the four stages makes: 1/4, 1/8, 1/16 and 1/32 of the image's size, where nothing
-  // is dilated.
+  // The results of the four stages: 1/4, 1/8, 1/16 and 1/32 of the image's size, if nothing is
+  // dilated.
   std::array<Tensor, 4> Stages(const Tensor& x);
 
  protected:

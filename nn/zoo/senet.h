@@ -28,7 +28,7 @@ struct SenetUnitOptions {
   // that of a ResNet, 1, 1 and 4 times.
   int64_t groups = 1;
   int64_t shortcut_kernel = 1;  // of the convolution of `downsample`
-  int64_t reduction = 16;       // the gate's channels are so many times fewer
+  int64_t reduction = 16;       // the gate has this many times fewer channels
   int64_t out() const { return 4 * width; }
 };
 

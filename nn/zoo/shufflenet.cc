@@ -1,7 +1,7 @@
-// Names count the activations, which are no layers here: a norm applies the one behind it. Channels
-// are dealt out behind the convolution of 3x3, where the paper deals them before: it is of each
-// channel on its own, so only the order of its weights differs. They go to the groups in turn, the
-// first to the first group, the second to the second one.
+// Names count activations too, though they are no layers here: a norm applies the activation behind
+// it. Channels are dealt out behind the convolution of 3x3, while the paper deals them before it:
+// that convolution works on each channel alone, so only the order of its weights differs. They go
+// to the groups in turn, the first to the first group, the second to the second one.
 #include "firn/nn/zoo/shufflenet.h"
 
 #include "absl/strings/str_cat.h"

@@ -16,7 +16,7 @@ namespace firn::zoo {
 
 struct ShufflenetUnitOptions {
   int64_t in = 240, out = 240;            // channels; as many in both with stride 1
-  int64_t stride = 1;                     // 2: x is averaged and stands beside what is convolved
+  int64_t stride = 1;                     // 2: the averaged x stands beside the convolved channels
   int64_t in_groups = 3, out_groups = 3;  // of the two convolutions of 1x1
 };
 

@@ -20,10 +20,9 @@ struct ShufflenetV2UnitOptions {
   int64_t stride = 1;           // 2: both halves of y are convolved from all of x
 };
 
-// Of stride 1 half of x's channels stay as they are and the others are convolved; then those of
-// both halves are put side by side in turn.
-// x: [n, in, h, w]      y: [n, out, ceil(h / stride), ceil(w / stride)]
-// Children: branch2.0 ... branch2.6 and with stride 2 branch1.0 ... branch1.3.
+// With stride 1 half of x's channels stay as they are and the others are convolved; then the
+// channels of both halves alternate. x: [n, in, h, w] y: [n, out, ceil(h / stride), ceil(w /
+// stride)] Children: branch2.0 ... branch2.6 and with stride 2 branch1.0 ... branch1.3.
 class ShufflenetV2Unit final : public nn::LayerWithOptions<ShufflenetV2UnitOptions> {
  public:
   explicit ShufflenetV2Unit(const Options& options);

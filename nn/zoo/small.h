@@ -2,8 +2,8 @@
 #define FIRN_NN_ZOO_SMALL_H_
 
 // Networks for digits and small pictures, which the examples, `firn train` and the benchmarks
-// train. Sizes of images are not written down: the first linear layer learns what it gets from the
-// first batch. Parameters have the names of benchmarks/peers/torch_models.py.
+// train. Sizes of images are not given: the first linear layer learns its input size from the first
+// batch. Parameters have the names of benchmarks/peers/torch_models.py.
 
 #include <cstdint>
 #include <vector>

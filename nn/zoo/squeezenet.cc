@@ -23,7 +23,7 @@ std::vector<nn::LayerSpec> Features(const SqueezenetOptions& options) {
   nn::ConvOptions stem = options.early_pooling ? ConvOf(3, 64, 3) : ConvOf(3, 96, 7);
   stem.stride = 2;
   stem.padding = 0;
-  // After which of the eight units is pooled.
+  // The units, out of eight, that pooling follows.
   const std::vector<size_t> pooled =
       options.early_pooling ? std::vector<size_t>{1, 3} : std::vector<size_t>{2, 6};
   const nn::LayerSpec pool = nn::New<nn::MaxPool2d>({.kernel = 3, .stride = 2, .ceil_mode = true});

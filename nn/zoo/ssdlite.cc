@@ -35,7 +35,7 @@ struct Unit {
   bool squeezes, hard;  // hard: Hardswish, else Relu
   int64_t stride;
 };
-// Before and behind the place where the network is cut.
+// The parts before and behind the place where the network is cut.
 constexpr Unit kBefore[] = {
     {3, 16, 16, false, false, 1}, {3, 64, 24, false, false, 2}, {3, 72, 24, false, false, 1},
     {5, 72, 40, true, false, 2},  {5, 120, 40, true, false, 1}, {5, 120, 40, true, false, 1},

@@ -40,8 +40,8 @@ class SsdliteBackbone final : public nn::Module {
   nn::ModuleList<nn::Sequential>& extra_;
 };
 
-// What is predicted for each grid: `numbers` for each of its six boxes.
-// Children: module_list.0 to module_list.5.
+// The predictions for each grid: `numbers` for each of its six boxes. Children: module_list.0 to
+// module_list.5.
 class SsdliteHead final : public nn::Module {
  public:
   explicit SsdliteHead(int64_t numbers);
@@ -53,15 +53,15 @@ class SsdliteHead final : public nn::Module {
   nn::ModuleList<nn::Sequential>& module_list_;
 };
 
-// What the network predicts of 6 boxes in each place of six grids, as convolutions make it: how the
-// middle and the size of the box differ from the default one's, and a number for each class.
-// x: [n, 3, h, w]      y: [n, boxes, 4 + classes], 3234 boxes of 320x320 pixels
-// Children: backbone, head.classification_head, head.regression_head.
+// The network's raw predictions for 6 boxes in each place of six grids: how the middle and the size
+// of the box differ from the default one's, and a number for each class. x: [n, 3, h, w] y: [n,
+// boxes, 4 + classes], 3234 boxes of 320x320 pixels Children: backbone, head.classification_head,
+// head.regression_head.
 class Ssdlite final : public nn::LayerWithOptions<SsdliteOptions> {
  public:
   explicit Ssdlite(const Options& options = {});
 
-  // The boxes of what the network has predicted of images of that size; scores leave out the
+  // The boxes from the network's predictions for images of that size; scores leave out the
   // background, so that class 0 is the network's class 1. Throws for another number of boxes.
   ScoredBoxes Boxes(const Tensor& predicted, int64_t height, int64_t width) const;
 

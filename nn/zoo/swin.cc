@@ -1,6 +1,6 @@
 // Windows are moved by rolling the image the other way, which brings tokens of opposite sides into
 // one window: those see each other through a mask of -100, as in the paper's code. A window has few
-// tokens, so that its weights may be in memory.
+// tokens, so its attention weights fit in memory.
 #include "firn/nn/zoo/swin.h"
 
 #include <cmath>
@@ -52,7 +52,7 @@ Tensor Table(const SwinUnitOptions& o) {
   return table;
 }
 
-// For each pair of a window's tokens the row of the table that its difference has.
+// For each pair of a window's tokens the table's row for their difference.
 Tensor TableIndex(int64_t window) {
   const int64_t tokens = window * window, differences = 2 * window - 1;
   std::vector<int64_t> index;
@@ -66,8 +66,8 @@ Tensor TableIndex(int64_t window) {
   return FromVector(std::move(index));
 }
 
-// Along one side of an image: how many tokens with what fills its last window, and how far windows
-// are moved.
+// Along one side of an image: the number of tokens, with the padding of the last window, and how
+// far windows are moved.
 struct Side {
   int64_t size = 0, padded = 0, window = 0, shift = 0;
   Side(int64_t tokens, int64_t of_window, int64_t moved)
@@ -101,7 +101,7 @@ Tensor Parts(const Side& side, Device device) {
 }
 
 // What is added to the scores of attention in moved windows: [windows, 1, tokens, tokens]. It is
-// computed, for what is made of host memory cannot be captured.
+// computed by operations, since tensors made from host memory cannot be captured.
 Tensor Hidden(const Side& h, const Side& w, const Tensor& x) {
   const Tensor parts = Reshape(Parts(h, x.device()), {h.padded, 1}) * 3 + Parts(w, x.device());
   const Tensor of = ToWindows(Reshape(parts, {1, h.padded, w.padded, 1}), h, w);

@@ -24,10 +24,9 @@ struct SwinUnitOptions {
   double drop = 0;     // the probability with which a branch is left out
 };
 
-// Attention inside of windows, which are those of the image moved on by `shift`; what lies behind
-// the image's ends is zeros. Where a window covers a side, it is not moved along it.
-// x, y: [n, h, w, channels]
-// Children: qkv, proj. Parameter: relative_position_bias_table [(2 window - 1)^2, heads]; buffer:
+// Attention within windows, which are moved by `shift`; places behind the image's ends are zeros. A
+// window that covers a side is not moved along it. x, y: [n, h, w, channels] Children: qkv, proj.
+// Parameter: relative_position_bias_table [(2 window - 1)^2, heads]; buffer:
 // relative_position_index i64 [window^4].
 class SwinAttention final : public nn::LayerWithOptions<SwinUnitOptions> {
  public:

@@ -1,5 +1,5 @@
-// The encoder tells of each character what it knows of its neighbours; at each step of the decoder,
-// attention (Bahdanau et al., 2014) picks those that are read now.
+// The encoder describes each character with its neighbours; at each step of the decoder, attention
+// (Bahdanau et al., 2014) picks the characters that are read now.
 #include "firn/nn/zoo/tacotron.h"
 
 #include <map>
@@ -110,7 +110,7 @@ class TacotronCbhg final : public nn::Layer {
     const Tensor channels = x.Transpose(1, 2);
     std::vector<Tensor> found;
     for (ConvNorm1d& conv : bank_) found.push_back(conv(channels));
-    // The larger of each two that follow each other; the last one has none behind it.
+    // The maximum of each element and the next one; the last element has no next one.
     const Tensor last = Concat(found, 1);
     const Tensor pooled =
         MaxPool1d(Pad(last, {0, 1}, {.mode = PadMode::kReplicate}), {.kernel = 2, .stride = 1});
@@ -143,7 +143,7 @@ class TacotronDecoder final : public nn::Module {
         rnn2_(Add<nn::GruCell>("rnn2", {.in = width_, .hidden = width_})),
         mel_(Add<nn::Linear>("mel", {.in = width_, .out = o.mels * o.reduction})) {}
 
-  // Of one text, what goes from step to step.
+  // The state of a text that goes from step to step.
   struct Reading {
     Tensor memory, keys;  // [n, s, width]
     Tensor context;       // [n, width], of the memory

@@ -20,7 +20,7 @@ struct TacotronOptions {
   int64_t frequencies = 1025;  // of a frame of the spectrogram
   int64_t reduction = 2;       // frames that the decoder gives in a step
   int64_t hidden = 128;        // of the encoder; twice as many in the decoder
-  double dropout = 0.5;        // of what the recurrent layers read
+  double dropout = 0.5;        // of the recurrent layers' inputs
   template <class V>
   void Visit(V& v) {
     v.Field("characters", characters);
@@ -36,15 +36,12 @@ class TacotronPrenet;
 class TacotronCbhg;
 class TacotronDecoder;
 
-// A text and the frames of speech that it is read as -> the same frames, each told from those
-// before it.
-// ids: [n, s] i64 below `characters`      mels: [n, t, mels], t a multiple of `reduction`
-// y: [n, t, mels]
-// A step of the decoder reads the last frame of the step before, the first one zeros. Generate
-// reads its own frames instead, and Spectrogram gives what a phase is found for (Griffin and Lim,
-// 1984).
-// Children: embedding, prenet, encoder (a CBHG: a bank of convolutions, highway layers and a
-// bidirectional GRU), decoder, post (a CBHG), linear.
+// A text and the frames of its speech -> the same frames, each predicted from those before it. ids:
+// [n, s] i64 below `characters` mels: [n, t, mels], t a multiple of `reduction` y: [n, t, mels] A
+// step of the decoder reads the last frame of the step before, the first one zeros. Generate reads
+// its own frames instead, and Spectrogram gives magnitudes, for which a phase can be found (Griffin
+// and Lim, 1984). Children: embedding, prenet, encoder (a CBHG: a bank of convolutions, highway
+// layers and a bidirectional GRU), decoder, post (a CBHG), linear.
 class Tacotron final : public nn::LayerWithOptions<TacotronOptions, nn::LayerOf<Tensor, Tensor>> {
  public:
   // Throws unless the sizes are positive and `hidden` is even.

@@ -1,4 +1,5 @@
-// Embeddings times sqrt(hidden) and sinusoids of where a token stands go into nn::Transformer.
+// The input of nn::Transformer is embeddings times sqrt(hidden) plus sinusoids of the tokens'
+// places.
 #include "firn/nn/zoo/transformer.h"
 
 #include <cmath>

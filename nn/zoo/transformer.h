@@ -34,10 +34,9 @@ struct TransformerOptions {
   }
 };
 
-// A text and a translation of it as far as it goes -> scores of each next token.
-// src: [n, s] i64 below `vocabulary`      tgt: [n, t], its first token says that it begins
-// y: [n, t, vocabulary]
-// A token of tgt sees those before it. Masks of padding (true is hidden) are options of a call:
+// A text and the beginning of its translation -> scores of each next token. src: [n, s] i64 below
+// `vocabulary` tgt: [n, t], its first token marks the beginning y: [n, t, vocabulary] A token of
+// tgt sees the tokens before it. Masks of padding (true is hidden) are options of a call:
 //
 //   Tensor scores = net(src, tgt, {.src = {.key_padding_mask = padding},
 //                                  .tgt = {.memory = {.key_padding_mask = padding}}});
@@ -50,7 +49,7 @@ class Transformer final
   explicit Transformer(const Options& options = {});
 
   using nn::LayerOf<Tensor, Tensor>::operator();
-  // The tokens before it are all that a token of tgt sees, whatever the masks are.
+  // A token of tgt sees only the tokens before it, whatever the masks are.
   Tensor operator()(const Tensor& src, const Tensor& tgt, const nn::TransformerMasks& masks);
 
  protected:

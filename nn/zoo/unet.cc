@@ -1,4 +1,5 @@
-// What a level has made on the way down is joined, before its channels, to what comes up to it.
+// A level's result on the way down is joined, with its channels first, to the tensor that comes up
+// to the level.
 #include "firn/nn/zoo/unet.h"
 
 #include <cstddef>

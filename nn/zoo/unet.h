@@ -20,7 +20,7 @@ namespace firn::zoo {
 struct UnetOptions {
   int64_t in = 1;           // channels of the image
   int64_t channels = 64;    // of the first level; each next one has twice as many
-  int64_t levels = 5;       // images of so many sizes, each half of the one before
+  int64_t levels = 5;       // number of image sizes, each half of the one before
   bool batch_norm = false;  // behind each convolution of 3x3, which then has no bias
   int64_t classes = 2;
   double dropout = 0.5;  // behind the lowest level

@@ -39,9 +39,8 @@ struct VitOptions {
   }
 };
 
-// Attention and two products, each added to what it was computed from, whose norm it takes.
-// x, y: [n, tokens, hidden]
-// Children: ln_1, self_attention, dropout, ln_2, mlp.0, mlp.3.
+// Attention and two products, each of its normalised input, to which the result is added. x, y: [n,
+// tokens, hidden] Children: ln_1, self_attention, dropout, ln_2, mlp.0, mlp.3.
 class VitLayer final : public nn::LayerWithOptions<VitOptions> {
  public:
   explicit VitLayer(const Options& options);
@@ -57,9 +56,9 @@ class VitLayer final : public nn::LayerWithOptions<VitOptions> {
   nn::Sequential& mlp_;
 };
 
-// What tokens go through behind the first product: learned places are added, and a norm ends it.
-// x, y: [n, tokens, hidden]
-// Children: dropout, layers.encoder_layer_0 ..., ln. Parameter: pos_embedding [1, tokens, hidden].
+// The layers for tokens behind the first product: learned places are added, and a norm comes last.
+// x, y: [n, tokens, hidden] Children: dropout, layers.encoder_layer_0 ..., ln. Parameter:
+// pos_embedding [1, tokens, hidden].
 class VitEncoder final : public nn::LayerWithOptions<VitOptions> {
  public:
   explicit VitEncoder(const Options& options);

@@ -50,7 +50,7 @@ struct VqVaeOptions {
 struct VqVaeResult {
   Tensor reconstruction;   // as the images
   Tensor codes;            // [n, h / 4, w / 4] i64
-  Tensor codebook_loss;    // []: how far the vectors are from what the encoder gives
+  Tensor codebook_loss;    // []: the distance of the vectors from the encoder's result
   Tensor commitment_loss;  // []: the same number, whose gradient goes to the encoder alone
 };
 
@@ -79,7 +79,7 @@ class VqVae final : public nn::LayerWithOptions<VqVaeOptions> {
   Tensor Forward(const Tensor& x) override;
 
  private:
-  // What the encoder gives, [n, h, w, code_size].
+  // The encoder's result, [n, h, w, code_size].
   Tensor Vectors(const Tensor& x);
   Tensor Nearest(const Tensor& vectors) const;
   Tensor Pictures(const Tensor& vectors);

@@ -1,6 +1,6 @@
 // A layer is a causal convolution of two samples that lie `dilation` apart, tanh of one half of it
-// times sigmoid of the other; a product of that is added to the layer's input, another to what all
-// layers give to the result.
+// times sigmoid of the other; one product of that is added to the layer's input, another one to the
+// sum that all layers contribute to the result.
 #include "firn/nn/zoo/wavenet.h"
 
 #include <map>
@@ -38,7 +38,7 @@ class WavenetUnit final : public nn::Layer {
         residual_(Add<nn::Conv1d>("residual", ConvOf(channels, channels))),
         skip_(Add<nn::Conv1d>("skip", ConvOf(channels, skip))) {}
 
-  // What the layer adds to the result, beside what the next layer gets.
+  // The layer's contribution to the result, beside the next layer's input.
   struct Both {
     Tensor y, skipped;
   };

@@ -19,7 +19,7 @@ struct WavenetOptions {
   int64_t levels = 256;               // of samples, as MuLawEncoding gives them
   int64_t cycles = 3;                 // how often dilations grow from 1 on
   int64_t layers = 10;                // of a cycle, each with twice the dilation of the one before
-  int64_t residual = 64, skip = 256;  // channels between layers; of what the result is made of
+  int64_t residual = 64, skip = 256;  // channels between layers; of the sum that gives the result
   template <class V>
   void Visit(V& v) {
     v.Field("levels", levels);

@@ -1,5 +1,5 @@
-// What units are made of stands in one list, in which relus have numbers too: rep.0 of all units
-// but the first is one.
+// A unit's parts are one list, in which relus have numbers too: rep.0 is a relu in all units but
+// the first.
 #include "firn/nn/zoo/xception.h"
 
 #include <map>

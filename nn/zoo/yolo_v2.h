@@ -33,8 +33,8 @@ struct YoloV2Options {
   }
 };
 
-// What the network predicts of h w / 32^2 cells, by row, column and anchor, as convolutions make
-// it: x, y, width, height, objectness and a number for each class.
+// The network's raw predictions for h w / 32^2 cells, by row, column and anchor: x, y, width,
+// height, objectness and a number for each class.
 //
 // x: [n, 3, h, w] with sides that 32 divides      y: [n, h w anchors / 32^2, 5 + classes]
 //
@@ -45,7 +45,7 @@ class YoloV2 final : public nn::LayerWithOptions<YoloV2Options> {
   // Throws without anchors.
   explicit YoloV2(const Options& options = {});
 
-  // The boxes of what the network has predicted of images of that size.
+  // The boxes from the network's predictions for images of that size.
   ScoredBoxes Boxes(const Tensor& predicted, int64_t height, int64_t width) const;
 
  protected:

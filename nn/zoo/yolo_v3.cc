@@ -1,5 +1,5 @@
-// From the coarsest grid on, what a head has made goes up to the next one: twice as large, and
-// joined to what Darknet-53 has made of that size.
+// From the coarsest grid on, a head's result goes up to the next grid: it is made twice as large
+// and joined to Darknet-53's result of that size.
 #include "firn/nn/zoo/yolo_v3.h"
 
 #include <array>

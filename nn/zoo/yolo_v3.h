@@ -37,14 +37,13 @@ struct YoloV3HeadOptions {
   int64_t predicted = 255;
 };
 
-// Five convolutions in turn of 1x1 and 3x3, and what is predicted of their result.
-// x: [n, in, h, w]      y: [n, predicted, h, w]
-// Children: convs.0 to convs.4, out, predict.
+// Five convolutions in turn of 1x1 and 3x3, and predictions from their result. x: [n, in, h, w] y:
+// [n, predicted, h, w] Children: convs.0 to convs.4, out, predict.
 class YoloV3Head final : public nn::LayerWithOptions<YoloV3HeadOptions> {
  public:
   explicit YoloV3Head(const Options& options);
 
-  // What the five convolutions make: [n, channels, h, w].
+  // The result of the five convolutions: [n, channels, h, w].
   Tensor Features(const Tensor& x) { return convs_(x); }
   Tensor Predict(const Tensor& features) { return predict_(out_(features)); }
 
@@ -70,16 +69,16 @@ struct YoloV3Options {
   }
 };
 
-// What the network predicts of the cells of three grids, the coarsest first, by row, column and
-// anchor, as convolutions make it: x, y, width, height, objectness and a number for each class.
-// x: [n, 3, h, w] with sides that 32 divides      y: [n, boxes, 5 + classes]
-// Children: stem, stages.0.0 ..., heads.0 to heads.2, laterals.0, laterals.1.
+// The network's raw predictions for the cells of three grids, the coarsest first, by row, column
+// and anchor: x, y, width, height, objectness and a number for each class. x: [n, 3, h, w] with
+// sides that 32 divides y: [n, boxes, 5 + classes] Children: stem, stages.0.0 ..., heads.0 to
+// heads.2, laterals.0, laterals.1.
 class YoloV3 final : public nn::LayerWithOptions<YoloV3Options> {
  public:
   // Throws unless there are three grids with cells of 32, 16 and 8 pixels and anchors.
   explicit YoloV3(const Options& options = {});
 
-  // The boxes of what the network has predicted of images of that size.
+  // The boxes from the network's predictions for images of that size.
   ScoredBoxes Boxes(const Tensor& predicted, int64_t height, int64_t width) const;
 
  protected:

@@ -22,8 +22,8 @@
 
 namespace firn::zoo {
 
-// A network that takes one tensor and gives one. Throws for a name that does not exist, with the
-// nearest ones, and for a network of several inputs, which MakeModule makes.
+// A network that takes one tensor and returns one. Throws for an unknown name, with the nearest
+// ones, and for a network with several inputs, which MakeModule makes.
 std::unique_ptr<nn::Layer> Make(const std::string& name, const Options& options = {});
 // Any network of the zoo.
 std::unique_ptr<nn::Module> MakeModule(const std::string& name, const Options& options = {});

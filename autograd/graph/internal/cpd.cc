@@ -32,7 +32,7 @@ Tensor Solved(const Tensor& unfolded, const Tensor& a, const Tensor& b) {
   return Matmul(Matmul(unfolded, KhatriRao(a, b)), Pinv(Mul(Gram(a), Gram(b))));
 }
 
-// Columns of norm 1. One of nothing but zeros stays.
+// Scales columns to norm 1. A column of zeros stays.
 Tensor Normalized(const Tensor& factor) {
   const Tensor norms = Sqrt(Sum(Square(factor), {0}, /*keepdim=*/true));
   return Div(factor, Where(Eq(norms, 0), OnesLike(norms), norms));
@@ -64,7 +64,7 @@ Cpd DecomposeThreeWays(const Tensor& x, int64_t rank, int64_t iterations, double
     cpd.error = error;
     if (done) break;
   }
-  if (!(norm > 0)) {  // what it was begun with is nothing like it
+  if (!(norm > 0)) {  // zeros, unlike what the fit began with
     a = ZerosLike(a);
     cpd.error = 0;
   }

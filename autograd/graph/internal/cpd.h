@@ -16,7 +16,7 @@ struct Cpd {
 // The canonical polyadic decomposition of a tensor [i, j, k] of f64 by alternating least squares
 // (Harshman, 1970; Kolda and Bader, 2009): x[i, j, k] ~ sum over r of the factors' products. It
 // ends after `iterations`, or when one makes the error smaller by less than `tolerance`. Columns of
-// the last two factors have norm 1. `seed` decides what it begins with.
+// the last two factors have norm 1. `seed` decides the factors that it begins with.
 Cpd DecomposeThreeWays(const Tensor& x, int64_t rank, int64_t iterations, double tolerance,
                        uint64_t seed);
 

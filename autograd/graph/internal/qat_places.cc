@@ -1,4 +1,4 @@
-// Operations are replaced from the last on, so that positions before keep.
+// Operations are replaced from the last to the first, so that the positions of earlier ones stay.
 
 #include "firn/autograd/graph/internal/qat_places.h"
 

@@ -25,13 +25,14 @@ struct QatPlace {
   std::string name;      // "net.conv1.input"
 };
 
-// Those that options name, in the order of operations: the same ones of the same graph, under the
-// same names. Errors: those of RecordRanges (qat.h).
+// The places that options name, in the order of operations. The same graph always gives the same
+// places and names. Errors: those of RecordRanges (qat.h).
 absl::StatusOr<std::vector<QatPlace>> QatPlacesOf(const Graph& graph, const QatOptions& options);
 
 using PlaceChange = absl::FunctionRef<Tensor(const QatPlace& place, const Tensor& x)>;
 
-// Has operations read (or give) what `change` makes of it. Errors: those of ReplaceOperation.
+// Makes operations read (or give) the value that `change` returns for the place. Errors: those of
+// ReplaceOperation.
 absl::Status ChangeAtPlaces(Graph& graph, absl::Span<const QatPlace> places, PlaceChange change);
 
 }  // namespace firn::inner::internal

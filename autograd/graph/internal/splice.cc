@@ -85,8 +85,8 @@ class Splicer {
     return absl::OkStatus();
   }
 
-  // The gradient that one leaves cannot be the one that the other finds: runs know only the
-  // gradients from before and after all of it.
+  // The gradient that one graph leaves cannot be the one that the other finds: a run of the joined
+  // graph knows only the gradients from before and after the whole run.
   absl::Status CheckGradients() const {
     for (const GradientEffect& mine : part_.gradients) {
       for (const GradientEffect& other : to_.gradients) {
@@ -113,7 +113,7 @@ class Splicer {
       const auto same = known.find(v.bound.impl()->storage.get());
       if (place.buffer >= 0 || same == known.end()) continue;
       place.buffer = same->second;
-      // What one graph may change is no constant of the other.
+      // A tensor that one graph may change cannot be a constant of the other.
       Buffer& buffer = to_.buffers[static_cast<size_t>(place.buffer)];
       if (part_.buffers[static_cast<size_t>(v.buffer)].kind == Buffer::Kind::kState) {
         buffer.kind = Buffer::Kind::kState;
@@ -214,7 +214,7 @@ absl::Status Replacing::Apply(Graph& graph) const {
   return KeepHeld(graph);
 }
 
-// What is held outside, gradients for one, gets its elements where it is.
+// A value that is held outside, such as a gradient, gets its elements where it lies.
 absl::Status Replacing::KeepHeld(Graph& graph) const {
   const Uses uses(graph);
   for (const auto& [from, to] : now_) {

@@ -1,7 +1,7 @@
 #ifndef FIRN_AUTOGRAD_GRAPH_INTERNAL_SPLICE_H_
 #define FIRN_AUTOGRAD_GRAPH_INTERNAL_SPLICE_H_
 
-// What edits of graphs are made of. A graph may be inconsistent in between.
+// The steps that edits of graphs are made of. Between two steps a graph may be inconsistent.
 
 #include <vector>
 
@@ -12,7 +12,7 @@
 
 namespace firn::inner::internal {
 
-// Operations of one graph in terms of another's values.
+// Operations of one graph that name another graph's values.
 struct Spliced {
   std::vector<Instr> instrs;  // not yet in the graph
   std::vector<ValueId> outputs;
@@ -23,10 +23,11 @@ struct Spliced {
 absl::StatusOr<Spliced> Splice(Graph& graph, const Graph& part,
                                absl::Span<const ValueId> arguments);
 
-// Replaces values throughout a graph. Views of what is replaced become views of what stands for it.
+// Replaces values throughout a graph. Views of a replaced value become views of its replacement.
 class Replacing {
  public:
-  // Notes what is a view of what. Values may be added to the graph afterwards, operations not.
+  // Notes which value is a view of which. Values may be added to the graph afterwards, operations
+  // not.
   explicit Replacing(const Graph& graph);
 
   // From now on `to` stands for `from`.
@@ -35,9 +36,10 @@ class Replacing {
   // that an operation appended to `instrs` makes.
   static absl::StatusOr<ValueId> Alike(Graph& graph, ValueId id, ValueId like,
                                        std::vector<Instr>* instrs);
-  // In all operations and results. What is held outside (a gradient that stays) gets a copy at the
-  // end of the run. Requires: the operations are those of before; new ones are put in afterwards.
-  // Errors: those of shape rules of views; InvalidArgument for a view that is held outside.
+  // Renames in all operations and results. A value that is held outside (a gradient that stays)
+  // gets a copy at the end of the run. Requires: the operations are those that the constructor saw;
+  // new ones are put in afterwards. Errors: those of shape rules of views; InvalidArgument for a
+  // view that is held outside.
   absl::Status Apply(Graph& graph) const;
 
  private:

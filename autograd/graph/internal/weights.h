@@ -18,13 +18,14 @@ struct WeightUse {
   Tensor weight;  // [out, ...]
 };
 
-// Those of a graph in the order in which they run: weights of f32 or f64 that lie outside the graph
-// or in it and that it does not change. `modules`: of these and all in them; none: of all. Errors:
-// FailedPrecondition for a graph with a backward pass, which would go on with the old weights.
+// The layers of a graph in the order in which they run. Their weights are f32 or f64, states or
+// constants that the graph does not change. `modules`: only layers in these; empty: all layers.
+// Errors: FailedPrecondition for a graph with a backward pass, which would go on with the old
+// weights.
 absl::StatusOr<std::vector<WeightUse>> WeightsOf(const Graph& graph,
                                                  const std::vector<std::string>& modules);
 
-// Whether a module's path is one of `modules` or in one; none: true.
+// Whether a module's path is one of `modules` or inside one; true if `modules` is empty.
 bool LiesIn(std::string_view path, const std::vector<std::string>& modules);
 
 // "conv2d at net.conv1", or "conv2d" outside of modules.

@@ -19,13 +19,14 @@ struct ChannelSource {
   ValueId result;  // of the maker
 };
 
-// The source of `id`, or nothing when something on the way changes in place, lies elsewhere than in
-// a temporary or is made by no operation. With `alone`, nothing either if what lies before `id` is
-// read by anything else or leaves the graph.
+// The source of `id`, or nothing when a value on the way changes in place, is no temporary or is
+// made by no operation. With `alone`, also nothing if another operation reads a value before `id`,
+// or such a value leaves the graph.
 std::optional<ChannelSource> FindChannelSource(const Graph& graph, const Uses& uses, ValueId id,
                                                bool alone);
 
-// How `instr` makes its result by channels, or null where it does not, or not by dimension 1.
+// How `instr` computes its result channel by channel; null if it does not, or if its channels are
+// not dimension 1.
 const ChannelMap* ChannelMapOf(const Graph& graph, const Instr& instr);
 
 // True if operation `at` would read of `id` what operation `before` read.

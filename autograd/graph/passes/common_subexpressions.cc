@@ -17,7 +17,7 @@
 namespace firn {
 namespace {
 
-// Numbers and the like: constants up to this size that hold the same are one.
+// Equal constants of up to this size, such as numbers, become one.
 constexpr size_t kSmallConstant = 64;
 
 class Merging {
@@ -39,7 +39,7 @@ class Merging {
       if (same == kept.end()) {
         kept.push_back(id);
       } else {
-        graph_.buffer_of(id).kind = Buffer::Kind::kTemp;  // of nobody, from here on
+        graph_.buffer_of(id).kind = Buffer::Kind::kTemp;  // no value needs it from here on
         renaming_.Replace(graph_, id, *same);
         graph_.value(id).bound = Tensor();
       }
@@ -93,7 +93,8 @@ class Merging {
     });
   }
 
-  // With the versions: calls on what a loop writes anew differ in nothing else.
+  // The versions are part of the hash: calls on a buffer that a loop writes anew differ only in
+  // them.
   static uint64_t HashOf(const Instr& instr, const Versions& versions) {
     const uint64_t attrs = Hash(instr.attrs.ref());
     return absl::HashOf(instr.op, attrs, absl::MakeConstSpan(instr.in),

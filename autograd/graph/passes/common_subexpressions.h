@@ -6,10 +6,10 @@
 
 namespace firn {
 
-// Computes once what is computed twice from the same elements. Not random or collective operations,
-// none that write in place, and none whose results are states or change in place. What the backward
-// phase computes again, a checkpointed segment above all, stays unless the first result is kept
-// until then anyway. Exact.
+// Computes once what is computed twice from the same elements. Leaves out random and collective
+// operations, operations that write in place, and those whose results are states or change in
+// place. A repetition in the backward phase, as in a checkpointed segment, stays unless the first
+// result is kept until then anyway. Exact.
 absl::StatusOr<PassReport> MergeCommonSubexpressions(Graph& graph);
 
 }  // namespace firn

@@ -25,7 +25,8 @@ absl::StatusOr<Tensor> CopyOf(const Storage& storage, const TensorSpec& bytes) {
 // By storage: the states in it that have become constants.
 using Copied = absl::flat_hash_map<const Storage*, std::vector<ValueId>>;
 
-// What the leaf wants later changes no run of its copy, and its memory may go.
+// Runs use the copy: later changes of the leaf's requires_grad do not affect them, and its memory
+// may be freed.
 void DropChecks(Graph& graph, const Copied& copied) {
   std::erase_if(graph.leaves, [&](const LeafFlag& f) {
     const auto there = copied.find(f.leaf.impl()->storage.get());

@@ -7,8 +7,8 @@
 namespace firn {
 
 // Makes constants of the states that no operation writes, from copies of what they hold now: the
-// parameters and running statistics of a model that is done. The graph no longer sees what becomes
-// of the originals.
+// parameters and running statistics of a model that is trained. The graph no longer sees changes of
+// the originals.
 absl::StatusOr<PassReport> ConstantStates(Graph& graph);
 
 }  // namespace firn

@@ -1,8 +1,8 @@
 // Dead code, from the last operation to the first: an operation is needed if it writes a state, if
 // other ranks wait for this one in it (OpDef::collective), or if it writes elements that something
 // after it reads. Elements are told apart by buffer, so a write through one view counts for readers
-// through another. A view in its argument's memory writes nothing: it is needed if what it names
-// is.
+// through another. A view in its argument's memory writes nothing: it is needed if the elements
+// that it names are.
 
 #include "firn/autograd/graph/passes/dead_code.h"
 

@@ -6,14 +6,14 @@
 
 namespace firn {
 
-// Drops operations whose results nobody needs, then values and buffers that nothing names, which
-// changes the numbers of those that stay. What writes a state stays, random operations among it,
-// and collective operations do: other ranks make the same calls. What changes a temporary in place
-// stays if that is read afterwards. Inputs stay. Exact.
+// Drops operations whose results no other operation needs, then values and buffers that nothing
+// names; the remaining ones get new numbers. Operations that write a state stay, random ones
+// included, and so do collective operations, since other ranks make the same calls. An operation
+// that changes a temporary in place stays if the temporary is read afterwards. Inputs stay. Exact.
 absl::StatusOr<PassReport> EliminateDeadCode(Graph& graph);
 
-// The same, and what only writes states goes as well, with its effect on them; so do collective
-// operations that lead to no output, so that all ranks must ask for the same outputs.
+// The same, but operations that only write states go as well, with their effect on them. Collective
+// operations that lead to no output go too, so all ranks must ask for the same outputs.
 void KeepOnlyOutputs(Graph& graph);
 
 // The second part alone.

@@ -57,7 +57,7 @@ class Folding {
     const ValueId x = affine.in[map->x], y = affine.out[0];
     if (uses_.readers(x).size() != 1 || uses_.leaves(x)) return {};
     auto source = FindChannelSource(graph_, uses_, x, /*alone=*/true);
-    // What something is folded into in this round may take more in the next.
+    // An operation takes one fold a round; it may take another in the next.
     if (!source || sources_[source->maker]) return {};
     const Instr& producer = graph_.instrs[source->maker];
     if (ChannelMapOf(graph_, producer) == nullptr) return {};
@@ -107,7 +107,7 @@ class Folding {
     } else if (shift != kNoValue) {
       FIRN_ASSIGN_OR_RETURN(bias, emit.Call(TheOp<"add">(), {bias, shift}, AddAttrs{}));
     }
-    // Those of a half type may be f32, which not every producer takes.
+    // The scale and shift of a half type may be f32, which not every producer takes.
     if (!producer.op->input(static_cast<size_t>(inner.weight)).or_wide) {
       const DType dtype = graph_.value(producer.out[0]).spec.dtype;
       FIRN_ASSIGN_OR_RETURN(weight, emit.As(dtype, weight));

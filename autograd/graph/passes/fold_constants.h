@@ -8,13 +8,14 @@
 
 namespace firn {
 
-// What is computed from less is computed ahead only up to this size.
+// A result that is larger than its arguments is computed ahead only up to this size.
 inline constexpr int64_t kMaxGrownConstantBytes = 64 << 10;
 
 // Computes operations on constants now, with the kernels that would have computed them in each run.
-// Not random or collective ones, none that write in place, none whose results are written in place,
-// and none whose results are larger than both their arguments and kMaxGrownConstantBytes: an
-// expanded number stays a number. An operation that fails is left to fail when it runs. Exact.
+// Leaves out random and collective operations, those that write in place or whose results are
+// written in place, and those whose results are larger than both their arguments and
+// kMaxGrownConstantBytes, so that an expanded number stays a number. An operation that fails is
+// left to fail when it runs. Exact.
 absl::StatusOr<PassReport> FoldConstants(Graph& graph);
 
 }  // namespace firn

@@ -32,7 +32,7 @@ std::optional<Fused> FusedAt(const Graph& graph, const Uses& uses, size_t at) {
   const size_t reader = uses.readers(y)[0];
   const FusedActivation activation = TraitsOf(*graph.instrs[reader].op).activation;
   if (activation == FusedActivation()) return {};
-  // Its result is there from this operation on: nothing may have been in that place before.
+  // The result exists from this operation on, so nothing may have used its place before.
   const BufferId place = graph.value(graph.instrs[reader].out[0]).buffer;
   if (uses.writers(place)[0] != reader) return {};
   std::optional<OpCall> call = with_activation(instr.attrs.ref(), graph.value(y).spec, activation);

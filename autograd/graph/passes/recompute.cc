@@ -21,14 +21,14 @@
 namespace firn {
 namespace {
 
-// Below this an operation of its own costs more than the memory is worth.
+// Below this size a further operation costs more than the memory is worth.
 constexpr int64_t kLargeBytes = int64_t{1} << 16;
 
 // Each takes a walk over the curve.
 constexpr size_t kMostCandidates = 1024;
 
-// What computes the results of `instr` again and changes no state, from the same arguments but
-// those that it wrote into.
+// An operation that computes the results of `instr` again and changes no state. Its arguments are
+// the same, except those that `instr` wrote into.
 std::optional<Instr> Again(const Instr& instr) {
   const OpDef& op = *instr.op;
   if (op.collective) return {};
@@ -64,7 +64,8 @@ class Recomputing {
     if (candidates_.size() > kMostCandidates) candidates_.resize(kMostCandidates);
   }
 
-  // What has not lowered the peak in the end is left as it was.
+  // Takes candidates as long as there are any, and keeps those up to the one that lowered the peak
+  // last.
   PassReport Run() {
     int64_t peak = Peak();
     size_t useful = 0;
@@ -83,7 +84,7 @@ class Recomputing {
 
  private:
   struct Candidate {
-    size_t before, after;  // the readers around the time in which the result need not be there
+    size_t before, after;  // the readers around the gap in the result's life
     int64_t bytes;
     ValueId value;
     Instr again;
@@ -95,7 +96,8 @@ class Recomputing {
   void AddLifespans() {
     for (size_t b = 0; b < spans_.size(); ++b) {
       if (g_.buffers[b].kind != Buffer::Kind::kTemp || !spans_[b].named()) continue;
-      live_[spans_[b].first] += g_.buffers[b].bytes;  // what changes there, and then the sums
+      live_[spans_[b].first] +=
+          g_.buffers[b].bytes;  // first the change at each operation, then the sums
       live_[spans_[b].last + 1] -= g_.buffers[b].bytes;
     }
     std::partial_sum(live_.begin(), live_.end(), live_.begin());

@@ -6,9 +6,9 @@
 
 namespace firn {
 
-// Lets results that are kept for the backward pass go, and computes them again there, where that
-// lowers the peak: elementwise operations and batch norms whose arguments are kept anyway (Chen et
-// al., 2016, of single operations). Exact: the same kernels on the same elements.
+// Frees results that are kept for the backward pass, and computes them again there, where that
+// lowers the peak of memory: elementwise operations and batch norms whose arguments are kept anyway
+// (Chen et al., 2016, of single operations). Exact: the same kernels on the same elements.
 absl::StatusOr<PassReport> Recompute(Graph& graph);
 
 }  // namespace firn

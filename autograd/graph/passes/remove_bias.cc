@@ -67,8 +67,8 @@ class BiasRemoval {
   // Requires: a ChannelMapOf the operation.
   ValueId& BiasOf(Instr& instr) const { return instr.in[ChannelMapOf(graph_, instr)->bias]; }
 
-  // The operation whose bias batch norm `at` makes needless. Shifts of what scales alone are left
-  // to FoldBatchNorm.
+  // The operation whose bias batch norm `at` makes needless. Shifts of operations that only scale
+  // are left to FoldBatchNorm.
   std::optional<size_t> SourceOf(size_t at) const {
     const Instr& norm = graph_.instrs[at];
     const std::optional<Centring>& centring = CentringOf(norm);

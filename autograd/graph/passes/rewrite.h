@@ -48,10 +48,11 @@ void Rearrange(Graph& graph, const std::vector<bool>& gone, std::vector<Insertio
 // A constant of the graph.
 ValueId AddConstant(Graph& graph, const Tensor& tensor);
 
-// Renames values: what reads one reads another. Graph-wide, once, at the end of a pass.
+// Renames values, so that the readers of one read another: in the whole graph, once, at the end of
+// a pass.
 class Renaming {
  public:
-  // From now on `to` stands for `from`. What lies in `from`'s buffer, views of it, lies in `to`'s.
+  // From now on `to` stands for `from`, and views in `from`'s buffer become views in `to`'s.
   // Requires: CanReplace.
   void Replace(Graph& graph, ValueId from, ValueId to);
   // True if the two are described alike, so that views of one are views of the other.
@@ -62,12 +63,12 @@ class Renaming {
   void Apply(Graph& graph) const;
 
  private:
-  // Those of the graph as it is now, with what was added since the last call.
+  // Lists the values that the graph got since the last call.
   void ListValues(const Graph& graph);
 
   std::vector<ValueId> now_;  // by value; kNoValue and beyond the end: itself
-  // By buffer: what lies there. A walk over all values at each replacement would take a time that
-  // grows with their square.
+  // By buffer: the values that lie there. Without these lists each replacement would walk over all
+  // values, which takes a time that grows with the square of their number.
   std::vector<std::vector<ValueId>> values_in_;
   size_t listed_ = 0;  // values before this are in the lists
 };

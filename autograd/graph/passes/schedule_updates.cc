@@ -17,10 +17,11 @@
 namespace firn {
 namespace {
 
-// Below this an operation of its own costs more than the memory is worth: on the CPU a call, on a
-// device a launch of what would be a small part of one for all.
+// Below this size a further operation costs more than the memory is worth: a call on the CPU; on a
+// device a launch, where one launch could serve all variables.
 constexpr size_t kLargeBytes = size_t{1} << 18, kLargeThere = size_t{64} << 20;
-// How many times what it is computed from a gradient must be for it to be computed late.
+// A gradient is computed late only if it is more than this many times as large as what it is
+// computed from.
 constexpr size_t kMuchLarger = 4;
 
 bool UpdatesEach(const OpDef& op) {
@@ -51,7 +52,7 @@ class Mover {
  private:
   size_t BufferOf(ValueId id) const { return static_cast<size_t>(g_.value(id).buffer); }
 
-  // What depends on the call comes no earlier than `after`.
+  // Operations that depend on the call come no earlier than `after`.
   void Touch(const Instr& call, size_t after) {
     const auto touch = [&](ValueId id, bool written) {
       if (id == kNoValue) return;
@@ -86,12 +87,13 @@ class Mover {
     const size_t place = Earliest(update);
     if (place >= at) return false;
     Report(update, at - place, "earlier");
-    Touch(update, place);  // a later one of the same place is put behind it
+    Touch(update, place);  // a later update with the same place is put behind it
     moved_.push_back({place, std::move(update)});
     return true;
   }
 
-  // Moves what computes the gradient to the update, and both to where the update stands.
+  // Moves the operation that computes the gradient to right before the update, which stays where it
+  // is.
   bool ComputeLate(Instr& update, size_t at) {
     const auto fixed = static_cast<std::ptrdiff_t>(update.op->inputs.size() - update.op->cycle);
     for (auto in = update.in.begin() + fixed; in != update.in.end(); ++in) {
@@ -119,7 +121,7 @@ class Mover {
 
   bool MayWait(const Instr& instr, size_t at) const {
     if (!instr.op->pure() || instr.op->is_view || instr.out.size() != 1) return false;
-    size_t kept = 0;  // bytes that live longer for it
+    size_t kept = 0;  // bytes that live longer because of the delay
     for (ValueId id : instr.in) {
       if (id == kNoValue) continue;
       if (after_write_[BufferOf(id)] > at) return false;
@@ -134,7 +136,8 @@ class Mover {
                              ": ", by, " operations ", where));
   }
 
-  // Copies of an update of one, not of all of them: that would take the square of their number.
+  // Makes an update of each variable from a copy with the inputs of one. Copying the inputs of all
+  // each time would take a time that grows with the square of their number.
   void TakeApart(Instr& update, size_t at) {
     const size_t cycle = update.op->cycle, fixed = update.op->inputs.size() - cycle;
     Instr rest = update;

@@ -4,9 +4,9 @@
 //   /firn_checkpoint/version   i64, 0-d: how all else is to be read
 //   /firn_checkpoint/step      i64, 0-d
 //   /firn_checkpoint/header    u8: StoredHeader, by struct_archive.h
-// The header says how many entries each part has, so that none can be lost where only some parts
-// are read, for which the file's own checksum says nothing. A change that older programs cannot
-// read is a new kCheckpointVersion.
+// The header says how many entries each part has, so that a missing entry is noticed even if only
+// some parts are read, which the file's own checksum does not cover. A change that older programs
+// cannot read gets a new kCheckpointVersion.
 #include "firn/io/checkpoints/internal/checkpoint_file.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ bool IsOf(std::string_view entry, std::string_view part) {
 
 Tensor Integer(int64_t value) { return FromVector(std::vector<int64_t>{value}, Shape()); }
 
-// Throws what went wrong with a part, by its name; within a handler.
+// Throws the present exception again with the part's name; to be called in a handler.
 [[noreturn]] void RaisePart(const std::string& part, const std::string& more, const char* who) {
   try {
     throw;
@@ -103,7 +103,7 @@ absl::StatusOr<int64_t> ReadInteger(const std::string& path, const StateDict& st
   return entry.Item<int64_t>();
 }
 
-// Takes the file's account of itself out of `state`.
+// Takes the info about the file out of `state`.
 absl::StatusOr<StoredHeader> TakeHeader(const std::string& path, StateDict* state,
                                         CheckpointInfo* info) {
   FIRN_ASSIGN_OR_RETURN(info->version, ReadInteger(path, *state, kVersion));
@@ -245,7 +245,7 @@ namespace {
 // A part that is to be loaded.
 struct Loading {
   const CheckpointPart* part;
-  std::optional<StateDict> before;  // what it has; none when it has nothing to give
+  std::optional<StateDict> before;  // its state; none if it cannot give one
 };
 
 std::vector<Loading> InOrder(const CheckpointParts& parts) {
@@ -269,7 +269,8 @@ StateDict Cloned(const StateDict& state) {
   return copies;
 }
 
-// Gives the first `count` parts back what they had. Returns what could not be, for a message.
+// Gives the first `count` parts their old states back. Returns the parts that keep the new one, for
+// a message.
 std::string PutBack(const std::vector<Loading>& order, size_t count) {
   std::string failed;
   for (size_t i = count; i-- > 0;) {

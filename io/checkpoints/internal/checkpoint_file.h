@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_CHECKPOINTS_INTERNAL_CHECKPOINT_FILE_H_
 #define FIRN_IO_CHECKPOINTS_INTERNAL_CHECKPOINT_FILE_H_
 
-// Checkpoints in the pieces that io/checkpoints/checkpoint.h and
+// The steps of reading and writing checkpoints that io/checkpoints/checkpoint.h and
 // io/checkpoints/checkpoint_manager.h need.
 
 #include <string>
@@ -16,23 +16,23 @@
 
 namespace firn::io::internal {
 
-// What is in a file, or will be.
+// The contents of a checkpoint's file.
 struct CheckpointContents {
   CheckpointInfo info;
   StateDict state;  // "<part>.<entry>"
 };
 
-// The names of the parts. Throws kInvalidArgument when one cannot be.
+// The names of the parts. Throws kInvalidArgument for a name that is not allowed.
 std::vector<std::string> PartNames(const CheckpointParts& parts);
 
-// What the parts have now, sharing their elements. Throws what they throw, and as PartNames.
+// The parts' present states, sharing their elements. Throws what they throw, and as PartNames.
 CheckpointContents CollectParts(const CheckpointParts& parts, const SaveCheckpointOptions& options);
 
 // The same elements in memory of their own, on the CPU: the parts may change from now on. Throws,
 // naming the entry, for a tensor that has no elements yet.
 void CopyElements(CheckpointContents* contents);
 
-// `pace` is called between pieces of the work, for who wants to work slowly.
+// `pace` is called between pieces of the work, so that a caller can slow it down.
 absl::Status WriteCheckpoint(
     const std::string& path, const CheckpointContents& contents,
     absl::FunctionRef<void()> pace = [] {});
@@ -42,7 +42,7 @@ absl::StatusOr<CheckpointContents> ReadCheckpoint(const std::string& path,
                                                   const std::vector<std::string>& parts,
                                                   const LoadLimits& limits);
 
-// The same of what a file holds; `path` is for messages.
+// The same for a file's contents in memory; `path` is for messages.
 absl::StatusOr<CheckpointContents> CheckpointOf(const std::string& path, StateDict file,
                                                 const std::vector<std::string>& parts);
 

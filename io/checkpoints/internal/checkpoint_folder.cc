@@ -4,8 +4,7 @@
 // A step shares its work among as many threads as there are processors and waits for the last of
 // them, so a thread that took one of the processors would nearly double the step's time. The thread
 // therefore rests between pieces of its work, so that it takes a small share of one, until somebody
-// waits for it. A low priority instead would keep it from running at all where other programs take
-// what is left.
+// waits for it. With a low priority instead it might never run beside other programs.
 #include "firn/io/checkpoints/internal/checkpoint_folder.h"
 
 #include <algorithm>
@@ -40,7 +39,7 @@ std::string NameOf(int64_t step) {
                       std::string(kSuffix));
 }
 
-// Nothing for a name that NameOf does not give.
+// Returns nothing for a name that NameOf does not give.
 std::optional<int64_t> StepOf(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return {};
   if (name.size() < kPrefix.size() + kDigits + kSuffix.size()) return {};
@@ -56,7 +55,7 @@ std::optional<double> AsMetric(const std::optional<double>& metric) {
   return metric.has_value() && !std::isnan(*metric) ? metric : std::nullopt;
 }
 
-// What the thread takes of a processor while it writes: one part of this many.
+// While it writes, the thread uses one part in this many of a processor's time.
 constexpr int64_t kShare = 30;
 
 int64_t ThreadNanoseconds() {
@@ -162,7 +161,7 @@ void CheckpointFolder::Work() {
       status =
           Internal("cannot write the checkpoint of step ", contents->info.step, ": ", e.what());
     }
-    contents.reset();  // nobody has to wait for that
+    contents.reset();  // no caller waits for this part
     lock.lock();
     status_ = std::move(status);
     busy_ = false;

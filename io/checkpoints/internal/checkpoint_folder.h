@@ -17,8 +17,7 @@
 
 namespace firn::io::internal {
 
-// What a CheckpointManager does with its folder, on the one rank that writes. For one thread at a
-// time.
+// A CheckpointManager's folder, on the one rank that writes. For one thread at a time.
 class CheckpointFolder {
  public:
   CheckpointFolder(const std::string& folder, const CheckpointManagerOptions& options)
@@ -45,7 +44,7 @@ class CheckpointFolder {
   std::optional<CheckpointManager::File> best();
 
  private:
-  // Paths and steps of what is there now, by rising steps.
+  // Paths and steps of the checkpoints in the folder, by rising steps.
   absl::StatusOr<std::vector<CheckpointManager::File>> List() const;
   absl::Status Write(const CheckpointContents& contents, absl::FunctionRef<void()> pace);
   absl::Status Prune(int64_t written);
@@ -53,7 +52,7 @@ class CheckpointFolder {
       const;  // the best first; those without one left out
   void Start(CheckpointContents contents);
   void Work();
-  // Rests for as long as the work since the last call deserves, unless somebody waits.
+  // Rests in proportion to the work since the last call, unless somebody waits.
   void Pace(int64_t* worked);
   void WaitUntilIdle(std::unique_lock<std::mutex>& lock) {
     hurry_ = true;
@@ -65,7 +64,7 @@ class CheckpointFolder {
   const std::string folder_;
   const CheckpointManagerOptions options_;
   std::mutex mutex_;
-  std::condition_variable changed_;  // any of these, which mutex_ guards
+  std::condition_variable changed_;  // a change of the members that mutex_ guards
   bool busy_ = false;                // job_ is to be written or being written
   bool stop_ = false;
   bool hurry_ = false;  // somebody waits

@@ -1,5 +1,5 @@
 // A hostile heading may have very many columns and long names: they are found by a table, and only
-// the first name that is not there, which ends the reading, is compared with others.
+// the first unknown name, which ends the reading, is compared with the others.
 #include "firn/io/csv/internal/csv_columns.h"
 
 #include "absl/strings/str_cat.h"
@@ -9,11 +9,11 @@
 namespace firn::io::internal {
 namespace {
 
-// Distances take the product of the lengths.
+// Computing a distance takes time in proportion to the product of the lengths.
 constexpr size_t kLongest = 100;
 constexpr size_t kMost = 10'000;
 
-// The name that is least unlike it; "" where there is none to compare with.
+// The name nearest to it; "" if there is none.
 std::string Nearest(const std::string& name, const std::vector<std::string>& names) {
   std::string nearest;
   size_t least = ~size_t{0};

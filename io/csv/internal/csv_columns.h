@@ -21,7 +21,7 @@ class ColumnFinder {
  public:
   ColumnFinder(const std::vector<Field>& first, bool heading);
 
-  // The name stands for these columns too, whatever single ones are called.
+  // From now on the name stands for these columns, even if a single column has it.
   void AddGroup(const std::string& name, std::vector<size_t> places) {
     groups_[name] = std::move(places);
   }
@@ -33,7 +33,7 @@ class ColumnFinder {
   // InvalidArgument, "which has 2 columns: <who> column 2 (want 0 to 1)" or "which has no column
   // named "prise" (<who> it); the nearest is "price"". `who` is "CsvOptions::columns names".
   absl::StatusOr<size_t> Find(const CsvColumn& column, const std::string& who) const;
-  // The same, or the columns of a group.
+  // The column, or the columns of a group.
   absl::StatusOr<std::vector<size_t>> FindAll(const CsvColumn& column,
                                               const std::string& who) const;
 

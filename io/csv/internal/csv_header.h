@@ -10,11 +10,11 @@
 
 namespace firn::io::internal {
 
-// What the first line of an NNabla CSV file says.
+// The contents of an NNabla CSV file's first line.
 struct CsvHeader {
   static constexpr size_t kPassedOver = ~size_t{0};
   struct Column {
-    std::string name;               // as it stands there, for messages
+    std::string name;               // as in the file, for messages
     size_t variable = kPassedOver;  // its place in `variables`
     bool indexed = false;           // one of several columns of its variable
   };
@@ -23,7 +23,7 @@ struct CsvHeader {
   std::vector<Column> columns;
 };
 
-// DataLoss, naming the column, where a name is empty or there twice, or there is no variable.
+// DataLoss, naming the column, where a name is empty or occurs twice, or if there is no variable.
 absl::StatusOr<CsvHeader> ParseCsvHeader(std::string_view line);
 
 }  // namespace firn::io::internal

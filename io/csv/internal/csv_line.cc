@@ -13,8 +13,8 @@
 namespace firn::io::internal {
 namespace {
 
-// What stands in the quotes that `line` begins with; cuts it off, quotes included. Empty, and
-// nothing is cut, when they are not closed.
+// The text within the quotes that `line` begins with; cuts it off `line` with its quotes. If they
+// are not closed, returns nothing and cuts nothing.
 std::string_view TakeQuoted(std::string_view* line) {
   size_t end = line->find('"', 1);
   while (end != std::string_view::npos && line->substr(end, 2) == "\"\"") {
@@ -36,7 +36,7 @@ std::errc Parse(std::string_view text, T* value) {
   const auto [stop, error] = std::from_chars(text.data(), end, *value);
   if (stop != end) return std::errc::invalid_argument;
   if (error != std::errc::result_out_of_range) return error;
-  // std::from_chars does not tell too small from too large; this one gives what is nearest.
+  // std::from_chars does not tell too small from too large; this function gives the nearest number.
   absl::from_chars(text.data(), end, *value);
   return std::abs(*value) > 1 ? error : std::errc();
 }

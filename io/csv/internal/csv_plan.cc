@@ -1,5 +1,5 @@
-// Options speak of columns by names and places, and one column may have both; everything is brought
-// down to places, by which a file's columns are told apart.
+// Options speak of columns by names and places, and one column may have both; so all options are
+// turned into places, which tell a file's columns apart.
 #include "firn/io/csv/internal/csv_plan.h"
 
 #include <cmath>
@@ -15,7 +15,7 @@
 namespace firn::io::internal {
 namespace {
 
-// How many places in a list a type tells apart.
+// How many places of a list the type can tell apart.
 double MostWords(DType dtype) {
   return WithElementOf(dtype, [](auto zero) {
     using T = decltype(zero);
@@ -63,7 +63,7 @@ absl::Status CsvPlan::Init() {
       !options_.one_hot.empty() && options_.categories.empty(),
       InvalidArgument(who_, ": ", wording_.one_hot, " has column ", ToString(options_.one_hot[0]),
                       ", whose words ", wording_.categories, " does not list"));
-  // Where columns have types of their own, what these cannot hold is an error of the cell.
+  // If columns have types of their own, a number that these cannot hold is an error of the cell.
   if (!options_.dtypes.empty()) return absl::OkStatus();
   const bool floating = options_.dtype == DType::kF32 || options_.dtype == DType::kF64;
   FIRN_RETURN_IF(options_.missing == CsvMissing::kMean && !floating,
@@ -152,7 +152,7 @@ void RunningMean::Add(double value) {
   }
   const auto n = static_cast<double>(count_);
   const double step = value - mean_;
-  // Differences overflow where shares do not, which add up to something less exact.
+  // If the difference overflows, the two quotients do not, though their difference is less exact.
   mean_ += std::isinf(step) ? value / n - mean_ / n : step / n;
 }
 

@@ -17,7 +17,7 @@
 
 namespace firn::io::internal {
 
-// What a column of the result is made of, or several are.
+// The source of one column of the result, or of several.
 struct CsvSource {
   size_t column;  // of the file
   DType dtype = DType::kF32;
@@ -25,24 +25,25 @@ struct CsvSource {
   const std::vector<std::string>* listed = nullptr;
   bool one_hot = false;
   std::string name = {};  // in the heading, for messages; "" without one
-  std::string key = {};   // what it was asked for by; its name or its place where all columns are
+  std::string key = {};   // its name in the result
 
   size_t width() const { return one_hot ? listed->size() : 1; }
 };
 
-// What the options say of columns, first by themselves and then of those that a file has.
-// Thread-compatible.
+// The columns of the result, by the options: Init checks the options alone, Begin with a file's
+// columns. Thread-compatible.
 class CsvPlan {
  public:
-  // They must outlive it, but for `who`, with which messages about options begin.
+  // The arguments must outlive the plan, except `who`, with which messages about options begin.
   CsvPlan(const CsvOptions& options, const CsvWording& wording, const std::string& who)
       : options_(options), wording_(wording), who_(who) {}
   CsvPlan(const CsvPlan&) = delete;
   CsvPlan& operator=(const CsvPlan&) = delete;
 
-  // InvalidArgument for what makes no sense whatever the file. To be called first.
+  // InvalidArgument for options that make no sense for any file. To be called first.
   absl::Status Init();
-  // InvalidArgument for what this file does not have, as ColumnFinder says it. To be called once.
+  // InvalidArgument for columns that this file does not have, as by ColumnFinder. To be called
+  // once.
   absl::Status Begin(const ColumnFinder& columns);
 
   const CsvOptions& options() const { return options_; }
@@ -80,10 +81,10 @@ auto WithElementOf(DType dtype, F f) {
   }
 }
 
-// "csv: dtype is bf16 (want ...)" where tables have no such type; `what` is "csv: dtype".
+// "csv: dtype is bf16 (want ...)" for a type that tables cannot have; `what` is "csv: dtype".
 absl::Status CheckTableType(const std::string& what, DType dtype);
 
-// Means of numbers one after the other, without a sum of them that could overflow.
+// A mean of numbers that come one after the other, without a sum that could overflow.
 class RunningMean {
  public:
   void Add(double value);

@@ -1,9 +1,9 @@
 // 64 bytes at a time: a bit for each quote and each end of a line (tensor/internal/text_masks.h). A
 // quote opens or closes quotes; which of the bytes stand in quotes is then the parity of the quotes
-// before them. That is so unless one that would open some stands within a field, where it is text:
-// such quotes are looked for by what stands before them, one by one where it is neither a
-// separator, the end of a line nor the quote that closed quotes, of which two make one. No text
-// makes this slower than linear: what is looked at again are the blanks before a quote.
+// before them. The exception is an opening quote within a field, where it is text. A quote is such
+// text unless a separator, a line end, or a quote that closed quotes (two make one) stands before
+// it; all others are examined one by one. The time stays linear for every text, since only the
+// blanks before a quote are looked at again.
 #include "firn/io/csv/internal/csv_records.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace firn::io::internal {
 namespace {
 
-// Without bits it is any: std::countr_zero would branch for them on older processors.
+// For zero the result is arbitrary: std::countr_zero would branch for zero on older processors.
 int FirstBit(uint64_t bits) { return std::countr_zero(bits | uint64_t{1} << 63); }
 
 }  // namespace
@@ -58,7 +58,8 @@ bool RecordScanner::BeginsField(const char* at) const {
   return EndsField(at[-1]);
 }
 
-// Those of a word's quotes that open or close quotes; `closed` says whether the byte before it did.
+// The quotes of a word that open or close a quoted text; `closed`: the byte before the word closed
+// one.
 uint64_t RecordScanner::ResolveQuotes(const char* word, uint64_t quotes, bool closed) const {
   uint64_t kept = 0;
   bool open = in_quotes_ != 0;
@@ -73,8 +74,8 @@ uint64_t RecordScanner::ResolveQuotes(const char* word, uint64_t quotes, bool cl
   return kept;
 }
 
-// Among the \r of the word that have no \n behind them in it, those that have none in the next
-// either. What follows the last byte of the piece is not known yet.
+// `returns` are the \r without a \n behind them in this word; drops the last one if the next word
+// begins with \n, or if the piece ends here and the next byte is not known yet.
 uint64_t RecordScanner::LoneReturns(const char* word, uint64_t returns) const {
   const char* const behind = word + 64;
   if (behind >= end_) return returns & ~(uint64_t{1} << (end_ - word - 1));
@@ -103,7 +104,7 @@ void RecordScanner::FindEnds() {
   inner::internal::kernel_functions.find_text_masks(
       block_, std::min<int64_t>(end_ - block_, Masks::kBytes), separator_, &masks_);
   uint16_t* last = ends_;
-  // What a \r at the end of the last piece ended has no byte of this one.
+  // A record that a \r at the end of the last piece ended has no byte in this one.
   if (block_ == begin_ && LoneReturnBefore() && in_quotes_ == 0) *last++ = 0;
   lines_in_quotes_ = 0;
   const bool quoted = quotes_ && masks_.quoted != 0;

@@ -25,9 +25,9 @@ class RecordScanner {
 
   // Goes on with these bytes, which follow the ones before and live while they are gone through.
   void Feed(const char* begin, const char* end);
-  // Where the record ends that goes on at the beginning of the piece or where the last one ended,
-  // behind its line's end; null where the piece ends first. It may be the beginning itself, for a
-  // \r that ended the last piece. Requires: that is not the end of the piece.
+  // The end of the present record, behind its line's end; null if the piece ends first. It may be
+  // the beginning of the piece, if a \r ended the last piece. Requires: the last end was not the
+  // end of the piece.
   const char* Next() {
     if (next_ == last_ || lines_in_quotes_ != 0) [[unlikely]]
       return Search();
@@ -37,13 +37,13 @@ class RecordScanner {
   }
   // How many lines ended inside of the quotes of the record that Next has found.
   int64_t inner_lines() const { return inner_lines_; }
-  // Whether quotes mean something from `p` on, where a record begins; they do from the start.
+  // Sets whether quotes have a meaning from `p` on, where a record begins. At first they have.
   void SetQuotes(bool quotes, const char* p = nullptr);
 
  private:
   using Masks = inner::internal::TextMasks;
   static constexpr int kAtOnce = 2;  // ends that are written at once
-  // What the beginning of a piece has to know of the end of the one before.
+  // The state at the end of a piece, which the beginning of the next one depends on.
   struct Before {
     bool begins = true;    // a quote would begin a field
     bool closed = false;   // the last byte closed quotes, unless a quote follows
@@ -65,20 +65,23 @@ class RecordScanner {
 
   const char separator_;
   bool quotes_ = true;
-  Before before_, left_;                          // this piece, and the next
+  Before before_, left_;                          // for this piece, and for the next
   const char *begin_ = nullptr, *end_ = nullptr;  // of the piece
-  const char* block_ = nullptr;                   // what the masks are of
+  const char* block_ = nullptr;                   // the block of the masks
   Masks masks_;
   uint64_t in_quotes_ = 0;  // all ones where quotes are open behind the block
-  // The word behind the last one that was looked into for quotes, which of those closed quotes,
-  // and whether its last byte has a quote behind it begin a field or go on with it.
+  // The word behind the last one that was searched for quotes; the quotes of that last one that
+  // closed a quoted text; and whether a quote behind its last byte would begin a field or go on
+  // with one.
   const char* next_word_ = nullptr;
   uint64_t closing_ = 0;
   bool begins_ = false;
-  // Where records of the block end, from its beginning, and those that have not been found.
+  // The ends of the block's records, as offsets in it; those from next_ on are still to be
+  // returned.
   uint16_t ends_[Masks::kBytes + kAtOnce];  // NOLINT: set as far as last_
   const uint16_t *next_ = ends_, *last_ = ends_;
-  // Words in whose quotes lines end that have not been counted; these are bits in `returns`.
+  // The words in which lines end within quotes and are not counted yet; the bits of `returns` tell
+  // where.
   uint64_t lines_in_quotes_ = 0;
   int64_t begun_lines_ = 0, inner_lines_ = 0;
 };
@@ -88,9 +91,9 @@ std::string_view WithoutLineEnd(std::string_view record);
 
 // Calls f(record, line) for each record of a text, `line` being the number of its first line, from
 // 1; records come without their line's end, `next` gives the text piece by piece and at last an
-// empty one, `name` is its in messages. The first `raw_lines` lines are not looked into for quotes.
-// A byte order mark at the beginning is no part of the first record. ResourceExhausted for a record
-// of more than `max_record` bytes that lies in several pieces.
+// empty one, and `name` stands for the text in messages. In the first `raw_lines` lines quotes have
+// no meaning. A byte order mark at the beginning is no part of the first record. ResourceExhausted
+// for a record of more than `max_record` bytes that lies in several pieces.
 absl::Status ForEachRecord(
     absl::FunctionRef<absl::StatusOr<std::string_view>()> next, const std::string& name,
     char separator, int64_t raw_lines, int64_t max_record,

@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_CSV_INTERNAL_CSV_TABLE_H_
 #define FIRN_IO_CSV_INTERNAL_CSV_TABLE_H_
 
-// What rows of fields become: io/csv/csv.cc and csv_typed_table.h alone include it.
+// Builds tensors from rows of fields; only io/csv/csv.cc and csv_typed_table.h include it.
 
 #include <cstdint>
 #include <limits>
@@ -29,21 +29,21 @@ namespace firn::io::internal {
 class AnyTable {
  public:
   virtual ~AnyTable() = default;
-  // The next of the columns that it has.
+  // Adds a column behind the others.
   virtual void AddColumn(const CsvSource& source) = 0;
   virtual absl::Status Add(const std::vector<Field>& fields) = 0;
-  // Those that were not left out.
+  // The number of rows that were not left out.
   virtual int64_t rows() const = 0;
-  // The row that Add took last is left out.
+  // Leaves out the row that Add took last.
   virtual void DropLast() = 0;
-  // To be called behind the last row, and before what is below.
+  // To be called after the last row, and before the Take functions.
   virtual absl::Status FillMeans() = 0;
   virtual Tensor TakeAll() = 0;
-  // [rows], or [rows, words] of one that is one-hot. Requires: it is one of those of AddColumn.
+  // Column `i`: [rows], or [rows, words] if it is one-hot. Requires: AddColumn has added it.
   virtual Tensor TakeColumn(size_t i) = 0;
 };
 
-// Puts rows one below the other, as the plan wants them. Thread-compatible.
+// Puts rows one below the other, in the form that the plan describes. Thread-compatible.
 template <class T>
 class Table final : public AnyTable {
  public:
@@ -85,8 +85,8 @@ class Table final : public AnyTable {
         status = missing_.Has(field) ? absl::OkStatus() : ExpectedWord(field, *source.listed);
       }
       if (status.ok()) status = Missing(source, field);
-      // The cells behind it are looked at all the same: what is an error must not depend on the
-      // order of the columns.
+      // The cells behind it are checked all the same, so that errors do not depend on the order of
+      // the columns.
       if (absl::IsCancelled(status)) {
         dropped = true;
         continue;
@@ -101,7 +101,7 @@ class Table final : public AnyTable {
       return absl::OkStatus();
     }
     ++rows_;
-    // Otherwise there are fewer values than bytes of text, which are limited.
+    // With width_ <= fields.size() there are fewer values than bytes of text, which are limited.
     FIRN_RETURN_IF(
         width_ > fields.size() && static_cast<int64_t>(values_.size()) >
                                       options_.limits.max_total_bytes / int64_t{sizeof(T)},
@@ -153,7 +153,7 @@ class Table final : public AnyTable {
   }
 
  private:
-  // Fine where the cell holds nothing.
+  // OK if the cell is missing.
   absl::Status NoNumber(const Field& field, CellError error) const {
     if (error == CellError::kNone || missing_.Has(field) || IsNanCell(field.text)) {
       return absl::OkStatus();
@@ -175,7 +175,7 @@ class Table final : public AnyTable {
       values_[values_.size() - source.listed->size() + static_cast<size_t>(place)] = 1;
   }
 
-  // Puts something in place of a cell. Cancelled: its row is left out.
+  // Puts a value in place of a missing cell. Cancelled: the row is left out.
   absl::Status Missing(const CsvSource& source, const Field& field) {
     const bool number = source.words == nullptr;
     switch (options_.missing) {

@@ -1,4 +1,4 @@
-// A word is looked for among the missing ones only once, when it is new: columns have few words.
+// Only a new word is compared with the missing ones, once, since columns have few words.
 #include "firn/io/csv/internal/csv_words.h"
 
 #include <algorithm>

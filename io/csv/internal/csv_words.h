@@ -16,13 +16,13 @@ namespace firn::io::internal {
 // The place of each word that may stand in a column.
 using Words = absl::flat_hash_map<std::string, int64_t>;
 
-// Which cells hold nothing. Thread-safe.
+// Tells which cells are missing. Thread-safe.
 class MissingWords {
  public:
   explicit MissingWords(const std::vector<std::string>& words) {
     for (const std::string& word : words) words_.emplace(Trim(word));
   }
-  // Blanks and quotes around it aside.
+  // Blanks and quotes around the text do not matter.
   bool Has(const Field& field) const { return HasWord(WordOf(field)); }
   bool HasWord(const std::string& word) const { return words_.contains(std::string(Trim(word))); }
 
@@ -33,14 +33,15 @@ class MissingWords {
 // The different words of a column, missing ones aside. Thread-compatible.
 class WordSet {
  public:
-  // Missing words are errors if there is `advice` what to do about them. `missing` must outlive it.
+  // Missing words are errors if `advice`, which says what to do about them, is not empty. `missing`
+  // must outlive the object.
   WordSet(const MissingWords& missing, std::string advice)
       : missing_(missing), advice_(std::move(advice)) {}
 
   // DataLoss, "expected a word, got "NA" (<advice>)".
   absl::Status Add(const Field& field);
   std::vector<std::string> Sorted() const;
-  // What they take in memory, about.
+  // About how many bytes of memory the words take.
   int64_t bytes() const { return bytes_; }
 
  private:

@@ -1,5 +1,5 @@
-// The end of a name says which reader a file is for; where it may lie is decided from the name too,
-// before anything is opened.
+// The end of a name tells the reader of a file. Whether the file is allowed is decided from its
+// path too, before it is opened.
 #include "firn/io/data/internal/csv_cell_files.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace firn::io::internal {
 namespace {
 
-// Whether a path stays in the folder that it starts from, links aside.
+// Whether a path stays in the folder that it starts from; links are not looked at.
 bool StaysInside(std::string_view path) {
   if (path.starts_with('/')) return false;
   while (!path.empty()) {

@@ -15,13 +15,13 @@ namespace firn::io::internal {
 // "s3" of "s3://bucket/x.png"; empty for a path.
 std::string_view SchemeOf(std::string_view text);
 
-// Whether a cell that is no number may be a path, as CsvRows says what that is; nothing is looked
-// for there. `outside` is the advice for paths out of the folder.
+// Whether a cell that is no number may be a path, by the rules of CsvRows; the file need not exist.
+// `outside` is the advice for paths out of the folder.
 absl::Status CheckCellPath(const std::string& name, const CsvRowsOptions& options,
                            const std::string& outside);
 
-// What the file holds that a cell names, `folder` being "" or the CSV's with a slash at its end. A
-// table in it becomes `dtype`.
+// The tensor in the file that a cell names; `folder` is "" or the CSV's folder with a slash at its
+// end. A table in it becomes `dtype`.
 absl::StatusOr<Tensor> ReadCellFile(const std::string& folder, std::string name, DType dtype,
                                     const CsvRowsOptions& options, const std::string& outside);
 

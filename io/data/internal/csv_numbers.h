@@ -19,7 +19,7 @@ namespace firn::io::internal {
 // The numbers among a variable's cells, all of one type. Thread-compatible.
 class CsvNumbers {
  public:
-  // Requires: no other type was asked for since it was empty.
+  // Requires: all numbers since it was empty had this type.
   template <class T>
   std::vector<T>& Of() {
     std::vector<T>* const vector = std::get_if<std::vector<T>>(&numbers_);
@@ -42,10 +42,10 @@ enum class CellNumber {
   kIsOne,
   kIsNone,
   kIsInexact,   // a number that the type does not hold
-  kIsTooLarge,  // one that f32 or f64 does not reach
+  kIsTooLarge,  // a number out of the range of f32 or f64
 };
 
-// What a cell is, as LoadCsv has it, but that NaN may be a number.
+// Parses a cell as LoadCsv does, except that NaN may be a number.
 template <class T>
 CellNumber ReadNumber(std::string_view text, bool round, bool nan_is_one, T* value) {
   const CellError error = ParseCell(text, round, value);

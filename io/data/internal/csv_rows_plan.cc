@@ -166,7 +166,7 @@ absl::Status CsvRowsPlan::CheckTypes() const {
 }
 
 // The words of one-hot columns for which none are listed become those of the file. Columns that are
-// not read may hold anything, so theirs are not looked at.
+// not read may hold anything, so their words are not collected.
 absl::Status CsvRowsPlan::FindWords(const ColumnFinder& finder) {
   std::set<size_t> listed;
   for (const auto& [column, words] : options_.categories) {
@@ -224,7 +224,7 @@ absl::Status CsvRowsPlan::ForEachRow(
   return absl::OkStatus();
 }
 
-// Finds means, or which rows are left out. Files that cells name are not opened.
+// Finds the means, or the rows that are left out. Files that cells name are not opened.
 absl::Status CsvRowsPlan::Look() {
   const bool drop = table_.missing == CsvMissing::kDropRow;
   std::vector<RunningMean> means(columns_.size());
@@ -258,7 +258,7 @@ absl::Status CsvRowsPlan::Look() {
   return absl::OkStatus();
 }
 
-// Whether the cell holds something.
+// Whether the cell is not missing.
 absl::StatusOr<bool> CsvRowsPlan::LookAt(const Field& field, const CsvSource& source,
                                          RunningMean* mean) const {
   bool there = true;

@@ -28,8 +28,8 @@ namespace firn::io::internal {
 // "t.csv: line 3, <what the status says>".
 absl::Status InLine(const std::string& path, int64_t line, const absl::Status& status);
 
-// What becomes of the cells of CsvRows: the columns of a file, and what all its lines say together.
-// Thread-safe.
+// The plan by which CsvRows converts cells: the columns of a file, and the means, words and rows
+// found in all its lines. Thread-safe.
 class CsvRowsPlan {
  public:
   struct Column {
@@ -57,8 +57,8 @@ class CsvRowsPlan {
   // The records that are rows, by their places in the file; null: all but the first.
   const std::vector<int64_t>* kept() const { return kept_ ? &*kept_ : nullptr; }
 
-  // Calls f with the number in the cell, or says that there is none. DataLoss for one that the type
-  // does not hold.
+  // Calls f with the number in the cell, or returns that there is none. DataLoss for one that the
+  // type does not hold.
   template <class F>
   absl::StatusOr<bool> TakeNumber(const Field& field, const CsvSource& source, F f) const {
     const bool nan_is_one = table_.missing == CsvMissing::kError;
@@ -72,7 +72,7 @@ class CsvRowsPlan {
       return Refused(field, source.dtype, is);
     });
   }
-  // Whether one that is no number is. NaN is missing where missing cells are no errors.
+  // Whether a cell that is no number is missing. NaN is missing where missing cells are no errors.
   bool IsMissing(const Field& field) const;
   // The place of the cell's word; -1 where it is missing. DataLoss for words that are not listed.
   absl::StatusOr<int64_t> PlaceOf(const Field& field, const CsvSource& source) const;
@@ -100,9 +100,9 @@ class CsvRowsPlan {
   const CsvRowsOptions options_;
   const CsvRowsWording wording_;
   const CsvWording table_wording_;
-  CsvOptions table_;  // as LoadCsv would have them
+  CsvOptions table_;  // the options in LoadCsv's form
   CsvPlan plan_;
-  CsvSource plain_ = {};  // of columns of which the options say nothing
+  CsvSource plain_ = {};  // of one-hot columns for which the options list no words
   const MissingWords missing_;
   const CsvHeader header_;
   const std::vector<std::string> variables_;

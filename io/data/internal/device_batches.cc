@@ -70,8 +70,9 @@ absl::StatusOr<DeviceBatches::Piece*> DeviceBatches::Take(size_t bytes) {
   return piece;
 }
 
-// What was queued when a piece went is queued now. Another thread may have let it go while the
-// device's stream was being captured, where an event would have become a part of the capture.
+// The event is recorded only here: another thread may have freed the piece while the device's
+// stream was being captured, and an event would have become a part of the capture. All work that
+// was queued when the piece was freed is queued by now.
 absl::Status DeviceBatches::FollowFreed() {
   size_t num_free = 0;
   for (Piece& p : pieces_) {
@@ -91,7 +92,8 @@ absl::Status DeviceBatches::FollowFreed() {
   return absl::OkStatus();
 }
 
-// One that nothing uses any more, else the one that was given back first; null while there are few.
+// A piece that no work uses any more, else the one that was given back first; null while there are
+// few.
 absl::StatusOr<DeviceBatches::Piece*> DeviceBatches::TakeFree(size_t bytes) {
   Piece* first = nullptr;
   int alike = 0;
@@ -124,7 +126,8 @@ void DeviceBatches::GiveBack(Piece& piece) noexcept {
   pieces_.splice(pieces_.end(), pieces_, at);
 }
 
-// A batch may have gone before it was handed out: its copy is not behind the device's stream yet.
+// A batch may be freed before it was handed out: the device's stream has not waited for its copy
+// yet.
 void DeviceBatches::Drop(std::list<Piece>::iterator piece) noexcept {
   if (!context_.stream().Wait(*copied_).ok()) static_cast<void>(context_.Synchronize());
   context_.allocator().Free(piece->block);

@@ -17,9 +17,9 @@ namespace firn::io::internal {
 // Copies batches to a CUDA device on a stream of its own, beside the computation on the device's
 // stream. Neither side waits on the host; events order the two on the device.
 //
-// The memory of batches that are gone is used for later ones, up to three of a size in turn, as
-// soon as what was queued by the next copy is done. One thread calls, never while it captures the
-// device's stream; tensors may go on any thread.
+// The memory of freed batches is used for later ones, up to three pieces of a size in turn, once
+// the work that was queued by the next copy is done. One thread calls, never while it captures the
+// device's stream; tensors may be freed on any thread.
 class DeviceBatches : public std::enable_shared_from_this<DeviceBatches> {
  public:
   // Errors: Unavailable when the device is not there.
@@ -28,7 +28,7 @@ class DeviceBatches : public std::enable_shared_from_this<DeviceBatches> {
   DeviceBatches(const DeviceBatches&) = delete;
   DeviceBatches& operator=(const DeviceBatches&) = delete;
 
-  // Queues the copy of what lies on the CPU; the rest is moved by Tensor::To. Work may use the
+  // Queues the copies of tensors on the CPU; others are moved by Tensor::To. Work may use the
   // results after HandOut. Throws firn::Error.
   Sample Upload(const Sample& batch);
 
@@ -42,7 +42,7 @@ class DeviceBatches : public std::enable_shared_from_this<DeviceBatches> {
   struct Piece {
     Block block;
     size_t bytes;                 // asked for
-    std::unique_ptr<Event> used;  // behind all work that uses it, once that is followed
+    std::unique_ptr<Event> used;  // recorded behind all work that uses the piece
     bool free = false;
     bool followed = false;
   };
@@ -54,7 +54,7 @@ class DeviceBatches : public std::enable_shared_from_this<DeviceBatches> {
       : context_(context), stream_(std::move(stream)), copied_(std::move(copied)) {}
 
   absl::StatusOr<Tensor> Copy(const Tensor& t);
-  // Records events behind the uses of what has gone, and frees what is more than kMostFree.
+  // Records events behind the uses of freed pieces, and gives back those beyond kMostFree.
   absl::Status FollowFreed();
   // A piece of this size that the copy stream may write.
   absl::StatusOr<Piece*> Take(size_t bytes);

@@ -1,6 +1,6 @@
-// Epoch e begins at sample e * samples of all that come. Where batches wrap, they are cut from that
-// stream without a look at where epochs end; otherwise each epoch is cut for itself. Numbers of the
-// stream have 128 bits, as a state may name any epoch.
+// All epochs form one stream of samples, in which epoch e begins at e * samples. If batches wrap,
+// they are cut from the stream regardless of where epochs end; otherwise each epoch is cut by
+// itself. Numbers of the stream have 128 bits, as a state may name any epoch.
 #include "firn/io/data/internal/epoch_cut.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ DataLoader::Position EpochCut::PositionOf(Wide sample) const {
   const auto samples = static_cast<Wide>(samples_), batch = static_cast<Wide>(batch_);
   DataLoader::Position at;
   if (last_ == LastBatch::kWrap) {
-    const Wide first = sample - sample % batch;  // of its batch, and in the epoch whose batch it is
+    const Wide first = sample - sample % batch;  // of the batch; decides its epoch
     at.epoch = static_cast<int64_t>(first / samples);
     at.begin = static_cast<int64_t>(sample - first);
     at.batch = static_cast<int64_t>((first % samples) / batch);
@@ -46,7 +46,7 @@ DataLoader::Position EpochCut::PositionOf(Wide sample) const {
   at = {.epoch = static_cast<int64_t>(sample / samples),
         .batch = static_cast<int64_t>(in_epoch / batch),
         .begin = static_cast<int64_t>(in_epoch % batch)};
-  // Where the epoch's last samples make no batch, there is no more to come of it.
+  // If the epoch's last samples make no batch, the next epoch follows.
   if (at.batch >= BatchesOf(at.epoch)) at = {.epoch = at.epoch + 1};
   return at;
 }

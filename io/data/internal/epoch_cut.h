@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_DATA_INTERNAL_EPOCH_CUT_H_
 #define FIRN_IO_DATA_INTERNAL_EPOCH_CUT_H_
 
-// Where epochs are cut into batches, and batches into the parts of ranks.
+// How epochs are cut into batches, and batches into the parts of ranks.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,8 +14,8 @@ struct Range {
   int64_t begin = 0, size = 0;
 };
 
-// What is the rank's of these samples: parts differ by one at most, and the first are the larger
-// ones. Where there are fewer samples than ranks the last parts are empty.
+// The rank's part of these samples: parts differ by one at most, and the first are the larger ones.
+// Where there are fewer samples than ranks the last parts are empty.
 inline Range PartOf(const Range& batch, const Shard& shard) {
   if (shard.count == 1) return batch;
   const int64_t each = batch.size / shard.count, larger = batch.size % shard.count;
@@ -32,18 +32,19 @@ class EpochCut {
 
   // How many batches the epoch has.
   int64_t BatchesOf(int64_t epoch) const;
-  // How many of an epoch's samples are in batches of the epochs before; their number modulo a
-  // batch: where they are more than the epoch has, it has no batch.
+  // How many of an epoch's samples are in batches of the epochs before, at most a batch less one.
+  // If that is more samples than the epoch has, the epoch has no batch.
   int64_t Wrapped(int64_t epoch) const;
-  // Batch `i` among the samples of an epoch's batches. Requires: it has so many.
+  // The samples of batch `i`, counted from the first sample of the epoch's first batch. Requires: i
+  // < BatchesOf(epoch).
   Range Batch(int64_t i) const {
     const int64_t begin = i * batch_;
     const bool whole = last_ == LastBatch::kWrap;
     return {.begin = begin, .size = whole ? batch_ : std::min(batch_, samples_ - begin)};
   }
 
-  // The number of a position's first sample, through all epochs, and the position where it is:
-  // what cuts of other batches agree on. Epochs beyond 2^63 come out negative.
+  // SampleAt: the number of a position's first sample, counted through all epochs, which does not
+  // depend on the batch size. PositionOf: the reverse. Epochs beyond 2^63 come out negative.
   unsigned __int128 SampleAt(const DataLoader::Position& position) const;
   DataLoader::Position PositionOf(unsigned __int128 sample) const;
 

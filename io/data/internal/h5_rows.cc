@@ -53,10 +53,10 @@ class H5Rows final : public RowSource {
   H5Plan plan_;
   Shape row_;
   int64_t stored_ = 0;           // bytes of a row
-  H5Grid grid_;                  // of chunks, as are those below
-  std::vector<H5Chunk> chunks_;  // by their places
+  H5Grid grid_;                  // of the chunks
+  std::vector<H5Chunk> chunks_;  // by their places in the grid
   H5Object object_;
-  std::string unwritten_;  // an element, where some were never written
+  std::string unwritten_;  // the fill element, if some chunks were never written
   mutable std::optional<LastUsed<Band>> bands_;
 };
 
@@ -134,7 +134,7 @@ absl::Status H5Rows::FindElements() {
   return FindUnwritten(band_rows, chunks_.empty(), &budget);
 }
 
-// `rows` at a time is all that is ever made of them.
+// At most `rows` rows of unwritten elements are made at a time.
 absl::Status H5Rows::FindUnwritten(int64_t rows, bool all, H5Budget* budget) {
   FIRN_ASSIGN_OR_RETURN(unwritten_, UnwrittenH5Element(*file_, object_, plan_,
                                                        rows * row_.num_elements(), all, budget));

@@ -1,4 +1,4 @@
-// What a batch is follows from its number alone: which samples, and which random numbers for them.
+// The number of a batch alone decides its samples and their random numbers.
 #include "firn/io/data/internal/loader_epoch.h"
 
 #include <utility>
@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kMapKey = 0x6d61702067656e31;     // "map gen1"
 constexpr uint64_t kSampleKey = 0x73616d706c652031;  // "sample 1"
 
-// The same tensors of no samples.
+// The same tensors without rows.
 Sample WithoutRows(const Sample& batch) {
   return batch.EachBy([](const Tensor& t) {
     return t.defined() && t.rank() > 0 ? Narrow(t.Detach(), 0, 0, 0) : t;
@@ -67,8 +67,8 @@ Sample LoaderEpoch::Make(int64_t batch) const {
   }
   const Range part = PartOf(whole, options.shard);
   const bool none = part.size == 0;
-  // A sample of another rank's tells what shapes there are; only functions of the dataset and the
-  // options know.
+  // A sample of another rank shows the shapes, which only functions of the dataset and the options
+  // know.
   Sample made = MakeOf(none ? Range{.begin = whole.begin, .size = 1} : part, batch);
   if (none) [[unlikely]]
     made = WithoutRows(made);

@@ -12,8 +12,8 @@
 
 namespace firn::io::internal {
 
-// What the threads that make batches share; lives until the last of them is done. Any thread may
-// make any batch.
+// The object that the threads which make batches share; it lives until the last of them is done.
+// Any thread may make any batch.
 struct LoaderEpoch {
   DatasetPtr dataset;
   DataLoaderOptions options;

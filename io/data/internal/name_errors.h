@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_DATA_INTERNAL_NAME_ERRORS_H_
 #define FIRN_IO_DATA_INTERNAL_NAME_ERRORS_H_
 
-// Errors about one of many samples say which one.
+// Helpers that put a sample's name into errors about it.
 
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ inline void CheckIndex(int64_t i, int64_t size, const char* what = "index",
     RaiseIndex(i, size, what, who);
 }
 
-// f(), its firn::Error with the name of sample `i` in front. What else it throws stays as it is.
+// Calls f(); its firn::Error gets the name of sample `i` in front. Other exceptions pass through.
 template <class F>
 auto WithNameOf(const Dataset& dataset, int64_t i, const char* who, F f) {
   try {
@@ -33,8 +33,8 @@ auto WithNameOf(const Dataset& dataset, int64_t i, const char* who, F f) {
   }
 }
 
-// Stack(samples), which are those of the dataset with these indices or were made of them, with
-// their names in errors.
+// Stack(samples), with the samples' names in errors. The samples are those of the dataset with
+// these indices, or were made of them.
 Sample StackOf(const Dataset& dataset, absl::Span<const int64_t> indices,
                absl::Span<const Sample> samples);
 

@@ -1,6 +1,6 @@
 // A ring of `ahead` slots under one lock. Workers claim indices in order while claimed - taken <
-// ahead, so a slot is free again before its next index can be claimed, and what a worker fills is
-// exactly what the taker waits for. A worker that dies of an exception leaves it in its slot.
+// ahead, so a slot is free again before its next index can be claimed, and the taker always waits
+// for a slot that a worker fills. An exception of `make` is kept in the slot.
 #include "firn/io/data/internal/ordered_prefetch.h"
 
 #include <algorithm>

@@ -15,7 +15,8 @@ namespace firn::io::internal {
 
 // Computes make(begin), make(begin + 1), ... make(end - 1) on threads of its own, at most `ahead`
 // of them before they are taken, and gives them out in that order. Results do not depend on the
-// number of threads. Operations that `make` calls run on their worker alone. One thread takes.
+// number of threads. Operations that `make` calls run on their worker alone. Only one thread may
+// call Next.
 class OrderedPrefetch {
  public:
   // Requires: begin <= end, threads >= 1, ahead >= 1; make may be called from several threads.
@@ -29,7 +30,8 @@ class OrderedPrefetch {
 
   // The index whose sample Next gives.
   int64_t next() const { return taken_; }
-  // Requires: next() < end. Throws what make threw for this index; the next call goes on after it.
+  // Requires: next() < end. Throws the exception of make for this index; the next call goes on
+  // after it.
   Sample Next();
 
  private:

@@ -13,7 +13,7 @@ namespace firn::io::internal {
 using PlacesByName = absl::flat_hash_map<std::string, size_t>;
 
 // The place in `chosen` of each of its names. NotFound, naming `where`, for one that is not among
-// `all`; InvalidArgument, naming `option`, for one that is there twice.
+// `all`; InvalidArgument, naming `option`, for a name that occurs twice.
 absl::StatusOr<PlacesByName> PlacesOf(const std::vector<std::string>& chosen,
                                       const std::vector<std::string>& all, const std::string& where,
                                       const char* option);

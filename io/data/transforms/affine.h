@@ -9,9 +9,9 @@
 namespace firn::io {
 
 // Turning, moving, scaling and shearing, as torchvision does with PIL images: a pixel of the result
-// is looked up where its middle came from, and `fill` where that lies outside of the image. Between
-// the middles of the outermost pixels and the border, kBilinear repeats those pixels. u8 results of
-// kBilinear are rounded to the nearest (Pillow cuts off).
+// is looked up at the place where its middle came from, or is `fill` if that lies outside of the
+// image. Between the middles of the outermost pixels and the border, kBilinear repeats those
+// pixels. u8 results of kBilinear are rounded to the nearest (Pillow cuts off).
 
 // A place in pixels, (0, 0) being the upper left corner of the image.
 struct Point {
@@ -26,9 +26,9 @@ struct RotateOptions {
   double fill = 0;                   // in the image's own units
 };
 
-// Turns the image around its center. Throws unless the numbers are finite; where `center` and
-// `expand` are given both. With `expand` the transform throws where the result would have more than
-// 2^27 pixels and four times the image's.
+// Turns the image around its center. Throws unless the numbers are finite, and if `center` and
+// `expand` are both given. With `expand` the transform throws if the result would have both more
+// than 2^27 pixels and more than four times the image's.
 Transform Rotate(const RotateOptions& options);
 
 struct RandomRotationOptions {

@@ -29,8 +29,8 @@ Transform AdjustSaturation(inner::Real factor);
 Transform AdjustHue(inner::Real turn);
 
 // The sharpness: each pixel's distance from an image blurred by 1/13 [1 1 1; 1 5 1; 1 1 1] times
-// `factor`: 0 is that one, above 1 is sharper. Pixels at the border, and images of fewer than 3
-// rows or columns, stay as they are. Throws unless factor >= 0.
+// `factor`: 0 gives the blurred image, a factor above 1 a sharper one. Pixels at the border, and
+// images of fewer than 3 rows or columns, stay as they are. Throws unless factor >= 0.
 Transform AdjustSharpness(inner::Real factor);
 
 struct ColorJitterOptions {
@@ -39,8 +39,9 @@ struct ColorJitterOptions {
   double hue = 0;  // ... and hue's turn in [-x, x]
 };
 
-// The four in an order drawn anew for each image; torchvision's ColorJitter. What is 0 is left out.
-// 1 or 3 channels. Throws unless the first three are finite and >= 0 and hue is 0 to 0.5.
+// The four functions in an order drawn anew for each image; torchvision's ColorJitter. Functions
+// whose number is 0 are left out. 1 or 3 channels. Throws unless the first three are finite and >=
+// 0 and hue is 0 to 0.5.
 Transform ColorJitter(const ColorJitterOptions& options);
 
 struct GrayscaleOptions {

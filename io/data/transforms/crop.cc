@@ -1,5 +1,5 @@
-// A crop is a copy of rows. What padding would add is never stored: each pixel beyond the border is
-// taken from where the mode finds it.
+// A crop is a copy of rows. Padding is never stored: each pixel beyond the border is read from the
+// place that the mode gives for it.
 #include "firn/io/data/transforms/crop.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ Tensor Crop(const Tensor& image, const Region& region, PadMode mode, double valu
               who);
 }
 
-// Padding that a mode can make of n pixels.
+// The most padding that a mode can make of n pixels.
 int64_t MostPadding(PadMode mode, int64_t n) {
   switch (mode) {
     case PadMode::kReflect:

@@ -20,11 +20,11 @@ Transform CenterCrop(const CropOptions& options);
 
 struct RandomCropOptions {
   int64_t height = 0, width = 0;
-  // Added at each side before.
+  // Padding that is added at each side before cropping.
   int64_t padding = 0;
-  // Adds at both sides what is missing where the image is smaller all the same.
+  // If the image is still too small, adds the missing pixels at both sides.
   bool pad_if_needed = false;
-  PadMode mode = PadMode::kConstant;  // what is added
+  PadMode mode = PadMode::kConstant;  // the kind of padding
   double value = 0;                   // of kConstant, in the image's own units
 };
 

@@ -16,8 +16,8 @@ struct RandomErasingOptions {
 // With probability p, a rectangle of the image erased; torchvision's RandomErasing, from "Random
 // erasing data augmentation", Zhong et al., 2017: up to ten draws of an area (uniform) and a ratio
 // (uniform in its logarithm), of which the first that is smaller than the image in both directions
-// is taken; none fits: the image as it is. Usually the last transform, after Normalize. Throws
-// unless 0 <= p <= 1, scale is within 0 to 1 and ratio positive; with noise, of u8.
+// is taken. If none fits, the image stays as it is. Usually the last transform, after Normalize.
+// Throws unless 0 <= p <= 1, scale is within 0 to 1 and ratio positive; with noise, of u8.
 Transform RandomErasing(const RandomErasingOptions& options = {});
 
 }  // namespace firn::io

@@ -18,11 +18,11 @@ struct RandAugmentOptions {
 
 // Operations drawn out of fourteen, each as likely; torchvision's RandAugment, from "RandAugment:
 // practical automated data augmentation with a reduced search space", Cubuk et al., 2020. With m
-// the magnitude's share of 0 to 1: nothing; shear in x or y by 0.3 m; move in x or y by 150 / 331 m
-// of the side; rotate by 30 m degrees; brightness, saturation, contrast, sharpness by 1 + 0.9 m;
+// the magnitude's share of 0 to 1: no change; shear in x or y by 0.3 m; move in x or y by 150 / 331
+// m of the side; rotate by 30 m degrees; brightness, saturation, contrast, sharpness by 1 + 0.9 m;
 // posterize to 8 - round(4 m) bits; solarize from 255 (1 - m); auto_contrast; equalize. The first
-// ten but "nothing" go either way with equal chance (-m). Images u8 of 1 or 3 channels. Throws
-// unless operations >= 0, bins >= 2, 0 <= magnitude < bins and fill is 0 to 255.
+// ten but "no change" use m or -m with equal chance. Images u8 of 1 or 3 channels. Throws unless
+// operations >= 0, bins >= 2, 0 <= magnitude < bins and fill is 0 to 255.
 Transform RandAugment(const RandAugmentOptions& options = {});
 
 }  // namespace firn::io

@@ -18,8 +18,8 @@ struct ResizeOptions {
   int64_t shorter = 0;
   int64_t height = 0, width = 0;  // ... or both of these
   Interpolation interpolation = Interpolation::kBilinear;
-  // An image made smaller by kBilinear is blurred by as much, so that no pixel is left out. What
-  // Pillow always does.
+  // kBilinear blurs an image as much as it shrinks it, so that every pixel counts. Pillow always
+  // does this.
   bool antialias = true;
 };
 

@@ -1,4 +1,4 @@
-// What moves with the image lies in a Scene, which the transforms are handed.
+// Boxes and masks lie in a Scene, which is passed to the transforms.
 #include "firn/io/data/transforms/sample_transform.h"
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// A transform is a function; what is added here is how it is asked without a generator, and for a
-// sample.
+// A transform is a function; here are its calls without a generator, and for a sample.
 #include "firn/io/data/transforms/transform.h"
 
 #include "firn/device/status_macros.h"

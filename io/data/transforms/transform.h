@@ -24,8 +24,7 @@ namespace internal {
 struct Scene;
 }  // namespace internal
 
-// From where to where, both included unless something else is said. Random transforms draw from it
-// uniformly.
+// An interval, with both ends unless stated otherwise. Random transforms draw from it uniformly.
 struct Interval {
   double low = 0;
   double high = 0;
@@ -54,7 +53,7 @@ class Transform {
                                                        internal::Scene*) mutable {
           return own(std::move(image), random);
         }) {}  // NOLINT: implicit on purpose
-  // Made of those that move pixels, and have to tell the scene where to unless it is null.
+  // From a function that moves pixels and must tell the scene how, unless that is null.
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, Transform> &&
            std::is_invocable_r_v<Tensor, F&, Tensor, RandomGenerator&, internal::Scene*>)
@@ -73,22 +72,23 @@ class Transform {
   Tensor operator()(Tensor image, RandomGenerator& random) const {
     return f_(std::move(image), random, nullptr);
   }
-  // What TransformSample does, which moves more than the image.
+  // For TransformSample, which moves more than the image.
   Tensor operator()(Tensor image, RandomGenerator& random, internal::Scene* scene) const {
     return f_(std::move(image), random, scene);
   }
-  // Changes the sample's input: what DataLoaderOptions::transform wants. Other tensors stay as they
-  // are; TransformSample (sample_transform.h) takes boxes and masks along.
+  // Changes the sample's input, as DataLoaderOptions::transform needs it. Other tensors stay as
+  // they are; TransformSample (sample_transform.h) takes boxes and masks along.
   Sample operator()(Sample sample, RandomGenerator& random) const;
-  // For transforms that draw nothing. Throws kFailedPrecondition where this one does: without a
-  // generator of the caller's, nothing would say which numbers.
+  // For transforms that draw nothing. Throws kFailedPrecondition if this one draws, since only a
+  // generator could decide the numbers.
   Tensor operator()(Tensor image) const;
 
  private:
   std::function<Tensor(Tensor, RandomGenerator&, internal::Scene*)> f_;
 };
 
-// One after the other, all from one generator. None: the image as it is.
+// Applies transforms one after the other, all with one generator. Without any, the image stays as
+// it is.
 Transform Compose(std::vector<Transform> transforms);
 
 struct RandomApplyOptions {

@@ -1,4 +1,4 @@
-// How a graph's structs are written; struct_archive.h is what reads and writes them.
+// The fields of a graph's structs; struct_archive.h reads and writes them.
 #include "firn/io/graph/internal/graph_archive.h"
 
 #include <cereal/cereal.hpp>
@@ -11,7 +11,7 @@
 
 namespace firn::io::internal {
 
-// What is written of a value: itself, of a word its text.
+// The form in which a value is written: itself, or a word's text.
 template <class T>
 static T& Written(T& value) {
   return value;
@@ -39,7 +39,7 @@ static void load(ArchiveReader& ar, AttrValue& value) {
   LoadAlternative<0>(ar, index, value);
 }
 
-// What may be there: whether it is, then it.
+// An optional value: a flag, then the value if it is set.
 template <class T>
 static void save(ArchiveWriter& ar, const std::optional<T>& value) {
   ar(value.has_value());

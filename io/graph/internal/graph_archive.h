@@ -1,8 +1,9 @@
 #ifndef FIRN_IO_GRAPH_INTERNAL_GRAPH_ARCHIVE_H_
 #define FIRN_IO_GRAPH_INTERNAL_GRAPH_ARCHIVE_H_
 
-// What a graph file says beside elements: plain structs, to bytes and back. Whether it makes sense
-// is for others to ask; here every count and length is checked against the bytes there are.
+// The structure of a graph file without elements: plain structs, to bytes and back. Here every
+// count and length is checked against the bytes there are; other code checks whether the structs
+// make sense.
 
 #include <cstdint>
 #include <string>
@@ -50,7 +51,7 @@ struct StoredGraph {
   GraphInfo info = {};   // from version 2 on
 };
 
-// The lowest version that can say what it says.
+// The lowest version that can express this graph.
 uint32_t VersionFor(const StoredGraph& graph);
 
 std::string EncodeGraph(const StoredGraph& graph);

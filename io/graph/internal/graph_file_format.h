@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_GRAPH_INTERNAL_GRAPH_FILE_FORMAT_H_
 #define FIRN_IO_GRAPH_INTERNAL_GRAPH_FILE_FORMAT_H_
 
-// What both ways of a graph file share. For io/graph/graph_file_*.cc only.
+// Shared by reading and writing of graph files. For io/graph/graph_file_*.cc only.
 //
 // Note [Graph files]
 //
@@ -16,9 +16,9 @@
 //   u32       CRC-32 of everything before
 //
 // Devices are relative: a graph uses one, which files call the CPU.
-// Numbers are little-endian. The version counts changes that older readers cannot read: a new
-// attribute or a new operation is none, a new field of the structure is one. A file has the lowest
-// version that can say what it says: without enums and a GraphInfo 1, without enums 2.
+// Numbers are little-endian. The version counts changes that older readers cannot read: a new field
+// of the structure is such a change, a new attribute or operation is not. A file has the lowest
+// version that can express it: 1 without enums and a GraphInfo, 2 without enums.
 
 #include <bit>
 #include <cstdint>
@@ -35,7 +35,7 @@ namespace firn::io {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Not text, and damaged by whoever takes it for text.
+// The magic contains bytes that are not text and that a transfer as text would change.
 inline constexpr char kGraphMagic[] =
     "\x89"
     "FIRN\r\n\x1a";
@@ -50,7 +50,7 @@ struct GraphFileHeader {
 };
 static_assert(sizeof(GraphFileHeader) == 32 && sizeof(kGraphMagic) == 9);
 
-// What files call the kinds: the position here.
+// A kind's number in files is its position here.
 inline constexpr Buffer::Kind kBufferKinds[] = {Buffer::Kind::kInput, Buffer::Kind::kState,
                                                 Buffer::Kind::kConstant, Buffer::Kind::kTemp};
 
@@ -65,11 +65,11 @@ inline bool FillsBuffer(const Graph& graph, const Value& v) {
          static_cast<int64_t>(v.spec.bytes()) == graph.buffers[static_cast<size_t>(v.buffer)].bytes;
 }
 
-// Refuses graphs that no file holds: everything that Graph::Verify asks, and what captured runs
-// have by the way they come about, on which compiling and running rely: operations that are called
+// Refuses graphs that a file must not hold. Checks everything that Graph::Verify does, and what
+// holds for every captured run and what compiling and running rely on: operations that are called
 // as they are declared, results in memory that is new, views where their shape rule puts them,
-// inputs in buffers of their own. What it has passed can be compiled and run whatever file it came
-// from. `bound` tensors need no elements. InvalidArgument, naming the operation or value.
+// inputs in buffers of their own. A graph that passes can be compiled and run, whatever file it
+// came from. `bound` tensors need no elements. InvalidArgument, naming the operation or value.
 absl::Status CheckStorable(const Graph& graph);
 
 // Refuses info that makes no sense or does not fit the first input and result. InvalidArgument.
@@ -86,8 +86,8 @@ void MoveGraph(Device to, Graph* graph);
 // Copies tensors of other devices to the CPU. FailedPrecondition for one that has no elements yet.
 absl::Status BringTensorsToHost(Graph* graph);
 
-// The graph that a file tells of. Its tensors have no elements yet, and no storage. NotFound for an
-// operation that is not linked in; InvalidArgument and the like, naming what is wrong.
+// The graph of a file's structure. Its tensors have no elements yet, and no storage. NotFound for
+// an operation that is not linked in; InvalidArgument and the like, naming what is wrong.
 absl::StatusOr<Graph> RestoreGraph(const internal::StoredGraph& stored);
 
 }  // namespace firn::io

@@ -1,6 +1,6 @@
-// Attributes are read through the visitor that writes them: fields are set, then looked at again,
-// and what did not arrive whole did not fit. What files of earlier versions have otherwise is taken
-// whole or not at all. Enumerators are looked up among their words, which errors list.
+// Attributes are read through the visitor that writes them: fields are set and then compared again,
+// and a field that differs did not fit. A field in the form of an earlier version is taken as a
+// whole or refused. Enumerators are looked up among their words, which errors list.
 #include "firn/io/graph/internal/stored_attrs.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class Setter final : public AttrVisitor {
 
   // Whether this field was taken, though now it would be written in another way.
   bool Became(const StoredAttr& field) const { return earlier_.contains(&field); }
-  // What is wrong with a field, if that is known more closely than by looking at it again.
+  // The error of a field, if it is known more exactly than by the comparison.
   const absl::Status& status() const { return status_; }
 
  private:

@@ -19,8 +19,8 @@ struct StoredWord {
   friend bool operator==(const StoredWord&, const StoredWord&) = default;
 };
 
-// The position of a type here is what files have for it: add at the end only. Words are there from
-// version 3 of the format on.
+// A type's number in files is its position here, so add at the end only. Words exist from version 3
+// of the format on.
 using AttrValue =
     std::variant<int64_t, double, bool, std::string, std::vector<int64_t>, StoredWord>;
 
@@ -34,7 +34,7 @@ struct StoredAttr {
 absl::StatusOr<std::vector<StoredAttr>> StoreAttrs(AttrsRef attrs);
 
 // Attributes of `type` (null: none) with these fields; fields that are not named keep their
-// defaults, so that an operation may get another. InvalidArgument, naming the field, for one that
+// defaults, so that operations can get new ones. InvalidArgument, naming the field, for one that
 // the type does not have, that occurs twice, is of another type, or does not fit: 300 for a number
 // of 8 bits, three numbers for a list of two, a word that the enum does not have. An enumerator may
 // be a number as well, as files before version 3 have it: the position in its list of words.

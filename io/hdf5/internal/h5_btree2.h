@@ -10,7 +10,8 @@
 namespace firn::io::internal {
 
 // Calls `f` with each record of the version 2 B-tree at `address`, in no particular order, until it
-// returns an error. Records are of `type` and have `least_bytes` or more, all as many.
+// returns an error. Records are of `type` and have `least_bytes` or more bytes, all the same
+// number.
 absl::Status ForEachH5Record(H5File& file, uint64_t address, uint64_t type, uint64_t least_bytes,
                              absl::FunctionRef<absl::Status(H5Cursor)> f);
 

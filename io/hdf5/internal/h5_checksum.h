@@ -10,16 +10,17 @@
 namespace firn::io::internal {
 
 // Attributes that Firn adds to NNabla's two (need_grad, index), which other readers pass over.
-// On each dataset: EntryChecksum. On the root group: FileChecksum of those, in the order of index.
+// On each dataset: EntryChecksum. On the root group: FileChecksum of the datasets' checksums, in
+// the order of index.
 inline constexpr char kChecksumAttribute[] = "firn_crc32";
 
 // CRC-32 of everything that is stored about one entry. Requires: `tensor` is dense, on the CPU.
 uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
                        const Tensor& tensor);
-// The same by the CRC-32 of its elements.
+// The same, from the CRC-32 of its elements.
 uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
                        const TensorSpec& spec, uint32_t elements);
-// The same before its elements, with which Crc32 goes on.
+// The same without its elements, over which Crc32 is then continued.
 uint32_t EntryChecksumStart(const std::string& name, int64_t index, bool need_grad,
                             const TensorSpec& spec);
 

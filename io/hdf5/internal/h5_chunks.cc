@@ -38,7 +38,7 @@ absl::Status ReadChunkNode(H5File& file, uint64_t address, int rank, int64_t exp
     for (int d = 0; d < rank; ++d) child.at.push_back(static_cast<int64_t>(c.Uint(8)));
     const bool whole = c.Uint(8) == 0;
     child.address = c.Uint(8);
-    // HDF5 looks for a chunk by its key, and would not find it out of its place.
+    // HDF5 looks for a chunk by its key, so it would not find a chunk that is out of order.
     if (!whole || (i > 0 && !(children->back().at < child.at))) {
       return file.DamagedAt(address, "chunk tree", "its keys are out of order");
     }
@@ -77,7 +77,7 @@ absl::StatusOr<std::vector<H5Chunk>> WalkTree(H5File& file, const H5Plan& plan,
   return chunks;
 }
 
-// The chunk is not all inside, and such have no filters.
+// Whether the chunk reaches beyond the array and, by the layout, therefore has no filters.
 bool IsPlain(const H5Plan& plan, const H5Grid& grid, const H5Chunk& chunk) {
   if (!plan.layout.plain_border) return false;
   for (size_t d = 0; d < chunk.at.size(); ++d) {
@@ -86,7 +86,7 @@ bool IsPlain(const H5Plan& plan, const H5Grid& grid, const H5Chunk& chunk) {
   return false;
 }
 
-// Chunks have places of their own, and can hold what they should.
+// Checks that no two chunks have one place, and that each can hold its elements.
 absl::Status CheckChunks(const H5File& file, const H5Plan& plan, const H5Grid& grid,
                          std::vector<H5Chunk>& chunks, H5Budget* budget) {
   std::vector<int64_t> places;  // in the grid, row-major

@@ -31,12 +31,12 @@ struct H5Grid {
 
 absl::StatusOr<H5Grid> MakeH5Grid(const H5File& file, const H5Plan& plan);
 
-// The chunks of the grid that were written, each of which has a place in the array of its own and
-// can hold what it should.
+// The chunks of the grid that were written. Each has its own place in the array and can hold its
+// elements.
 absl::StatusOr<std::vector<H5Chunk>> ListH5Chunks(H5File& file, const H5Plan& plan,
                                                   const H5Grid& grid, H5Budget* budget);
 
-// Reads chunks as they were before the filters. Keeps its memory from one to the next.
+// Reads chunks and undoes their filters. Keeps its memory from one chunk to the next.
 class H5ChunkReader {
  public:
   H5ChunkReader(const H5File& file, const H5Plan& plan, const H5Grid& grid)

@@ -1,6 +1,6 @@
-// Contiguous elements are read straight into the tensor. For chunks all are found and checked, then
-// the tensor is made, then each chunk is unpacked and copied to its place. What was never written
-// is the dataset's fill value.
+// Contiguous elements are read straight into the tensor. Chunks are all found and checked first;
+// then the tensor is made, and each chunk is unpacked and copied to its place. Elements that were
+// never written are the dataset's fill value.
 #include "firn/io/hdf5/internal/h5_dataset.h"
 
 #include <algorithm>
@@ -87,8 +87,8 @@ absl::Status ReadCompact(const H5File& file, const H5Plan& plan, MakeRoom room) 
   return absl::OkStatus();
 }
 
-// Puts the elements, of which there are some, as they are stored into what `room` makes when it is
-// known that they fit.
+// Reads the elements, at least one, as they are stored, into the memory that `room` makes once they
+// are known to fit.
 absl::Status ReadStored(H5File& file, const H5Object& dataset, const H5Plan& plan, H5Budget* budget,
                         MakeRoom room) {
   switch (plan.layout.kind) {

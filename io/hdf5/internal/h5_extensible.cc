@@ -2,7 +2,7 @@
 // 1 stand in the index block; then come super blocks 0, 1, ..., of which the s-th has 2^(s/2) data
 // blocks of 2^((s+1)/2) * `least` entries each (whole quotients). Data blocks of the first super
 // blocks, 2 * log2( `pointers`) of them, are named by the index block itself; later super blocks
-// stand for themselves. A data block of more than a page is cut into pages, of which bits of the
+// are named themselves. A data block of more than a page is cut into pages, of which bits of the
 // super block say whether they were written.
 //
 //   header       "EAHD", version, kind, bytes of an entry, bits of the largest number, `first`,
@@ -135,8 +135,8 @@ class Array {
     }
     uint64_t at = address + bytes;
     for (uint64_t p = 0; p < pages; ++p, ++bit, at += page_ * entry_.bytes() + 4) {
-      // Where the index block names a block, nothing says which pages were written: HDF5 never
-      // makes them so small that it would have any.
+      // For blocks that the index block names, nothing says which pages were written: HDF5 never
+      // makes pages so small that such a block would have any.
       if (bit / 8 >= written.size()) return Bad(address, "pages without their bits");
       if ((static_cast<unsigned char>(written[bit / 8]) & 0x80 >> bit % 8) == 0) continue;
       FIRN_ASSIGN_OR_RETURN(const std::string page,

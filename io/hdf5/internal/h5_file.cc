@@ -66,7 +66,8 @@ class Behind final : public RandomAccess {
 
  private:
   absl::StatusOr<int64_t> Read(int64_t offset, void* out, int64_t n) const override {
-    // A name that std::string keeps without an allocation, for each read makes one.
+    // A name short enough for std::string to keep without an allocation, since each read makes such
+    // a string.
     FIRN_RETURN_IF_ERROR(file_.ReadAt(from_ + offset, out, n, "HDF5 data"));
     return n;
   }
@@ -134,9 +135,9 @@ absl::Status H5File::ReadSuperblock() {
     return Refused(absl::StrCat("addresses of ", offset_bytes, " bytes, lengths of ", length_bytes,
                                 " (want 8, 8)"));
   }
-  // The end counts from the beginning of the file as it was written. Somebody may have put the user
-  // block in front, or taken it away, later: then the base is not where the superblock is, and
-  // HDF5 takes the latter.
+  // The end counts from the beginning of the file as it was written. A user block may have been
+  // added or removed later: then the base address is not the superblock's place, and HDF5 uses the
+  // latter.
   if (base > end_of_file || end_of_file - base > static_cast<uint64_t>(size())) {
     return DamagedAt(
         0, "superblock",

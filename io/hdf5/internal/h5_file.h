@@ -20,7 +20,7 @@ inline constexpr uint64_t kH5Undefined = ~uint64_t{0};
 
 // A piece of a file's metadata, read field by field from front to back. Reading beyond the end
 // gives zeros and is remembered until Check(), so that a structure is parsed first and checked
-// once; but a field that says how much follows is checked before it is believed.
+// once; but a field that says how much follows is checked before it is used.
 class H5Cursor {
  public:
   // The bytes must outlive the cursor; `offset` is where in the file they are.
@@ -50,8 +50,8 @@ class H5Cursor {
 // leads the reader in circles ends in an error. Thread-compatible.
 class H5File {
  public:
-  // `file` must outlive the result. Addresses count from the superblock on, which a block of the
-  // user's own may precede; offsets in messages are those in the whole file.
+  // `file` must outlive the result. Addresses count from the superblock on, which a user block may
+  // precede; offsets in messages are those in the whole file.
   static absl::StatusOr<H5File> Open(const RandomAccess& file, const LoadLimits& limits);
 
   const LoadLimits& limits() const { return limits_; }
@@ -61,8 +61,8 @@ class H5File {
   const std::string& name() const { return file_->name(); }
   uint64_t root() const { return root_; }  // address of the root group's object header
 
-  // Datatypes that were met under their own names, by the addresses of their headers: each is read
-  // once, however many datasets have it.
+  // Committed datatypes that were read, by the addresses of their headers: each is read once,
+  // however many datasets have it.
   struct CommittedType {
     std::string body;
     uint64_t offset;
@@ -76,7 +76,7 @@ class H5File {
     return types_.emplace(address, std::move(type)).first->second.body;
   }
 
-  // Takes `n` bytes out of what metadata may still take.
+  // Charges `n` bytes to the budget of metadata.
   absl::Status ChargeMetadata(uint64_t n);
   // `n` bytes of metadata at `address`; `field` names them in errors.
   absl::StatusOr<std::string> ReadMetadata(uint64_t address, uint64_t n, const char* field);
@@ -86,7 +86,7 @@ class H5File {
   // DataLoss unless the cursor has stayed inside its bytes.
   absl::Status Check(const H5Cursor& cursor, const char* field) const;
   absl::Status DamagedAt(uint64_t offset, const char* field, const std::string& what) const;
-  // What ConvertStored says of a piece of the file.
+  // The error of ConvertStored for a piece of the file.
   absl::Status Unconverted(uint64_t offset, const char* field, const absl::Status& why) const;
   // Unimplemented, naming the file: legal HDF5 that this reader refuses.
   absl::Status Refused(const std::string& what) const;

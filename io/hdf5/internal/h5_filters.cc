@@ -1,7 +1,7 @@
 // deflate is zlib's format. shuffle puts bytes 0 of all elements first, then bytes 1 of all, ...;
-// what is left behind the last whole element stays at the end. fletcher32 appends the two sums of
-// J. Fletcher
-// ("An Arithmetic Checksum for Serial Transmissions", 1982) over big-endian numbers of 16 bits.
+// bytes behind the last whole element stay at the end. fletcher32 appends the two sums of J.
+// Fletcher ("An Arithmetic Checksum for Serial Transmissions", 1982) over big-endian numbers of 16
+// bits.
 #include "firn/io/hdf5/internal/h5_filters.h"
 
 #include <zlib.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kSumBytes = 4;  // of fletcher32
 
-// Filters that others write, so that a message says which one it is.
+// Filters of other programs, so that a message can name them.
 std::string FilterName(uint64_t id) {
   struct Known {
     uint64_t id;
@@ -114,7 +114,7 @@ absl::Status H5Unfilter::Run(const H5File& file, const H5Filters& filters, uint6
     if ((skipped >> i & 1) != 0) continue;
     switch (filters[i].kind) {
       case H5Filter::kDeflate: {
-        // What came before deflate may have added a checksum.
+        // A filter before deflate may have added a checksum.
         size_t plain = chunk_bytes;
         for (size_t k = 0; k < i; ++k) {
           const bool sums = filters[k].kind == H5Filter::kFletcher32 && (skipped >> k & 1) == 0;

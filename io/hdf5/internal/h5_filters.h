@@ -12,7 +12,7 @@
 
 namespace firn::io::internal {
 
-// What was done to each chunk when it was written, in that order.
+// The filters that were applied to each chunk when it was written, in that order.
 struct H5Filter {
   enum Kind : uint16_t { kDeflate = 1, kShuffle = 2, kFletcher32 = 3 };
   Kind kind;
@@ -20,16 +20,16 @@ struct H5Filter {
 };
 using H5Filters = std::vector<H5Filter>;
 
-// Unimplemented for others than those of H5Filter, and for one of them twice.
+// Unimplemented for filters that H5Filter does not have, and for one that occurs twice.
 absl::StatusOr<H5Filters> ParseH5Filters(const H5File& file, H5Cursor c);
 
 // Whether chunks have other sizes in the file than in memory.
 bool ChangesSize(const H5Filters& filters);
 
-// Memory that is kept from one chunk to the next, and not cleared.
+// Memory that is kept from one chunk to the next, without being cleared.
 class H5Buffer {
  public:
-  // Afterwards size() is `n`, and what was there is not to be relied on.
+  // Afterwards size() is `n`, and the old contents may be lost.
   char* Resize(size_t n) {
     if (n > room_) {
       bytes_ = std::make_unique_for_overwrite<char[]>(n);
@@ -50,9 +50,9 @@ class H5Buffer {
 // Undoes filters. Keeps its memory from one chunk to the next.
 class H5Unfilter {
  public:
-  // `bytes` is what was stored of the chunk at `address`, and becomes its `chunk_bytes` elements.
-  // Bit i of `skipped`: filter i was left out for this chunk. DataLoss where they do not fit, or a
-  // checksum is wrong.
+  // `bytes` are the stored bytes of the chunk at `address`, and become its `chunk_bytes` bytes of
+  // elements. Bit i of `skipped`: filter i was left out for this chunk. DataLoss if they do not
+  // fit, or a checksum is wrong.
   absl::Status Run(const H5File& file, const H5Filters& filters, uint64_t skipped, uint64_t address,
                    size_t chunk_bytes, H5Buffer* bytes);
 

@@ -1,6 +1,6 @@
 // A collection: "GCOL", version 1, 3 bytes unused, its size 8, then objects: number 2, references
 // 2, 4 bytes unused, size 8, and that many bytes, filled up to a multiple of 8. Number 0 is the
-// room that is left, and the last.
+// free room, and the last object.
 #include "firn/io/hdf5/internal/h5_global_heap.h"
 
 #include "absl/strings/str_cat.h"

@@ -12,7 +12,7 @@
 
 namespace firn::io::internal {
 
-// The objects of any length that elements of a file name. Reads each collection once.
+// The objects of any length to which elements of a file refer. Reads each collection once.
 // Thread-compatible.
 class H5GlobalHeap {
  public:

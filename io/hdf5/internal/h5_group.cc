@@ -17,7 +17,8 @@ namespace {
 
 constexpr uint64_t kTreeHeader = 24, kSymbolHeader = 8, kSymbolEntry = 40, kHeapHeader = 32;
 
-// A symbol table can give one name to many members, so names are charged on top of what was read.
+// A symbol table can give one name to many members, so names are charged in addition to the bytes
+// that were read.
 absl::Status AddLink(H5File& file, uint64_t offset, H5Link link, std::vector<H5Link>* links) {
   const std::string_view name = link.name;
   if (name.empty() || name == "." || name.find('/') != std::string_view::npos ||

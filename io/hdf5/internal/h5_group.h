@@ -14,7 +14,7 @@ namespace firn::io::internal {
 struct H5Link {
   std::string name;
   uint64_t address = 0;  // of the object header
-  bool is_soft = false;  // then a path leads there instead
+  bool is_soft = false;  // a soft link has a path instead
   std::string path = {};
 };
 
@@ -23,7 +23,7 @@ struct H5Link {
 // Requires: group.is_group().
 absl::StatusOr<std::vector<H5Link>> ListH5Group(H5File& file, const H5Object& group);
 
-// One link as the message of that name encodes it; the fractal heap holds such as well.
+// One link, in the encoding of the link message, which the fractal heap uses as well.
 absl::Status ParseH5Link(H5File& file, H5Cursor c, std::vector<H5Link>* links);
 
 }  // namespace firn::io::internal

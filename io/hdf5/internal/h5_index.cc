@@ -1,6 +1,6 @@
 // Chunks are numbered along the grid that the largest array would have, row-major; in an extensible
 // array the dimension without bound counts as the first. An index gives each number an address:
-//   single      there is one chunk, of which the layout says all
+//   single there is one chunk, which the layout describes
 //   implicit    all were written at once, one behind the other, without filters
 //   fixed       an array ("FAHD", "FADB"), which may be cut into pages of 2^k entries; a bit for
 //               each page says whether it was written
@@ -110,7 +110,7 @@ absl::StatusOr<std::vector<H5Chunk>> ImplicitChunks(const H5File& file, const H5
         plan.offset, "chunks",
         absl::StrCat(grid.chunks, " of ", grid.chunk_bytes, " bytes lie outside the file"));
   }
-  // What each takes here: the file need have no more of it than its elements, one byte at least.
+  // The memory that a chunk takes here; in the file it may have as little as one byte.
   const auto each = static_cast<int64_t>(sizeof(H5Chunk)) + 8 * grid.rank();
   if (grid.chunks > file.limits().max_metadata_bytes / each) {
     return ResourceExhausted(file.name(), ": an index of ", grid.chunks, " chunks takes more than ",

@@ -13,13 +13,13 @@
 
 namespace firn::io::internal {
 
-// The chunks that a layout of version 4 has, by whichever index. Arrays of chunks may have some
-// beyond the present size of the dataset, which may have been larger: they are left out. Whether
-// chunks lie in the file is not checked here, nor that they have room for their elements.
+// The chunks that a layout of version 4 has, by whichever index. Chunks beyond the present size of
+// the dataset, which may have been larger before, are left out. It is not checked here whether
+// chunks lie in the file and have room for their elements.
 absl::StatusOr<std::vector<H5Chunk>> ReadH5Index(H5File& file, const H5Plan& plan,
                                                  const H5Grid& grid);
 
-// How an array of chunks has each of them: by its address alone, or with its size and filters too.
+// An array's entry for a chunk: its address alone, or with its size and filters too.
 struct H5IndexEntry {
   bool filtered = false;
   uint64_t size_bytes = 0;   // that the size takes

@@ -1,5 +1,5 @@
-// The library keeps errors and the function that prints them in one place for the whole program
-// where it has no thread safety, so both are looked at under the lock alone.
+// A library without thread safety keeps errors and the function that prints them in one place for
+// the whole program, so both are used only under the lock.
 #include "firn/io/hdf5/internal/h5_library.h"
 
 #include "firn/device/status_macros.h"

@@ -1,8 +1,7 @@
 #ifndef FIRN_IO_HDF5_INTERNAL_H5_LIBRARY_H_
 #define FIRN_IO_HDF5_INTERNAL_H5_LIBRARY_H_
 
-// What all use of the HDF5 library has in common: one thread at a time, nothing printed, nothing
-// left open.
+// Rules for all use of the HDF5 library: one thread at a time, nothing printed, nothing left open.
 
 #include <hdf5.h>
 
@@ -15,8 +14,8 @@
 namespace firn::io::internal {
 
 // While one exists, its thread has the library, which may have been built without thread safety,
-// and the library prints no errors. May be nested. Not to be held over work that others would have
-// to wait for: a write to the disk, a rest.
+// and the library prints no errors. May be nested. Do not hold it during slow work, such as a write
+// to the disk or a rest, since other threads would wait.
 class H5Scope {
  public:
   [[nodiscard]] H5Scope();
@@ -33,8 +32,8 @@ class H5Scope {
 // "HDF5 cannot <what>: <reason>", of the call that has just failed. Requires the scope of that.
 absl::Status H5Error(const std::string& what);
 
-// Owns one of the library's identifiers, of which invalid ones are negative; closes it in a scope
-// of its own. Thread-compatible.
+// Owns one of the library's identifiers (negative: invalid) and closes it in a scope of its own.
+// Thread-compatible.
 class H5Id {
  public:
   H5Id() = default;
@@ -50,7 +49,7 @@ class H5Id {
 
   bool ok() const { return id_ >= 0; }
   hid_t get() const { return id_; }
-  // Whether it was closed well, or had been closed before.
+  // Closes it; false on an error. True if it had been closed before.
   bool Close();
 
  private:

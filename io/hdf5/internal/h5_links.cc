@@ -1,6 +1,6 @@
-// A path is followed name by name. Where a name is itself a soft link, its path takes the place of
-// what was gone through, and is gone through first. A path that takes another's place counts as
-// metadata once more; when its group was listed it did already.
+// A path is followed name by name. If a name is itself a soft link, its path replaces the part
+// followed so far and is followed first. Each such replacement charges the path as metadata once
+// more, in addition to the listing of its group.
 #include "firn/io/hdf5/internal/h5_links.h"
 
 #include <algorithm>

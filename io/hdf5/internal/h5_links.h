@@ -12,17 +12,17 @@
 
 namespace firn::io::internal {
 
-// Where the paths of soft links lead, which is known when all groups were listed: each can be
+// Resolves the paths of soft links. All groups must have been listed before; each group can be
 // reached without a soft link. Thread-compatible.
 class H5Links {
  public:
   explicit H5Links(H5File& file) : file_(file) {}
 
-  // Takes the members of the group at `group`, unless it has them.
+  // Stores the members of the group at `group`, unless it has them already.
   void Add(uint64_t group, std::vector<H5Link> members);
 
   // The address of the object at `path`, which begins in the group at `from` unless it begins with
-  // a slash. Unimplemented where nothing is there, and where links lead to links without end.
+  // a slash. Unimplemented if nothing is there, and if links lead to links without end.
   absl::StatusOr<uint64_t> Resolve(uint64_t from, std::string_view path);
 
  private:

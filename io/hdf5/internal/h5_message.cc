@@ -210,8 +210,8 @@ absl::StatusOr<H5WordType> ParseH5WordType(const H5File& file, H5Cursor c) {
 namespace {
 
 // Version 4, and 5, with which indices have wider sizes: flags, the number of sizes and of bytes
-// that each has, the sizes, the kind of index and what this one is made by, of which most stands in
-// its own header once more; the address.
+// that each has, the sizes, the kind of index and its parameters, most of which its own header
+// repeats; the address.
 absl::Status ParseChunks4(const H5File& file, H5Cursor* c, H5Layout* layout) {
   const uint64_t offset = c->offset();
   const uint64_t flags = c->Uint(1), rank = c->Uint(1), size_bytes = c->Uint(1);
@@ -328,7 +328,7 @@ absl::StatusOr<H5Fill> ParseH5Fill(const H5File& file, const H5Object& dataset, 
     return file.DamagedAt(offset, "fill value",
                           absl::StrCat("expected ", bytes, " bytes, got ", fill.value.size()));
   }
-  // What nobody fills has no value that could be relied on; h5py gives zeros.
+  // With "never fill" unwritten elements have no defined value; h5py gives zeros.
   if (never) return H5Fill{};
   return fill;
 }

@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_HDF5_INTERNAL_H5_MESSAGE_H_
 #define FIRN_IO_HDF5_INTERNAL_H5_MESSAGE_H_
 
-// What the messages in a dataset's object header say.
+// The messages in a dataset's object header.
 
 #include <cstdint>
 #include <optional>
@@ -62,9 +62,9 @@ struct H5Layout {
 };
 absl::StatusOr<H5Layout> ParseH5Layout(const H5File& file, H5Cursor c);
 
-// What elements that were never written are.
+// The value of elements that were never written.
 struct H5Fill {
-  // The way it is stored; empty: zeros.
+  // As it is stored; empty: zeros.
   std::string value;
   bool defined = true;  // whether there is one at all
 };

@@ -1,6 +1,6 @@
 // The library reaches files by drivers ("virtual file drivers"), tables of functions, of which this
-// is one. It is told of the memory by the file access properties, and knows nothing of a disk, so
-// that a full one never meets it: it cannot close a file that it could not write.
+// is one. It gets the memory from the file access properties and never sees the disk. So a full
+// disk cannot make the library fail, which could not close a file that it cannot write.
 #include "firn/io/hdf5/internal/h5_metadata.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kPageBytes = 64 << 10;
 
-// What the library has of an open file. Its own part comes first.
+// The library's handle of an open file. The library's own part comes first.
 struct OpenFile {
   H5FD_t base;
   H5Metadata* metadata;
@@ -67,8 +67,8 @@ herr_t Write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, size_t bytes, cons
   }
 }
 
-// Since HDF5 1.13 the table begins with the version of its form, which is the first still, and a
-// number that tells drivers apart: those below 256 are the library's own.
+// Since HDF5 1.13 the table begins with its version, which is still 1, and a number that tells
+// drivers apart: those below 256 are the library's own.
 template <class Functions>
 void SetVersion(Functions& functions) {
   if constexpr (requires { functions.version, functions.value; }) {

@@ -13,8 +13,8 @@
 
 namespace firn::io::internal {
 
-// A file for the HDF5 library that is kept in memory as far as it was written: what describes the
-// datasets, while the room for their elements takes none. Thread-compatible.
+// A file for the HDF5 library in memory, which keeps only written bytes: the descriptions of the
+// datasets, but not the room for their elements. Thread-compatible.
 class H5Metadata {
  public:
   H5Metadata();
@@ -29,14 +29,14 @@ class H5Metadata {
   // Bytes of the file, with the room for elements.
   int64_t size() const { return size_; }
   void set_size(int64_t size) { size_ = size; }
-  // Up to where something was written.
+  // The end of the last written byte.
   int64_t written() const { return written_; }
 
   void Write(int64_t offset, const void* data, size_t bytes);
-  // What was not written is zero.
+  // Bytes that were not written are zero.
   void Read(int64_t offset, void* data, size_t bytes) const;
-  // Calls `put` with what lies from `begin` to `end`, in order and in pieces; what it is not called
-  // for is zero. Returns its first error.
+  // Calls `put` with the bytes from `begin` to `end`, in order and in pieces; bytes that it is not
+  // called for are zero. Returns its first error.
   absl::Status ForEachPiece(
       int64_t begin, int64_t end,
       absl::FunctionRef<absl::Status(int64_t offset, std::string_view bytes)> put) const;

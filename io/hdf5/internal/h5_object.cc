@@ -83,7 +83,7 @@ absl::Status ReadPrefix2(H5File& file, uint64_t address, const std::string& star
                         file.ReadMetadata(address + 6 + announced, size_bytes, kField));
   *messages = H5Cursor(size, address).Uint(size_bytes);
   *before = 6 + announced + size_bytes;
-  // Not to overflow below.
+  // Prevents an overflow below.
   if (*messages > static_cast<uint64_t>(file.size())) {
     return file.DamagedAt(address, kField, absl::StrCat("says it has ", *messages, " bytes"));
   }
@@ -125,7 +125,7 @@ absl::StatusOr<H5Object> ReadHeader(H5File& file, uint64_t address) {
   object.messages.reserve(8);
   Format format;
   std::vector<Block> blocks;
-  // In version 1 all but what is unused; one of version 2 that says anything has as many.
+  // The fields of version 1 without the unused bytes; every valid message of version 2 has as many.
   FIRN_ASSIGN_OR_RETURN(const std::string start, file.ReadMetadata(address, 12, kField));
   if (start.starts_with("OHDR")) {
     uint64_t before = 0, messages = 0;
@@ -151,7 +151,7 @@ absl::StatusOr<H5Object> ReadHeader(H5File& file, uint64_t address) {
   return object;
 }
 
-// Puts what is elsewhere in its place.
+// Replaces a shared message by the one that it stands for.
 absl::Status FetchType(H5File& file, H5Message* m) {
   H5Cursor c = m->cursor();
   const uint64_t version = c.Uint(1), kind = c.Uint(1);

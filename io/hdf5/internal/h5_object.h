@@ -59,9 +59,9 @@ struct H5Object {
   }
 };
 
-// Reads the object header at `address` with its continuations; in the place of a datatype that is
-// committed elsewhere stands what is there. DataLoss when it is damaged or says something twice
-// that may be said once.
+// Reads the object header at `address` with its continuations; a committed datatype takes the place
+// of the reference to it. DataLoss when the header is damaged or has a message twice that may occur
+// once.
 absl::StatusOr<H5Object> ReadH5Object(H5File& file, uint64_t address);
 
 }  // namespace firn::io::internal

@@ -72,7 +72,7 @@ absl::StatusOr<std::string> UnwrittenH5Element(const H5File& file, const H5Objec
   }
   budget->unwritten_bytes -= n * plan.type.bytes;
   FIRN_ASSIGN_OR_RETURN(H5Fill fill, ParseH5Fill(file, dataset, plan.type.bytes));
-  // With some of them written, HDF5 passes over the others, which h5py has made zeros.
+  // If some elements were written, HDF5 leaves the others alone, and h5py has set those to zero.
   if (!fill.defined && all) {
     return file.Refused("elements that were never written and have no fill value");
   }

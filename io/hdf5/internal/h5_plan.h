@@ -17,7 +17,7 @@
 
 namespace firn::io::internal {
 
-// What all datasets of one file may still take together.
+// The bytes that all datasets of one file together may still use.
 struct H5Budget {
   int64_t element_bytes;    // in memory: LoadLimits::max_total_bytes
   int64_t stored_bytes;     // in the file: its size, so that datasets cannot share elements
@@ -46,14 +46,14 @@ enum class H5Elements { kNumbers, kWords };
 absl::StatusOr<H5Plan> MakeH5Plan(const H5File& file, const H5Object& dataset,
                                   H5Elements elements = H5Elements::kNumbers);
 
-// What an element that was never written is, of which `n` are asked for, as stored; and takes them
-// out of the budget. `all`: nothing at all was written. ResourceExhausted beyond the budget,
-// Unimplemented where there is no such value.
+// The stored form of an element that was never written; charges `n` of them to the budget. `all`:
+// no element was written. ResourceExhausted beyond the budget, Unimplemented if such elements have
+// no value.
 absl::StatusOr<std::string> UnwrittenH5Element(const H5File& file, const H5Object& dataset,
                                                const H5Plan& plan, int64_t n, bool all,
                                                H5Budget* budget);
 
-// Sets `n` elements to one, as stored.
+// Fills `n` elements with copies of `element`, in stored form.
 void FillH5Elements(std::string_view element, int64_t n, char* to);
 
 // Takes `bytes` at `address` out of the stored budget.

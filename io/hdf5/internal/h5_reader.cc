@@ -2,9 +2,9 @@
 // one, as in NNabla's solver states), then by name; without index they come last, as files of
 // NNabla's C++ side want it. Names of one dataset are entries with one tensor.
 //
-// Checksums are those of the names that datasets were written by. Another program may have given
-// them more, and whichever comes first need not be that one: a checksum is wrong when no name of
-// its dataset fits it.
+// A checksum covers the name that a dataset was written by. Another program may have given the
+// dataset more names, which may come first; so a checksum is wrong only if it fits no name of its
+// dataset.
 #include "firn/io/hdf5/internal/h5_reader.h"
 
 #include <algorithm>
@@ -111,7 +111,7 @@ class Entries {
   }
 
  private:
-  // Whether the dataset was in doubt, and was written by this name.
+  // Whether the dataset was in doubt and this is the name that it was written by.
   bool Settles(const H5Found& found) {
     const auto it = doubts_.find(found.address);
     if (it == doubts_.end()) return false;
@@ -127,7 +127,8 @@ class Entries {
 
   absl::Status SettleDoubts(const H5Walked& walked) {
     if (!doubts_.empty() && walked.partial) {
-      // By a name that nobody wants, which another walk finds; its errors are about such as well.
+      // The dataset may have been written by a name that is not wanted; another walk over all names
+      // finds it. Errors of that walk concern unwanted names only.
       FIRN_ASSIGN_OR_RETURN(H5File again, H5File::Open(file_.file(), file_.limits()));
       WalkH5(again, {}, [&](const H5Found& found) {
         Settles(found);

@@ -1,9 +1,9 @@
 // A list of objects still to visit, from the root group on. For each that was visited its kind is
-// kept: a dataset that is met again has one more name, a group is gone through once more, unless it
-// is one of those above. What that comes to is counted as metadata, so that a file which names
-// groups within groups many times over ends in an error. Names that are made of those of groups are
-// counted by themselves: short ones in a group of a long name may be longer than the file. Soft
-// links wait until all else was visited.
+// kept: a dataset that is met again has one more name; a group that is met again is gone through
+// once more, unless it is one of those above. This work is counted as metadata, so that a file
+// which names groups within groups many times over ends in an error. Full paths are counted
+// separately, since many short names in a group with a long name may add up to more than the file.
+// Soft links wait until all else was visited.
 #include "firn/io/hdf5/internal/h5_walk.h"
 
 #include <unordered_map>
@@ -93,7 +93,7 @@ class Walk {
     *may_be_left_out = true;
     absl::StatusOr<uint64_t> address = links_.Resolve(groups_[link.above].address, target);
     if (!address.ok()) {
-      // Whatever should be there, nobody wants it.
+      // The link leads nowhere, but its name is not wanted.
       if (absl::IsUnimplemented(address.status()) && want_ && !Wants(link)) {
         walked_.partial = true;
         return absl::OkStatus();
@@ -105,7 +105,7 @@ class Walk {
     return absl::OkStatus();
   }
 
-  // `may_be_left_out`: whether LoadOptions::want is asked before what an error is about.
+  // `may_be_left_out`: whether an error concerns a dataset that LoadOptions::want could leave out.
   absl::Status Visit(const Todo& at, bool* may_be_left_out) {
     const auto known = known_.find(at.address);
     if (known != known_.end()) {
@@ -156,8 +156,8 @@ class Walk {
   }
 
   // More than eight attributes may be kept in a heap: version, flags, with the first of these 2
-  // bytes, the addresses of the heap and of the index by name. Those that nobody asks for stay
-  // there, whatever their size and kind.
+  // bytes, the addresses of the heap and of the index by name. Attributes that are not needed are
+  // not read, whatever their size and kind.
   absl::Status FetchAttributes(H5Object* object) {
     const H5Message* info = object->Find(H5Message::kAttributeInfo);
     if (info == nullptr) return absl::OkStatus();
@@ -225,7 +225,7 @@ class Walk {
   H5Links links_;
   std::vector<Todo> todo_;
   std::vector<SoftTodo> soft_;
-  std::vector<Group> groups_;  // that were gone through
+  std::vector<Group> groups_;  // groups that were gone through
   std::unordered_map<uint64_t, Known> known_;
   int64_t taken_ = 0;
   int64_t names_left_;  // bytes of those that were listed

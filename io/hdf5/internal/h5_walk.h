@@ -33,12 +33,12 @@ struct H5Walked {
   std::optional<int64_t> file_checksum;  // the root group's
 };
 
-// "/conv1/W", for messages: whatever a damaged file calls it, it can be printed.
+// "/conv1/W", for messages; safe to print even if the file is damaged.
 std::string H5Place(std::string_view path);
 
 // Calls `take` for each name of a dataset of the file whose name `want` wants (empty: for all), in
-// no order, those that soft links give last. A group or a dataset may have several names, but no
-// group one that is below itself. Stops at the first error, which then says where it was.
+// no order, except that names by soft links come last. A group or a dataset may have several names,
+// but no group may lie below itself. Stops at the first error, which then names the place.
 absl::StatusOr<H5Walked> WalkH5(H5File& file, const std::function<bool(std::string_view)>& want,
                                 absl::FunctionRef<absl::Status(const H5Found&)> take);
 

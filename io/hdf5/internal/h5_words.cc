@@ -1,6 +1,6 @@
-// Strings of one length are read as elements are, and end at a NUL, or where NULs or blanks begin
-// that only fill them up. With strings of any length an element is: bytes 4, address of a
-// collection in the global heap 8, number 4; no bytes: the empty string, wherever it should be.
+// Strings of one length are read as elements are, and end at a NUL, or where their padding of NULs
+// or blanks begins. With strings of any length an element is: bytes 4, address of a collection in
+// the global heap 8, number 4; no bytes: the empty string, wherever it should be.
 #include "firn/io/hdf5/internal/h5_words.h"
 
 #include <cstdint>

@@ -1,12 +1,11 @@
-// The HDF5 library describes: it makes groups, datasets and attributes in memory (h5_metadata.h),
-// and says where elements belong. Those we write there ourselves, from the tensors' own memory and
-// while we take their checksum, so that no image of the file is made, and without the library, so
-// that others may use it meanwhile. What the library has written in between comes last: it is not
-// settled before.
+// The HDF5 library makes groups, datasets and attributes in memory (h5_metadata.h), and decides
+// where elements belong. We write the elements there ourselves, from the tensors' own memory and
+// while we compute their checksum; so no image of the file is made, and other threads may use the
+// library meanwhile. The library's own bytes are written last, since they may change until then.
 //
-// What is written is NNabla's layout, as its Python side writes it: one contiguous dataset an
-// entry, with attributes need_grad (h5py's bool) and index (i64), in files of the oldest format and
-// without times; and Firn's checksums (h5_checksum.h).
+// The layout is NNabla's, as its Python side writes it: one contiguous dataset an entry, with
+// attributes need_grad (h5py's bool) and index (i64), in files of the oldest format and without
+// times; and Firn's checksums (h5_checksum.h).
 #include "firn/io/hdf5/internal/h5_writer.h"
 
 #include <hdf5.h>
@@ -34,7 +33,7 @@ namespace firn::io::internal {
 namespace {
 
 constexpr int64_t kPieceBytes = 2 << 20;   // that are summed and written at once
-constexpr int64_t kSmallBytes = 64 << 10;  // elements of fewer wait with what the library writes
+constexpr int64_t kSmallBytes = 64 << 10;  // less goes with the library's own bytes
 
 H5Id Float(size_t bytes, size_t exponent_at, size_t exponent_bits, size_t bias) {
   H5Id type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
@@ -123,7 +122,7 @@ absl::Status NumberGroups(hid_t file, absl::Span<const std::string> groups) {
   return absl::OkStatus();
 }
 
-// What can be said of all entries before the first is written.
+// Checks of all entries before the first is written.
 absl::Status Check(const StateDict& state) {
   const int64_t most = LoadLimits().max_name_bytes;
   for (const auto& [name, tensor] : state) {
@@ -232,7 +231,7 @@ class FileWriter {
     return absl::OkStatus();
   }
 
-  // Afterwards metadata_ has all that the library will ever write.
+  // Afterwards metadata_ has all bytes of the library.
   absl::Status Finish(absl::Span<const std::string> groups) {
     const H5Scope scope;
     FIRN_RETURN_IF_ERROR(NumberGroups(file_.get(), groups));
@@ -244,7 +243,7 @@ class FileWriter {
     return absl::OkStatus();
   }
 
-  // What lies between the extents.
+  // Writes the bytes between the extents.
   absl::Status WriteMetadata() {
     const auto put = [&](int64_t offset, std::string_view bytes) {
       const absl::Status status = out_.WriteAt(offset, bytes.data(), bytes.size());
@@ -259,7 +258,7 @@ class FileWriter {
       at = e.end;
     }
     FIRN_RETURN_IF_ERROR(metadata_.ForEachPiece(at, metadata_.size(), put));
-    return out_.Resize(metadata_.size());  // should it end by room that nobody filled
+    return out_.Resize(metadata_.size());  // if it ends with room that was never filled
   }
 
   const StateDict& state_;

@@ -12,10 +12,10 @@ namespace firn::io::internal {
 
 // Makes the HDF5 file of a state dict and puts it in place at `path` as a whole. Equal dicts give
 // equal bytes. `groups` are paths of groups that get an attribute `index` of their own, counting
-// from 0. `pace` is called between pieces of a few MB, for who wants to work slowly; neither then
-// nor while the disk is written to have other threads to wait for the HDF5 library. Errors:
-// InvalidArgument for a tensor or a name that cannot be stored; Internal for what the HDF5 library
-// says; those of AtomicFile. All begin with "save <path>".
+// from 0. `pace` is called between pieces of a few MB, so that a caller can slow the work down.
+// Other threads need not wait for the HDF5 library during that call or while the disk is written.
+// Errors: InvalidArgument for a tensor or a name that cannot be stored; Internal for what the HDF5
+// library says; those of AtomicFile. All begin with "save <path>".
 absl::Status WriteH5(
     const std::string& path, const StateDict& state, absl::Span<const std::string> groups = {},
     absl::FunctionRef<void()> pace = [] {});

@@ -1,14 +1,14 @@
 // GIF's LZW (GIF89a, appendix F). A code below 2^code_bits is a colour, the next two are "clear the
 // table" and "end"; each code after that is a string of colours: the one that came before, and the
-// first colour of the one that comes now. Both lie behind each other in what was unpacked already,
-// so the table keeps no strings: only where in the pixels each begins, and how long it is. Codes
-// grow by a bit when the table is as long as 2^bits, up to 4096 entries of 12 bits, after which it
-// stays as it is.
+// first colour of the one that comes now. That string and that colour lie next to each other in the
+// pixels unpacked so far, so the table keeps no strings, only where in the pixels each begins and
+// how long it is. Codes grow by a bit when the table has 2^bits entries, up to 4096 entries of 12
+// bits, after which the table stays as it is.
 //
-// Nothing is mended: a code that the table does not have yet, fewer pixels and more pixels than the
-// image has are errors. (giflib makes up pixels for the first, and does not look for the last.)
-// Bytes behind the code for the end are padding. An image may lack that code, unless its last one
-// is 0: that may be padding, and the pixel missing.
+// Damage is never repaired: a code that the table does not have yet, too few pixels and too many
+// pixels are errors. (giflib makes up pixels for the first, and does not check for the last.) Bytes
+// behind the code for the end are padding. An image may lack that code, unless its last one is 0:
+// that may be padding, and the pixel missing.
 #include "firn/io/image/internal/gif_lzw.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class Codes {
     return !short_;
   }
 
-  // Whether there is nothing but what fills up the last byte.
+  // Whether only the padding of the last byte is left.
   bool AtPadding() { return have_ < 8 && waiting_ == 0 && piece_ == 0 && !NextPiece() && !short_; }
 
   bool file_ends_early() const { return short_; }
@@ -109,7 +109,8 @@ class Unpacker {
 
   const char* Put(unsigned code) {
     if (has_last_ && next_ < kMaxCodes) {
-      // Its last colour is the first of what is put now, where it ends up by itself.
+      // The string's last colour is the first one of the string that is copied now, so the copy
+      // puts it there.
       entries_[next_++] = {last_.start, last_.length + 1};
       if (next_ == 1u << bits_ && bits_ < kMaxBits) ++bits_;
     }
@@ -123,7 +124,7 @@ class Unpacker {
       out_[done_++] = static_cast<uint8_t>(code);
       return nullptr;
     }
-    // One by one: a string may end in what it writes.
+    // One pixel after the other, since a string may overlap its own copy.
     const uint8_t* p = out_ + from.start;
     uint8_t* to = out_ + done_;
     for (size_t i = 0; i < from.length; ++i) to[i] = p[i];

@@ -6,7 +6,7 @@
 
 namespace firn::io::internal {
 
-// What came of the pixels of one image.
+// The outcome of unpacking one image.
 struct GifPixels {
   const char* damage = nullptr;  // what is wrong, null where all is right
   size_t read = 0;               // how many bytes were looked at

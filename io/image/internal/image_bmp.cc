@@ -49,7 +49,7 @@ class Bytes {
   const EncodedImage& file_;
 };
 
-// What is legal and not read, else empty.
+// The name of a legal kind that is not read, else empty.
 std::string Unread(const Header& h) {
   const bool os2 = h.header_bytes == kOs2Header;
   switch (h.compression) {
@@ -120,7 +120,7 @@ absl::Status ReadMasks(const Bytes& bytes, Header* h) {
   return absl::OkStatus();
 }
 
-// Sides, bits and compression, where the size of the header says that they are.
+// Reads sides, bits and compression, whose places depend on the size of the header.
 absl::StatusOr<Header> ReadSizes(const Bytes& bytes) {
   Header h;
   FIRN_RETURN_IF(!bytes.Has(0, 26), bytes.Bad(0, "header", "the file ends early"));
@@ -201,7 +201,7 @@ class Decoder {
   }
 
   // Pairs: a count and what to repeat, or 0 and 0 (end of row), 1 (end), 2 (a step right and up),
-  // or how many pixels follow as they are. What no pair writes has colour 0.
+  // or how many pixels follow as they are. Pixels that no pair writes have colour 0.
   absl::Status Runs() {
     FIRN_RETURN_IF_ERROR(Background());
     int64_t at = h_.pixels_at, x = 0, y = 0;

@@ -1,6 +1,6 @@
-// The first image of a GIF on its canvas. giflib reads what stands before its pixels: it returns
-// codes and keeps nothing but what its handle owns. Its DGifSlurp, which takes memory for every
-// image as they come, is not used, nor its LZW, which makes up what damaged data do not have.
+// The first image of a GIF on its canvas. giflib reads the part before its pixels: it returns codes
+// and keeps only what its handle owns. Its DGifSlurp is not used, since it takes memory for every
+// image, and neither is its LZW decoder, which makes up pixels that damaged data lack.
 #include <gif_lib.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ std::vector<int> RowOrder(int height, bool interlaced) {
 // Colour numbers of the image, row after row as they come.
 absl::StatusOr<std::vector<uint8_t>> ReadPixels(const EncodedImage& file, Input* input,
                                                 const GifImageDesc& image) {
-  // The library has just read it, and nothing behind it.
+  // The library has read up to this byte and no further.
   const unsigned code_bits = input->next[-1];
   FIRN_RETURN_IF(code_bits < 1 || code_bits > 8,
                  Damage(file, *input, absl::StrCat("codes of ", code_bits, " bits")));
@@ -113,7 +113,7 @@ absl::StatusOr<Raster> DecodeGif(const EncodedImage& file) {
   if (gif == nullptr) return Failed(file, input, code);
   FIRN_ASSIGN_OR_RETURN(const int transparent, FindImage(file, input, gif.get()));
   if (DGifGetImageDesc(gif.get()) != GIF_OK) {
-    // It has no code of its own for a size of codes that it does not like.
+    // giflib has no error code of its own for a wrong code size.
     const bool size = input.left > 0 && (gif->Error == 0 || gif->Error == D_GIF_ERR_READ_FAILED);
     return size ? Damage(file, input, "the size of its codes") : Failed(file, input, gif->Error);
   }

@@ -1,12 +1,12 @@
-// libjpeg reports an error by a function that must not return. Ours jumps to Guarded, whose frame
-// and those between hold nothing that a destructor would have to clean up: what has one is made by
-// the callers of Guarded, before the jump's target is set. What the library calls a warning and
-// mends (missing data, bad codes) is an error here, except where no pixel is at stake. Its errors
-// are told apart: damage, what is legal and not read, and limits.
+// libjpeg reports an error by a function that must not return. Ours jumps to Guarded, so no frame
+// between may hold an object with a destructor: such objects are made by the callers of Guarded,
+// before the jump's target is set. Problems that the library repairs with a warning (missing data,
+// bad codes) are errors here, unless no pixel depends on them. The library's errors are sorted into
+// damage, legal kinds that are not read, and limits.
 //
-// The file is written into a string of the caller's. The library's own jpeg_mem_dest would not do:
-// it says where its buffer is only when all has gone well, so that after an error in the middle the
-// caller has the address of one that was given back, and the present one is lost.
+// The file is written into a string of the caller's. The library's own jpeg_mem_dest is not usable:
+// it reports its buffer only after success, so after an error in the middle the caller has the
+// address of a freed buffer, and the present one leaks.
 #include <csetjmp>
 #include <cstdio>
 #include <new>
@@ -18,7 +18,7 @@
 #include "firn/io/image/internal/jpeg_header.h"
 #include "firn/io/image/internal/raster.h"
 
-// Last: they are C, and need <cstdio>.
+// Included last, since these are C headers that need <cstdio>.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -29,7 +29,7 @@ constexpr int kMaxScans = 100;           // a progressive file of 1 MB can ask f
 constexpr int kTooManyScans = -1;        // beside the library's codes
 constexpr size_t kPieceBytes = 1 << 14;  // that the encoder hands over at a time
 
-// The library's structs are zero until it makes them, and may be destroyed then too.
+// Zeroed structs of the library may be destroyed even before it has created them.
 struct Session {
   jpeg_error_mgr errors;  // first, so that its address is the session's
   std::jmp_buf jump;
@@ -59,8 +59,8 @@ void OnError(j_common_ptr info) {
   std::longjmp(s->jump, 1);
 }
 
-// Bytes that belong to nothing are padding between segments and behind the last scan; before
-// another marker of a scan they are what was left of it when it went wrong.
+// Extra bytes between segments and behind the last scan are padding; before another marker within a
+// scan they are the rest of a damaged scan.
 bool IsPadding(const Session& s) {
   return s.errors.msg_code == JWRN_EXTRANEOUS_DATA &&
          (s.in.input_scan_number == 0 || s.errors.msg_parm.i[1] == JPEG_EOI);
@@ -205,8 +205,8 @@ bool IsLimit(int code) {
          code == JERR_IMAGE_TOO_BIG || code == JERR_WIDTH_OVERFLOW;
 }
 
-// Arithmetic coding has a code in some of the library's interfaces alone, and is told by the
-// header.
+// Only some versions of the library have an error code for arithmetic coding, so the header tells
+// it.
 bool IsUnread(int code) {
   return code == JERR_CONVERSION_NOTIMPL || code == JERR_CCIR601_NOTIMPL ||
          code == JERR_FRACT_SAMPLE_NOTIMPL || code == JERR_NOTIMPL || code == JERR_NOT_COMPILED ||
@@ -232,7 +232,7 @@ absl::StatusOr<Raster> DecodeJpeg(const EncodedImage& file) {
   const JpegHeader header = ReadJpegHeader(file.bytes);
   FIRN_RETURN_IF(!header.unread.empty(), UnreadImage(file, "JPEG", header.unread));
   if (!Guarded(s, ReadHeader)) return Failed(file, *s);
-  // For what the segments in front do not show, such as a frame behind a scan.
+  // For kinds that the segments in front do not show, such as a frame behind a scan.
   FIRN_RETURN_IF(s->in.arith_code, UnreadImage(file, "JPEG", "arithmetic coding"));
   const J_COLOR_SPACE space = s->in.jpeg_color_space;
   const bool cmyk = space == JCS_CMYK || space == JCS_YCCK;

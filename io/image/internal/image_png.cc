@@ -1,10 +1,9 @@
-// libpng reports an error by a function that must not return. Ours jumps to Guarded, whose frame
-// and those between hold nothing that a destructor would have to clean up: what has one lives in
-// the callers of Guarded.
+// libpng reports an error by a function that must not return. Ours jumps to Guarded, so no frame
+// between may hold an object with a destructor: such objects live in the callers of Guarded.
 //
-// What the library calls a warning or a benign error and mends is an error here: a checksum of any
-// chunk, or of the pixels, data that are too long, a transparency that it leaves out. Palettes are
-// looked up here and not by the library, which takes black for a colour that there is not.
+// Problems that the library repairs with a warning or a benign error are errors here: a wrong
+// checksum of any chunk or of the pixels, data that are too long, a transparency that it drops.
+// Palettes are looked up here, because the library uses black for a colour that the palette lacks.
 #include <bit>
 #include <csetjmp>
 #include <cstdio>
@@ -18,7 +17,7 @@
 #include "firn/io/image/internal/encode_image.h"
 #include "firn/io/image/internal/raster.h"
 
-// After <csetjmp>, and last: it is C.
+// Included last and after <csetjmp>, since it is a C header.
 #include <png.h>
 
 namespace firn::io::internal {
@@ -45,7 +44,7 @@ struct Session {
 
 void OnError(png_structp png, png_const_charp message) {
   auto* s = static_cast<Session*>(png_get_error_ptr(png));
-  // A warning says what is wrong, the error behind it no more than that something is.
+  // The warning says what is wrong; the error that follows it does not.
   if (!s->has_message) std::snprintf(s->message, sizeof(s->message), "%s", message);
   png_longjmp(png, 1);
 }
@@ -120,14 +119,14 @@ class Writer {
   Session s_;
 };
 
-// The limits are ours: the library's are a million pixels a side, when it writes as well.
+// Our own limits apply: the library's is a million pixels a side, for writing as well.
 void LiftLimits(Session* s) { png_set_user_limits(s->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); }
 
 void ReadHeader(Session* s) {
   png_set_read_fn(s->png, s, OnRead);
   LiftLimits(s);
   png_set_crc_action(s->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
-  // Texts and colour profiles are not even unpacked.
+  // Texts and colour profiles are not unpacked.
   png_set_keep_unknown_chunks(s->png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(s->png, s->info);
   s->has_transparency = png_get_valid(s->png, s->info, PNG_INFO_tRNS) != 0;
@@ -193,7 +192,7 @@ void ReadRows(Session* s) {
       if (s->palette_channels > 0 && pass == passes - 1) LookUp(s, palette, row);
     }
   }
-  png_read_end(s->png, s->info);  // which looks at chunks that are out of place
+  png_read_end(s->png, s->info);  // it checks chunks that are out of place
   if (s->has_message) png_error(s->png, s->message);
 }
 
@@ -213,7 +212,8 @@ absl::Status Failed(const EncodedImage& file, const Session& s) {
   const std::string text =
       absl::StrCat("before byte ", file.bytes.size() - s.left, ": ", s.message);
   const auto says = [&](const char* what) { return std::strstr(s.message, what) != nullptr; };
-  // A chunk that says of itself that no decoder may pass it over, with a right checksum.
+  // A chunk that is marked as critical, so that decoders may not skip it, and whose checksum is
+  // right.
   if (says("unhandled critical chunk")) return Unimplemented(file.name, ": PNG: ", text);
   if (says("emory") || says("user limit")) return ResourceExhausted(file.name, ": PNG: ", text);
   return DamagedImage(file, "PNG", text);

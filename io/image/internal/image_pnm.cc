@@ -2,8 +2,8 @@
 // bitmaps, the largest value, in decimal, with white space and comments ("#" to the end of the
 // line) between. P1 to P3 go on in decimal; P4 to P6 after one white space in bits (1 is black,
 // rows end at bytes), bytes, or from 256 values on in 16 bits, big-endian. Values are scaled to the
-// full range. What follows the pixels is another image and not looked at. P7 (PAM) and Pf and PF
-// (floats) are not read.
+// full range. Bytes behind the pixels belong to another image and are ignored. P7 (PAM) and Pf and
+// PF (floats) are not read.
 #include <algorithm>
 #include <cctype>
 

@@ -1,10 +1,10 @@
-// The first image of a TIFF. tiff_directory reads what the file says of it, tiff_data unpacks
-// strips and tiles; here is which kinds are read, and how their samples become bytes side by side:
-// grey, RGB, palettes and CMYK as they are, whether in strips or tiles, side by side or in planes.
+// The first image of a TIFF. tiff_directory reads its description, tiff_data unpacks strips and
+// tiles, and this file decides which kinds are read and turns their samples into bytes side by
+// side: grey, RGB, palettes and CMYK as they are, in strips or tiles, side by side or in planes.
 // YCbCr and CIE L*a*b* are converted by libtiff, which reads neither with alpha.
 //
 // Samples beside the colours are alpha where the file says so (ExtraSamples 1 or 2), else bands of
-// which nobody knows what they are: they are left out where colours alone were asked for.
+// unknown meaning, which are left out if only colours were asked for.
 #include <tiffio.h>
 
 #include <algorithm>
@@ -133,7 +133,7 @@ absl::StatusOr<Kind> KindOf(const EncodedImage& file, const Directory& d) {
   FIRN_RETURN_IF(d.samples > known && (!chosen || kind.converted),
                  Unread(file, d.samples, " samples a pixel, of which ", d.samples - known,
                         " are neither colours nor alpha", advice));
-  // About the one the library says so, the other it takes for damaged.
+  // For one of the two the library says so; the other it calls damaged.
   FIRN_RETURN_IF(kind.converted && alpha, Unread(file, "YCbCr or CIE L*a*b* with alpha"));
   const bool opaque = wanted == ImageColor::kGrey || wanted == ImageColor::kRgb;
   FIRN_RETURN_IF((kind.palette || kind.inks) && alpha && !opaque,
@@ -226,8 +226,8 @@ class Assembler {
     }
   }
 
-  // Each ink takes from what light the black leaves, whatever order they come in; a pixel is
-  // white until the first of planes comes.
+  // Each ink takes away from the light that black leaves, so their order does not matter; a pixel
+  // is white until the first plane comes.
   void Inks(const unsigned char* from, unsigned char* row, int64_t x, int64_t width, int plane) {
     for (int64_t i = 0; i < width; ++i) {
       unsigned char* to = row + (x + i) * 3;
@@ -242,7 +242,8 @@ class Assembler {
     }
   }
 
-  // 16 bits a colour, but for old writers whose numbers are all bytes.
+  // Palettes have 16 bits a colour; some old writers store bytes, which is assumed if all numbers
+  // are below 256.
   void MakePalette() {
     const size_t n = size_t{1} << d_.bits;
     const bool bytes =
@@ -283,7 +284,7 @@ absl::Status ReadConverted(const EncodedImage& file, const Directory& d, Raster*
   return absl::OkStatus();
 }
 
-// What is unpacked of tiles beyond the image is work and memory too.
+// The parts of tiles beyond the image cost work and memory too.
 absl::Status CheckTiles(const EncodedImage& file, const Directory& d) {
   const __int128 pixels = static_cast<__int128>(d.segments_across()) * d.segment_width *
                           d.segments_down() * d.segment_height;

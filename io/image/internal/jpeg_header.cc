@@ -2,9 +2,8 @@
 // that counts itself, then as many bytes. libjpeg could keep them for us, but it puts each at the
 // end of a list that it walks to there: a file of n segments would take time n^2. The frame's
 // marker (SOF, C0 to CF but for C4, C8 and CC) names the process of coding; of those that T.81 and
-// its followers have, libjpeg reads three and says of some of the others that they are damaged.
-// Where frames build on each other (DHP, DE), what tells is a segment as a frame's before the
-// first.
+// its followers have, libjpeg reads three and calls some of the others damaged. Hierarchical files
+// (DHP, DE) have a segment like a frame's before the first frame, which tells them.
 #include "firn/io/image/internal/jpeg_header.h"
 
 #include <cstddef>
@@ -26,7 +25,7 @@ bool IsFrame(unsigned marker) {
          marker == kHierarchy || marker == kJpegLs;
 }
 
-// Empty for what is read, and for what is damaged.
+// Empty for files that are read, and for damaged ones.
 std::string UnreadProcess(unsigned marker, std::string_view frame) {
   const auto byte = [&](size_t i) {
     return i < frame.size() ? static_cast<unsigned char>(frame[i]) : 0u;
@@ -51,7 +50,7 @@ JpegHeader ReadJpegHeader(std::string_view file) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(file[i]); };
   for (;;) {
     while (at < file.size() && byte(at) != 0xff) ++at;
-    while (at < file.size() && byte(at) == 0xff) ++at;  // any number of them may fill up
+    while (at < file.size() && byte(at) == 0xff) ++at;  // any number of them is padding
     if (at >= file.size()) return header;
     const unsigned marker = byte(at++);
     if (marker == kStartOfScan || marker == kEndOfImage) return header;

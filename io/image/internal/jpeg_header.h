@@ -6,14 +6,14 @@
 
 namespace firn::io::internal {
 
-// What the segments before the pixels of a JPEG say that its library does not tell.
+// Facts in the segments before the pixels of a JPEG that the library does not report.
 struct JpegHeader {
   int orientation = 1;  // of the first EXIF block that asks to be turned
-  std::string unread;   // the process by which it is coded, where that is legal and not read
+  std::string unread;   // the coding process, if it is legal but not read
 };
 
-// Goes through the file once, in time linear in what lies before its pixels. Damage ends it; to
-// find that is the library's part.
+// Goes through the file once, in time linear in what lies before its pixels. Damage ends the walk;
+// reporting it is left to the library.
 JpegHeader ReadJpegHeader(std::string_view file);
 
 }  // namespace firn::io::internal

@@ -47,7 +47,7 @@ struct Placement {
   int64_t start, step;
 };
 
-// EXIF 2.3, tag 274: what the stored row 0 and column 0 are of the picture.
+// EXIF 2.3, tag 274: which sides of the picture the stored row 0 and column 0 are.
 Placement PlaceRow(int orientation, int64_t y, int64_t width, int64_t height) {
   switch (orientation) {
     case 2:  // mirrored
@@ -127,7 +127,7 @@ absl::StatusOr<Raster> MakeRaster(const EncodedImage& file, int64_t width, int64
       width > limits.max_pixels / height,
       ResourceExhausted(file.name, ": size: ", width, " x ", height, " pixels are more than the ",
                         limits.max_pixels, " allowed (limits.max_pixels)"));
-  // At most 2^31 x 2^31 pixels get here only where max_pixels was raised to that.
+  // Up to 2^31 x 2^31 pixels are possible only if max_pixels was raised to that.
   const __int128 pixels = static_cast<__int128>(width) * height;
   // Elements of the result may be i32.
   const int most = std::max(channels, 4) * (wide && file.options.keep_16_bits ? 4 : wide ? 2 : 1);

@@ -11,9 +11,10 @@
 
 namespace firn::io::internal {
 
-constexpr int64_t kFreeBytes = int64_t{1} << 20;  // that any file may expand to
+constexpr int64_t kFreeBytes = int64_t{1} << 20;  // that a file of any size may expand to
 
-// An image file in memory and what is wanted of it. Views: all outlive the decoding.
+// An image file in memory and the options for decoding it. All members are views that must outlive
+// the decoding.
 struct EncodedImage {
   std::string_view bytes;
   const std::string& name;
@@ -29,7 +30,7 @@ struct Raster {
   int64_t width = 0, height = 0;
   int channels = 0;     // 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA
   bool wide = false;    // 16 bits a sample
-  int orientation = 1;  // of EXIF, 1 to 8: how to turn it to be looked at
+  int orientation = 1;  // of EXIF, 1 to 8: how to turn it for display
   Tensor samples = {};  // u8, uninitialised until a decoder fills it
 
   int64_t row_bytes() const { return width * channels * (wide ? 2 : 1); }
@@ -45,7 +46,8 @@ absl::StatusOr<Raster> MakeRaster(const EncodedImage& file, int64_t width, int64
 // The raster as [channels, height, width], in the wanted colour and orientation.
 absl::StatusOr<Tensor> RasterToTensor(const Raster& raster, const DecodeImageOptions& options);
 
-// What black ink leaves of a colour; both are light, 0 to 255. CMYK of every format becomes RGB so.
+// The light of a colour that black ink leaves; both numbers are light, 0 to 255. CMYK of every
+// format is converted to RGB by this.
 constexpr unsigned char Light(int color, int black) {
   return static_cast<unsigned char>((color * black + 127) / 255);
 }
@@ -58,13 +60,13 @@ absl::StatusOr<Raster> DecodeTiff(const EncodedImage& file);
 absl::StatusOr<Raster> DecodeBmp(const EncodedImage& file);
 absl::StatusOr<Raster> DecodePnm(const EncodedImage& file);
 
-// "<name>: <format>: <what>" as DataLoss: what a library says of a file.
+// "<name>: <format>: <what>" as DataLoss, for a library's message.
 absl::Status DamagedImage(const EncodedImage& file, const char* format, std::string_view what);
-// "<name>: <format>: <what> is not supported" as Unimplemented: what is legal and not read.
+// "<name>: <format>: <what> is not supported" as Unimplemented, for legal files that are not read.
 absl::Status UnreadImage(const EncodedImage& file, const char* format, std::string_view what);
 
-// The orientation in the EXIF block of a JPEG's APP1 segment; 1 where it has none or is damaged,
-// for it is no part of the picture.
+// The orientation in the EXIF block of a JPEG's APP1 segment; 1 if it has none or is damaged, since
+// that does not affect the pixels.
 int ExifOrientation(std::string_view segment);
 
 }  // namespace firn::io::internal

@@ -1,14 +1,15 @@
-// libtiff says by a message what it mends: rows of faxes that end too early, runs that are too
-// long, what libjpeg fills up. Each message is an error here, but for some of which no pixel is
-// the worse. Each open file has its own handler, the library's global ones are left alone.
+// libtiff reports by a message what it repairs: rows of faxes that end too early, runs that are too
+// long, data that libjpeg makes up. Each message is an error here, except some that affect no
+// pixel. Each open file has its own handler; the library's global handlers are left alone.
 //
-// It reads by callbacks and not out of mapped memory, so that it writes into none of ours. Tiles
-// without compression it refuses then below 1024 bytes: where it must read such, it gets a copy.
+// It reads by callbacks and not from mapped memory, so that it cannot write into our memory. In
+// that mode it refuses uncompressed tiles of less than 1024 bytes; where it must read such tiles,
+// it gets a copy of the file.
 //
-// libtiff does not look at the checksum of deflate once it has all rows, nor at what follows them.
-// Where that is not the checksum of what it unpacked (by libdeflate, often, in half of zlib's
-// time), zlib unpacks it again and says why. What libtiff converts nobody sees unpacked, so that
-// zlib goes through it first. Strips and tiles without compression are copied.
+// Once libtiff has all rows, it checks neither deflate's checksum nor the bytes behind them. If
+// those bytes are not the checksum of the unpacked data (libtiff often uses libdeflate, in half of
+// zlib's time), zlib unpacks the data again and says why. Data that libtiff converts are never seen
+// unpacked, so zlib goes through them first. Strips and tiles without compression are copied.
 #include "firn/io/image/internal/tiff_data.h"
 
 #include <zlib.h>
@@ -27,7 +28,7 @@
 namespace firn::io::internal {
 namespace {
 
-// What makes no pixel the worse: sizes beside the standard, and what old writers did.
+// Messages that affect no pixel: sizes beside the standard, and habits of old writers.
 bool IsHarmless(std::string_view message) {
   constexpr std::string_view kHarmless[] = {"Nonstandard tile",
                                             "progressive mode, which is normally not legal",
@@ -92,7 +93,7 @@ tmsize_t TiffData::OnRead(thandle_t handle, void* out, tmsize_t n) {
   const uint64_t pruned_begin = input->directory.pruned_at;
   const uint64_t pruned_end = pruned_begin + pruned.size();
   auto* to = static_cast<char*>(out);
-  // What lies in the file, then over it what lies in the directory.
+  // First the file's bytes, then over them the directory's.
   if (const auto whole = static_cast<uint64_t>(input->file.size()); begin < whole) {
     std::memcpy(to, input->file.data() + begin, std::min(end, whole) - begin);
   }
@@ -136,7 +137,7 @@ int TiffData::OnMap(thandle_t handle, void** base, toff_t* size) {
 
 void TiffData::OnUnmap(thandle_t, void*, toff_t) {}
 
-// 1: nobody else need be told.
+// 1: no other handler needs the message.
 int TiffData::OnMessage(TIFF*, void* data, const char*, const char* format, va_list args) {
   auto* input = static_cast<Input*>(data);
   if (input->message[0] != '\0') return 1;
@@ -209,7 +210,7 @@ absl::Status TiffData::Inflate(uint32_t segment, unsigned char* out, int64_t n,
   z.next_out = out;
   z.avail_out = static_cast<uInt>(n);
   int code = inflate(&z, Z_FINISH);
-  // The last strip may have all the rows of the others. Its checksum comes behind them.
+  // The last strip may have all the rows of the others. Its checksum comes behind those rows.
   int64_t surplus = most - n;
   while ((code == Z_OK || code == Z_BUF_ERROR) && z.avail_out == 0 && surplus >= 0) {
     Bytef rest[4096];
@@ -232,12 +233,12 @@ bool TiffData::InflatesByLibrary(uint32_t segment, unsigned char* out, int64_t n
   const bool swapped = directory_.big_endian != (std::endian::native == std::endian::big);
   if (directory_.fill_order == 2 || directory_.byte_counts[segment] < 6 ||
       (directory_.bits == 16 && swapped)) {
-    return false;  // what it gives is not what was packed
+    return false;  // the result is not what was packed
   }
-  // By libdeflate it takes data that do not fit for enough, and leaves the rest as it was.
+  // With libdeflate it accepts data that do not fit, and leaves the rest of the buffer as it was.
   std::memset(out, 0, static_cast<size_t>(n));
   const bool read = ReadByLibrary(segment, out, n).ok();
-  input_.message[0] = '\0';  // zlib will say it
+  input_.message[0] = '\0';  // zlib will report it
   uint32_t stored = 0;
   for (uint64_t i = end - 4; i < end; ++i) stored = stored << 8 | file_.data()[i];
   return read && adler32_z(adler32_z(0, nullptr, 0), out, static_cast<size_t>(n)) == stored;
@@ -315,8 +316,8 @@ absl::Status TiffData::ReadConverted(uint32_t* pixels) {
                        directory_.compression == COMPRESSION_ADOBE_DEFLATE;
   char why[1024] = "";
   TIFFRGBAImage image = {};
-  // What the library does not convert, as planes of halved chroma, may have other sizes than it
-  // says, and is not damaged for that.
+  // Kinds that the library does not convert, such as planes of halved chroma, may differ from the
+  // sizes that it reports without being damaged.
   if (TIFFRGBAImageOK(tiff_.get(), why) != 1 ||
       (deflate && TIFFRGBAImageBegin(&image, tiff_.get(), 1, why) != 1)) {
     if (input_.message[0] == '\0')

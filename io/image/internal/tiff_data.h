@@ -15,7 +15,7 @@
 namespace firn::io::internal {
 
 // The strips and tiles of a TIFF, unpacked: those without compression here, the others by libtiff,
-// which is told of no more than the directory's pruned form. Keeps references to both arguments.
+// which sees only the directory's pruned form. Keeps references to both arguments.
 // Thread-compatible.
 class TiffData {
  public:
@@ -24,12 +24,12 @@ class TiffData {
   TiffData& operator=(const TiffData&) = delete;
 
   // The first `n` bytes of a segment, whole rows: samples of bytes or parts of them as they are, of
-  // 16 bits in the machine's order. Errors: DataLoss where it has fewer, and for all that the
-  // libraries complain of.
+  // 16 bits in the machine's order. Errors: DataLoss if it has fewer, and for every complaint of
+  // the libraries.
   absl::Status Read(uint32_t segment, unsigned char* out, int64_t n);
 
   // The image by libtiff's conversion: width x height pixels of R, G, B, A from the least bits up,
-  // opaque. Errors: those of Read, Unimplemented for what it does not convert.
+  // opaque. Errors: those of Read, Unimplemented for kinds that it does not convert.
   absl::Status ReadConverted(uint32_t* pixels);
 
  private:
@@ -56,17 +56,17 @@ class TiffData {
                        va_list args);
 
   absl::Status Open();
-  // What the library said, or that it said nothing, as an error.
+  // An error with the library's message, or with a note that there was none.
   absl::Status Failed() const;
   absl::Status ReadStored(uint32_t segment, unsigned char* out, int64_t n) const;
   // The first `n` bytes of a segment that has at most `most`, and is right to its end.
   absl::Status Inflate(uint32_t segment, unsigned char* out, int64_t n, int64_t most) const;
-  // Whether all segments are what was packed. Requires Open().
+  // Whether the checksums of all segments are right. Requires Open().
   absl::Status CheckDeflate() const;
-  // Whether the library gave all, with the checksum that the segment ends in.
+  // Whether the library gave all bytes, and they have the checksum at the segment's end.
   bool InflatesByLibrary(uint32_t segment, unsigned char* out, int64_t n);
   absl::Status ReadByLibrary(uint32_t segment, unsigned char* out, int64_t n);
-  // For samples that libtiff has not seen: byte order and differences of a row's samples.
+  // Undoes byte order and differences of a row's samples, for samples that libtiff has not decoded.
   absl::Status Restore(unsigned char* out, int64_t n) const;
 
   const EncodedImage& file_;

@@ -1,10 +1,10 @@
 // TIFF 6.0: "II" or "MM" for the byte order, u16 42, u32 offset of the first directory. That is a
-// u16 count of entries, then u16 tag, u16 type, u32 count and a value of four bytes, or where it
-// begins if it is longer, each; then the offset of the next directory, which is not looked at.
+// u16 count of entries, then for each entry u16 tag, u16 type, u32 count and a value of four bytes,
+// or its offset if it is longer; then the offset of the next directory, which is ignored.
 //
-// libtiff reads directories too, but mends what it does not like, and takes time n^2 for n tags
-// that it does not know. So the tags that pixels depend on are read and checked here, each at most
-// once, and the library is shown a directory that has no others (it is no longer than the file's).
+// libtiff reads directories too, but repairs wrong ones silently, and takes time n^2 for n unknown
+// tags. So the tags that pixels depend on are read and checked here, each at most once, and the
+// library is shown a directory that has no others (it is no longer than the file's).
 #include "firn/io/image/internal/tiff_directory.h"
 
 #include <algorithm>
@@ -94,8 +94,7 @@ bool IsOfConversion(uint32_t tag) {
 
 bool IsDeflate(uint32_t compression) { return compression == 8 || compression == 32946; }
 
-// The tag of a codec that did not pack the pixels: it says nothing, and the library does not know
-// the tag.
+// A tag of a codec that was not used: it has no meaning, and the library does not know it.
 bool IsForeign(uint32_t tag, uint32_t compression) {
   switch (tag) {
     case kT4Options:
@@ -238,7 +237,8 @@ class Reader {
     FIRN_RETURN_IF_ERROR(One(kBits, &dir_.bits, true));
     FIRN_RETURN_IF_ERROR(One(kSampleFormat, &dir_.format, true));
     FIRN_RETURN_IF(dir_.bits < 1 || dir_.bits > 128, BadTag(kBits, "expected 1 to 128"));
-    // Before there was SampleFormat: 2 is without a sign, 0 says nothing, which is taken for that.
+    // Before SampleFormat existed this tag told it: 2 means unsigned, and 0 (unknown) is taken as
+    // unsigned.
     uint32_t data_type = 2, depth = 1;
     FIRN_RETURN_IF_ERROR(One(kDataType, &data_type, true));
     FIRN_RETURN_IF_ERROR(One(kImageDepth, &depth));
@@ -281,8 +281,8 @@ class Reader {
     FIRN_RETURN_IF(wanted != static_cast<__int128>(dir_.offsets.size()),
                    BadTag(tag, absl::StrCat("expected as many as ", dir_.width, " x ", dir_.height,
                                             " pixels have, got ", dir_.offsets.size())));
-    // Old writers left this out, where it says nothing new. From planes, other readers make other
-    // images.
+    // Old writers left this tag out if it is redundant. For planes without it, other readers make
+    // different images.
     if (dir_.byte_counts.empty() && dir_.compression == 1 && !dir_.planar()) FillInByteCounts();
     FIRN_RETURN_IF(
         dir_.byte_counts.size() != dir_.offsets.size(),
@@ -298,7 +298,8 @@ class Reader {
                                    dir_.offsets[i], ": the file ends early")));
       total += static_cast<__int128>(dir_.byte_counts[i]);
     }
-    // Equal ones may share their bytes; many that share all of the file's would take time n^2.
+    // Equal segments may share their bytes, but many that share all bytes of the file would take
+    // time n^2.
     constexpr int kShares = 16, kShared = 1 << 16;
     FIRN_RETURN_IF(total > static_cast<__int128>(file_.size()) * kShares + kShared,
                    ResourceExhausted(file_.name, ": TIFF: strips or tiles share more than ",
@@ -313,7 +314,7 @@ class Reader {
       const int64_t rows =
           dir_.tiled ? int64_t{dir_.segment_height} : std::min<int64_t>(dir_.segment_height, left);
       const __int128 bytes = static_cast<__int128>(rows) * dir_.segment_row_bytes();
-      // More than the file has is refused as such.
+      // A size beyond the file is refused elsewhere.
       dir_.byte_counts.push_back(
           static_cast<uint64_t>(std::min<__int128>(bytes, file_.size() + __int128{1})));
     }
@@ -328,8 +329,8 @@ class Reader {
     const bool converted = dir_.photometric == 6 || dir_.photometric == 8;
     const bool deflate = IsDeflate(dir_.compression);
     std::erase_if(entries_, [&](const auto& entry) {
-      // Turning is Firn's part, some of whose values the library would refuse; so are differences
-      // of what deflate has packed.
+      // Firn turns the image itself, since the library would refuse some orientations; it also
+      // undoes differences of deflated samples itself.
       return entry.first == kOrientation || (deflate && !converted && entry.first == kPredictor) ||
              (!converted && IsOfConversion(entry.first)) ||
              IsForeign(entry.first, dir_.compression);

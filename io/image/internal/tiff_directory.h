@@ -10,8 +10,8 @@
 
 namespace firn::io::internal {
 
-// What the first directory of a TIFF says of the pixels, by TIFF 6.0's names and numbers. A segment
-// is a strip or a tile.
+// The first directory of a TIFF as far as it describes pixels, with TIFF 6.0's names and numbers. A
+// segment is a strip or a tile.
 struct TiffDirectory {
   bool big_endian = false;
   uint32_t width = 0, height = 0;
@@ -24,7 +24,7 @@ struct TiffDirectory {
   uint32_t segment_width = 0, segment_height = 0;  // the last strip may have fewer rows
   std::vector<uint64_t> offsets, byte_counts;      // all lie in the file
 
-  // A directory of the tags that matter alone, to stand in the place of the file's.
+  // A directory with only the tags that matter, which takes the place of the file's.
   uint64_t pruned_at = 0;
   std::string pruned;
 
@@ -37,8 +37,8 @@ struct TiffDirectory {
   }
 };
 
-// Errors: DataLoss for a directory that contradicts itself or the file, Unimplemented for what is
-// legal and not read, ResourceExhausted beyond the limits.
+// Errors: DataLoss for a directory that contradicts itself or the file, Unimplemented for legal
+// files that are not read, ResourceExhausted beyond the limits.
 absl::StatusOr<TiffDirectory> ReadTiffDirectory(const EncodedImage& file);
 
 }  // namespace firn::io::internal

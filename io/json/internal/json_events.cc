@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// What the library calls. It goes on while the functions return true.
+// The functions that the library calls. It goes on while they return true.
 class Sax final : public nlohmann::json_sax<json> {
  public:
   Sax(int max_depth, JsonEvents* events) : left_(max_depth), events_(events) {}

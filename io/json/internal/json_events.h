@@ -9,9 +9,9 @@
 
 namespace firn::io::internal {
 
-// Told what a text of JSON holds, in its order, without anything being kept of it: what a file from
-// a stranger makes a program remember is what the events keep. A status that is not OK ends the
-// reading and becomes its result.
+// Receives the parts of a JSON text in their order. The reader keeps none of them, so a hostile
+// file takes only the memory that the events keep. A status that is not OK ends the reading and
+// becomes its result.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;
@@ -22,16 +22,16 @@ class JsonEvents {
   virtual absl::Status BeginArray() = 0;
   virtual absl::Status EndArray() = 0;
   virtual absl::Status String(std::string text) = 0;  // escapes resolved, valid UTF-8
-  // Whole numbers as they are; those that are negative, have a point or an exponent, or are above
-  // 2^64 - 1 come as Number.
+  // Whole numbers up to 2^64 - 1; numbers that are negative, larger, or have a point or an exponent
+  // come as Number.
   virtual absl::Status Whole(uint64_t value) = 0;
   virtual absl::Status Number(double value, std::string_view text) = 0;
   virtual absl::Status Bool(bool value) = 0;
   virtual absl::Status Null() = 0;
 };
 
-// Reads the one value of RFC 8259 that `text` is: UTF-8 without a byte order mark, no comments, no
-// commas before closing brackets, no NaN. DataLoss otherwise, "byte 12: expected ..., got ...";
+// Reads `text`, which must be one value by RFC 8259: UTF-8 without a byte order mark, no comments,
+// no commas before closing brackets, no NaN. DataLoss otherwise, "byte 12: expected ..., got ...";
 // ResourceExhausted where brackets stand in more than `max_depth` others.
 absl::Status ReadJson(std::string_view text, int max_depth, JsonEvents* events);
 

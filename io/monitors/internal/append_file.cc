@@ -1,5 +1,5 @@
-// Records are written at `size_`, not at the end of the file: where taking back a part of one
-// fails, the next one overwrites it.
+// Records are written at `size_`, not at the end of the file: if a partial record cannot be
+// removed, the next one overwrites it.
 #include "firn/io/monitors/internal/append_file.h"
 
 #include <fcntl.h>
@@ -68,7 +68,7 @@ absl::Status AppendFile::Append(std::string_view record) {
     if (now < 0 && errno == EINTR) continue;
     if (now < 0) {
       const absl::Status error = SystemError("cannot write");
-      if (ftruncate(fd_, size_) != 0) return error;  // which says more than this one's
+      if (ftruncate(fd_, size_) != 0) return error;  // its error says more than this one
       return error;
     }
     done += static_cast<size_t>(now);
@@ -77,7 +77,7 @@ absl::Status AppendFile::Append(std::string_view record) {
   return absl::OkStatus();
 }
 
-// A full disk has one code, whichever way the system says it.
+// All system errors for a full disk get one code.
 absl::Status AppendFile::SystemError(const char* what) const {
   const int error = errno;
   const std::string text = absl::StrCat(what, " ", path_);

@@ -31,7 +31,7 @@ class AppendFile {
   absl::Status Truncate(int64_t size);
   // ResourceExhausted when the disk, a quota or a limit on file sizes is exhausted: the file is as
   // before, and a later Append may work again. NotFound when the file has been removed, renamed or
-  // replaced: it is not made anew, because what it held is gone.
+  // replaced: it is not made anew, because its contents are lost.
   absl::Status Append(std::string_view record);
 
  private:

@@ -9,8 +9,8 @@ namespace firn::io::internal {
 // CRC-32C (Castagnoli's polynomial; RFC 3720, B.4) of some bytes.
 uint32_t Crc32c(std::string_view bytes);
 
-// The same as TFRecord files hold it: rotated and moved, so that the checksum of data which
-// contains checksums stays a good one.
+// The masked form in TFRecord files: rotated and shifted by a constant, so that checksums of data
+// which contain checksums stay useful.
 uint32_t MaskedCrc32c(std::string_view bytes);
 
 }  // namespace firn::io::internal

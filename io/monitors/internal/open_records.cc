@@ -1,4 +1,4 @@
-// A run that goes on may stand before the end of what it wrote last: what comes behind is cut off.
+// A run that goes on may begin before the end of its earlier records; later ones are cut off.
 #include "firn/io/monitors/internal/open_records.h"
 
 #include <cstdint>

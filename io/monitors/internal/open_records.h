@@ -11,11 +11,11 @@
 
 namespace firn::io::internal {
 
-// Opens a file of text records for a run that begins, or with `keep` for one that goes on: what
-// stands there is walked, and cut after the last record before the first one that `keep` refuses;
-// a partial last one is cut as well. `split` gives the length of the first whole record of a text,
-// 0 when there is none.
-// An error of `check`, which is asked before anything is cut, leaves the file as it is.
+// Opens a file of text records for a run that begins, or with `keep` for one that goes on. Then the
+// existing records are kept up to the first one that `keep` refuses; that one and all later ones
+// are cut off, and so is a partial last record. `split` gives the length of the first whole record
+// of a text, 0 when there is none. An error of `check`, which is asked before anything is cut,
+// leaves the file as it is.
 absl::StatusOr<AppendFile> OpenRecords(const std::string& path,
                                        const std::function<size_t(std::string_view)>& split,
                                        const std::function<bool(std::string_view)>& keep,

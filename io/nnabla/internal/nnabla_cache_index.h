@@ -13,7 +13,7 @@ namespace firn::io::internal {
 inline constexpr char kCacheIndex[] = "cache_index.csv";
 inline constexpr char kCacheInfo[] = "cache_info.csv";
 
-// What the two tables of an NNabla cache say.
+// The contents of an NNabla cache's two tables.
 struct NnablaCacheIndex {
   std::vector<std::string> files;  // paths
   std::vector<int64_t> rows;       // of each file
@@ -24,8 +24,8 @@ struct NnablaCacheIndex {
   int64_t size() const { return ends.empty() ? 0 : ends.back(); }
 };
 
-// DataLoss, naming file, line and column, for what makes no sense. Rows are not compared with the
-// files yet.
+// DataLoss, naming file, line and column, for values that make no sense. Rows are not compared with
+// the files yet.
 absl::StatusOr<NnablaCacheIndex> ReadNnablaCacheIndex(const std::string& folder,
                                                       const LoadLimits& limits);
 

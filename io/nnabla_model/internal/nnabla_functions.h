@@ -10,7 +10,7 @@
 
 namespace firn::io::internal {
 
-// What a function or a solver of NNabla 1.39 takes.
+// The arguments that a function or a solver of NNabla 1.39 takes.
 struct NnablaKind {
   std::string type;   // "Convolution"
   std::string field;  // "convolution_param"; empty: it takes nothing
@@ -28,15 +28,15 @@ struct NnablaKind {
 const std::vector<NnablaKind>& NnablaFunctions();
 const std::vector<NnablaKind>& NnablaSolvers();
 
-// What they are made of; nnabla_table.cc says how they are written.
+// The tables that they are made from; nnabla_table.cc explains the format.
 std::string_view NnablaFunctionTable();
 std::string_view NnablaSolverTable();
 
-// Null for a type that is none of these.
+// Null for an unknown type.
 const NnablaKind* FindKind(const std::vector<NnablaKind>& kinds, std::string_view type);
 
-// Gives `arguments` all that `kind` has, in its order, those that are missing as 0. Errors:
-// InvalidArgument for those that it does not have, that come twice or are of another type.
+// Gives `arguments` all arguments of `kind`, in its order; missing ones are 0. Errors:
+// InvalidArgument for arguments that `kind` does not have, that come twice or are of another type.
 absl::Status CompleteArguments(const NnablaKind& kind, std::vector<nnabla::Argument>* arguments);
 
 }  // namespace firn::io::internal

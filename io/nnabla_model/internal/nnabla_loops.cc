@@ -117,7 +117,7 @@ absl::Status NnablaLoops::CheckId(const std::string& id, const std::string& at,
   return absl::OkStatus();
 }
 
-// Adds what copies of something with so many bytes in its names take.
+// Adds the memory of copies of an item with so many bytes in its names.
 absl::Status NnablaLoops::CountCopies(const ExpandOptions& options,
                                       const std::vector<std::string>& loops, size_t bytes,
                                       const std::string& at) {
@@ -175,7 +175,7 @@ absl::Status NnablaLoops::CheckFunction(size_t i) const {
   return CheckSteps(i);
 }
 
-// That a tensor is taken apart and put together in as many steps as the loop has.
+// Checks that a tensor is taken apart and put together in as many steps as the loop has.
 absl::Status NnablaLoops::CheckSteps(size_t i) const {
   const Function& function = network_.functions[i];
   const std::string at = NnablaPlace(network_, i);

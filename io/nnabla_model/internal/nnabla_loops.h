@@ -25,14 +25,14 @@ class NnablaLoops {
 
   explicit NnablaLoops(const nnabla::Network& network) : network_(network) {}
 
-  // That all loops that are named are described, that what belongs to one fits it, and that copies
-  // stay within the limits. To be called first.
+  // Checks that every named loop is described, that its functions and variables fit it, and that
+  // copies stay within the limits. To be called first.
   absl::Status Check(const nnabla::ExpandOptions& options);
 
   int64_t Times(const std::string& loop) const { return times_.at(loop); }
   // The next index, the last loop's counting fastest; false after the last.
   bool Advance(const std::vector<std::string>& loops, Index* index) const;
-  // What a name gets for a step of a loop: "_loop[2]".
+  // The suffix of names for a step of a loop: "_loop[2]".
   static std::string Step(std::string_view loop, int64_t i);
 
  private:

@@ -24,7 +24,7 @@ const ProtoType& ShapeType() {
   return type;
 }
 
-// A message that is kept in its owner's members.
+// A message whose fields are members of its owner.
 ProtoField Inside(std::string_view name, int number, const ProtoType& type) {
   ProtoField field{.name = name, .number = number};
   field.type = &type;
@@ -107,7 +107,7 @@ void AddArguments(std::vector<ProtoField>* fields) {
 
 }  // namespace
 
-// A field of S that is called as its member is, or otherwise.
+// A field of S with its member's name, or with another one.
 #define FIRN_FIELD(member, number) FIRN_NAMED(member, #member, number)
 #define FIRN_NAMED(member, name, number) Field<S, &S::member>(name, number)
 #define FIRN_SHAPE(number) Part<S, &S::shape>("shape", number, ShapeType())
@@ -144,7 +144,7 @@ const ProtoType& ProtoTypeOf<nnabla::Function>() {
         FIRN_FIELD(input, 20),         FIRN_FIELD(output, 30),
         FIRN_FIELD(repeat_param, 100), FIRN_FIELD(recurrent_param, 101)};
     AddArguments<S, NnablaFunctions>(&fields);
-    // A function may have all the arguments of its type where the file has none.
+    // A function may have the arguments of its type even if the file has none.
     size_t most = 0;
     for (const NnablaKind& kind : NnablaFunctions()) most = std::max(most, kind.arguments.size());
     const size_t bytes = sizeof(S) + most * sizeof(nnabla::Argument);

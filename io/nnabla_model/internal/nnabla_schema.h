@@ -11,7 +11,7 @@
 
 namespace firn::io::internal {
 
-// A parameter as a message has it.
+// A parameter in the form of a message.
 struct NnablaParameter {
   std::string name;
   std::vector<int64_t> shape;
@@ -19,18 +19,18 @@ struct NnablaParameter {
   bool need_grad = false;
 };
 
-// NNablaProtoBuf. In messages that are read or written, functions and solvers whose arguments stand
-// in a field have its name in front of the arguments, as an argument of its own; FinishArguments
-// takes it away, MarkArguments puts it there.
+// NNablaProtoBuf. While a message is read or written, a function or solver whose arguments are in a
+// field has the field's name as an additional first argument; MarkArguments adds it,
+// FinishArguments removes it.
 struct NnablaMessage : nnabla::Model {
   std::vector<NnablaParameter> parameter;  // in place of the model's `parameters`
 };
 
-// NNablaProtoBuf, and what of it may stand in a binary file: all but the networks, whose fields
-// have other numbers in each release.
+// NNablaProtoBuf, and its part that binary files may have: all but the networks, whose fields have
+// other numbers in each release.
 const ProtoType& NnablaTextType();
 const ProtoType& NnablaBinaryType();
-// The message Optimizer, as files of a solver's states have it alone.
+// The message Optimizer, the only one in files of a solver's states.
 const ProtoType& NnablaOptimizerType();
 
 // Gives functions and solvers all the arguments that NNabla has. DataLoss for those that are

@@ -17,8 +17,8 @@ namespace firn::io::internal {
 // otherwise, naming the field.
 absl::StatusOr<Shape> CheckNnablaShape(const std::vector<int64_t>& sizes, size_t data);
 
-// Checks what messages say of a solver's states, and names parameters as the model does. `name` is
-// the file's.
+// Checks a solver's states from messages, and names parameters as the model does. `name` is the
+// file's.
 absl::Status CheckSolverStates(nnabla::Solver* solver, const std::string& name,
                                const std::string& optimizer);
 

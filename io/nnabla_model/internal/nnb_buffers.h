@@ -18,7 +18,7 @@ struct NnbBuffers {
   std::vector<int64_t> buffer;  // by life: which one; -1: nothing names it
 };
 
-// So many buffers as variables live at once, such that lives that overlap do not share one.
+// Assigns as many buffers as variables live at the same time; lives that overlap share none.
 NnbBuffers AssignNnbBuffers(const std::vector<NnbLife>& lives, int64_t functions);
 
 }  // namespace firn::io::internal

@@ -8,10 +8,10 @@
 namespace firn::io::internal {
 
 // The number of a function in files of NNabla's C runtime, for the arguments of API level 45. Null
-// for those that it does not have.
+// for functions that it does not have.
 const uint16_t* NnbNumberOf(std::string_view type);
 
-// What a file has of an argument that is not as the network has it.
+// How a file stores an argument that differs from the network's.
 enum class NnbWeight : uint8_t {
   kNone,        // nothing else
   kTransposed,  // [out, in], behind the shape [in, out]

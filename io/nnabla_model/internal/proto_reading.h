@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_NNABLA_MODEL_INTERNAL_PROTO_READING_H_
 #define FIRN_IO_NNABLA_MODEL_INTERNAL_PROTO_READING_H_
 
-// What readers of texts and of bytes have in common: what has been read already, where one is, and
-// what the limits leave.
+// Shared by the readers of texts and of bytes: the fields read so far, the present place, and what
+// the limits leave.
 
 #include <cstdint>
 #include <map>
@@ -18,15 +18,14 @@
 
 namespace firn::io::internal {
 
-// The fields of one message that have come, and those of the messages in it that may come in
-// several pieces, which are then one.
+// The fields of one message that have been read, and likewise those of its inner messages, which
+// may come in several pieces that form one.
 struct ProtoSeen {
   std::vector<const ProtoField*> fields;
   std::map<const ProtoField*, ProtoSeen> pieces;
 };
 
-// Says where something stands, "line 3, column 5"; asked in errors alone, since lines must be
-// counted.
+// Tells the present place, "line 3, column 5"; called only for errors, since lines must be counted.
 using ProtoPlace = absl::FunctionRef<std::string()>;
 
 class ProtoReading {
@@ -38,9 +37,9 @@ class ProtoReading {
   // ResourceExhausted beyond the limits.
   absl::Status Enter(const ProtoField& field);
   void Leave() { path_.pop_back(); }
-  // Memory that the file makes the reader keep.
+  // Charges memory that the file makes the reader keep.
   absl::Status Charge(size_t bytes);
-  // What stands for a name, a path or a word.
+  // Checks a text that is a name, a path or a word.
   absl::Status CheckString(ProtoPlace place, const ProtoField& field, std::string_view text);
   // Takes note of a field. DataLoss where the message cannot have one more.
   absl::Status Take(ProtoPlace place, const ProtoField& field, ProtoSeen* seen);
@@ -59,9 +58,9 @@ class ProtoReading {
 };
 
 // Reads a message of `type` in the text format (protobuf.dev/reference/protobuf/textformat-spec)
-// into `message`, as NNabla does, but for what it would guess at: scalars, and members of one
-// oneof, that come twice. Nothing of extensions, `Any` and numbers for names. Errors: DataLoss,
-// ResourceExhausted beyond the limits.
+// into `message`, as NNabla does, but refuses input at which NNabla guesses: scalars, and members
+// of one oneof, that come twice. Extensions, `Any` and numbers in place of names are not supported.
+// Errors: DataLoss, ResourceExhausted beyond the limits.
 absl::Status ReadProtoText(std::string_view text, const std::string& name, const ProtoType& type,
                            const LoadLimits& limits, void* message);
 
@@ -69,8 +68,8 @@ absl::Status ReadProtoText(std::string_view text, const std::string& name, const
 absl::Status ReadProtoBytes(std::string_view bytes, const std::string& name, const ProtoType& type,
                             const LoadLimits& limits, void* message);
 
-// The text of a message as Python's protobuf prints it; what is 0, false, "" or empty is left out.
-// Requires: strings are UTF-8.
+// The text of a message as Python's protobuf prints it; fields that are 0, false, "" or empty are
+// left out. Requires: strings are UTF-8.
 std::string WriteProtoText(const ProtoType& type, const void* message);
 
 }  // namespace firn::io::internal

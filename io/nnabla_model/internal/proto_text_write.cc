@@ -12,7 +12,7 @@
 namespace firn::io::internal {
 namespace {
 
-// What stands for a byte of a string, as Python's printer has it: bytes beyond ASCII in octal.
+// The text for a byte of a string, as Python's printer writes it: bytes beyond ASCII in octal.
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

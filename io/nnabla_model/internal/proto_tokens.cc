@@ -37,7 +37,7 @@ void AppendUtf8(uint32_t code, std::string* out) {
   for (int i = more - 1; i >= 0; --i) *out += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3f));
 }
 
-// What stands behind a backslash at the front of `text`, taken off it.
+// Takes the escape behind a backslash off the front of `text`, and gives its bytes.
 absl::Status Escape(std::string_view* text, std::string* out) {
   constexpr std::string_view kLetters = "abfnrtv?\\'\"", kBytes = "\a\b\f\n\r\t\v?\\'\"";
   const char c = text->front();
@@ -65,7 +65,7 @@ absl::Status Escape(std::string_view* text, std::string* out) {
   FIRN_RETURN_IF(!code || had - text->size() != digits || *code > 0x10ffff,
                  DataLoss("expected ", digits, " hexadecimal digits of a code point behind \\",
                           std::string(1, c)));
-  // Halves of surrogates are then no UTF-8, which the reader says.
+  // Halves of surrogates give invalid UTF-8, which the reader reports.
   AppendUtf8(*code, out);
   return absl::OkStatus();
 }
@@ -155,7 +155,7 @@ std::optional<double> ProtoReal(std::string_view text) {
                           : std::numeric_limits<double>::quiet_NaN();
   }
   if (!text.empty() && (text.back() == 'f' || text.back() == 'F')) text.remove_suffix(1);
-  // What the function below would take, beside numbers.
+  // Words that the function below would accept although they are no numbers.
   if (text.empty() || (!IsDigit(text[0]) && text[0] != '.')) return std::nullopt;
   if (text.find_first_of("xX") != text.npos) return std::nullopt;
   double value = 0;

@@ -54,10 +54,10 @@ class ProtoTokens {
 std::optional<uint64_t> ProtoWhole(std::string_view text);
 
 // A decimal number with or without a point, an exponent and an f behind it, or inf, infinity or nan
-// in any case. What is too large is infinite.
+// in any case. A number that is too large becomes infinite.
 std::optional<double> ProtoReal(std::string_view text);
 
-// What a string with its quotes says. DataLoss says what is expected instead, without a place.
+// The value of a string with its quotes. DataLoss, without a place, says what was expected instead.
 absl::StatusOr<std::string> ProtoUnquote(std::string_view text);
 
 }  // namespace firn::io::internal

@@ -3,8 +3,8 @@
 
 // Messages of protocol buffers as plain structs: a ProtoType says which field stands in which
 // member, and readers and writers of texts and of bytes go by that alone. No type here has itself
-// for a field, directly or through others, so whoever goes through a message calls himself no
-// deeper than the types go.
+// for a field, directly or through others, so code that recurses through a message goes no deeper
+// than the types do.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +29,13 @@ struct ProtoField {
   bool repeated = false;
   // A message has at most one of the fields with the same number here, unless it is 0.
   int oneof = 0;
-  size_t slot = 0;  // for who needs it to tell fields apart
+  size_t slot = 0;  // for code that tells fields apart by it
   const ProtoType* type = nullptr;
-  // Where to read to: the member, for repeated scalars the vector, for repeated messages a new one.
+  // The place to read into: the member; for repeated scalars the vector; for repeated messages a
+  // new element.
   void* (*open)(void* message, const ProtoField& field) = nullptr;
-  // What to write: of a message its member, or null where it has none; of repeated scalars the
-  // vector; of repeated messages the one at `i`, or null where there are no more.
+  // The value to write: the member, or null if the message has none; for repeated scalars the
+  // vector; for repeated messages the one at `i`, or null if there are no more.
   const void* (*at)(const void* message, const ProtoField& field, size_t i) = nullptr;
 };
 
@@ -61,7 +62,7 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-// kMessage for what is no scalar.
+// kMessage for types that are no scalars.
 template <class T>
 constexpr ProtoKind ProtoKindOf() {
   if constexpr (std::is_same_v<T, int64_t>) return ProtoKind::kInt64;

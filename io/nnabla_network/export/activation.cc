@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/activation are in NNabla.
+// NNabla's forms of the operations in tensor/ops/activation.
 #include <cmath>
 #include <numbers>
 
@@ -74,7 +74,7 @@ FIRN_NNABLA_EXPORT(softshrink) {
   const V x = n.in(0), moved = x - n.Node("Sign", {x}) * n.Real("lambda");
   n.Out(0, Select(n, "LessEqual", n.Node("Abs", {x}), n.Real("lambda"), n.Number(0), moved));
 }
-// NNabla's is that by tanh.
+// NNabla's Gelu is the approximation by tanh.
 FIRN_NNABLA_EXPORT(gelu) {
   const V x = n.in(0);
   if (n.Word("approximate") == "tanh") return n.Out(0, n.Node("GELU", {x}));

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/elementwise and compare are in NNabla.
+// NNabla's forms of the operations in tensor/ops/elementwise and compare.
 #include <cmath>
 #include <numbers>
 

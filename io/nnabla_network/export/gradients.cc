@@ -1,4 +1,4 @@
-// Operations that NNabla's networks have no place for.
+// Operations that NNabla's networks cannot express.
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 
 namespace firn::io::internal {

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/index are in NNabla.
+// NNabla's forms of the operations in tensor/ops/index.
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 #include "firn/tensor/from.h"
 

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/linear, conv and pool are in NNabla.
+// NNabla's forms of the operations in tensor/ops/linear, conv and pool.
 #include <algorithm>
 
 #include "firn/io/captured/captured_places.h"
@@ -76,9 +76,9 @@ FIRN_NNABLA_EXPORT(channel_affine) {
 
 struct Windows {
   Numbers kernel, stride, padding;
-  bool border = true;  // whether windows that go beyond the end do not count
+  bool border = true;  // whether windows that go beyond the end are left out
 };
-// Empty kernel: refused.
+// An empty kernel in the result means that the call was refused.
 Windows WindowsOf(NnablaExportCall& n, bool max) {
   const size_t d = Spatial(n);
   Windows w;

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/loss are in NNabla, which reduces none of its losses.
+// NNabla's forms of the operations in tensor/ops/loss. NNabla reduces none of its losses.
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 
 namespace firn::io::internal {
@@ -46,7 +46,7 @@ FIRN_NNABLA_EXPORT(binary_cross_entropy_with_logits) {
   Reduced(n, n.Node("SoftPlus", {x}, {{"beta", 1.0}}) - x * n.in(1));
 }
 
-// Losses of classes [n, ...]; those of labels below 0 are 0 and do not count.
+// Reduces losses of classes [n, ...]. Losses for labels below 0 are 0 and do not count.
 void OfClasses(NnablaExportCall& n, const V& losses, const V& labels) {
   if (n.Word("reduction") != "mean") return Reduced(n, losses);
   const Numbers all = NnablaNodes::OrderOf(losses.rank());
@@ -70,7 +70,7 @@ FIRN_NNABLA_EXPORT(nll_loss) {
   Numbers order = NnablaNodes::OrderOf(n.rank(0));
   order.erase(order.begin() + 1);
   order.push_back(1);
-  // Chosen and not multiplied: a logarithm of 0 times 0 is no number.
+  // Chosen by Where, since the logarithm of 0 times 0 would be NaN.
   const V taken = n.Reduce("Sum", n.Where(hot, n.Transpose(n.in(0), order), n.Number(0)),
                            {n.rank(0) - 1}, false);
   OfClasses(n, -n.Where(known, taken, n.Number(0)), labels);

@@ -1,4 +1,4 @@
-// Fourier transforms, matrices and distances: of tensor/ops/signal, linalg and linear.
+// NNabla's forms of Fourier transforms, matrices and distances (tensor/ops/signal, linalg, linear).
 #include <cmath>
 #include <optional>
 
@@ -40,7 +40,7 @@ V Listed(NnablaExportCall& n, const V& x) {
   sizes.insert(sizes.end(), x.sizes.end() - 2, x.sizes.end());
   return n.Reshape(x, sizes);
 }
-// Made of the triangle that Firn reads, and its mirror image.
+// The symmetric matrix of the triangle that Firn reads and its mirror image.
 FIRN_NNABLA_EXPORT(cholesky) {
   const bool upper = n.Flag("upper");
   const Tensor ones = Ones({n.size(0, n.rank(0) - 1), n.size(0, n.rank(0) - 1)});

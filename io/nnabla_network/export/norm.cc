@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/norm and attention are in NNabla.
+// NNabla's forms of the operations in tensor/ops/norm and attention.
 #include <cmath>
 
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
@@ -15,7 +15,7 @@ V Mean(NnablaExportCall& n, const V& x, const Numbers& dims) {
   return n.Reduce("Mean", x, dims, true);
 }
 
-// Bias and weight, as many as there are, and whether one is not.
+// Bias and weight, as far as they exist, and whether either is missing.
 struct Affines {
   NnablaNodes::Inputs inputs;
   bool no_bias, no_scale;
@@ -37,7 +37,7 @@ FIRN_NNABLA_EXPORT(layer_norm) {
                    {"eps", n.Real("eps")},
                    {"no_scale", a.no_scale},
                    {"no_bias", a.no_bias}}));
-  const V mean = Mean(n, x, {1}), centred = x - mean;  // dropped where nobody reads them
+  const V mean = Mean(n, x, {1}), centred = x - mean;  // dropped if nothing reads them
   n.Out(1, mean);
   n.Out(2, InverseRoot(n, Mean(n, centred * centred, {1}) + n.Real("eps")));
 }
@@ -101,7 +101,7 @@ FIRN_NNABLA_EXPORT(unit_rows) {
   n.Out(1, inverse);
 }
 
-constexpr double kLeast = -1e30;  // that a softmax takes for no weight
+constexpr double kLeast = -1e30;  // which softmax turns into weight 0
 // Scores with kLeast where a query does not see a key.
 V Masked(NnablaExportCall& n, V scores) {
   if (n.has(3)) {

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/vision, quantize, signal and linalg are in NNabla.
+// NNabla's forms of the operations in tensor/ops/vision, quantize, signal and linalg.
 #include <limits>
 #include <numbers>
 
@@ -10,7 +10,7 @@ namespace {
 using V = NnablaValue;
 using Numbers = NnablaNodes::Numbers;
 
-// The last two dimensions, or three; those that stay get the size that they have.
+// Resizes the last two or three dimensions; unchanged ones get their own size.
 FIRN_NNABLA_EXPORT(resample) {
   const std::string& mode = n.Word("mode");
   const bool nearest = mode == "nearest", aligned = n.Flag("align_corners");
@@ -64,8 +64,8 @@ FIRN_NNABLA_EXPORT(pow2_quantize) {
                    {"m", n.Int("m")},
                    {"ste_fine_grained", n.Flag("ste_fine_grained")}}));
 }
-// The power of two that is at most |x|, or the next one from `up` times it on. The logarithm finds
-// one that is off by no more than one. What has no bits of an exponent gives 0; NaN and infinity
+// The power of two that is at most |x|, or the next one if |x| is `up` times it or more. The
+// exponent from the logarithm is wrong by at most one. Subnormal numbers give 0; NaN and infinity
 // stay.
 FIRN_NNABLA_EXPORT(power_of_two) {
   const V size = n.Node("Abs", {n.in(0)});
@@ -75,7 +75,7 @@ FIRN_NNABLA_EXPORT(power_of_two) {
   const V safe =
       n.Where(n.Binary("LogicalAnd", some, n.Node("LogicalNot", {is_odd})), size, n.Number(1));
   const V place = n.Node("Floor", {n.Node("Log", {safe}) * std::numbers::log2e});
-  // For the largest numbers the logarithm is rounded to 128.
+  // For the largest numbers the logarithm would be rounded to 128.
   const V near = n.Binary("Pow2", n.Number(2), n.Binary("Minimum2", place, 127));
   const V low = n.Where(n.Binary("Greater", near, safe), near * 0.5, near);
   const V power = n.Where(n.Binary("GreaterEqual", safe * 0.5, low), low * 2, low);

@@ -1,7 +1,8 @@
-// Operations that take elements from places, or put them there: of tensor/ops/index, and of images.
+// NNabla's forms of operations that take elements from places or put them there: those in
+// tensor/ops/index, and on images.
 //
-// A place is a number in all elements of x in their order: a list of such places says every index
-// of NNabla's Gather, and of ScatterNd, which makes a tensor of zeros around what it puts.
+// A place is a number in all elements of x in their order: a list of such places serves as indices
+// of NNabla's Gather, and of ScatterNd, which puts elements into a tensor of zeros.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -53,7 +54,7 @@ V Replaced(NnablaExportCall& n, const V& x, const V& places, const V& values) {
       n.Where(is_there, Put(n, count, places, values, false), n.Reshape(x, Numbers{count})), sizes);
 }
 
-// Those of x's elements at index along `dim`, each with its own place in the other dimensions.
+// The elements of x at `index` along `dim`; each index keeps its own place in the other dimensions.
 V Along(NnablaExportCall& n, size_t dim, const Numbers& index) {
   const Numbers x = n.shape(0);
   Numbers own = {0};
@@ -200,9 +201,9 @@ FIRN_NNABLA_EXPORT(fold) {
   n.Out(0, y);
 }
 
-// Boxes [n, 5] as NNabla takes them, moved by half an element and scaled. Those of images that are
-// not there, those without an end, and with as many samples as they have elements those upside
-// down give 0 in Firn.
+// Boxes [n, 5] as NNabla takes them, moved by half an element and scaled. Boxes of images that do
+// not exist, infinite boxes and, if the number of samples depends on their size, inverted boxes
+// give 0 in Firn.
 FIRN_NNABLA_EXPORT(roi_align) {
   const double scale = n.Real("spatial_scale");
   const V image = n.Node("Floor", {n.Slice(n.in(1), 1, 0, 1)});

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/recurrent and random are in NNabla.
+// NNabla's forms of the operations in tensor/ops/recurrent and random.
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 #include "firn/tensor/from.h"
 
@@ -8,8 +8,8 @@ namespace {
 using V = NnablaValue;
 using Numbers = NnablaNodes::Numbers;
 
-// One layer of one direction. NNabla has the weights of input and state side by side, and one bias:
-// the sum of both, but for GRU's new gate, whose two stand behind each other.
+// One layer of one direction. NNabla has the weights of input and state side by side, and one bias,
+// the sum of both. Only the two biases of GRU's new gate stay separate, one behind the other.
 void Recurrent(NnablaExportCall& n, const char* type, int64_t gates,
                NnablaNodes::Arguments arguments) {
   const bool lstm = gates == 4, gru = gates == 3;
@@ -43,7 +43,7 @@ void Recurrent(NnablaExportCall& n, const char* type, int64_t gates,
   NnablaNodes::Inputs inputs = {turned(x), n.Reshape(n.in(1), state)};
   if (lstm) inputs.push_back(n.Reshape(n.in(6), state));
   inputs.push_back(w);
-  // Where there is no bias, the place of other layers' weights is not given either.
+  // Without a bias the input for other layers' weights is left out too.
   if (bias.nodes != nullptr) inputs.push_back(bias);
   arguments.emplace_back("num_layers", 1);
   std::vector<CapturedSizes> results = {n.out_sizes(0), state};

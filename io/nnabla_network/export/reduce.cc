@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/reduce and scan are in NNabla.
+// NNabla's forms of the operations in tensor/ops/reduce and scan.
 #include <algorithm>
 #include <cmath>
 

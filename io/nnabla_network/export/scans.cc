@@ -1,5 +1,5 @@
-// What the scans of tensor/ops/scan are in NNabla, which has running sums and products alone. The
-// others go by doubling (io/captured/captured_scan.h).
+// NNabla's forms of the scans in tensor/ops/scan. NNabla has only running sums and products; other
+// scans are made by doubling (io/captured/captured_scan.h).
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -76,7 +76,7 @@ FIRN_NNABLA_EXPORT(logcumsumexp) {
                                    });
   n.Out(0, Turned(n, s[0], line));
 }
-// Among equal ones the last counts, and from a NaN on there are only those.
+// Among equal elements the last counts, and from a NaN on all results are NaN.
 FIRN_NNABLA_EXPORT(running_extreme) {
   if (n.rank(0) == 0) {
     n.Out(0, n.in(0));

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/shape and create are in NNabla.
+// NNabla's forms of the operations in tensor/ops/shape and create.
 #include <algorithm>
 
 #include "firn/io/captured/captured_places.h"
@@ -44,7 +44,7 @@ FIRN_NNABLA_EXPORT(unsqueeze) { n.Out(0, n.in(0)); }
 FIRN_NNABLA_EXPORT(concat) {
   NnablaNodes::Inputs parts;
   for (size_t i = 0; i < n.count(); ++i) {
-    // [0] goes with everything in Firn; NNabla has nothing without elements.
+    // A tensor [0] may be joined with any other in Firn; NNabla has no tensors without elements.
     if (n.spec(i).shape.num_elements() > 0) parts.push_back(n.in(i));
   }
   n.Out(0, n.Concat(parts, n.Dim("dim", n.out_rank(0))));
@@ -102,7 +102,7 @@ int64_t Mirrored(int64_t at, int64_t size, const std::string& mode) {
   if (at < 0) return -at - 1;  // symmetric
   return at < size ? at : 2 * size - 1 - at;
 }
-// Numbers of Firn's begin with the last dimension, those of NNabla with the first that it names.
+// Firn's numbers begin with the last dimension, NNabla's with the first that is padded.
 Numbers Widths(const Numbers& pad) {
   Numbers widths;
   for (size_t i = pad.size(); i >= 2; i -= 2) widths.insert(widths.end(), {pad[i - 2], pad[i - 1]});
@@ -125,7 +125,7 @@ FIRN_NNABLA_EXPORT(pad) {
     }
     return n.Out(0, x);
   }
-  // Numbers below 0 take elements away.
+  // Negative numbers take elements away.
   for (size_t k = 0; 2 * k + 1 < pad.size(); ++k) {
     const int64_t dim = n.rank(0) - 1 - static_cast<int64_t>(k);
     const int64_t front = std::min<int64_t>(pad[2 * k], 0),

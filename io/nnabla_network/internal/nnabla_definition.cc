@@ -1,7 +1,7 @@
-// A value for each variable that is needed: those of inputs first, then what functions make. What
-// is needed is found backwards from the outputs, since functions are in an order in which they run.
-// Where the file leaves the batch open, a network has it from the first of its open inputs: what a
-// function or a generator has to know it for has that input as one more, behind its own.
+// A value for each variable that is needed: those of inputs first, then what functions make. A walk
+// backwards from the outputs finds what is needed, since functions are in an order in which they
+// run. If the file leaves the batch open, its size comes from the network's first open input: a
+// function or a generator that must know it gets that input in addition, behind its own.
 #include "firn/io/nnabla_network/internal/nnabla_definition.h"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ class Making {
     return absl::OkStatus();
   }
 
-  // The batch of a network whose inputs leave none open.
+  // The batch of a network whose inputs leave it nowhere open.
   absl::StatusOr<int64_t> BatchWithoutInput() const {
     FIRN_RETURN_IF(batch_of_ == kNoValue && network_.batch_size < 1,
                    Refuse("a first size is the batch: expected an input that has it or a "
@@ -111,7 +111,8 @@ class Making {
     return batch_of_ == kNoValue ? network_.batch_size : 1;
   }
 
-  // Marks the functions that outputs need, and lists parameters and what nothing makes.
+  // Marks the functions that outputs need, and lists the parameters and the variables that no
+  // function makes.
   absl::Status FindNeeded() {
     needed_.assign(network_.functions.size(), false);
     absl::flat_hash_set<std::string> names;
@@ -122,7 +123,7 @@ class Making {
     for (size_t i = network_.functions.size(); i-- > 0;) {
       const nnabla::Function& function = network_.functions[i];
       for (const std::string& name : function.output) {
-        // What the caller gives is not computed.
+        // Variables that the caller gives are not computed.
         if (names.contains(name) && !values_.contains(name)) needed_[i] = true;
       }
       if (!needed_[i]) continue;
@@ -250,7 +251,7 @@ class Making {
     for (const std::string& name : function.input) node.inputs.push_back(ValueOf(name));
     if (open) node.inputs.push_back(batch_of_);
     for (const std::string& name : function.output) {
-      // What the caller gives stays as it is.
+      // The caller's value takes the place of the function's result.
       const bool given = values_.contains(name);
       node.outputs.push_back(given ? kNoValue : ValueOf(name));
     }

@@ -12,13 +12,14 @@
 
 namespace firn::io::internal {
 
-// What is wanted of an expanded network.
+// The wanted inputs and outputs of an expanded network.
 struct NnablaWanted {
   std::vector<std::string> inputs, outputs;
   std::vector<nnabla::GeneratorVariable> generators;
 };
 
-// What the network itself says: buffers that no function makes, those that none takes.
+// The network's own inputs and outputs: the buffers that no function makes, and those that no
+// function takes.
 NnablaWanted EndsOf(const nnabla::Network& network);
 
 // The functions that the outputs need, with the parameters in `state` that they take. `source` is

@@ -1,5 +1,5 @@
-// Where a call writes into a value, those that share elements with it are elements of it and their
-// own from then on, gathered.
+// If a call writes into a value, each value that shares elements with it is from then on gathered
+// from its own elements and the written ones.
 #include "firn/io/nnabla_network/internal/nnabla_export_call.h"
 
 #include <utility>

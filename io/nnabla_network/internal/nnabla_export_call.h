@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_NNABLA_NETWORK_INTERNAL_NNABLA_EXPORT_CALL_H_
 #define FIRN_IO_NNABLA_NETWORK_INTERNAL_NNABLA_EXPORT_CALL_H_
 
-// What each operation is in NNabla. A page of io/nnabla_network/export, one for each family of
-// operations, says it of those of its family:
+// The forms of operations in NNabla. A page of io/nnabla_network/export, one for each family of
+// operations, defines them for its family:
 //
 //   FIRN_NNABLA_EXPORT(square) { n.Out(0, n.in(0) * n.in(0)); }
 //   FIRN_NNABLA_SAME(exp, Exp);           // the function of that type
@@ -25,11 +25,11 @@ class NnablaExportCall : public NnablaNodes {
 
   NnablaValue in(size_t i);  // Absent() if it is not given
 
-  // What the results are, as the captured run has them, and what input i holds from now on.
+  // Set a result of the call, and the new value of input i, in the captured run's form.
   void Out(size_t i, NnablaValue value);
   void Write(size_t i, NnablaValue value);
 
-  // For who walks the graph.
+  // For the code that walks the graph.
   void Take(const Instr& instr);  // the call is this one
   NnablaValue Current(ValueId id) const { return now_[static_cast<size_t>(id)]; }
   bool bound(ValueId id) const { return Current(id).nodes != nullptr; }

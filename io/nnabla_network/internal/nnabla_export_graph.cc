@@ -1,5 +1,5 @@
-// One pass over the operations, as they ran: each puts its functions behind those before it. What
-// stands in the way is collected, so that all of it is said at once.
+// One pass over the operations, as they ran: each puts its functions behind those before it.
+// Reasons against the export are collected, so that one error tells them all.
 #include "firn/io/nnabla_network/internal/nnabla_export_graph.h"
 
 #include <algorithm>
@@ -120,7 +120,7 @@ absl::Status Exporter::States() {
   return absl::OkStatus();
 }
 
-// Before values of functions have names, which then go around these.
+// Done before values of functions get names, which must differ from these.
 absl::Status Exporter::NameOutputs() {
   FIRN_ASSIGN_OR_RETURN(output_names_,
                         NamesOfAll("output", graph_.outputs.size(), options_.outputs,
@@ -195,7 +195,7 @@ absl::Status Exporter::Operations() {
       refused_);
 }
 
-// What a function made is called as the output is, unless it has such a name already.
+// A function's result gets the output's name, unless it has an output's name already.
 void Exporter::Output(const std::string& name, ValueId id) {
   n_.Begin("", "output");
   V value = n_.Current(id);
@@ -221,7 +221,7 @@ void Exporter::Outputs() {
   Rename(&n_.network(), renamed_);
 }
 
-// Functions none of whose results anybody reads, and variables that nothing names.
+// Drops functions without a result that is read, and variables that nothing names.
 void Exporter::DropUnused() {
   nnabla::Network& network = n_.network();
   std::set<std::string> read(out_.report.outputs.begin(), out_.report.outputs.end());
@@ -242,8 +242,8 @@ void Exporter::DropUnused() {
                 [&](const nnabla::Variable& variable) { return !named.contains(variable.name); });
 }
 
-// Forms of parameters that only dropped functions took leave their names to those that are kept.
-// Names are paths in a file: only all of them say where a slash can stand.
+// If only dropped functions took a parameter's first form, a kept form gets its name. Names are
+// paths in a file, so all of them together decide where slashes may stand.
 void Exporter::NameParameters() {
   std::set<std::string> parameters;
   for (const nnabla::Variable& variable : n_.network().variables) {

@@ -13,7 +13,7 @@ struct ExportedNnabla {
   NnablaExportReport report;
 };
 
-// What TryExportNnabla writes.
+// The model that TryExportNnabla writes.
 absl::StatusOr<ExportedNnabla> NnablaModelOf(const Graph& graph,
                                              const NnablaExportOptions& options);
 

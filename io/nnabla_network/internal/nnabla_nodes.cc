@@ -1,5 +1,5 @@
-// Elementwise functions of NNabla take inputs of as many dimensions as the other has, so what has
-// fewer gets some of size 1 in front.
+// NNabla's elementwise functions take inputs with equal numbers of dimensions, so an input with
+// fewer gets dimensions of size 1 in front.
 #include "firn/io/nnabla_network/internal/nnabla_nodes.h"
 
 #include <algorithm>
@@ -117,7 +117,7 @@ V NnablaNodes::Materialize(V value) {
                                 ShapeOfSizes(value.sizes));
   }
   const Tensor elements = Contiguous(value.elements);
-  // Equal constants stand there once; a parameter once in each of its forms.
+  // Equal constants are stored once; a parameter once in each of its forms.
   const std::string shape = elements.shape().ToString();
   const auto bytes = static_cast<size_t>(elements.shape().num_elements()) * sizeof(float);
   const std::string key =

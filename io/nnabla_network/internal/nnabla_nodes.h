@@ -24,15 +24,16 @@ namespace firn::io::internal {
 
 class NnablaNodes;
 
-// A value of the network. What stands in the file as elements becomes a variable when a function
-// takes it: until then it is transposed and reshaped as such, and numbers become arguments.
+// A value of the network. Elements that are stored in the file become a variable when a function
+// takes them. Until then transposing and reshaping change the elements themselves, and single
+// numbers become arguments.
 struct NnablaValue {
   std::string name = {};  // of its variable; "" as long as it has none
   CapturedSizes sizes = {};
-  Tensor elements = {};   // f32; those of a number are not there
-  std::string wish = {};  // what the parameter is to be called
-  std::string form = {};  // how its elements were turned since
-  bool trains = false;    // whether it is one that learns
+  Tensor elements = {};   // f32; undefined for a number
+  std::string wish = {};  // the wanted name of the parameter
+  std::string form = {};  // the changes of form since then
+  bool trains = false;    // whether it is trained
   std::optional<double> number = {};
   NnablaNodes* nodes = nullptr;  // null: an input that is not given
 
@@ -68,7 +69,8 @@ class NnablaNodes : public CapturedCall {
   StateDict& parameters() { return parameters_; }
   // Functions from now on belong to this call of an operation.
   void Begin(std::string_view module, std::string_view operation);
-  // A name that nothing has, from now on taken. Slashes and dots are one, as parameters have them.
+  // A new name, which is taken from now on. Slashes and dots count as equal, as in names of
+  // parameters.
   std::string Unique(const std::string& wish);
 
   // One result, of the sizes of input 0 unless said otherwise.
@@ -77,19 +79,19 @@ class NnablaNodes : public CapturedCall {
   std::vector<NnablaValue> NodeOf(const char* type, Inputs inputs, Arguments arguments,
                                   const std::vector<CapturedSizes>& results);
 
-  // What stands in the file. Elements that f32 does not hold are refused.
+  // Elements that are stored in the file. Those that f32 cannot hold are refused.
   NnablaValue Number(double value);
   NnablaValue Constant(const Tensor& elements);
   NnablaValue Parameter(const std::string& name, const Tensor& elements, bool trains);
   NnablaValue Ints(const Numbers& values) { return Constant(TensorOf(values)); }
   NnablaValue Absent() { return {}; }
 
-  // A parameter has a variable for each form in which functions take it. The name of the first one,
-  // which is the one that was asked for, by that of any of them.
+  // A parameter has a variable for each form in which functions take it. The name of the first
+  // form, which is the one that was asked for, by the name of any form.
   const std::map<std::string, std::string>& first_names() const { return first_names_; }
 
-  // What stands in many lowerings. Elementwise functions broadcast: "Add2", "Sub2", "Mul2", "Div2",
-  // "Pow2", "Maximum2", "Minimum2", comparisons and the logical ones.
+  // Functions that many lowerings use. Elementwise functions broadcast: "Add2", "Sub2", "Mul2",
+  // "Div2", "Pow2", "Maximum2", "Minimum2", comparisons and the logical ones.
   NnablaValue Binary(const char* type, NnablaValue x, NnablaValue y, Arguments arguments = {});
   NnablaValue Binary(const char* type, const NnablaValue& x, double y) {
     return Binary(type, x, Number(y));
@@ -109,12 +111,11 @@ class NnablaNodes : public CapturedCall {
   NnablaValue Where(NnablaValue condition, NnablaValue x, NnablaValue y);
   NnablaValue Matmul(NnablaValue a, NnablaValue b);
   NnablaValue Trunc(const NnablaValue& x);
-  NnablaValue Round(const NnablaValue& x, bool even);  // else halves go away from 0
+  NnablaValue Round(const NnablaValue& x, bool even);  // else halves are rounded away from 0
 
-  // Sizes that are the same of every batch.
+  // Sizes that do not depend on the batch.
   static CapturedSizes Of(const Numbers& sizes);
-  // The sizes that the file says: -1 where it is the batch. Refuses other sizes that follow the
-  // batch.
+  // The sizes for the file: -1 for the batch. Refuses other sizes that follow the batch.
   Numbers DimsOf(const CapturedSizes& sizes);
   static Numbers OrderOf(int rank);  // 0, 1, ...
 
@@ -130,7 +131,7 @@ class NnablaNodes : public CapturedCall {
   StateDict parameters_;
   std::string module_, operation_;
   absl::flat_hash_set<std::string> taken_, function_names_;
-  std::map<std::string, std::string> stored_;  // names of variables by what stands there
+  std::map<std::string, std::string> stored_;  // names of variables by their stored elements
   std::map<std::string, std::string> by_wish_, first_names_;
 };
 

@@ -7,8 +7,8 @@
 //     return {Elu(in[0], a.Number("alpha"))};
 //   });
 //
-// All numbers are f32 between functions, as NNabla's are: what Firn has as integers or bools is
-// turned into numbers on the way out and back on the way in.
+// All numbers are f32 between functions, as NNabla's are: Firn's integers and bools are converted
+// to numbers on the way out, and back on the way in.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +26,8 @@ namespace firn::io::internal {
 
 using In = absl::Span<const Tensor>;
 
-// What a function was given. Each throws, naming the argument, when it is not there or of another
-// type.
+// A function's arguments. Each getter throws, naming the argument, if it does not exist or has
+// another type.
 class NnablaArguments {
  public:
   explicit NnablaArguments(std::vector<nnabla::Argument> arguments)
@@ -51,9 +51,9 @@ class NnablaArguments {
 
 // The function's outputs; trailing ones that the file does not ask for may be among them.
 using NnablaRun = TensorList (*)(const NnablaArguments& arguments, In in);
-// The same of a function whose inputs' elements say what is computed: it looks at them while the
-// network is bound (NodeCall::Known) and gives the outputs to call.Return, which are at least those
-// that the file asks for.
+// The same for a function whose inputs' elements decide what is computed: it looks at them while
+// the network is bound (NodeCall::Known) and gives at least the outputs that the file asks for to
+// call.Return.
 using NnablaLower = void (*)(const NnablaArguments& arguments, autograd::NodeCall& call);
 
 struct NnablaOpOptions {
@@ -82,7 +82,7 @@ class NnablaOps {
   NnablaOps(std::string_view type, size_t min_inputs, size_t max_inputs, NnablaLower lower);
 };
 
-// Null for one that no page has.
+// Null for a function that no page has.
 const NnablaOp* FindNnablaOp(std::string_view type);
 // The first result of another function, which has a page and runs.
 Tensor RunNnabla(std::string_view type, std::vector<nnabla::Argument> arguments, In in);
@@ -95,7 +95,7 @@ Tensor RunNnabla(std::string_view type, std::vector<nnabla::Argument> arguments,
 
 // A dimension counted from the front. Throws when x does not have it.
 int64_t AxisOf(const Tensor& x, int64_t axis);
-// `none` where there are none.
+// `none` if the list is empty.
 std::vector<int64_t> AxesOf(const Tensor& x, absl::Span<const int64_t> axes);
 // All dimensions that are not among these.
 std::vector<int64_t> OtherAxes(const Tensor& x, absl::Span<const int64_t> axes);
@@ -109,7 +109,7 @@ Tensor Reshaped(const Tensor& x, const std::vector<int64_t>& sizes);
 Tensor IntegersOf(const Tensor& x);
 // Classes without the dimension `axis`, of size 1, that NNabla's have.
 Tensor LabelsOf(const Tensor& labels, int64_t axis);
-// A bool or an integer as NNabla has it.
+// A bool or an integer as NNabla's f32.
 Tensor NumbersOf(const Tensor& x);
 
 // The images of x [..., c, spatial...] with all dimensions before `base_axis` as one, channels

@@ -26,7 +26,7 @@ using autograd::NodeCall;
 using autograd::Step;
 using firn::inner::internal::JsonString;
 
-// A function that looks at elements, once its inputs are those that NNabla takes.
+// A function that looks at elements, after the number of its inputs was checked.
 autograd::Lowering LookingOf(const NnablaOp& op, const nnabla::Function& function) {
   auto arguments = std::make_shared<const NnablaArguments>(function.arguments);
   return [&op, arguments](NodeCall& call) -> Step {

@@ -16,11 +16,11 @@ namespace firn::io::internal {
 bool IsOpen(const nnabla::Argument& argument);
 std::vector<nnabla::Argument> WithBatch(std::vector<nnabla::Argument> arguments, int64_t batch);
 
-// One function as a step; `open`: its last input is one that has the batch. Where it writes its
-// inputs, the run that finds out about shapes, which is the first one, does that to copies.
+// One function as a step; `open`: its last input is one that has the batch. If it writes into
+// inputs, the first run, which only finds out about shapes, writes into copies.
 autograd::Lowering LoweringOf(const NnablaOp& op, const nnabla::Function& function, bool open);
 
-// What a generator fills a variable with in each call.
+// The step by which a generator fills a variable in each call.
 absl::StatusOr<autograd::Step> Generated(const nnabla::GeneratorVariable& generator,
                                          const Shape& shape);
 

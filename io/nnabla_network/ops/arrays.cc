@@ -124,7 +124,7 @@ const NnablaOps kSort("Sort", 1, 1, [](const Args& a, In in) -> TensorList {
 const NnablaOps kReshape("Reshape", 1, 1, [](const Args& a, In in) -> TensorList {
   return {Reshaped(in[0], a.Ints("shape"))};
 });
-// 0 as `end` is the last dimension's.
+// An `end` of 0 means up to the last dimension.
 const NnablaOps kShapeOf("Shape", 1, 1, [](const Args& a, In in) -> TensorList {
   const int64_t end = a.Int("end");
   return {NumbersOf(ShapeOf(in[0], a.Int("start"), end == 0 ? in[0].rank() : end))};
@@ -177,7 +177,7 @@ const NnablaOps kScatterAdd("ScatterAdd", 3, 3, [](const Args& a, In in) -> Tens
 const NnablaOps kBoolFill("BoolFill", 2, 2, [](const Args& a, In in) -> TensorList {
   return {MaskedFill(in[0], Ne(in[1], ZerosLike(in[1])), Tensor(a.Number("value")))};
 });
-// What the mask marks are rows, of the input's sizes behind the first.
+// The mask marks rows, whose sizes are the input's behind the first.
 const NnablaOps kBoolScatter("BoolScatter", 2, 3, [](const Args&, In in) -> TensorList {
   const std::vector<int64_t> row = SizesOf(in[0], 1, in[0].rank());
   const std::vector<int64_t> sizes = Joined(SizesOf(in[1], 0, in[1].rank()), row);

@@ -1,5 +1,5 @@
-// Random changes of samples. What is drawn has NNabla's distribution, not its numbers; but
-// rectangles of RandomErase end where their area does, and NNabla's one row and column later.
+// Random changes of samples. Draws have NNabla's distribution, not its numbers. One difference:
+// rectangles of RandomErase end where their area does, NNabla's one row and column later.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -95,8 +95,8 @@ const NnablaOps kImageAugmentation(
     },
     kDraws);
 
-// x eps / sqrt(1e-8 + sum x^2) of each sample. In its backward NNabla writes the gradient into w,
-// for the next run: without that a training would learn something else.
+// x eps / sqrt(1e-8 + sum x^2) of each sample. NNabla's backward pass writes the gradient into w,
+// for the next run; without that, training would give other results.
 const NnablaOps kVatNoise("VATNoise", 2, 2, [](const Args& a, In in) -> TensorList {
   if (GradEnabled() && in[1].requires_grad()) {
     RefuseNnabla("w", "one that learns nothing, since NNabla's backward writes into it",

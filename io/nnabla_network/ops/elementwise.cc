@@ -142,8 +142,8 @@ UNARY(ATanh, Atanh(x));
 UNARY(Erf, Erf(x));
 BINARY(Mod2, Fmod(x, y));
 
-// NNabla computes in the unsigned dtype of x. Integers are shifted in theirs here, whole floats as
-// 64 bits.
+// NNabla computes in the unsigned dtype of x. Here integers are shifted in their own dtype, and
+// whole floats as 64 bits.
 const NnablaOps kBitShift("BitShift", 2, 2, [](const Args& a, In in) -> TensorList {
   const Tensor x = IntegersOf(in[0]), places = Cast(in[1], x.dtype());
   const bool left = a.Text("direction") == "LEFT";

@@ -1,4 +1,4 @@
-// Functions that are several others one after the other, and the gradient that is one itself.
+// Functions that run several others one after the other, and a gradient that is a function itself.
 #include <limits>
 #include <utility>
 
@@ -16,8 +16,8 @@ struct FusedInputs {
   std::vector<Tensor> norm;  // beta, gamma, mean, variance, or nothing
 };
 
-// Which inputs behind x and the weight are left out their number tells, and of one whether it has
-// one dimension, as a bias has.
+// The number of inputs tells which ones behind x and the weight are left out. A single one is the
+// bias if it has one dimension.
 FusedInputs InputsOf(In in) {
   FusedInputs found;
   const size_t more = in.size() - 2;
@@ -31,8 +31,8 @@ FusedInputs InputsOf(In in) {
   return found;
 }
 
-// Padding is the convolution's own, or a function before it where it has a number for each end or
-// is not of zeros.
+// The convolution does the padding itself, except if it has a number for each end or is not of
+// zeros: then a function before it pads.
 Tensor FusedConvolution(const Args& a, In in, const Tensor& bias) {
   const int64_t base = a.Int("base_axis");
   const std::vector<int64_t>& pad = a.Ints("pad");
@@ -114,7 +114,7 @@ TensorList Fused(const Args& a, In in) {
 }
 const NnablaOps kFused("FusedConvolution", 2, 7, Fused, {.writes = 2, .first_written = 4});
 
-// dy added where the maxima were: the gradient of MaxPooling, whose padding never is a maximum.
+// The gradient of MaxPooling: dy is added where the maxima were; padding is never a maximum.
 const NnablaOps kMaxPoolingBackward(
     "MaxPoolingBackward", 2, 2, [](const Args& a, In in) -> TensorList {
       const std::vector<int64_t>&kernel = a.Ints("kernel"), &pad = a.Ints("pad");

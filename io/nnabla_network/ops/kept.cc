@@ -1,5 +1,5 @@
-// Functions that keep something from run to run, which is an input that they write, or the number
-// of runs. They write it whenever they run, as NNabla does, whatever the run is for.
+// Functions that keep a state between runs: an input that they write, or the number of runs. They
+// write it in every run, for training or not, as NNabla does.
 #include "absl/strings/str_cat.h"
 #include "firn/io/nnabla_network/internal/nnabla_ops.h"
 #include "firn/tensor/dispatch.h"
@@ -15,7 +15,7 @@ void Write(const Tensor& to, const Tensor& from) {
   Tensor(to).CopyFrom(Reshape(from, to.shape()));
 }
 
-// The result is the source; its gradient is that of what is written.
+// The result is the source; gradients go to the destination, in[0].
 const NnablaOps kAssign("Assign", 2, 2,
                         [](const Args&, In in) -> TensorList {
                           if (in[0].shape() != in[1].shape()) {
@@ -51,8 +51,8 @@ const NnablaOps kSpectral("SpectralNorm", 2, 2,
                           },
                           {.writes = 1, .first_written = 1});
 
-// The weights of which as many are powers of two as the file and the number of runs say. They stay
-// as they are themselves, where NNabla writes the powers over them.
+// The weights, of which the file and the number of runs decide how many are powers of two. The
+// stored weights stay as they are; NNabla overwrites them with the powers.
 Tensor InqWeight(const Args& a, In in) {
   const Tensor& count = in.back();
   const bool random = a.Text("selection_algorithm") == "random";

@@ -1,7 +1,8 @@
 // Layers: affine functions, convolutions, pooling, embeddings, recurrences.
 //
-// A weight of an affine function is [in, out...] in NNabla, [out, in] in Firn; those of
-// convolutions are the same but for channel_last, where NNabla's are [out, kernel..., in / group].
+// A weight of an affine function is [in, out...] in NNabla, [out, in] in Firn; weights of
+// convolutions are equal in both, except with channel_last, where NNabla's are [out, kernel..., in
+// / group].
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -107,7 +108,8 @@ const NnablaOps kDepthwiseBack(
       return {Deconvolution(a, in, Unsqueeze(in[1], 1), channels / divisor, false, 0)};
     });
 
-// Optional are the mask and, behind it, the bias: four inputs are told apart by the fourth's rank.
+// The mask and, behind it, the bias are optional: with four inputs the rank of the fourth tells
+// which it is.
 const NnablaOps kDeformable("DeformableConvolution", 3, 5, [](const Args& a, In in) -> TensorList {
   const bool masked = in.size() > 3 && in[3].rank() > 1;
   const Tensor mask = masked ? in[3] : Tensor();
@@ -136,8 +138,8 @@ const NnablaOps kEmbed("Embed", 2, 2, [](const Args&, In in) -> TensorList {
 enum class Pool { kMax, kAverage, kSum };
 
 // Windows go over the last dimensions, of which there are as many as `kernel` has numbers. Without
-// ignore_border all count that begin within x or the padding before it: the far ends get the kernel
-// less one in place of the padding.
+// ignore_border every window counts that begins within x or the padding before it: the far ends are
+// padded by the kernel less one.
 Tensor Pooling(const Args& a, const Tensor& x, Pool pool) {
   const Sizes kernel = SizesAs(a, "kernel"), stride = SizesAs(a, "stride"), pad = SizesAs(a, "pad");
   const bool last = a.Flag("channel_last"), border = !a.Flag("ignore_border");
@@ -178,7 +180,7 @@ Tensor Pooling(const Args& a, const Tensor& x, Pool pool) {
   } else {
     y = sums(padded(images, 0));
     if (pool == Pool::kAverage) {
-      // What a window counts: its elements within x, or those within x and the padding.
+      // The number of elements that a window counts: those within x, or within x and the padding.
       const bool with_padding = a.Flag("including_pad");
       Tensor ones =
           Ones(Shape(absl::Span<const int64_t>(Joined({1, 1}, SizesOf(images, 2, images.rank())))));
@@ -232,7 +234,7 @@ const NnablaOps kUnpooling("Unpooling", 1, 1, [](const Args& a, In in) -> Tensor
 // The weights of each layer and direction. NNabla has those of input and state side by side,
 // [directions, gates..., hidden, in + hidden], the first layer's in a tensor of their own, and
 // biases as [layers, directions, gates..., hidden]. `new_gate` is GRU's: its biases are four, the
-// last being of the state's part alone.
+// last one for the state's part alone.
 std::vector<RecurrentWeights> WeightsOf(const Args& a, In weights, int64_t hidden, int64_t gates,
                                         bool new_gate) {
   const int64_t layers = a.Int("num_layers"), directions = a.Flag("bidirectional") ? 2 : 1;

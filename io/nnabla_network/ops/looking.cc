@@ -1,6 +1,6 @@
 // Functions whose results have sizes that elements decide. Places are found on the host when the
-// network is bound to such elements; what has gradients is then taken by these places, which are
-// constants of the program.
+// network is bound to such elements. Then values with gradients are picked by these places, which
+// are constants of the program.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -133,8 +133,8 @@ const NnablaOps kPack("PackPaddedSequence", 2, 2, [](const Args& a, NodeCall& ca
        Numbers(PlacesOf(sizes))});
 });
 
-// What is padding takes the row behind the last one. NNabla pads with zeros, whatever its
-// padding_value says.
+// Padding takes the row behind the last one. NNabla pads with zeros, whatever its padding_value
+// says.
 const NnablaOps kPadPacked("PadPackedSequence", 2, 2, [](const Args& a, NodeCall& call) {
   if (call.Rank(0) < 1) RefuseNnabla("the rank", "at least 1", "0");
   const int64_t rows = call.ShapeAt(0)[0];

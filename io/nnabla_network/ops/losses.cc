@@ -1,4 +1,4 @@
-// Losses, none of which is reduced, and what says how good a result is.
+// Losses, which are not reduced, and measures of how good a result is.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -102,7 +102,7 @@ const NnablaOps kMinMax("MinMaxQuantize", 5, 5, [](const Args& a, In in) -> Tens
 const NnablaOps kPrune("Prune", 1, 1, [](const Args& a, In in) -> TensorList {
   return {MagnitudePrune(in[0], a.Number("rate"))};
 });
-// (x - zero) scale, also of fractions, which NNabla lets be.
+// (x - zero) scale; x may have fractions, which NNabla does not round.
 const NnablaOps kDequantize("DequantizeLinear", 3, 3, [](const Args&, In in) -> TensorList {
   return {Mul(Sub(in[0], in[2]), in[1])};
 });
@@ -122,7 +122,7 @@ const NnablaOps kQuantize("QuantizeLinear", 3, 3, [](const Args& a, In in) -> Te
   return {StraightThrough(y, scaled)};
 });
 
-// The binary weight that NNabla keeps is computed.
+// The binary weight, which NNabla stores, is computed here.
 Tensor BinaryAffine(const Args& a, In in, size_t bias, bool scaled) {
   BinarizeOptions options = {.zero_to = a.Number("quantize_zero_to")};
   if (scaled) options.scale_dim = 0;

@@ -17,7 +17,7 @@ struct Affines {
   Tensor bias, weight;
 };
 
-// Those of the inputs from `first` on that are there.
+// The inputs from `first` on that exist.
 Affines AffinesOf(const Args& a, In in, size_t first, size_t* next) {
   Affines found;
   *next = first;
@@ -45,7 +45,7 @@ BatchNormOptions OptionsOf(const Args& a) {
           .eps = a.Number("eps")};
 }
 
-// Several axes are one of all their indices.
+// Several axes become one axis with all their indices.
 Tensor BatchNormOf(const Args& a, const Tensor& x, const Affines& affines, const Tensor& mean,
                    const Tensor& variance) {
   const std::vector<int64_t> axes = AxesOf(x, a.Ints("axes"));
@@ -85,7 +85,7 @@ const NnablaOps kSync("SyncBatchNormalization", 5, 5,
                       },
                       {.writes = 2, .first_written = 3});
 
-// (x - mean) / sqrt(variance + eps) over `dims`, then what beta and gamma say.
+// (x - mean) / sqrt(variance + eps) over `dims`, then beta and gamma are applied.
 Tensor Normalized(const Args& a, In in, const std::vector<int64_t>& dims) {
   size_t next = 0;
   const Affines affines = AffinesOf(a, in, 1, &next);

@@ -1,4 +1,4 @@
-// Images, signals and what is drawn.
+// Images, signals and random draws.
 #include <algorithm>
 #include <cmath>
 
@@ -97,7 +97,7 @@ const NnablaOps kOnnxResize("ONNXResize", 1, 1, [](const Args& a, In in) -> Tens
                            .extrapolation_value = a.Number("extrapolation_value")};
   options.scales.assign(scales.begin(), scales.end());
   if (scales.empty()) options.sizes = a.Ints("sizes");
-  // NNabla's corners are those of whole elements, whatever the scales.
+  // NNabla aligns corners of whole elements, whatever the scales.
   if (options.coordinates == ResizeCoordinates::kAlignCorners && !scales.empty()) {
     if (scales.size() != static_cast<size_t>(in[0].rank())) {
       RefuseNnabla("the length of scales", absl::StrCat(in[0].rank()), absl::StrCat(scales.size()));

@@ -6,8 +6,8 @@
 
 namespace firn::io::internal {
 
-// What numpy.random.RandomState(seed) draws, bit by bit: NNabla's initial parameters are made of
-// it. The generator is MT19937 (Matsumoto & Nishimura, 1998), which std::mt19937 is, too.
+// The numbers of numpy.random.RandomState(seed), bit by bit, from which NNabla's initial parameters
+// are made. The generator is MT19937 (Matsumoto & Nishimura, 1998), which std::mt19937 is, too.
 class NumpyRandom {
  public:
   explicit NumpyRandom(uint32_t seed) : words_(seed) {}

@@ -16,7 +16,7 @@
 
 namespace firn::io::internal {
 
-// What stands before the elements of a .npy array.
+// The header before the elements of a .npy array.
 struct NpyHeader {
   StoredType type;
   bool fortran_order = false;
@@ -27,7 +27,7 @@ struct NpyHeader {
 
 absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptions& options);
 
-// That the elements end where the file does. DataLoss where they do not, Unimplemented where
+// Checks that the elements end where the file does. DataLoss if they do not, Unimplemented if
 // another array follows.
 absl::Status CheckDataBytes(const RandomAccess& file, const NpyHeader& header);
 

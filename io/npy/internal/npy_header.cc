@@ -4,7 +4,8 @@
 //   offset 8   u16 (version 1) or u32 length of the text, little-endian
 //   then       a Python dict of exactly 'descr', 'fortran_order' and 'shape', and white space
 // Only these are read: quoted strings without escapes, True, False, and tuples of numbers. A descr
-// that is a list describes a structure, which NumPy has and we do not read: it is told from damage.
+// that is a list describes a structure, which NumPy has and we do not read; its error differs from
+// that for damage.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -150,7 +151,7 @@ class Parser {
   size_t at_ = 0;
 };
 
-// Whether NumPy has such elements, of those that are not read: complex and longer floats, objects,
+// Whether these are elements of NumPy that are not read: complex and longer floats, objects,
 // strings, raw bytes, dates; its own words and letters for types, which other writers use.
 bool IsOfNumPy(std::string_view kind) {
   constexpr std::string_view kWords[] = {"O",   "O4",  "O8",  "f12", "f16", "c8",

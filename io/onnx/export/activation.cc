@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/activation are in ONNX.
+// ONNX's forms of the operations in tensor/ops/activation.
 #include <cmath>
 #include <numbers>
 

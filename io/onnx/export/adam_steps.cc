@@ -1,5 +1,6 @@
-// What steps of Adam and its relatives are in ONNX. The formulas are those of optim/adam_rule.h and
-// optim/adam_family_rule.h; what depends on the count of steps is computed from it in the file.
+// ONNX's forms of the steps of Adam and its relatives. The formulas are those of optim/adam_rule.h
+// and optim/adam_family_rule.h; factors that depend on the count of steps are computed from it in
+// the file.
 #include <cmath>
 
 #include "firn/io/onnx/internal/onnx_steps.h"
@@ -9,8 +10,8 @@ namespace {
 
 using V = OnnxValue;
 
-// Both moving averages, and the largest of the second one where there is a state for it; gives that
-// which the step divides by the root of.
+// Updates both moving averages, and the maximum of the second one if there is a state for it.
+// Returns the value by whose root the step divides.
 V Moments(OnnxExportCall& n, OnnxStep& s) {
   s.Average(0, n.Real("beta1"), s.g);
   s.Average(1, n.Real("beta2"), s.g * s.g);
@@ -85,8 +86,8 @@ FIRN_ONNX_EXPORT(nadam_step) {
   });
 }
 
-// By what rectified Adam multiplies its step (Rectification), and whether it goes with second
-// moments: where there are more than `least` of them.
+// The factor of rectified Adam's step (Rectification), and whether the step uses second moments: it
+// does if there are more than `least` of them.
 struct Rectified {
   V by, adapts;
 };

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/attention are in ONNX.
+// ONNX's forms of the operations in tensor/ops/attention.
 #include <cmath>
 #include <utility>
 
@@ -33,8 +33,8 @@ V Grouped(OnnxExportCall& n, const V& x, const OnnxSizes& sizes, int64_t groups)
   grouped[2].other /= groups;
   return n.ReshapeTo(x, grouped);
 }
-// What both the operation and its gradient are made of. Where k has fewer heads than q, those of q
-// stand in a dimension of their own behind k's: [batch, heads of k, group, length, ...].
+// The values from which both the operation and its gradient are made. If k has fewer heads than q,
+// the heads of q are split into two dimensions: [batch, heads of k, group, length, ...].
 struct Attention {
   V q, k, v, scores;
   bool grouped = false;
@@ -59,7 +59,7 @@ Attention ScoresOf(OnnxExportCall& n) {
   a.scores = Masked(n, scores);
   return a;
 }
-// Where the mask hides a key. A query that sees none has no weights.
+// Sets weights to 0 where the mask hides a key, so that a query which sees no key has no weights.
 V SeenOnly(OnnxExportCall& n, const Attention& a, const V& weights) {
   return n.has(3) ? ZeroUnless(!Equal(a.scores, -INFINITY), weights) : weights;
 }
@@ -75,8 +75,8 @@ V WeightsOf(OnnxExportCall& n, const Attention& a) {
 FIRN_ONNX_EXPORT(scaled_dot_product_attention) {
   if (n.Real("dropout") != 0) return n.Refuse("with dropout");
   const List turn = {0, 2, 1, 3};
-  // A query that the mask hides all keys from gets 0 here, and NaN from the operator.
-  const bool some = n.spec(1).shape.num_elements() > 0;  // runtimes refuse none
+  // A query from which the mask hides all keys gets 0 here, but NaN from the operator.
+  const bool some = n.spec(1).shape.num_elements() > 0;  // runtimes refuse 0 keys
   if (n.opset() >= 23 && !n.has(3) && some && !n.wants(1)) {
     const V y = n.Node("Attention", {n.in(0), n.in(1), n.in(2)},
                        {{"scale", n.Real("scale")}, {"is_causal", n.Flag("causal")}});

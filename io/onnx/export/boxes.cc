@@ -1,4 +1,4 @@
-// What the operations on boxes of tensor/ops/vision are in ONNX.
+// ONNX's forms of the operations on boxes in tensor/ops/vision.
 #include <algorithm>
 
 #include "firn/io/onnx/internal/onnx_compose.h"
@@ -8,7 +8,7 @@ namespace {
 
 using V = OnnxValue;
 
-// Boxes of images that are not there give 0 here; runtimes refuse them.
+// Boxes of images that do not exist give 0 here; runtimes refuse them.
 struct Boxes {
   V image, inside, corners;
 };
@@ -62,8 +62,9 @@ V Overlaps(OnnxExportCall& n, const V& boxes, double threshold) {
   const V both = first + second - common, safe = Where(some, both, One(both));
   return some & Above(common / safe, threshold);
 }
-// What is kept is not known before those that stand before it are: round by round what nobody who
-// is kept overlaps is settled, so that after as many rounds as there are boxes all are.
+// Whether a box is kept depends on the boxes before it. Each round keeps the boxes that no box kept
+// in the last round overlaps. Round i settles box i at the latest, so there are as many rounds as
+// boxes.
 FIRN_ONNX_EXPORT(nms_mask) {
   constexpr int64_t kMost = 64;
   const int64_t count = n.size(1, -1);
@@ -82,7 +83,7 @@ FIRN_ONNX_EXPORT(nms_mask) {
   }
   const V places = n.Ints(Counted(static_cast<int>(count)));
   over = over & Below(n.Unsqueeze(places, {1}), n.Unsqueeze(places, {0}));
-  const V beats = AsNumber(over, DType::kF32);  // the row the column
+  const V beats = AsNumber(over, DType::kF32);  // whether the row's box removes the column's
   const V candidates = n.ReshapeTo(n.in(1), lines);
   const auto kept_by = [&](const V& these) {
     const V row = n.Unsqueeze(AsNumber(these, DType::kF32), {1});

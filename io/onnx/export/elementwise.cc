@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/elementwise and compare are in ONNX.
+// ONNX's forms of the operations in tensor/ops/elementwise and compare.
 #include <cmath>
 #include <numbers>
 
@@ -264,7 +264,7 @@ FIRN_ONNX_EXPORT(bitwise_not) {
 V Outside(OnnxExportCall& n, const V& y, double end) {
   return n.Node("Or", {n.Compare("Less", y, 0), n.Compare("GreaterOrEqual", y, end)});
 }
-// ONNX shifts unsigned numbers alone: others are multiplied and divided by powers of 2.
+// ONNX shifts only unsigned numbers; others are multiplied and divided by powers of 2.
 FIRN_ONNX_EXPORT(bitwise_left_shift) {
   const V y = n.in(1, DType::kI64), none = n.Integer(0);
   const V far = Outside(n, y, static_cast<double>(8 * SizeOf(n.dtype(0))));

@@ -1,4 +1,4 @@
-// What the logarithm of the gamma function and its derivatives are in ONNX: in f64, as the kernels
+// ONNX's forms of the logarithm of the gamma function and its derivatives: in f64, as the kernels
 // of tensor/kernels/math_gamma.h and tensor/ops/elementwise/polygamma_body.h compute them, moved up
 // by recurrence to where a few terms of Stirling's and of Euler and Maclaurin's series are exact.
 #include <cmath>
@@ -18,7 +18,7 @@ constexpr int kSteps = 10;
 V Number(const V& like, double value) { return like.nodes->Number(value, like.dtype); }
 V Infinity(const V& like) { return Number(like, INFINITY); }
 V SinOf(const V& x) { return x.nodes->Node("Sin", {x}); }
-// x but for the nearest integer, which is exact.
+// x minus the nearest integer, which is exact.
 V FromInteger(const V& x) { return x - x.nodes->Node("Round", {x}); }
 V Polynomial(const V& x, std::initializer_list<double> terms) {
   auto term = std::rbegin(terms);

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/linear, conv and vision are in ONNX.
+// ONNX's forms of the operations in tensor/ops/linear, conv and vision.
 #include <algorithm>
 
 #include "firn/io/captured/captured_places.h"
@@ -14,7 +14,7 @@ using List = std::vector<int64_t>;
 FIRN_ONNX_EXPORT(matmul) {
   const V a = n.Flag("transpose_a") ? LastTwoTurned(n.in(0), n.rank(0)) : n.in(0);
   const V b = n.Flag("transpose_b") ? LastTwoTurned(n.in(1), n.rank(1)) : n.in(1);
-  // ONNX Runtime 1.32 takes a turned matrix before a vector for one that is not turned.
+  // ONNX Runtime 1.32 ignores that a matrix in front of a vector is transposed.
   if (n.rank(0) > 1 && n.rank(1) == 1) {
     return n.Out(0, n.Squeeze(n.Node("MatMul", {a, n.Unsqueeze(b, {1})}), {-1}));
   }
@@ -24,7 +24,7 @@ FIRN_ONNX_EXPORT(linear) {
   if (n.rank(0) == 2 && IsFloating(n.dtype(0))) {
     return n.Out(0, n.Node("Gemm", {n.in(0), n.in(1), n.in(2)}, {{"transB", 1}}));
   }
-  // Gemm adds the bias where Linear does, so that what is read again gives the same bits.
+  // Gemm adds the bias where Linear does, so that a file that is read again gives the same bits.
   if (IsFloating(n.dtype(0)) && n.has(2)) {
     const V rows = n.Reshape(n.in(0), {-1, n.size(1, 1)});
     return n.Out(
@@ -65,7 +65,7 @@ FIRN_ONNX_EXPORT(conv_transpose2d) { ConvTranspose(n); }
 FIRN_ONNX_EXPORT(conv_transpose3d) { ConvTranspose(n); }
 
 // The gradient of weights is a convolution of images whose channels are their batch, where strides
-// and dilations change places. With groups, each has the batch as its channels.
+// and dilations change places. With groups, each group has the batch as its channels.
 void WeightGrad(OnnxExportCall& n) {
   const int64_t groups = n.Int("groups"), channels = n.size(0, 1) / groups;
   const size_t d = SpatialDims(n);
@@ -99,9 +99,9 @@ FIRN_ONNX_EXPORT(conv1d_weight_grad) { WeightGrad(n); }
 FIRN_ONNX_EXPORT(conv2d_weight_grad) { WeightGrad(n); }
 FIRN_ONNX_EXPORT(conv3d_weight_grad) { WeightGrad(n); }
 
-// With a scale and a shift it rounds once, which a product and a sum do not: what does is a batch
-// normalisation by mean 0 and variance 1. It has as many channels as there are now, and no more
-// where they are those of all samples.
+// With a scale and a shift the operation rounds once. A product and a sum round twice, but a batch
+// normalisation by mean 0 and variance 1 rounds once too. Its number of channels is fixed, so it is
+// not used if that number follows the batch.
 bool RoundsOnce(OnnxExportCall& n) {
   if (n.rank(0) < 2 || !n.has(1) || !n.has(2)) return false;
   return !n.sizes(1)[0].batch() && n.dtype(1) == n.dtype(0) && n.dtype(2) == n.dtype(0);
@@ -114,7 +114,7 @@ FIRN_ONNX_EXPORT(channel_affine) {
     return n.Out(0, n.Node("BatchNormalization", {n.in(0), n.in(1), n.in(2), all(0), all(1)},
                            {{"epsilon", 0.0}}));
   }
-  // As many channels as there are, which may be those of all samples.
+  // The number of channels may follow the batch.
   OnnxSizes sizes(static_cast<size_t>(std::max(n.rank(0) - 1, 1)), OnnxSize{1, 1});
   V y = n.in(0);
   for (size_t i = 1; i <= 2; ++i) {

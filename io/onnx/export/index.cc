@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/index are in ONNX.
+// ONNX's forms of the operations in tensor/ops/index.
 #include <algorithm>
 #include <numeric>
 
@@ -16,12 +16,12 @@ FIRN_ONNX_EXPORT(embedding_bag_rows) {
   const V rows = n.Node("Gather", {n.in(1), n.in(0)}, {{"axis", 0}});
   n.Out(0, n.Reduce(n.Flag("mean") ? "ReduceMean" : "ReduceSum", rows, {-2}, false));
 }
-// Indices of one dimension of x, where the first ones of both may be shared: as tuples for x with
-// the shared dimensions first and the indexed one behind them.
+// Indices of one dimension of x, as tuples. The first dimensions of x and indices may be shared; x
+// is permuted so that the shared ones come first and the indexed one behind them.
 struct OneIndex {
   V tuples, ignored;  // ignored: of each index; absent: none
-  List front;         // brings x's dimensions into that order
-  List back;          // and those of what is picked to where the result has them
+  List front;         // permutes x's dimensions in this way
+  List back;          // permutes those of the picked elements to the result's order
 };
 List Inverse(const List& order) {
   List inverse(order.size());
@@ -35,7 +35,7 @@ OneIndex OneIndexOf(OnnxExportCall& n) {
   const int64_t dim = n.Dim("dim", rank), batch = n.Int("batch_dims");
   OneIndex at = {n.Absent(), n.Absent(), CountedBut(rank, dim), {}};
   at.front.insert(at.front.begin() + batch, dim);
-  // Picked: those shared, those of the indices, the others.
+  // Dimensions of the picked elements: the shared ones, those of the indices, the others.
   at.back = Counted(static_cast<int>(batch));
   for (int64_t d = 0; d < dim - batch; ++d) at.back.push_back(indices + d);
   for (int64_t d = batch; d < indices; ++d) at.back.push_back(d);
@@ -57,7 +57,7 @@ OneIndex OneIndexOf(OnnxExportCall& n) {
   at.tuples = n.Concat(parts, -1);
   return at;
 }
-// What is picked, 0 where the index is ignored.
+// The picked elements, 0 where the index is ignored.
 V Unignored(OnnxExportCall& n, const OneIndex& at, const V& picked) {
   if (at.ignored.name.empty()) return picked;
   List dims;
@@ -204,7 +204,7 @@ FIRN_ONNX_EXPORT(nonzero) {
 FIRN_ONNX_EXPORT(masked_pack) {
   const V mask = n.Reshape(n.ExpandTo(n.in(1), n.sizes(0)), {-1});
   const V found = n.Node("Compress", {n.Reshape(n.in(0), {-1}), mask});
-  const int64_t count = n.out_shape(0)[0];  // zeros behind those that are there
+  const int64_t count = n.out_shape(0)[0];  // zeros behind the existing elements
   const V zeros = n.ExpandTo(n.Number(0, n.dtype(0)), n.out_sizes(0));
   n.Out(0, n.Slice(n.Concat({found, zeros}, 0), 0, 0, count));
 }

@@ -1,4 +1,4 @@
-// What reversed sequences are in ONNX.
+// ONNX's form of reversed sequences.
 #include "firn/io/onnx/internal/onnx_export_call.h"
 
 namespace firn::io::internal {

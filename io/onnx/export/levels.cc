@@ -1,4 +1,4 @@
-// What quantization to powers of two and to fixed steps is in ONNX, and gradients within ranges.
+// ONNX's forms of quantization to powers of two and to fixed steps, and of gradients within ranges.
 #include <cmath>
 #include <numbers>
 
@@ -11,7 +11,7 @@ using V = OnnxValue;
 using List = std::vector<int64_t>;
 
 V RoundAway(OnnxExportCall& n, const V& x) {
-  // Decided by the fraction, which is exact, so that what is just below one half stays there.
+  // The fraction, which is exact, decides, so that a number just below one half is rounded down.
   const V size = Abs(x), whole = Floor(size);
   const V up = n.Compare("GreaterOrEqual", size - whole, n.Number(0.5, x.dtype));
   return Sign(x) * (whole + AsNumber(up, x.dtype));
@@ -24,12 +24,12 @@ FIRN_ONNX_EXPORT(fixed_point_quantize) {
   n.Out(0, Min(Max(steps, sign ? -most : 0), most) * delta);
 }
 
-// The power of two that is at most `size`, or the next one from `up` times it on. The logarithm
-// finds one that is off by no more than one; of f32 that is exact in f64.
+// The power of two that is at most `size`, or the next one if `size` is `up` times it or more. The
+// exponent from the logarithm is wrong by at most one; for f32 the correction is exact in f64.
 V PowerOfTwoAt(OnnxExportCall& n, const V& size, double up) {
   if (size.dtype == DType::kF64) n.Refuse("in f64, whose bits ONNX does not show");
   const V wide = n.Cast(size, DType::kF64), two = n.Number(2, DType::kF64);
-  // What has no bits of an exponent counts as 0.
+  // Subnormal numbers count as 0.
   const V some = n.Compare("GreaterOrEqual", wide, n.Number(0x1p-126, DType::kF64));
   const V safe = Where(some, wide, One(wide));
   const V near = Power(two, Floor(Log(safe) * std::numbers::log2e));

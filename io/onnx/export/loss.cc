@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/loss are in ONNX.
+// ONNX's forms of the operations in tensor/ops/loss.
 #include <algorithm>
 
 #include "firn/io/onnx/internal/onnx_compose.h"
@@ -47,16 +47,16 @@ FIRN_ONNX_EXPORT(binary_cross_entropy_with_logits) {
   Reduced(n, n.Node("Softplus", {x}) - x * n.in(1));
 }
 
-// Classes that are to be found, each in a line along dimension 1.
+// The target classes, each for a line along dimension 1.
 struct Targets {
   static constexpr int64_t kAxis = 1;
   int64_t classes = 0;
   V ignored, hot;  // of each line; 1 at its class
   V weight;        // of each line, 0 where it is ignored
-  V of_classes;    // as it goes with lines; absent: 1 each
+  V of_classes;    // in a shape that broadcasts with lines; absent: 1 each
 };
-// `label` is the input that has them, and the next one the weights of classes; as many dimensions
-// have the lines as `rank`. A single line without a batch is one of [1, classes].
+// `label` is the input with the classes, and the next input has the classes' weights. The lines'
+// tensor has `rank` dimensions; a single line without a batch becomes [1, classes].
 Targets TargetsOf(OnnxExportCall& n, size_t label, int rank, int64_t classes, DType dtype) {
   Targets t;
   t.classes = classes;
@@ -75,7 +75,7 @@ Targets TargetsOf(OnnxExportCall& n, size_t label, int rank, int64_t classes, DT
                  {{"axis", Targets::kAxis}}, dtype);
   return t;
 }
-// What flows back to each line: `dy` over what the mean was over.
+// The gradient for each line: `dy`, divided by the mean's divisor.
 V FlowOf(OnnxExportCall& n, const Targets& t, const V& dy) {
   if (n.Word("reduction") != "mean") return dy;
   return dy / n.Reduce("ReduceSum", t.weight, {}, false);
@@ -102,8 +102,8 @@ FIRN_ONNX_EXPORT(nll_loss_grad) {
   OutAsIs(n, -(t.hot * OverClasses(n, flow)));
 }
 
-// The distribution q that is to be found: (1 - e) w_t at the target, and e / C w_j at all classes.
-// Gives q and its sum for each line.
+// The target distribution q: (1 - e) w_t at the target, and e / C w_j at all classes. Gives q and
+// its sum for each line.
 struct Distribution {
   V q, sum;
 };
@@ -124,7 +124,7 @@ void SmoothCrossEntropy(OnnxExportCall& n) {
   const V x = WithBatch(n, 0);
   const Targets t = TargetsOf(n, 1, n.rank(0), n.size(0, n.rank(0) == 1 ? 0 : 1), x.dtype);
   const V log_p = n.Node("LogSoftmax", {x}, {{"axis", Targets::kAxis}});
-  // Where q is 0 nothing is lost, also where log p is infinite.
+  // Where q is 0 the loss is 0, even if log p is infinite.
   const V q = DistributionOf(n, t).q, terms = Where(Equal(q, 0), Zero(q), q * log_p);
   const V losses = ZeroUnless(!t.ignored, -SumOver(terms, {Targets::kAxis}, false));
   if (n.Word("reduction") == "none") return OutAsIs(n, losses);
@@ -145,7 +145,7 @@ FIRN_ONNX_EXPORT(cross_entropy) {
   n.Out(0, n.Node("SoftmaxCrossEntropyLoss", {n.in(0), n.in(1, DType::kI64), n.in(2)},
                   {{"ignore_index", n.Int("ignore_index")}, {"reduction", n.Word("reduction")}}));
 }
-// (softmax sum(q) - q) times what flows back.
+// (softmax sum(q) - q) times the gradient of the line.
 FIRN_ONNX_EXPORT(cross_entropy_grad) {
   if (IsFloating(n.dtype(2))) return n.Refuse("of probabilities");
   const V x = WithBatch(n, 1);

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/norm are in ONNX.
+// ONNX's forms of the operations in tensor/ops/norm.
 #include <algorithm>
 #include <cmath>
 
@@ -164,8 +164,8 @@ FIRN_ONNX_EXPORT(unit_rows) {
   n.Out(0, x * factor);
   n.Out(1, n.ReshapeTo(inverse, n.out_sizes(1)));
 }
-// With x^ = x / length: dx = s / length (dy - x^ (dy . x^)), ds = dy . x^; a length that is `least`
-// does not move.
+// With x^ = x / length: dx = s / length (dy - x^ (dy . x^)), ds = dy . x^; a length that was
+// replaced by `least` has no gradient.
 FIRN_ONNX_EXPORT(unit_rows_grad) {
   const V dy = n.in(0, DType::kF64), inverse = n.Unsqueeze(n.in(3, DType::kF64), {1});
   const V unit = n.in(1, DType::kF64) * inverse, dot = SumOver(dy * unit, {1});

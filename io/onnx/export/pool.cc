@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/pool are in ONNX, and their gradients.
+// ONNX's forms of the operations in tensor/ops/pool, and of their gradients.
 #include <algorithm>
 #include <functional>
 
@@ -21,7 +21,7 @@ struct Line {
   int64_t begin, count, step;
   double weight;  // of each element
 };
-// What gives mean o of a line of `in` elements.
+// The window that gives mean o of a line of `in` elements.
 using WindowOf = std::function<Line(size_t dim, int64_t in, int64_t o)>;
 Tensor Shares(const WindowOf& window, size_t dim, int64_t in, int64_t out) {
   std::vector<double> part(static_cast<size_t>(in * out), 0);
@@ -34,8 +34,8 @@ Tensor Shares(const WindowOf& window, size_t dim, int64_t in, int64_t out) {
   }
   return FromVector(part, Shape({in, out}));
 }
-// Means over windows dimension by dimension: products with matrices [size, windows]. Their
-// gradients: with the same, turned.
+// Means over windows, dimension by dimension: products with matrices [size, windows]. Gradients are
+// products with the transposed matrices.
 void MeansByProducts(OnnxExportCall& n, const WindowOf& window, bool grad) {
   V y = n.in(0);
   for (size_t i = 0; i < SpatialDims(n); ++i) {
@@ -100,7 +100,7 @@ OnnxNodes::Attributes Windows(OnnxExportCall& n) {
   const List dilation = n.Each("dilation", d), stride = n.Each("stride", d);
   if (Dilated(n)) attributes.emplace_back("dilations", dilation);
   for (size_t i = 0; n.Flag("ceil_mode") && i < d; ++i) {
-    // Older operators have windows that begin behind the image, too.
+    // Older operators also count windows that begin behind the image.
     const int64_t room = n.size(0, static_cast<int64_t>(i) + 2) + 2 * n.Each("padding", d)[i] -
                          dilation[i] * (n.Each("kernel", d)[i] - 1) - 1;
     const int64_t windows = (room + stride[i] - 1) / stride[i] + 1;

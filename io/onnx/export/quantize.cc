@@ -1,5 +1,5 @@
-// What the operations of tensor/ops/quantize are in ONNX. Sums of bytes are MatMulInteger and
-// ConvInteger where something else reads them than dequantize_linear (onnx_qdq.h).
+// ONNX's forms of the operations in tensor/ops/quantize. Sums of bytes become MatMulInteger and
+// ConvInteger unless only dequantize_linear reads them (onnx_qdq.h).
 #include "firn/io/onnx/internal/onnx_export_call.h"
 #include "firn/io/onnx/internal/onnx_qdq.h"
 
@@ -23,14 +23,14 @@ FIRN_ONNX_EXPORT(quantize_linear) {
   if (!n.Flag("narrow_range")) return n.Out(0, q);
   n.Out(0, n.Node("Max", {q, n.Number(dtype == DType::kI8 ? -127 : 1, dtype)}));
 }
-// For sums of bytes it is the product itself.
+// For sums of bytes dequantize_linear becomes the product itself.
 FIRN_ONNX_EXPORT(dequantize_linear) {
   if (n.out_dtype(0) == DType::kF64) return n.Refuse(kDoubles);
   if (WriteQdq(n)) return;
   n.Out(0, n.Node("DequantizeLinear", {n.in(0), n.in(1), ZeroPointOf(n, 2, n.dtype(0))}, Axis(n, 0),
                   n.out_dtype(0)));
 }
-// In numbers: of a range that no type has.
+// Written with ordinary numbers, for a range that no type has.
 void RoundToLevels(OnnxExportCall& n) {
   std::vector<int64_t> sizes;
   if (n.rank(1) != 0) {

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/random are in ONNX.
+// ONNX's forms of the operations in tensor/ops/random.
 #include <algorithm>
 #include <utility>
 
@@ -11,8 +11,8 @@ namespace {
 using V = OnnxValue;
 
 constexpr char kDraws[] = "draws the runtime's numbers, not this generator's";
-// f32 of the result's sizes. The operators have them as numbers; where the batch is one of them,
-// their kin take those of a tensor.
+// f32 numbers in the result's shape. The operators take fixed sizes; if the batch is one of them,
+// their ...Like forms take the shape of a tensor.
 V Drawn(OnnxExportCall& n, const char* op, const char* like, OnnxNodes::Attributes attributes) {
   n.Warn(kDraws);
   const OnnxSizes sizes = n.out_sizes(0);

@@ -1,5 +1,5 @@
-// What the operations of tensor/ops/recurrent are in ONNX: its operators where they have all that
-// is asked for, and otherwise the layer written step by step.
+// ONNX's forms of the operations in tensor/ops/recurrent: ONNX's operators where they can do the
+// whole layer, otherwise the layer written step by step.
 #include <optional>
 
 #include "firn/io/onnx/internal/onnx_recurrent_steps.h"
@@ -22,8 +22,8 @@ V Gates(OnnxExportCall& n, const V& x, const List& order, int64_t hidden) {
 V Initial(OnnxExportCall& n, size_t i) {
   return n.rank(i) == 2 ? n.Unsqueeze(n.in(i), {0}) : n.in(i);
 }
-// ONNX has sequences side by side, and their lengths; Firn also has the steps of all without what
-// lies behind their ends.
+// ONNX has padded sequences side by side, and their lengths; Firn also has packed sequences,
+// without the padding behind their ends.
 struct Packed {
   explicit Packed(OnnxExportCall& n) {
     const List& sizes = n.List("batch_sizes");
@@ -36,7 +36,7 @@ struct Packed {
         const bool runs = b < sizes[static_cast<size_t>(t)];
         if (runs) places.push_back(t * batch + b);
         if (runs) ++lengths[static_cast<size_t>(b)];
-        rows.push_back(runs ? row++ : 0);  // what stands behind the end is not read
+        rows.push_back(runs ? row++ : 0);  // padding behind the end is not read
       }
     }
   }
@@ -81,7 +81,7 @@ void Recurrent(OnnxExportCall& n, const char* op, const List& order,
   n.Out(1, n.ReshapeTo(y[1], n.out_sizes(1)));
   if (lstm) n.Out(2, n.ReshapeTo(y[2], n.out_sizes(2)));
 }
-// What the operator does not have: a projection, and what gradients read.
+// The operator has neither a projection nor the results that gradients read.
 bool NeedsSteps(const OnnxExportCall& n, size_t results) {
   for (size_t i = results; i < n.out_count(); ++i) {
     if (n.wants(i)) return true;
@@ -111,14 +111,14 @@ FIRN_ONNX_EXPORT(rnn_relu_layer) {
   if (NeedsSteps(n, 2)) return WriteLayerByStep(n, OnnxRnnStep(true));
   Rnn(n, true);
 }
-// What a layer is on a CUDA device.
+// The form of a layer on a CUDA device.
 FIRN_ONNX_EXPORT(recurrent_layer) {
   const std::string& cell = n.Word("cell");
   if (!n.List("batch_sizes").empty()) return n.Refuse("of packed sequences");
   if (cell == "lstm" && n.has(7)) return n.Refuse("with a projection");
   if (cell == "lstm") return Lstm(n);
   cell == "gru" ? Gru(n) : Rnn(n, cell == "rnn_relu");
-  if (!n.wants(2)) return;  // of cells, which it has none of
+  if (!n.wants(2)) return;  // of cells, which this kind does not have
   n.Out(2, n.Constant(FromVector(std::vector<double>(), n.out_spec(2).shape).To(n.dtype(0))));
 }
 FIRN_ONNX_EXPORT(lstm_layer_grad) { WriteLayerGradByStep(n, OnnxLstmStep()); }

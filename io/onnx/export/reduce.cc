@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/reduce are, and sorting and searching in ONNX.
+// ONNX's forms of the operations in tensor/ops/reduce, and of sorting and searching.
 #include <cmath>
 
 #include "firn/io/onnx/internal/onnx_export_call.h"
@@ -16,7 +16,7 @@ void Reduction(OnnxExportCall& n, const char* op, DType as) {
 DType Number(DType dtype) { return dtype == DType::kBool ? DType::kI32 : dtype; }
 
 FIRN_ONNX_EXPORT(sum) { Reduction(n, "ReduceSum", n.out_dtype(0)); }
-// Without elements a mean is NaN, which runtimes do not agree upon.
+// Without elements a mean is NaN; runtimes disagree here.
 bool OutNan(OnnxExportCall& n, size_t i) {
   if (n.spec(0).shape.num_elements() != 0) return false;
   n.Out(i, n.ExpandTo(n.Number(NAN, n.out_dtype(i)), n.out_sizes(i)));

@@ -1,4 +1,4 @@
-// What gradients of tensor/ops/reduce are in ONNX, and distances and products of vectors.
+// ONNX's forms of the gradients in tensor/ops/reduce, and of distances and products of vectors.
 #include <cmath>
 
 #include "firn/io/onnx/internal/onnx_compose.h"

@@ -1,5 +1,5 @@
-// What resampling of one dimension is in ONNX, and its gradient. Either is linear in each line, so
-// its matrix, which is what Firn itself makes of unit vectors, says all of it.
+// ONNX's forms of the resampling of one dimension, and of its gradient. Both are linear in each
+// line, so they are products with a matrix, which is Firn's own result for the unit vectors.
 #include <algorithm>
 
 #include "firn/io/onnx/internal/onnx_compose.h"
@@ -26,7 +26,7 @@ Tensor MatrixOf(const OnnxExportCall& n) {
   const firn::inner::ResampleAttrs attrs = AttrsOf(n);
   return firn::inner::Resample(Eye(attrs.in).To(DType::kF64), attrs);
 }
-// The choice of whole elements stays one, also of infinities.
+// A choice of whole elements is written as such, so that infinities stay right.
 void ChooseNearest(OnnxExportCall& n, const Tensor& matrix) {
   const V from = n.Ints(Argmax(matrix, 0).ToVector<int64_t>());
   n.Out(0, n.Node("Gather", {n.in(0), from}, {{"axis", n.Int("dim")}}));

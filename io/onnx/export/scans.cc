@@ -1,4 +1,4 @@
-// What the scans of tensor/ops/scan are in ONNX. Those that it has no operator for go by doubling
+// ONNX's forms of the scans in tensor/ops/scan. Scans without an operator are made by doubling
 // (io/captured/captured_scan.h).
 #include <cmath>
 #include <functional>
@@ -24,7 +24,7 @@ Line LineOf(OnnxExportCall& n) {
 V Flipped(OnnxExportCall& n, const V& x, const Line& line) {
   return n.Slice(x, line.dim, -1, INT64_MIN, -1);
 }
-// Each place gets what stood one before it, and the first one `fill`.
+// Each place gets the element before it, and the first one `fill`.
 V Next(OnnxExportCall& n, const V& x, const Line& line, const V& fill) {
   List pads(2 * static_cast<size_t>(line.rank), 0);
   pads[static_cast<size_t>(line.dim)] = 1;
@@ -90,7 +90,7 @@ FIRN_ONNX_EXPORT(logcumsumexp) {
   })[0];
   n.Out(0, reverse ? Flipped(n, x, line) : x);
 }
-// Among equal ones the last counts, and from a NaN on there are only those.
+// Among equal elements the last counts, and from a NaN on all results are NaN.
 FIRN_ONNX_EXPORT(running_extreme) {
   const bool largest = n.Flag("largest"), real = IsFloating(n.dtype(0));
   const V x = n.in(0, real ? n.dtype(0) : DType::kI64);

@@ -1,4 +1,4 @@
-// What the operations of tensor/ops/shape and create are in ONNX.
+// ONNX's forms of the operations in tensor/ops/shape and create.
 #include <algorithm>
 #include <numeric>
 
@@ -50,7 +50,7 @@ FIRN_ONNX_EXPORT(unsqueeze) { n.Out(0, n.Unsqueeze(n.in(0), {n.Int("dim")})); }
 FIRN_ONNX_EXPORT(concat) {
   OnnxNodes::Inputs parts;
   for (size_t i = 0; i < n.count(); ++i) {
-    // [0] goes with everything in Firn.
+    // A tensor [0] may be joined with any other in Firn.
     if (n.rank(i) == n.out_rank(0)) parts.push_back(n.in(i));
   }
   n.Out(0, n.Concat(parts, n.Dim("dim", n.out_rank(0))));
@@ -76,7 +76,7 @@ FIRN_ONNX_EXPORT(flip) {
   for (const int64_t dim : n.Dims("dims", n.rank(0))) x = n.Slice(x, dim, -1, INT64_MIN, -1);
   n.Out(0, x);
 }
-// Elements that are counted from the front are the same of every batch.
+// Places that are counted from the front do not depend on the batch.
 void WarnOfBatch(OnnxExportCall& n, int64_t dim, int64_t at) {
   if (at <= 0 || at >= n.batch().now || !n.sizes(0)[static_cast<size_t>(dim)].batch()) return;
   n.Warn(absl::StrCat("counts ", at, " from the front of the batch, whatever its size"));
@@ -88,7 +88,7 @@ FIRN_ONNX_EXPORT(select) {
 }
 FIRN_ONNX_EXPORT(slice) {
   const int64_t dim = n.Dim("dim", n.rank(0)), end = n.Int("end");
-  // One that ends with the batch does so with any (WithBatch).
+  // A slice that ends with the batch does so for every batch (WithBatch).
   const bool follows = n.sizes(0)[static_cast<size_t>(dim)].batch() && end == n.batch().now;
   WarnOfBatch(n, dim, n.Int("start"));
   if (!follows) WarnOfBatch(n, dim, end);
@@ -137,7 +137,7 @@ V ConstantPad(OnnxExportCall& n, const V& x, int rank, const std::vector<int64_t
   const double value = n.Has("value") && sign > 0 ? n.Real("value") : 0;
   return n.Node("Pad", {x, n.Ints(pads), n.Number(value, x.dtype)});
 }
-// The element that each one of a padded line is.
+// For each element of a padded line the element of the line that it repeats.
 std::vector<int64_t> PaddedLine(int64_t size, int64_t before, int64_t behind,
                                 const std::string& mode) {
   std::vector<int64_t> from;
@@ -156,7 +156,7 @@ FIRN_ONNX_EXPORT(pad) {
   }
   n.Out(0, x);
 }
-// Each element gets the sum of those that it became.
+// Each element gets the sum over its copies.
 FIRN_ONNX_EXPORT(pad_grad) {
   const std::string& mode = n.Word("mode");
   const std::vector<int64_t>& pad = n.List("pad");

@@ -1,4 +1,4 @@
-// What the Fourier transforms of tensor/ops/signal are in ONNX: products with their matrices, at
+// ONNX's forms of the Fourier transforms in tensor/ops/signal: products with their matrices, at
 // every opset.
 #include <optional>
 

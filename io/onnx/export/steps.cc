@@ -1,4 +1,4 @@
-// What steps of optimizers are in ONNX, but for Adam's family (adam_steps.cc), and what is done to
+// ONNX's forms of optimizers' steps, except Adam's family (adam_steps.cc), and of operations on
 // gradients before them. The formulas are those of optim/*_rule.h.
 #include <cmath>
 
@@ -180,7 +180,7 @@ FIRN_ONNX_EXPORT(update_loss_scale) {
   const V scale = n.in(0), good = n.in(1) + 1.0, found = n.in(3);
   const double least = n.Real("min_scale");
   const V lowered = scale * n.Real("backoff_factor"), grown = scale * n.Real("growth_factor");
-  // One that is below the least already stays.
+  // A scale that is below the least already stays.
   const V backed = Max(lowered, Min(scale, least));
   const V enough = n.Compare("GreaterOrEqual", good, static_cast<double>(n.Int("growth_interval")));
   const V finite = Equal(grown - grown, 0);

@@ -1,4 +1,4 @@
-// Operations that ONNX has no words for, and why.
+// Operations that ONNX cannot express, and why.
 #include <cmath>
 
 #include "firn/io/onnx/internal/onnx_export_call.h"
@@ -50,7 +50,7 @@ FIRN_ONNX_EXPORT(logit_grad) {
 FIRN_ONNX_EXPORT(logsumexp_grad) {
   if (n.rank(0) == 0) return n.Out(0, n.in(1));
   OnnxValue p = n.Node("Softmax", {n.in(0)}, {{"axis", n.Dim("dim", n.rank(0))}});
-  // Nothing flows to -infinity, also where there is nothing else.
+  // An element of -infinity gets no gradient, even if all are.
   p = n.Where(n.Compare("Equal", n.in(0), -INFINITY), n.Number(0, p.dtype), p);
   n.Out(0,
         n.rank(1) == n.rank(0) ? p * n.in(1) : p * n.Unsqueeze(n.in(1), {n.Dim("dim", n.rank(0))}));

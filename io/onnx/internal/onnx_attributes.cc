@@ -1,6 +1,6 @@
 // Which attributes operators have, as ONNX's own schemas say (onnx 1.23; onnx_attributes_test.py
-// compares them). An attribute that a writer misspells, or one of a later version, would otherwise
-// be left out without a word, and the result be another network.
+// compares them). Without this table a misspelt attribute, or one of a later version, would be
+// ignored silently, and the result would be a different network.
 #include "firn/io/onnx/internal/onnx_attributes.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace firn::io::internal {
 // with "__", which the format keeps for programs' own.
 bool HasOnnxAttribute(std::string_view op, int64_t opset, std::string_view attribute);
 
-// The names of those that it has: "axis, keepdims"; "none".
+// The names of the operator's attributes: "axis, keepdims"; "none".
 std::string OnnxAttributesOf(std::string_view op, int64_t opset);
 
 }  // namespace firn::io::internal

@@ -1,5 +1,5 @@
-// Graphs are checked from the outside inwards; a graph within a node counts as the node's inputs
-// what it and those within it use from around it.
+// Graphs are checked from the outside inwards. Values that a graph within a node uses from around
+// it, directly or in further graphs within, count as inputs of the node.
 #include "firn/io/onnx/internal/onnx_check.h"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ std::vector<OnnxGraph>* GraphsOf(OnnxAttribute* attribute) {
   return std::get_if<std::vector<OnnxGraph>>(&attribute->value);
 }
 
-// The values that nodes use and that neither they nor `own` make, by node. Each use of a name in a
-// graph within is one of the node that has the graph.
+// The values that a node uses from around it: its inputs, and the names that graphs within it use
+// and do not make.
 void UsedBy(OnnxNode& node, Names* used) {
   for (const std::string& input : node.inputs) {
     if (!input.empty()) used->insert(input);
@@ -76,7 +76,7 @@ class Checker {
       FIRN_RETURN_IF(name.empty(),
                      Fault(where, "expected names of initializers, got an empty one"));
       FIRN_RETURN_IF(!initializers.insert(name).second, Twice(where, "initializer", name));
-      // It may be the default of an input.
+      // An initializer may be the default of an input.
       FIRN_RETURN_IF(!known.insert(name).second && !inputs.contains(name),
                      Twice(where, "value", name));
       return absl::OkStatus();
@@ -133,7 +133,7 @@ class Checker {
   }
 
  private:
-  // Kahn's algorithm; of the nodes that may come next the first of the file does.
+  // Kahn's algorithm; among the nodes that may come next the first one in the file is taken.
   template <class Graph>
   absl::Status Sort(const std::string& where, const Names& known,
                     const absl::flat_hash_map<std::string_view, size_t>& maker,
@@ -214,7 +214,7 @@ class Functions {
  private:
   static constexpr size_t kMostFunctions = 10000;
   static constexpr int kMostCalls = 100;             // in each other
-  static constexpr int64_t kMostNodes = 10'000'000;  // once calls are what they stand for
+  static constexpr int64_t kMostNodes = 10'000'000;  // with calls of functions written out
   static constexpr int64_t kUnknown = -1, kOpen = -2;
 
   std::string NameOf(size_t i) const {
@@ -236,8 +236,8 @@ class Functions {
     return absl::OkStatus();
   }
 
-  // Nodes that a call of a function stands for: a chain of functions, each of which calls the next
-  // twice, doubles with every one.
+  // The number of nodes that a call of a function stands for. It is limited, since a chain of
+  // functions, each of which calls the next twice, doubles it at every step.
   absl::Status Count(size_t i, int depth) {
     if (nodes_[i] >= 0) return absl::OkStatus();
     FIRN_RETURN_IF(nodes_[i] == kOpen, checker_.Fault("", NameOf(i), ": it calls itself"));

@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_ONNX_INTERNAL_ONNX_COMPOSE_H_
 #define FIRN_IO_ONNX_INTERNAL_ONNX_COMPOSE_H_
 
-// What the pages of io/onnx/export compose operations of that ONNX has no operator for: functions
-// of values, as formulas have them. y = Log(Exp(x) + 1).
+// Functions of values, to be used like formulas: y = Log(Exp(x) + 1). The pages of io/onnx/export
+// compose operations of them for which ONNX has no operator.
 
 #include <cstdint>
 #include <vector>

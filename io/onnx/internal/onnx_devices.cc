@@ -1,5 +1,4 @@
-// Devices that a file names for its nodes: read to see that they are what the format has, and not
-// kept.
+// Devices that a file names for its nodes: they are checked against the format, and not kept.
 #include "firn/device/status_macros.h"
 #include "firn/io/onnx/internal/onnx_message.h"
 

@@ -64,7 +64,7 @@ std::optional<int64_t> OnnxCount(const OnnxElement& element, const std::vector<i
   constexpr int64_t kMost = int64_t{1} << 60;
   const int64_t most = kMost / std::max(element.bits, 1);
   int64_t n = 1;
-  // A zero must not hide that the others overflow, which is nobody's tensor.
+  // A size of zero must not hide that the others overflow.
   int64_t sizes = 1;
   for (const int64_t size : dims) {
     if (size < 0 || __builtin_mul_overflow(sizes, std::max<int64_t>(size, 1), &sizes)) return {};

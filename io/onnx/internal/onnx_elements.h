@@ -19,12 +19,12 @@ struct OnnxElement {
   const char* stored = nullptr;  // the type's word in safetensors, if it has one
 };
 
-// Null for an id that no type has.
+// Null for an unknown id.
 const OnnxElement* FindOnnxElement(int64_t id);
 // By its word: "FLOAT".
 const OnnxElement* FindOnnxElement(std::string_view word);
 
-// The id of a dtype, which the format has all of.
+// The id of a dtype; the format has all of them.
 int OnnxElementOf(DType dtype);
 
 // How many elements there are; nothing for a negative size or more than 2^60 bits of them.
@@ -33,7 +33,7 @@ std::optional<int64_t> OnnxCount(const OnnxElement& element, const std::vector<i
 // Bytes of `n` elements as they lie in memory: those of less than 8 bits follow each other.
 int64_t OnnxBytes(const OnnxElement& element, int64_t n);
 
-// Numbers that `n` elements are in typed fields.
+// How many numbers `n` elements take in typed fields.
 int64_t OnnxNumbers(const OnnxElement& element, int64_t n);
 
 }  // namespace firn::io::internal

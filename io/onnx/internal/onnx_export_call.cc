@@ -1,5 +1,5 @@
-// A value stands for the name of what it holds now. Where a call writes into one, those that share
-// elements with it get new names, too: of its elements and their own, gathered.
+// Each value has the name of its present contents. If a call writes into a value, the values that
+// share elements with it get new names too, for their own elements gathered with the written ones.
 #include "firn/io/onnx/internal/onnx_export_call.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ void OnnxExportCall::Out(size_t i, OnnxValue value) {
   const OnnxSizes sizes = out_sizes(i);
   const bool fixed =
       std::none_of(sizes.begin(), sizes.end(), [](const OnnxSize& s) { return s.batch(); });
-  if (fixed && out_spec(i).shape.num_elements() == 0) {  // runtimes refuse much of what makes it
+  if (fixed && out_spec(i).shape.num_elements() == 0) {  // runtimes lack nodes for it
     value = Constant(FromVector(std::vector<double>{}, out_spec(i).shape).To(out_dtype(i)));
   }
   Bind(instr().out[i], Cast(std::move(value), out_dtype(i)));

@@ -1,8 +1,8 @@
 #ifndef FIRN_IO_ONNX_INTERNAL_ONNX_EXPORT_CALL_H_
 #define FIRN_IO_ONNX_INTERNAL_ONNX_EXPORT_CALL_H_
 
-// What each operation is in ONNX. A page of io/onnx/export, one for each family of operations, says
-// it of those of its family:
+// The forms of operations in ONNX. A page of io/onnx/export, one for each family of operations,
+// defines them for its family:
 //
 //   FIRN_ONNX_EXPORT(square) { n.Out(0, n.in(0) * n.in(0)); }
 //   FIRN_ONNX_SAME(exp, Exp);             // what FIRN_NAMES says of the function Exp
@@ -26,7 +26,7 @@ namespace firn::io::internal {
 using OnnxSize = CapturedSize;
 using OnnxSizes = CapturedSizes;
 
-// The call that is written, and what it is made of. Thread-compatible.
+// The call that is written, and the nodes that are made for it. Thread-compatible.
 class OnnxExportCall : public OnnxNodes, public CapturedCall {
  public:
   // `other` is the graph as it were with another batch, or the graph itself. Both stay alive.
@@ -35,15 +35,15 @@ class OnnxExportCall : public OnnxNodes, public CapturedCall {
   OnnxValue in(size_t i);  // Absent() if it is not given
   OnnxValue in(size_t i, DType dtype) { return has(i) ? Cast(in(i), dtype) : Absent(); }
 
-  // What the results are, as the captured run has them, and what input i holds from now on.
+  // Set a result of the call, and the new value of input i, in the captured run's form.
   void Out(size_t i, OnnxValue value);
   void Write(size_t i, OnnxValue value);
 
-  // The value of the graph that this is, if it is one, and not a step to one.
+  // The graph's value with this name; null for an intermediate one.
   const Value* GraphValueOf(const std::string& name) const;
   using CapturedCall::SizesOf;
   std::optional<OnnxSizes> SizesOf(const std::string& name) const;
-  // The elements of one that stands in the file.
+  // The elements of a value that is stored in the file.
   Tensor ElementsOf(const std::string& name) const;
 
   // Whatever the sizes, also the batch.
@@ -53,9 +53,9 @@ class OnnxExportCall : public OnnxNodes, public CapturedCall {
 
   void NeedsOpset(int least);
 
-  // For who walks the graph.
+  // For the code that walks the graph.
   void Take(const Instr& instr);  // the call is this one
-  OnnxValue Current(ValueId id);  // what it holds now
+  OnnxValue Current(ValueId id);  // its present contents
   void Bind(ValueId id, OnnxValue value);
   void BindBatch(OnnxValue input) { batch_of_ = input; }
   void BindState(ValueId id, OnnxValue value);  // which is an initializer

@@ -1,5 +1,5 @@
-// One pass over the operations, as they ran: each puts its nodes behind those before it. What
-// stands in the way is collected, so that all of it is said at once.
+// One pass over the operations, as they ran: each puts its nodes behind those before it. Reasons
+// against the export are collected, so that one error tells them all.
 #include "firn/io/onnx/internal/onnx_export_graph.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ absl::Status Exporter::States() {
   return absl::OkStatus();
 }
 
-// Before values of nodes have names, which then go around these.
+// Done before values of nodes get names, which must differ from these.
 absl::Status Exporter::NameOutputs() {
   FIRN_ASSIGN_OR_RETURN(output_names_,
                         NamesOfAll("output", graph_.outputs.size(), options_.outputs,
@@ -232,7 +232,7 @@ absl::StatusOr<ExportedModel> Exporter::Run() {
   return std::move(out_);
 }
 
-// Results that a node has to name, also where nobody reads them.
+// Results that a node must name even if nothing reads them.
 size_t NamedResults(const OnnxNode& node) {
   static const std::set<std::string_view> kNone = {"GRU", "LSTM", "RNN"};
   return node.op_type == "TopK" ? 2 : kNone.contains(node.op_type) ? 0 : 1;

@@ -13,10 +13,10 @@ struct ExportedModel {
   OnnxExportReport report;
 };
 
-// What TryExportOnnx writes.
+// The model that TryExportOnnx writes.
 absl::StatusOr<ExportedModel> OnnxModelOf(const Graph& graph, const OnnxExportOptions& options);
 
-// Leaves out nodes whose results nobody reads, and initializers and results that nothing names.
+// Leaves out nodes whose results nothing reads, and initializers and results that nothing names.
 void DropUnused(OnnxGraph* graph);
 
 }  // namespace firn::io::internal

@@ -2,8 +2,8 @@
 #define FIRN_IO_ONNX_INTERNAL_ONNX_MESSAGE_H_
 
 // Messages of an ONNX file, field by field, with the checks that all of them need: a field has the
-// wire type that the format gives it, comes once unless it is repeated, text is UTF-8, and what is
-// made of it all stays within the limits.
+// wire type that the format gives it, comes once unless it is repeated, text is UTF-8, and the
+// values made from them stay within the limits.
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace firn::io::internal {
 
-// A file that is read, and what is left of its limits.
+// A file that is read, and the rest of its limits.
 struct OnnxSource {
   OnnxSource(std::string file_name, std::string_view bytes, std::shared_ptr<const void> kept,
              const LoadLimits& most)
@@ -31,7 +31,8 @@ struct OnnxSource {
         memory_left(most.max_metadata_bytes),
         tensors_left(most.max_tensors) {}
 
-  // Takes memory for what a message becomes: an empty one is two bytes of a file and hundreds here.
+  // Charges memory for a message's struct: an empty message has two bytes in a file and hundreds
+  // here.
   absl::Status Charge(size_t bytes);
 
   const std::string name;
@@ -51,7 +52,7 @@ struct OnnxPlace {
   std::string ToString() const;
 };
 
-// What a file says of devices, which Firn does not keep: it is looked at as everything else is.
+// Messages about devices, which Firn does not keep but checks like all others.
 enum class OnnxDevices { kConfiguration, kNode, kSharding, kGroups, kShardedDim, kSimpleSharding };
 struct OnnxSkipped {
   OnnxDevices kind;
@@ -119,7 +120,8 @@ class OnnxField {
   uint64_t* seen_;
 };
 
-// Calls `take` with all fields of a message. Its error, or that of what is no message.
+// Calls `take` with all fields of a message. Errors: those of `take`, and DataLoss for bytes that
+// are no message.
 absl::Status ForEachOnnxField(OnnxSource* source, const OnnxPlace& place, std::string_view message,
                               absl::FunctionRef<absl::Status(OnnxField&)> take);
 

@@ -2,7 +2,7 @@
 #define FIRN_IO_ONNX_INTERNAL_ONNX_MODEL_H_
 
 // An ONNX file as data: the messages of its format (github.com/onnx/onnx, IR.md) as plain values,
-// which know nothing of operators. What a file says of devices is left out.
+// independent of operators. Messages about devices are left out.
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ using OnnxEntries = std::vector<std::pair<std::string, std::string>>;
 struct OnnxExternal {
   std::string location;  // below the model's folder
   std::optional<int64_t> offset, length;
-  std::string checksum, basepath;  // nobody looks at them
+  std::string checksum, basepath;  // never used
 };
 
 struct OnnxTensor {
@@ -31,7 +31,7 @@ struct OnnxTensor {
   enum class Place { kNone, kRaw, kTyped, kWords, kExternal };
 
   std::string name, doc;
-  std::vector<int64_t> dims;  // of nobody's tensor negative; their product is checked
+  std::vector<int64_t> dims;  // never negative; their product is checked
   int type = 0;               // an OnnxElement's id
   Place place = Place::kNone;
   std::string_view bytes;
@@ -47,7 +47,7 @@ struct OnnxSparseTensor {
   std::vector<int64_t> dims;
 };
 
-// A size, a name for one that is not known yet, or neither.
+// A size, the name of one that is not known yet, or neither.
 struct OnnxDim {
   std::optional<int64_t> value;
   std::string name, denotation;

@@ -185,7 +185,7 @@ class Builder {
     return absl::StrCat(frame.prefix, node.op_type, "_", frame.next - 1);
   }
 
-  // The node's attributes, those of its caller in the place of references to them.
+  // The node's attributes, with references to attributes of its caller resolved.
   static std::vector<const OnnxAttribute*> AttributesOf(const Frame& frame, const OnnxNode& node,
                                                         std::vector<OnnxAttribute>* renamed) {
     std::vector<const OnnxAttribute*> all;
@@ -298,7 +298,7 @@ class Builder {
         return op->lower(c);
       };
     }
-    // Frames move when others come on top.
+    // Frames move in memory when others are pushed.
     const Frame inside{.nodes = nullptr,
                        .scope = frame.scope,
                        .body = nullptr,

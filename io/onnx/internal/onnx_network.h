@@ -8,7 +8,7 @@
 namespace firn::io::internal {
 
 // The network of a model that CheckOnnxModel has accepted. Reads the elements of its tensors.
-// Unimplemented with everything that Firn does not have.
+// Unimplemented, listing everything that Firn does not support.
 absl::StatusOr<OnnxImport> OnnxNetwork(OnnxModel model, const OnnxImportOptions& options);
 
 }  // namespace firn::io::internal

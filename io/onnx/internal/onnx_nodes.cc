@@ -35,7 +35,8 @@ OnnxAttribute AttributeOf(const OnnxAttr& attr) {
   return out;
 }
 
-// From which opset on an operator takes and gives bf16 and f16, of those that did not with 13.
+// The opset from which on an operator supports bf16 and f16, for operators that did not at opset
+// 13.
 struct Since {
   int bf16 = 0, f16 = 0;
 };
@@ -186,8 +187,8 @@ OnnxValue OnnxNodes::Cast(OnnxValue x, DType dtype) {
 }
 
 // From 28 on the definition of ReduceLogSumExp is the logarithm of a sum of powers, which runtimes
-// without a kernel compute as it stands, beyond what f32 holds: there the largest element is taken
-// away before, if it is a number.
+// without a kernel compute literally, with overflow in f32. For these opsets the largest element is
+// subtracted before, if it is not NaN.
 OnnxValue OnnxNodes::Reduce(const char* op, OnnxValue x, const std::vector<int64_t>& dims,
                             bool keep) {
   if (opset_ < 28 || std::string_view(op) != "ReduceLogSumExp") {
@@ -220,7 +221,7 @@ OnnxValue OnnxNodes::Unsqueeze(OnnxValue x, const std::vector<int64_t>& dims) {
 }
 
 OnnxValue OnnxNodes::Reshape(OnnxValue x, const std::vector<int64_t>& sizes) {
-  // Older operators read 0 as "the size that was there", which is 0 as well, or this is an Expand.
+  // Older operators read 0 as the input's size. That is 0 as well, or this must be an Expand.
   const bool zero = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
   if (zero && opset_ < 14) return Node("Expand", {Node("Reshape", {x, Ints({0})}), Ints(sizes)});
   return Node("Reshape", {x, Ints(sizes)}, zero ? Attributes{{"allowzero", true}} : Attributes{});

@@ -71,7 +71,7 @@ class OnnxNodes {
   std::vector<OnnxValue> NodeOf(const char* op, Inputs inputs, const std::vector<DType>& results,
                                 Attributes attributes = {});
 
-  // Elements that stand in the file. Equal ones stand there once.
+  // Elements that are stored in the file. Equal constants are stored once.
   OnnxValue Constant(const Tensor& elements);
   OnnxValue Ints(const std::vector<int64_t>& values);  // 1-d
   OnnxValue Number(double value, DType dtype);         // 0-d
@@ -79,7 +79,7 @@ class OnnxNodes {
   OnnxValue Initializer(const std::string& name, const Tensor& elements);
   OnnxValue Absent() { return {"", DType::kF32, this}; }
 
-  // What changed its form between opsets, and what stands in many lowerings.
+  // Operators whose form changed between opsets, and functions that many lowerings use.
   OnnxValue Cast(OnnxValue x, DType dtype);
   OnnxValue Reduce(const char* op, OnnxValue x, const std::vector<int64_t>& dims, bool keep);
   OnnxValue Squeeze(OnnxValue x, const std::vector<int64_t>& dims);

@@ -70,7 +70,7 @@ class Bits {
 
 absl::Status CopyOnnxNumbers(const OnnxTensor& tensor, const OnnxElement& element, char* out) {
   const Field stored = FieldOf(element.field);
-  // Whole numbers as they are; of those of 32 bits and less the range is looked at.
+  // Whole numbers are stored as they are; for 32 bits and less their range is checked.
   const bool whole = stored.type != WireType::kVarint || element.bits == 64;
   const size_t bytes = stored.type == WireType::kFixed32 ? 4 : 8;
   const std::pair<int64_t, int64_t> range = whole ? std::pair<int64_t, int64_t>() : Range(element);

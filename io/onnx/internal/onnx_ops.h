@@ -48,7 +48,7 @@ class In : public absl::Span<const Tensor> {
   }
 };
 
-// A node as its operator's definition needs it once it is known which one that is.
+// A node in the form that the definition of its operator needs.
 struct OnnxNodeInfo {
   int64_t opset = 0;                      // of the node's domain, as the model imports it
   std::vector<OnnxAttribute> attributes;  // no references
@@ -56,8 +56,8 @@ struct OnnxNodeInfo {
   std::vector<std::string> graphs;        // names of attributes that are the node's bodies
 };
 
-// What a lowering sees: the node's inputs (autograd::NodeCall) and its attributes. Attributes that
-// are absent are what the second argument says; one without throws.
+// The view that a lowering has of its node: inputs (autograd::NodeCall) and attributes. An absent
+// attribute has the value of the getter's second argument; a getter without one throws.
 class OnnxCall {
  public:
   OnnxCall(autograd::NodeCall* call, const OnnxNodeInfo* info) : node(*call), info_(*info) {}
@@ -75,18 +75,18 @@ class OnnxCall {
   double Float(std::string_view attribute, double otherwise) const;
   std::string Text(std::string_view attribute) const;
   std::string Text(std::string_view attribute, std::string_view otherwise) const;
-  // Throws, naming the values that are possible, for any other.
+  // Throws for a value that is not allowed, naming those that are.
   std::string OneOf(std::string_view attribute, std::string_view otherwise,
                     absl::Span<const std::string_view> possible) const;
   std::optional<std::vector<int64_t>> Ints(std::string_view attribute) const;
   std::optional<std::vector<float>> Floats(std::string_view attribute) const;
   std::optional<std::vector<std::string>> Texts(std::string_view attribute) const;
-  // On the CPU. An undefined one when it is absent.
+  // On the CPU; undefined if it is absent.
   firn::Tensor Tensor(std::string_view attribute) const;
   // The type of an attribute that holds an element type's number. Throws for types that Firn does
   // not have.
   DType Element(std::string_view attribute, DType otherwise) const;
-  // The body that a graph of the node has become.
+  // The body that was made from a graph of the node.
   const autograd::NetworkBody& Graph(std::string_view attribute) const;
 
   // Integers of an attribute in older versions, of an input in newer ones; nothing for neither.
@@ -106,13 +106,13 @@ using OnnxLowering = std::function<Step(OnnxCall& call)>;
 
 struct OnnxOpOptions {
   std::string_view domain = "";
-  // Inputs whose elements say what is computed, as sizes, axes and scales do: initializers that
-  // only they use are no parameters.
+  // Inputs whose elements decide what is computed, such as sizes, axes and scales: initializers
+  // that only they use are no parameters.
   std::vector<size_t> settings = {};
-  // Places of float initializers that no training changes: running statistics.
+  // Positions of float initializers that training does not change: running statistics.
   std::vector<size_t> buffers = {};
   bool draws = false;  // random numbers
-  // Instead of a lowering: why there is none ("strings").
+  // In place of a lowering: the reason why there is none ("strings").
   std::string_view refused = "";
 };
 
@@ -123,8 +123,8 @@ struct OnnxOp {
   OnnxOpOptions options;
 };
 
-// Registers an operator, before main(). One more of the same name with a later `since` is what it
-// means from then on.
+// Registers an operator, before main(). A further definition of the name with a later `since`
+// replaces it from that opset on.
 class OnnxOps {
  public:
   OnnxOps(std::string_view name, int64_t since, OnnxLowering lower, OnnxOpOptions options = {});
@@ -133,16 +133,16 @@ class OnnxOps {
 // The dtype of an element type's number. Unimplemented, naming it, where there is none.
 absl::StatusOr<DType> TryOnnxDType(int64_t element);
 
-// Null when there is none: no such operator, or only of later opsets.
+// Null if there is no such operator, or only one of later opsets.
 const OnnxOp* FindOnnxOp(std::string_view domain, std::string_view name, int64_t opset);
 
 // In the order of domain, name and version.
 void ForEachOnnxOp(const std::function<void(const OnnxOp&)>& f);
 
-// --- What many operators are --------------------------------------------------------------------
+// --- Shapes of many operators -------------------------------------------------------------------
 
-// One that is a function of one, two or any number of tensors; up to opset 7 those are of one
-// shape.
+// An operator that is a function of one, two or any number of tensors; up to opset 7 these have
+// equal shapes.
 OnnxLowering Unary(std::function<Tensor(const Tensor&)> f);
 OnnxLowering Binary(std::function<Tensor(const Tensor&, const Tensor&)> f);
 // Like Binary, for opsets up to 6: the second operand is laid upon dimensions of the first from

@@ -18,8 +18,8 @@
 
 namespace firn::io::internal {
 
-// What of a model is no node: inputs and outputs, tensors, and the list of all that Firn does not
-// have.
+// The parts of a model beside nodes: inputs and outputs, tensors, and the list of everything that
+// Firn does not support.
 class OnnxParts {
  public:
   // All must outlive it.
@@ -28,14 +28,15 @@ class OnnxParts {
 
   // `what` ("input") for messages.
   autograd::NetworkPort Port(const OnnxValueInfo& info, const char* what);
-  // An undefined tensor when its type is one that Firn does not have, which is noted.
+  // An undefined tensor if Firn does not have its type, which is then noted.
   absl::StatusOr<Tensor> Read(const OnnxTensor& tensor, const std::string& what);
 
   void NoteProblem(std::string problem) { problems_.push_back(std::move(problem)); }
-  // Unimplemented, with all of them, when there are any.
+  // Unimplemented, with all that was noted, if there is any.
   absl::Status Unsupported() const;
 
-  // That a node (of an operator that Firn may not have: null) reads the value as input `input`.
+  // Notes that a node reads the value as input `input`. The operator is null if Firn does not have
+  // it.
   void NoteUse(int value, const OnnxOp* op, size_t input);
   // Makes parameters, buffers and constants of the graph's initializers, as they are used. `find`
   // tells a name's value.
@@ -44,7 +45,7 @@ class OnnxParts {
 
  private:
   struct Uses {
-    bool buffer = false, other = false;  // neither: it says what is computed
+    bool buffer = false, other = false;  // neither: its elements decide what is computed
   };
 
   const OnnxModel& model_;

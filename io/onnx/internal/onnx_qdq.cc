@@ -1,7 +1,7 @@
 // When dequantize_linear is written, the nodes of its sums stand in the file already. They are
-// followed back to the bytes, and the product is written anew from these; nobody reads the sums
-// then, so they are left out in the end. Values of the file are made once: none of them can have
-// changed in between.
+// followed back to the bytes, and the product is written anew from these. Nothing reads the sums
+// then, so they are left out in the end. Values of the file are made once, so none can have changed
+// in between.
 #include "firn/io/onnx/internal/onnx_qdq.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class Writer {
 
  private:
   const OnnxNode* MakerOf(const std::string& name) const { return internal::MakerOf(n_, name); }
-  // What it is before nodes of this kind.
+  // The value before a chain of nodes of this kind.
   std::string Before(std::string name, std::string_view op) const {
     for (const OnnxNode* node = MakerOf(name); node != nullptr && node->op_type == op;
          node = MakerOf(name)) {
@@ -89,7 +89,7 @@ class Writer {
            std::all_of(at->bytes.begin(), at->bytes.end(), [](char c) { return c == 0; });
   }
   V Value(const std::string& name, DType dtype) const { return {name, dtype, &n_}; }
-  // One number of the file as it stands there, where that is the same.
+  // A scalar, directly from the file if it is only reshaped.
   V Scalar(const std::string& name, DType dtype) {
     const std::string kept = Before(name, "Reshape");
     const Tensor elements = n_.ElementsOf(kept);
@@ -116,7 +116,7 @@ class Writer {
 
   // Both factors, and the zero point of the first.
   bool FindBytes() {
-    // The second as it is in the graph: it is turned for the node.
+    // The second factor in the graph's form; it may be transposed for the node.
     const OnnxNode* const turn = MakerOf(sums_.inputs[1]);
     turned_ = turn != nullptr && n_.GraphValueOf(sums_.inputs[1]) == nullptr;
     w_name_ = turned_ ? turn->inputs[0] : sums_.inputs[1];
@@ -138,8 +138,8 @@ class Writer {
   }
   bool Zero(size_t i) const { return sums_.inputs.size() > i && !sums_.inputs[i].empty(); }
 
-  // The scale of sums is a product. Where nothing says of what, that of the first factor is what it
-  // was quantized with, or 1.
+  // The scale of the sums is a product of two scales. If they are unknown, the first factor's is
+  // the one that it was quantized with, or 1.
   void FindScales() {
     const V both = n_.in(1);
     const OnnxNode* quantized = MakerOf(Before(x_.name, "Reshape"));
@@ -173,8 +173,8 @@ class Writer {
 
   V Numbers() { return n_.Node("DequantizeLinear", {x_, x_scale_, x_zero_}, {}, DType::kF32); }
 
-  // What the second factor needs, whose scales, if it has several, lie along `axis`. Nothing where
-  // scales and zero points cannot be brought into one shape.
+  // Scales and zero points for the second factor; several scales lie along `axis`. Returns nothing
+  // if scales and zero points cannot be brought into one shape.
   std::optional<V> Weights(const V& w, int64_t axis) {
     const int scales = n_.rank(1);
     V zero = n_.Absent();
@@ -214,8 +214,7 @@ class Writer {
     return true;
   }
 
-  // A product of a matrix that stands in the file, by x as it was before its rows were put
-  // together.
+  // A product with a matrix in the file, of x in its shape before its rows were joined.
   bool WeightedSums() {
     const std::string x = Before(x_.name, "Reshape"), name = Before(w_name_, "Reshape");
     const Tensor kept = n_.ElementsOf(name);
@@ -240,7 +239,7 @@ class Writer {
     return true;
   }
 
-  // Products of any others.
+  // Products of any other factors.
   bool Products() {
     const std::optional<V> w = Weights(w_, 2);
     if (!w) return false;
@@ -253,7 +252,7 @@ class Writer {
   Tensor bias_;
   bool turned_ = false;  // the second factor
   std::string w_name_;
-  Shape w_shape_;  // before it was turned
+  Shape w_shape_;  // before it was transposed
   V x_, w_, x_zero_, x_scale_, w_scale_;
 };
 
@@ -298,7 +297,7 @@ class BiasMerger {
     const OnnxNode* node = MakerOf(name);
     return node != nullptr && node->op_type == "DequantizeLinear";
   }
-  // A product of this form without a bias that nothing else reads.
+  // A product of this form without a bias, which nothing else reads.
   OnnxNode* ProductOf(const std::string& name) {
     OnnxNode* const node = MakerOf(name);
     const bool fits = node != nullptr && (node->op_type == "Conv" || node->op_type == "Gemm") &&
@@ -306,7 +305,7 @@ class BiasMerger {
                       IsDequantized(node->inputs[0]) && IsDequantized(node->inputs[1]);
     return fits ? node : nullptr;
   }
-  // One number a channel, as it broadcasts with the product's result.
+  // One number a channel, in a shape that broadcasts with the product's result.
   bool TakeBias(const std::string& name, OnnxNode& product) {
     OnnxTensor* const weight = InitializerOf(MakerOf(product.inputs[1])->inputs[0]);
     if (weight == nullptr || weight->dims.empty()) return false;
@@ -334,7 +333,7 @@ class BiasMerger {
     product.inputs.push_back(Flat(*bias));
     return true;
   }
-  // The shape that Reshape is told.
+  // The shape argument of Reshape.
   static std::vector<int64_t> Spread(const OnnxTensor& shape, int64_t channels) {
     std::vector<int64_t> dims(shape.bytes.size() / sizeof(int64_t));
     std::copy_n(shape.bytes.data(), dims.size() * sizeof(int64_t),
@@ -365,7 +364,7 @@ OnnxValue ZeroPointOf(OnnxExportCall& n, size_t i, DType dtype) {
   const V zero = n.in(i);
   const Tensor elements = n.ElementsOf(zero.name);
   if (elements.defined()) return n.Constant(elements.To(dtype));
-  // One that was of this type before.
+  // A value that had this type before.
   const OnnxNode* const cast = MakerOf(n, zero.name);
   if (cast != nullptr && cast->op_type == "Cast") {
     const firn::inner::Value* const before = n.GraphValueOf(cast->inputs[0]);

@@ -1,6 +1,6 @@
-// Every product is looked at once: what makes its factors, and whether that is what the form asks
-// for. The nodes that take its place are those that Firn's own graphs have of it (nn/quantized):
-// sums, their bias if it is one of integers, one dequantize_linear of them, and other biases.
+// Every product is examined once: the nodes that make its factors, and whether they have the form.
+// It is replaced by the nodes that Firn's own graphs have (nn/quantized): sums, their bias if it is
+// one of integers, one dequantize_linear of them, and other biases.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -24,11 +24,11 @@
 namespace firn::io::internal {
 namespace {
 
-// Before 13 scales are one for all.
+// Before opset 13 there is one scale for all elements.
 constexpr int64_t kLeastOpset = 13;
 constexpr int64_t kLargestSum = (int64_t{1} << 31) - 1, kLargestProduct = 255 * 255;
 
-// What a DequantizeLinear reads.
+// The inputs of a DequantizeLinear.
 struct Bytes {
   std::string name, zero;  // "": none
   std::vector<float> scales;
@@ -56,7 +56,7 @@ class Folder {
       taken_.insert(graph_.initializers[i].name);
       initializer_[graph_.initializers[i].name] = i;
     }
-    // What a caller may give instead is no constant.
+    // An initializer that a caller may replace is no constant.
     for (const OnnxValueInfo& info : graph_.inputs) {
       taken_.insert(info.name);
       initializer_.erase(info.name);
@@ -103,7 +103,8 @@ class Folder {
     }
     return otherwise;
   }
-  // What has an attribute of another name or type is left as it is, for its operator to refuse.
+  // A node with an attribute of another name or type stays as it is, so that its operator refuses
+  // it.
   static bool HasOnly(const OnnxNode& node, std::initializer_list<std::string_view> names) {
     return std::all_of(node.attributes.begin(), node.attributes.end(), [&](const auto& a) {
       const int64_t* const number = std::get_if<int64_t>(&a.value);
@@ -114,7 +115,7 @@ class Folder {
              std::find(names.begin(), names.end(), a.name) != names.end();
     });
   }
-  // Whether a Gemm is the product of its inputs, whatever it says of the second one's order.
+  // Whether a Gemm is the plain product of its inputs; the second one may be transposed.
   static bool IsPlain(const OnnxNode& gemm) {
     return HasOnly(gemm, {"transA", "transB", "alpha", "beta"}) && Int(gemm, "transA", 0) == 0 &&
            std::all_of(gemm.attributes.begin(), gemm.attributes.end(), [](const auto& a) {
@@ -130,7 +131,8 @@ class Folder {
     return element == nullptr ? -1 : OnnxCount(*element, t.dims).value_or(-1);
   }
 
-  // How many the weights have that this is made of; 1 where they do not stand in the file.
+  // The number of channels of the weights from which the value is made; 1 if they are not in the
+  // file.
   int64_t ChannelsOf(const std::string& name, int64_t axis) const {
     const OnnxNode* const node = MakerOf(name, "DequantizeLinear");
     const OnnxTensor* const t = node == nullptr ? nullptr : InitializerOf(Input(*node, 0));
@@ -138,8 +140,8 @@ class Folder {
     return t == nullptr || at >= t->dims.size() ? 1 : t->dims[at];
   }
 
-  // The bytes that this is made of, by one scale or one for each of `channels`, which are numbers
-  // above 0. Nothing for any other.
+  // The bytes from which the value is made, with one scale or one for each of `channels`, all above
+  // 0. Nothing for any other value.
   absl::StatusOr<std::optional<Bytes>> BytesOf(const std::string& name, int64_t channels) {
     const OnnxNode* const node = MakerOf(name, "DequantizeLinear");
     if (node == nullptr || !HasOnly(*node, {"axis"})) return std::nullopt;
@@ -164,8 +166,7 @@ class Folder {
     return bytes.zero.empty() ? OnnxElementOf(DType::kU8) : InitializerOf(bytes.zero)->type;
   }
 
-  // Whether what was computed is quantized by one scale, and by what made them bytes of a known
-  // type.
+  // Whether the bytes come from a QuantizeLinear with one scale and a known type of bytes.
   bool IsQuantized(const Bytes& x) const {
     const OnnxNode* const node = MakerOf(x.name, "QuantizeLinear");
     if (node == nullptr || !HasOnly(*node, {"axis"}) || x.scales.size() != 1) return false;
@@ -175,7 +176,8 @@ class Folder {
     return kept != nullptr && IsBytes(*kept) && kept->type == TypeOfZero(x);
   }
 
-  // Weights in the file whose channels are dimension `axis`, and how many products a sum has.
+  // The weights if they are in the file, have their channels in dimension `axis`, and the products
+  // of a sum are few enough for i32; else null.
   const OnnxTensor* WeightOf(const Bytes& w, size_t rank, int64_t axis) const {
     const OnnxTensor* const t = InitializerOf(w.name);
     if (t == nullptr || !IsBytes(*t) || t->dims.size() != rank || CountOf(*t) <= 0) return nullptr;
@@ -211,7 +213,7 @@ class Folder {
     return nodes.back().outputs[0];
   }
 
-  // What is added to products: integers of the sums' scales, or any other numbers.
+  // The bias that is added to products: integers with the sums' scales, or any other numbers.
   struct Bias {
     Tensor integers;
     std::string other;
@@ -237,8 +239,8 @@ class Folder {
     return Bias{integers, ""};
   }
 
-  // Whether numbers of the file are one for each channel or one for all, as a product takes them:
-  // the sum that stands in its place would take others, too, and have their shape.
+  // Whether the file has one number for each channel or one for all, as a product requires. The sum
+  // that replaces it would accept other shapes too, and change the result's shape.
   bool IsOfChannels(const std::string& name, int64_t channels, bool conv) const {
     const OnnxNode* const node = MakerOf(name, "DequantizeLinear");
     const OnnxTensor* const t = InitializerOf(node == nullptr ? name : Input(*node, 0));
@@ -304,8 +306,8 @@ class Folder {
     return true;
   }
 
-  // The DequantizeLinear of folded products that nobody reads any more. Graphs within nodes may
-  // read what no input says.
+  // Drops DequantizeLinear nodes of folded products that nothing reads any more. Graphs within
+  // nodes may read values that are no inputs.
   void DropBypassed() {
     absl::flat_hash_set<std::string> read;
     for (const OnnxValueInfo& info : graph_.outputs) read.insert(info.name);

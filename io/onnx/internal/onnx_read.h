@@ -10,16 +10,16 @@
 
 namespace firn::io::internal {
 
-// The model in a file, which is mapped: elements of tensors are looked at when they are asked for,
-// and the file must not become shorter before. Everything else is read and checked: the encoding as
-// the onnx package does it and more strictly (fields of another type, unknown ones, scalars that
-// come twice), types and sizes of tensors against their bytes, attributes against their types,
-// versions. Not looked at is what nodes mean (CheckOnnxModel).
+// The model in a file, which is mapped: elements of tensors are read when they are asked for, and
+// the file must not become shorter before. Everything else is read and checked: the encoding as the
+// onnx package does it and more strictly (fields of another type, unknown ones, scalars that come
+// twice), types and sizes of tensors against their bytes, attributes against their types, versions.
+// The meaning of nodes is not checked here (CheckOnnxModel).
 //
 // Errors: DataLoss, "net.onnx: graph.node[3].attribute[0].type, offset 812: expected ..., got ..."
-// for what is no model; Unimplemented for versions that Firn does not know; ResourceExhausted
-// beyond the limits, of which max_metadata_bytes is the memory of all but elements, max_depth the
-// messages in each other; those of the system for the path.
+// for a file that is no model; Unimplemented for versions that Firn does not know;
+// ResourceExhausted beyond the limits, where max_metadata_bytes bounds the memory of all but
+// elements, and max_depth the nesting of messages; those of the system for the path.
 absl::StatusOr<OnnxModel> ReadOnnxModel(const std::string& path, const LoadLimits& limits = {});
 
 // The same of bytes in memory, which are copied; it has no elements in other files. `name` stands

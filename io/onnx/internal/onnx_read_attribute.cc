@@ -1,5 +1,5 @@
-// An attribute's type says which one of its fields has the value. Writers of proto3 leave out zeros
-// and what is empty.
+// An attribute's type tells which one of its fields has the value. Writers of proto3 leave out
+// zeros and empty values.
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/onnx/internal/onnx_message.h"
@@ -40,7 +40,7 @@ const char* NameOf(int number) {
   return "";
 }
 
-// The value of a type of which the file has no field: zero, or nothing for what is repeated.
+// The value if the file has no field for the type: zero, or an empty list.
 bool MakeDefault(OnnxAttribute* attribute) {
   switch (attribute->type) {
     case OnnxAttributeType::kFloat:
@@ -78,7 +78,7 @@ bool MakeDefault(OnnxAttribute* attribute) {
   }
 }
 
-// Fields that have a value, of which an attribute has one. `present` is the number of that.
+// The fields for values; an attribute has one of them, with the number `present`.
 class Value {
  public:
   explicit Value(OnnxAttribute* attribute) : value_(&attribute->value) {}

@@ -17,7 +17,7 @@ void NormalizeDomain(std::string* domain) {
   if (*domain == "ai.onnx") domain->clear();
 }
 
-// No more than one of each domain, unless they say the same.
+// At most one for each domain, unless they are equal.
 absl::Status CheckOpsets(const OnnxSource& source, const OnnxPlace& place, std::string_view bytes,
                          std::vector<OnnxOpset>* opsets) {
   for (size_t i = 0; i < opsets->size(); ++i) {
@@ -36,7 +36,7 @@ absl::Status CheckOpsets(const OnnxSource& source, const OnnxPlace& place, std::
   return absl::OkStatus();
 }
 
-// Few, so that looking for each among all is not slow.
+// There are few, so a search through all of them for each is not slow.
 absl::Status AddOpset(OnnxField& field, std::vector<OnnxOpset>* opsets) {
   constexpr size_t kMost = 1000;
   FIRN_RETURN_IF(opsets->size() == kMost,

@@ -1,4 +1,4 @@
-// Tensors: what is known of their elements without looking at any.
+// Tensors, without reading any elements.
 #include <limits>
 #include <string_view>
 
@@ -15,7 +15,7 @@ namespace {
 
 using firn::inner::internal::JsonString;
 
-// What the message of a tensor has beside what an OnnxTensor keeps.
+// The fields of a tensor's message that an OnnxTensor does not keep.
 struct Stored {
   bool raw = false, outside = false;
   int typed = 0;  // the field with numbers
@@ -79,7 +79,7 @@ absl::StatusOr<OnnxExternal> ReadExternal(const OnnxSource& source, const OnnxPl
   return external;
 }
 
-// That elements are in one place, and as many as the sizes say.
+// Checks that elements are in one place, and that their number fits the sizes.
 absl::Status CheckElements(const OnnxSource& source, const OnnxPlace& place, std::string_view bytes,
                            const Stored& stored, OnnxTensor* out) {
   const auto fault = [&](const char* field, const auto&... parts) {

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = OnnxType::Kind;
 
-// What each kind of type is, from the bytes of its own message.
+// Reads each kind of type from the bytes of its own message.
 struct Inner {
   OnnxType* type;
 };

@@ -1,9 +1,9 @@
-// Products with w_ih are one for all steps, and the gradients of weights one each behind them; only
-// h w_hh^T waits for the step before.
+// One product with w_ih serves all steps, and each weight's gradient is one product behind them;
+// only h w_hh^T waits for the step before.
 //
 // Sequences are sorted by length, so that a step has the first rows of the step before it in time.
-// Going forwards, states of sequences that have ended are set aside; going backwards in time,
-// sequences begin behind those that go on.
+// In a walk forwards in time, states of ended sequences are set aside; in a walk backwards,
+// sequences that begin join behind those that go on.
 #include "firn/io/onnx/internal/onnx_recurrent_steps.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct Step {
   int64_t time, at, rows;
 };
 
-// What both walks know of a call. Sequences that are not packed keep their batch as a dimension, so
-// that it may be another.
+// The common part of both walks over a call. Sequences that are not packed keep their batch as a
+// dimension, so that its size may change.
 class Walk {
  public:
   explicit Walk(OnnxExportCall& n) : n_(n), packed_(!n.List("batch_sizes").empty()) {
@@ -46,12 +46,12 @@ class Walk {
     if (packed_) return n_.Slice(all, 0, s.at, s.at + s.rows);
     return n_.Squeeze(n_.Slice(all, 0, s.time, s.time + 1), {0});
   }
-  // Brings what is kept, [all rows, ...], into x's order.
+  // Brings kept rows, [all rows, ...], into the layout of x.
   V LikeX(const V& rows, int64_t width) const {
     return packed_ ? rows : n_.Reshape(rows, {n_.size(0, 0), -1, width});
   }
   V AsRows(const V& x, int64_t width) const { return packed_ ? x : n_.Reshape(x, {-1, width}); }
-  // What was collected in the order of computation, in that of time.
+  // Joins parts that were collected in the order of computation, in the order of time.
   V InTime(Values parts) const {
     if (n_.Flag("reverse")) std::reverse(parts.begin(), parts.end());
     if (!packed_) {
@@ -136,7 +136,7 @@ void WriteLayerByStep(OnnxExportCall& n, const OnnxRecurrentStep& step) {
 
 namespace {
 
-// What a layer's gradient is made of, beside the walk.
+// The inputs and partial results of a layer's gradient.
 struct GradParts {
   Values kept;     // all rows, as x is
   Values initial;  // h0, or h0 and c0

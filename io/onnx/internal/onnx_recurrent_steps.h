@@ -14,8 +14,8 @@ namespace firn::io::internal {
 class OnnxRecurrentStep {
  public:
   virtual ~OnnxRecurrentStep() = default;
-  // What a layer keeps of a step, and the states behind it: h, or h and c. gx: x w_ih^T + b_ih;
-  // gh: h w_hh^T + b_hh.
+  // The rows that a layer keeps of a step, and the states behind it: h, or h and c. gx: x w_ih^T +
+  // b_ih; gh: h w_hh^T + b_hh.
   struct After {
     std::vector<OnnxValue> states, kept;
   };

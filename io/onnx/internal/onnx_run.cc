@@ -1,4 +1,4 @@
-// The given values become initializers, and so what is known: nothing is left to give to a call.
+// The given values become initializers, so they are known at import, and the call needs no inputs.
 #include "firn/io/onnx/internal/onnx_run.h"
 
 #include "firn/device/status_macros.h"

@@ -1,9 +1,8 @@
 #ifndef FIRN_IO_ONNX_INTERNAL_ONNX_STEPS_H_
 #define FIRN_IO_ONNX_INTERNAL_ONNX_STEPS_H_
 
-// Steps of optimizers (tensor/kernels/optimizer_rule.h) as nodes. A rule says what becomes of one
-// parameter; what it changes are new values of the states, which the file's outputs "<name>.next"
-// have.
+// Steps of optimizers (tensor/kernels/optimizer_rule.h) as nodes. A rule computes the step of one
+// parameter. Changed states are new values, which become the file's outputs "<name>.next".
 
 #include <functional>
 #include <vector>

@@ -20,7 +20,7 @@ using firn::inner::internal::JsonString;
 
 constexpr int kUint4 = 21, kInt4 = 22;
 
-// What elements of a type become. 4 bits are unpacked by UnpackOnnx4.
+// The stored form and dtype for elements of a type. UnpackOnnx4 unpacks 4 bits.
 std::optional<StoredType> TargetOf(const OnnxElement& element, bool widen) {
   if (element.id == kInt4 && widen) return StoredType{DType::kI8, 1};
   if (element.id == kUint4 && widen) return StoredType{DType::kU8, 1, false, false};
@@ -43,7 +43,7 @@ struct Known {
   int64_t n;
 };
 
-// The reader has checked it; a program may not have.
+// A reader has checked this, but a program may have made the model.
 absl::StatusOr<Known> Check(const OnnxTensor& tensor) {
   const OnnxElement* element = FindOnnxElement(tensor.type);
   FIRN_RETURN_IF(element == nullptr,

@@ -30,7 +30,7 @@ class OnnxElements {
   // On the host. With `widen`, types that Firn does not have become wider ones that hold all their
   // values: 16-bit integers and UINT32 the next wider, UINT64 i64, 8-bit floats f32, INT4 i8 and
   // UINT4 u8. Otherwise, and for all types that no dtype holds: Unimplemented, with their name.
-  // DataLoss as 'net.onnx: tensor "w": expected ..., got ...' for elements that are no values of
+  // DataLoss as 'net.onnx: tensor "w": expected ..., got ...' for elements that are invalid for
   // their type or not in their file; FailedPrecondition where they are in another file and the
   // model came from memory.
   absl::StatusOr<Tensor> Read(const OnnxTensor& tensor, bool widen = false);

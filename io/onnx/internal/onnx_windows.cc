@@ -1,5 +1,5 @@
-// Padding that differs on the two sides is made by Pad: Firn's own operations have one number for
-// both.
+// A separate Pad makes padding that differs on the two sides, since Firn's own operations have one
+// number for both.
 #include "firn/io/onnx/internal/onnx_windows.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_ONNX_INTERNAL_ONNX_WINDOWS_H_
 #define FIRN_IO_ONNX_INTERNAL_ONNX_WINDOWS_H_
 
-// Where the windows of convolutions and pooling stand, and what pages of operators share.
+// The windows of convolutions and pooling, and helpers that pages of operators share.
 
 #include <cstdint>
 #include <string_view>
@@ -14,11 +14,11 @@
 
 namespace firn::io::internal {
 
-// An input that may be absent, then undefined.
+// An optional input; undefined if it is absent.
 inline Tensor At(In in, size_t i) { return i < in.size() ? in[i] : Tensor(); }
 
-// Throws unless each is from `least` to 2^31 - 1, so that what is computed of a few of them is a
-// number; `what` names them in messages.
+// Throws unless each is from `least` to 2^31 - 1, so that arithmetic with a few of them cannot
+// overflow; `what` names them in messages.
 void RequireSizes(absl::Span<const int64_t> numbers, std::string_view what, int64_t least = 0);
 
 // The sizes behind batch and channels. Throws unless there are 1 to 3.
@@ -30,7 +30,7 @@ struct OnnxWindows {
   bool ceil = false;
 
   size_t dims() const { return image.size(); }
-  // What a window covers with its gaps.
+  // The extent of a window with its gaps.
   int64_t Extent(size_t i) const { return dilation[i] * (kernel[i] - 1) + 1; }
   // How many windows there are. With `ceil` the last may reach beyond the padding, not begin there.
   int64_t Count(size_t i) const;

@@ -1,5 +1,5 @@
-// One function a message, one line a field: what the readers are, the other way round. Numbers are
-// not packed where the format's schema has them so.
+// One function a message, one line a field, as in the readers. Numbers are packed or not as in the
+// format's schema.
 #include "firn/io/onnx/internal/onnx_write.h"
 
 #include <algorithm>
@@ -212,7 +212,7 @@ class Writer {
     wire_.Integer(14, 1);
   }
 
-  // What is empty is left out.
+  // Empty fields are left out.
   void Text(int field, const std::string& text) {
     if (!text.empty()) wire_.Bytes(field, text);
   }

@@ -19,9 +19,9 @@ absl::StatusOr<std::string> FormatOnnxModel(const OnnxModel& model);
 absl::Status WriteOnnxModel(const std::string& path, const OnnxModel& model);
 
 // The same with the elements of initializers that have at least 1 KiB in a file "<path>.data",
-// which lies beside it, each at a multiple of 64 bytes. The data is in its place before the model
-// is, so that no model names elements that are not there; a stop between the two leaves the old
-// model with the new data.
+// which lies beside it, each at a multiple of 64 bytes. The data file is replaced before the model,
+// so that no model refers to missing elements; a stop between the two leaves the old model with the
+// new data.
 absl::Status WriteOnnxModelWithData(const std::string& path, OnnxModel model);
 
 }  // namespace firn::io::internal

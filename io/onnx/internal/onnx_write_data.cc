@@ -29,7 +29,7 @@ absl::Status WriteOnnxModelWithData(const std::string& path, OnnxModel model) {
     tensor.place = OnnxTensor::Place::kExternal;
     tensor.external = std::move(external);
   }
-  // Whatever can be refused about the model is, before the data is replaced.
+  // Everything that may be wrong with the model is refused before the data is replaced.
   FIRN_ASSIGN_OR_RETURN(const std::string bytes, FormatOnnxModel(model));
   FIRN_ASSIGN_OR_RETURN(AtomicFile out, AtomicFile::Create(path));
   FIRN_RETURN_IF_ERROR(out.Write(bytes.data(), bytes.size()));

@@ -37,8 +37,8 @@ struct Float8 {
   int fraction;  // bits of it
   int bias;
   bool is_signed;
-  // Which codes are no numbers: all of the greatest exponent but the infinities with a fraction of
-  // zero (E5M2), the greatest code alone (E4M3, E8M0), or that of minus zero alone (FNUZ).
+  // Which codes are NaN: those with the greatest exponent, except the infinities with a fraction of
+  // zero (E5M2); only the greatest code (E4M3, E8M0); or only the code of minus zero (FNUZ).
   enum { kIeee, kGreatest, kMinusZero } special;
 };
 
@@ -97,7 +97,7 @@ void WidenFloat8(std::string_view word, int64_t n, char* data) {
   for (int code = 0; code < 256; ++code) {
     values[static_cast<size_t>(code)] = ValueOf(*FindFloat8(word), code);
   }
-  // From the last to the first, which then overwrites no code that is still to be read.
+  // From the last to the first, so that no code is overwritten before it is read.
   for (int64_t i = n - 1; i >= 0; --i) {
     const float value = values[static_cast<unsigned char>(data[i])];
     std::memcpy(data + i * 4, &value, 4);

@@ -10,8 +10,8 @@
 
 namespace firn::io::internal {
 
-// How elements of a type of the format are stored and what they become; nothing for those that only
-// widening makes a dtype of, unless `widen`, and for those that no dtype holds.
+// How elements of a type of the format are stored, and their dtype. Nothing for types that need
+// widening, unless `widen`, and for types that no dtype can hold.
 std::optional<StoredType> StoredTypeOf(std::string_view word, bool widen);
 
 // The format's word for a dtype.

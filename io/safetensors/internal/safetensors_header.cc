@@ -30,7 +30,7 @@ constexpr SafetensorsType kTypes[] = {
     {"F6_E3M2", 6}, {"F8_E5M2FNUZ", 8},
 };
 
-// Bytes of elements of the type; nothing where they are no whole number of bytes or too many.
+// Bytes of elements of the type; nothing if they are not a whole number of bytes or too many.
 std::optional<int64_t> BytesOf(const SafetensorsType& type, const std::vector<int64_t>& shape) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t bits = type.bits;
@@ -129,7 +129,7 @@ class Reader final : public JsonEvents {
     FIRN_RETURN_IF(value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()),
                    InEntry(key_, ": expected at most 2^63 - 1, got ", value));
     std::vector<int64_t>& numbers = key_ == "shape" ? *shape_ : *offsets_;
-    // No more of them than any tensor has: what is left is for the checks of EndEntry.
+    // Bounds the memory; EndEntry checks whether the numbers are right.
     FIRN_RETURN_IF(numbers.size() == kMaxNumbers,
                    InEntry(key_, ": expected at most ", kMaxNumbers, " numbers, got more"));
     numbers.push_back(static_cast<int64_t>(value));
@@ -147,7 +147,7 @@ class Reader final : public JsonEvents {
   absl::Status Null() override { return skipped_ > 0 ? absl::OkStatus() : Other("null"); }
 
  private:
-  // Where what comes next stands: kNamed, kField and kWord are behind a key.
+  // The place of the next event; kNamed, kField and kWord are behind a key.
   enum class Place { kStart, kTop, kNamed, kEntry, kField, kNumbers, kMetadata, kWord, kEnd };
   static constexpr size_t kMaxNumbers = 64;
 
@@ -178,7 +178,7 @@ class Reader final : public JsonEvents {
     }
   }
 
-  // What stands in an entry under a name that the format does not have is left to those who do.
+  // The value of an unknown field of an entry is skipped.
   absl::Status Other(const char* got) {
     FIRN_RETURN_IF(place_ != Place::kField || IsKnown(), Wrong(got));
     place_ = Place::kEntry;
@@ -245,12 +245,13 @@ class Reader final : public JsonEvents {
   absl::flat_hash_set<std::string> names_;
   Place place_ = Place::kStart;
   bool has_metadata_ = false;
-  int skipped_ = 0;  // open brackets of what is left out
+  int skipped_ = 0;  // open brackets of a skipped value
   std::string key_, entry_, dtype_;
   std::optional<std::vector<int64_t>> shape_, offsets_;
 };
 
-// That the entries, as they follow each other, fill `bytes`, and where they begin in the file.
+// Checks that the entries, one behind the other, fill `bytes`, and computes their places in the
+// file.
 absl::Status PlaceEntries(int64_t data_at, int64_t bytes, std::vector<SafetensorsEntry>* entries) {
   std::vector<size_t> order(entries->size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -20,10 +20,10 @@ struct SafetensorsType {
   int bits;
 };
 
-// Null for a word that the format does not have.
+// Null for an unknown word.
 const SafetensorsType* FindSafetensorsType(std::string_view word);
 
-// What a header says of one tensor: `shape` and the type give `end` - `begin` bytes, which lie
+// A header's entry for one tensor: `shape` and the type give `end` - `begin` bytes, which lie
 // inside the file.
 struct SafetensorsEntry {
   std::string name;

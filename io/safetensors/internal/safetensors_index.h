@@ -11,8 +11,8 @@
 
 namespace firn::io::internal {
 
-// What an index of files says (model.safetensors.index.json): the file of each tensor. Names of
-// files are those of files in the index's folder and nothing else.
+// The contents of an index of files (model.safetensors.index.json): the file of each tensor. Names
+// can only refer to files in the index's folder.
 struct SafetensorsIndex {
   std::vector<std::string> files;                         // different, as they are first named
   absl::flat_hash_map<std::string, std::string> file_of;  // by names of tensors

@@ -1,7 +1,7 @@
 // Python's pickle (docs.python.org/3/library/pickletools.html) is a program for a stack machine.
 // Here the machine makes records in one array instead of objects, so that none is owned by another.
-// An operation adds at most one value, and containers take what the stack gives up: memory is in
-// proportion to the bytes, and what it is at most is counted on the way.
+// An operation adds at most one value, and containers take over values that leave the stack. So
+// memory is in proportion to the bytes, and an upper bound of it is counted on the way.
 #include "firn/io/torch/internal/pickle.h"
 
 #include <bit>
@@ -161,7 +161,7 @@ class Machine {
         {.kind = Kind::kGlobal, .text = absl::StrCat(std::string(module), " ", std::string(name))});
   }
 
-  // What would be called. A dict of collections is one.
+  // The function that would be called. A dict class of `collections` gives a dict.
   absl::Status Reduce() {
     FIRN_ASSIGN_OR_RETURN(const std::vector<uint32_t> popped, PopSeveral(2));
     const PickleValue &callee = pickle_.values[popped[0]], &arguments = pickle_.values[popped[1]];
@@ -176,7 +176,7 @@ class Machine {
     FIRN_ASSIGN_OR_RETURN(const uint32_t state, Pop());
     FIRN_RETURN_IF(Above() == 0, Wrong("expected an object to build, got none"));
     PickleValue& object = pickle_.values[stack_.back()];
-    // Attributes of a dict, as PyTorch's _metadata, are none of its entries.
+    // Attributes of a dict, such as PyTorch's _metadata, are not entries of it.
     if (object.kind == Kind::kObject) object.items.push_back(state);
     FIRN_RETURN_IF(object.kind != Kind::kObject && object.kind != Kind::kDict,
                    Wrong("expected an object to build, got another value"));

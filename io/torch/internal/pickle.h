@@ -12,16 +12,16 @@
 
 namespace firn::io::internal {
 
-// One value of a pickle. Others that it is made of are named by their places in Pickle::values.
+// One value of a pickle. It refers to its parts by their places in Pickle::values.
 struct PickleValue {
   enum class Kind : uint8_t {
-    // Those without items:
+    // Kinds without items:
     kNone,
     kBool,    // integer
     kInt,     // integer
     kFloat,   // number
     kString,  // text
-    // And others:
+    // Kinds with items:
     kTuple,   // items
     kList,    // items
     kDict,    // items: key, value, key, value ...
@@ -37,7 +37,7 @@ struct PickleValue {
   std::vector<uint32_t> items = {};
 };
 
-// The values of a pickle, which may share others and hold themselves.
+// The values of a pickle. Values may share parts and may contain themselves.
 struct Pickle {
   std::vector<PickleValue> values;
   uint32_t root = 0;

@@ -17,7 +17,7 @@ absl::StatusOr<StateDict> ReadTorchArchive(const RandomAccess& file, const Torch
 // Files of before: several pickles in a row, the storages behind them.
 absl::StatusOr<StateDict> ReadTorchStream(const RandomAccess& file, const TorchOptions& options);
 
-// What the latter begin with.
+// The bytes with which these older files begin.
 inline constexpr std::string_view kTorchStreamMagic =
     "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e";
 

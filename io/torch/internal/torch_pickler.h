@@ -22,9 +22,9 @@ class TorchPickler {
   void Number(double value);
   void None() { bytes_ += 'N'; }
   void Flag(bool value) { bytes_ += value ? "\x88" : "\x89"; }
-  // Requires one that CheckTensor takes.
+  // Requires a tensor that CheckTensor accepts.
   void Add(const Tensor& tensor);
-  // What follows up to End..., or pairs of it, is in it.
+  // The values up to End..., or pairs of key and value, go into it.
   void BeginDict() { bytes_ += "}("; }
   void EndDict() { bytes_ += 'u'; }
   void BeginList() { bytes_ += "]("; }

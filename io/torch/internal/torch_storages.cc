@@ -44,7 +44,7 @@ absl::StatusOr<Tensor> TorchStorages::Get(const std::string& key, const TorchTyp
   if (IsFloat8(type.word)) {
     WidenFloat8(type.word, n, data);
   } else if (stored->dtype == DType::kBool) {
-    // Memory that nobody wrote to was saved, too.
+    // Bools may be any byte: PyTorch also saves memory that was never written.
     for (int64_t i = 0; i < n; ++i) data[i] = data[i] != 0;
   } else {
     const absl::Status converted = ConvertStored(*stored, n, data);

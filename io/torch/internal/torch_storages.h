@@ -13,7 +13,7 @@
 
 namespace firn::io::internal {
 
-// Where a file has the elements of its storages.
+// Access to the elements of a file's storages.
 class TorchFile {
  public:
   virtual ~TorchFile() = default;
@@ -32,8 +32,9 @@ class TorchStorages {
   TorchStorages(const TorchFile& file, const LoadLimits& limits, bool widen)
       : file_(file), widen_(widen), limits_(limits), left_(limits.max_total_bytes) {}
 
-  // The storage of `n` elements of the type. DataLoss where the file has another number of them, or
-  // an earlier call asked for others; Unimplemented for a type that no dtype holds.
+  // The storage of `n` elements of the type. DataLoss if the file has another number of elements,
+  // or an earlier call asked for another number or type; Unimplemented for a type that no dtype can
+  // hold.
   absl::StatusOr<Tensor> Get(const std::string& key, const TorchType& type, int64_t n);
 
  private:

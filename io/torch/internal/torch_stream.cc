@@ -1,6 +1,6 @@
-// The stream has five pickles: a number that no other file begins with, the protocol, what machine
-// wrote it, the object, and the keys of its storages in the order in which they follow, each behind
-// its size.
+// The stream has five pickles: a number that no other file begins with, the protocol, facts about
+// the machine that wrote it, the object, and the keys of its storages in the order in which these
+// follow, each behind its size.
 #include <algorithm>
 #include <string>
 #include <utility>

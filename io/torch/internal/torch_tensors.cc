@@ -1,5 +1,5 @@
-// A tensor is a call of one of a few functions of torch._utils, with a storage and what part of it
-// is meant. Everything else is a container, or of no interest unless it hides a tensor.
+// A tensor is a call of one of a few functions of torch._utils, with a storage and the tensor's
+// part of it. Every other value is a container, or is ignored unless it hides a tensor.
 #include "firn/io/torch/internal/torch_tensors.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class TensorReader {
   TensorReader(const Pickle& pickle, TorchStorages* storages)
       : pickle_(pickle), storages_(storages) {}
 
-  // Requires an object. Not found: it is no tensor.
+  // Requires an object. NotFound if it is no tensor.
   absl::StatusOr<Tensor> Read(const PickleValue& object) const {
     FIRN_RETURN_IF(object.items.empty() || pickle_[object.items[0]].kind != Kind::kTuple,
                    DataLoss("expected arguments, got none"));
@@ -74,7 +74,7 @@ class TensorReader {
   }
 
  private:
-  // Attributes that say that elements are not yet what they will be.
+  // Attributes (conjugate, negative) that change the stored elements.
   bool IsLazy(const PickleValue& metadata) const {
     for (size_t i = 1; i < metadata.items.size(); i += 2) {
       if (metadata.kind == Kind::kDict && pickle_[metadata.items[i]].integer != 0) return true;
@@ -106,7 +106,7 @@ class TensorReader {
     return sizes;
   }
 
-  // ('storage', class, key, location, elements), and in old files what part of it is meant.
+  // ('storage', class, key, location, elements), and in old files also the part of it.
   absl::StatusOr<Tensor> Storage(const PickleValue& stored, const TorchType* type,
                                  int64_t* begin) const {
     const auto wrong = [] { return DataLoss("expected a storage, its class, key and size"); };
@@ -161,7 +161,7 @@ class TensorReader {
     }
     FIRN_RETURN_IF(!inside || (n > 0 && left < 1),
                    DataLoss("expected elements inside the storage of ", all));
-    // A view of few elements may look like terabytes to who copies it.
+    // An expanded view of few elements would take terabytes when copied.
     FIRN_RETURN_IF(n > all, Unimplemented("a view of ", n, " elements that repeats the ", all,
                                           " of its storage is not read"));
     if (n == 0) return Zeros(*shape, storage.dtype());
@@ -184,7 +184,7 @@ struct Waiting {
   uint32_t value;
   int depth;
   std::string path;
-  const std::string* within;  // of an object of what class; null: none
+  const std::string* within;  // the class of the object around it; null: none
 };
 
 class Walk {
@@ -204,7 +204,7 @@ class Walk {
       waiting_.pop_back();
       const absl::Status status = Visit(next);
       if (status.ok()) continue;
-      const std::string words(status.message());  // which name the file where its bytes are wrong
+      const std::string words(status.message());  // these name the file in their errors
       const std::string file = words.starts_with(file_.name()) ? "" : file_.name() + ": ";
       const std::string entry =
           next.path.empty() ? "" : absl::StrCat("entry ", JsonString(next.path), ": ");
@@ -222,8 +222,8 @@ class Walk {
     return absl::StrCat("an object of ", JsonString(top.text), "; save its state dict");
   }
 
-  // Values may share others, and a few of them then look like millions: what is gone through, and
-  // what is kept of it meanwhile, is counted each time.
+  // Values may share others, so that a few look like millions. So each visit, and the memory for
+  // it, is counted every time.
   absl::Status Spend(size_t bytes) {
     left_ -= static_cast<int64_t>(bytes);
     FIRN_RETURN_IF(left_ < 0, ResourceExhausted("values and paths to them of more than the ",
@@ -257,7 +257,7 @@ class Walk {
         !pickle_[value.items[0]].items.empty()) {
       return Wait(next, pickle_[value.items[0]].items[0], next.path, next.within);
     }
-    // One of another kind, under its own name and not that of what it is made of.
+    // A tensor of another kind is reported by its own name, not by the names of its parts.
     if (NameIn("torch._utils", value.text).starts_with("_rebuild_")) {
       return options_.load.want && !options_.load.want(next.path)
                  ? absl::OkStatus()
@@ -324,7 +324,7 @@ class Walk {
     return absl::OkStatus();
   }
 
-  // Whether a value is, or can hold, what is kept.
+  // Whether a value is kept, or can contain kept values.
   bool Holds(uint32_t at) const {
     const Kind kind = pickle_[at].kind;
     const bool number = kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kFloat;
@@ -355,7 +355,7 @@ class Walk {
       FIRN_RETURN_IF(!names.insert(name).second,
                      DataLoss("expected different keys, got ", JsonString(name), " twice"));
     }
-    // The last first: they are taken from the end.
+    // Pushed from the last to the first, since they are taken from the end.
     for (size_t i = items.size(); i > 0; i -= 2) {
       if (!Holds(items[i - 1])) continue;
       FIRN_ASSIGN_OR_RETURN(const std::string name, KeyOf(items[i - 2]));
@@ -376,7 +376,7 @@ class Walk {
         !is_plain(at) && (key.kind != Kind::kTuple ||
                           !std::all_of(key.items.begin(), key.items.end(), is_plain)),
         Unimplemented("keys other than words, numbers and tuples of these are not read"));
-    // With others only that they are different matters, and that nothing below them is lost.
+    // For other keys any unique name will do, so that no value below them is lost.
     return absl::StrCat("(key ", at, ")");
   }
 

@@ -8,9 +8,9 @@
 
 namespace firn::io::internal {
 
-// A type of elements: how PyTorch calls the class of storages of it (empty where it has none) and
-// the dtype, how the safetensors format calls it, which knows how elements become a dtype, and the
-// bytes of one.
+// A type of elements: PyTorch's name for its class of storages (empty if there is none) and for its
+// dtype; its word in the safetensors format, whose code converts the elements; and the bytes of an
+// element.
 struct TorchType {
   std::string_view storage;
   std::string_view dtype;
@@ -18,7 +18,7 @@ struct TorchType {
   int bytes;
 };
 
-// Null for others.
+// Null for unknown types.
 const TorchType* FindTorchStorage(std::string_view storage);
 const TorchType* FindTorchDType(std::string_view dtype);
 const TorchType& TorchTypeOf(DType dtype);

@@ -64,7 +64,7 @@ size_t WireWriter::Begin(int field) {
   return bytes_.size();
 }
 
-// The message moves down to where its length, which is known only now, ends.
+// The message moves to behind its length, whose size is known only now.
 void WireWriter::End(size_t begun) {
   WireWriter length;
   length.Varint(bytes_.size() - begun);

@@ -27,11 +27,11 @@ class WireWriter {
   const std::string& bytes() const { return bytes_; }
   std::string Take() && { return std::move(bytes_); }
 
-  // Room for what will be written, so that large messages are not moved while they grow.
+  // Reserves memory, so that large messages are not moved while they grow.
   void Reserve(size_t bytes) { bytes_.reserve(bytes); }
 
-  // A message that is written in its place: everything until End, which takes what Begin gave.
-  // Unlike Message it makes no copy of what is large.
+  // Writes an inner message in place: everything until End, which takes the result of Begin. Unlike
+  // Message it does not copy a large message.
   size_t Begin(int field);
   void End(size_t begun);
 
@@ -61,8 +61,8 @@ class WireReader {
   // `base` is where the message begins in the file, if offsets are to count from the file's start.
   explicit WireReader(std::string_view message, size_t base = 0) : message_(message), base_(base) {}
   bool AtEnd() const { return at_ == message_.size(); }
-  // DataLoss for what is no field: "offset 12: expected ..., got ...", counted from `base` on.
-  // Groups, which nobody has written for long, are refused, and so are tags and lengths of more
+  // DataLoss for bytes that are no field: "offset 12: expected ..., got ...", counted from `base`
+  // on. Groups, which have long been out of use, are refused, and so are tags and lengths of more
   // than five bytes, as the libraries do.
   absl::StatusOr<WireField> Next();
 
@@ -78,8 +78,8 @@ class WireReader {
   size_t at_ = 0;
 };
 
-// Calls `take` with the numbers of a repeated field, each of wire type `type`, whether they are
-// packed or this one stands alone: writers do either, and readers take any mix of both.
+// Calls `take` with the numbers of a repeated field, each of wire type `type`, which may be packed
+// or single: writers do either, and readers accept any mix of both.
 absl::Status ForEachNumber(const WireField& field, WireType type,
                            absl::FunctionRef<absl::Status(uint64_t)> take);
 

@@ -32,14 +32,14 @@ class ZipReader {
   static absl::StatusOr<ZipReader> Open(const RandomAccess& file, const LoadLimits& limits);
 
   const std::vector<ZipMember>& members() const { return members_; }
-  // One member's bytes, whose checksum is right. Requires: `member` is of this archive.
+  // One member's bytes, after checking their checksum. Requires: `member` is of this archive.
   absl::StatusOr<std::string> Read(const ZipMember& member) const;
   // The same into `out`, which has room for `member.size` bytes.
   absl::Status ReadInto(const ZipMember& member, char* out) const;
-  // The bytes of one that is not deflated as a file of their own, to be read where they are wanted;
-  // it lives no longer than the archive's file. Whoever has read them all has CheckCrc compare.
+  // The bytes of a member that is not deflated, as a file of their own. It must not outlive the
+  // archive's file. After reading all bytes, check them with CheckCrc.
   std::unique_ptr<RandomAccess> Stored(const ZipMember& member, const std::string& name) const;
-  // DataLoss where the CRC-32 of all bytes of the member is another one than the archive says.
+  // DataLoss if `crc`, the CRC-32 of all bytes of the member, is not the archive's.
   absl::Status CheckCrc(const ZipMember& member, uint32_t crc) const;
 
  private:
@@ -52,8 +52,8 @@ class ZipReader {
 // files. Thread-compatible.
 class ZipWriter {
  public:
-  // Sizes and places from `narrow` on are written as zip64, which the format wants of those that 32
-  // bits do not hold; smaller ones are for tests.
+  // Sizes and places from `narrow` on are written as zip64. The format requires that for numbers
+  // beyond 32 bits; smaller values of `narrow` are for tests.
   explicit ZipWriter(inner::internal::AtomicFile* out, uint64_t narrow = 0xffffffff)
       : out_(out), narrow_(narrow) {}
   // InvalidArgument for a name of more than 64 KB. Members of 4 GB and more are never compressed.

@@ -23,12 +23,12 @@ absl::Status Inflate(const RandomAccess& file, const ZipMember& m, char* out) {
                  ResourceExhausted(file.name(), ": no memory to unpack"));
   z.next_in = reinterpret_cast<Bytef*>(stored.data());
   z.avail_in = static_cast<uInt>(stored.size());
-  // zlib wants a place to write to when there should be nothing.
+  // zlib needs an output pointer even if no output is expected.
   char nothing = 0;
   z.next_out = reinterpret_cast<Bytef*>(m.size > 0 ? out : &nothing);
   z.avail_out = static_cast<uInt>(m.size);
   int code = inflate(&z, Z_FINISH);
-  if (code == Z_BUF_ERROR && z.avail_out == 0) {  // there may be more than there is room for
+  if (code == Z_BUF_ERROR && z.avail_out == 0) {  // the data may be longer than the buffer
     z.next_out = reinterpret_cast<Bytef*>(&nothing);
     z.avail_out = 1;
     code = inflate(&z, Z_FINISH);

@@ -1,9 +1,9 @@
 // ZIP (PKWARE's APPNOTE 6.3), numbers little-endian. A file is, from front to back:
 //
 //   member          a local header, the data, and with bit 3 of the flags a data descriptor
-//   ...             more members, or bytes that nobody looks at
+//   ... more members, or bytes that are ignored
 //   directory       an entry for each member
-//   zip64 end       where one of the end record's fields is all ones; of some writers always
+//   zip64 end if one of the end record's fields is all ones; some writers always add it
 //   zip64 locator   likewise; right before the end record
 //   end record      the last 22 bytes, or before a comment that ends the file
 //
@@ -26,9 +26,9 @@
 //   end record      0 u32 06054b50, 4 u16 disk, 6 u16 disk, 8 u16 entries here, 10 u16 entries,
 //                   12 u32 size of the directory, 16 u32 its offset, 20 u16 bytes of the comment
 //
-// An extra field is u16 its kind, u16 its bytes, those. The one of kind 1 (zip64) has, as u64, what
-// is all ones in the header that it belongs to, in the order size, stored, offset. Writers that
-// learn crc, stored and size too late leave them 0 in the local header and set bit 3.
+// An extra field is u16 its kind, u16 its bytes, those. The one of kind 1 (zip64) has, as u64, the
+// values of the fields that are all ones in its header, in the order size, stored, offset. Writers
+// that know crc, stored and size only afterwards leave them 0 in the local header and set bit 3.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -111,7 +111,7 @@ absl::StatusOr<Directory> FindDirectory(const RandomAccess& file) {
     const int64_t at = tail_at + i;
     Directory d{.at = t.U32(i + 16), .bytes = t.U32(i + 12), .entries = t.U16(i + 10), .end = at};
     const bool has_ones = d.at == kOnes || d.bytes == kOnes || d.entries == 0xffff;
-    // Some writers have one whatever the sizes.
+    // Some writers add one for any sizes.
     const bool has_locator =
         i >= kLocatorBytes && t.U32(i - kLocatorBytes) == 0x07064b50 && d.at + d.bytes != at;
     if (has_ones || has_locator) {
@@ -163,7 +163,7 @@ std::optional<std::string_view> FindZip64(std::string_view extra) {
   return extra.substr(static_cast<size_t>(at + 4), static_cast<size_t>(n.U16(at + 2)));
 }
 
-// Replaces what is all ones by the zip64 field's numbers.
+// Replaces numbers that are all ones by the zip64 field's.
 absl::Status ApplyZip64(const std::string& where, std::string_view extra, uint64_t* size,
                         uint64_t* stored, uint64_t* offset) {
   const std::string_view field = FindZip64(extra).value_or(std::string_view());
@@ -223,7 +223,7 @@ absl::StatusOr<Entry> ParseEntry(const RandomAccess& file, const Directory& d,
   return entry;
 }
 
-// What the local header or the descriptor says, which must be what the directory says.
+// The numbers in the local header or the descriptor, which must equal the directory's.
 struct Claims {
   uint64_t crc, stored, size;
 };
@@ -256,7 +256,8 @@ absl::StatusOr<int64_t> CheckDescriptor(const RandomAccess& file, const ZipMembe
   FIRN_RETURN_IF(left < numbers, Damaged(file.name(), at, "data descriptor",
                                          absl::StrCat("expected ", numbers, " bytes, got ", left)));
   const Numbers n(bytes);
-  // A checksum may look like the signature; the stored bytes then stand where the checksum would.
+  // A checksum may look like the signature; then the number of stored bytes stands where the
+  // checksum would.
   const bool is_signed =
       n.U32(0) == 0x08074b50 && left == 4 + numbers && (n.U32(4) == m.crc || m.crc != 0x08074b50);
   const int64_t i = is_signed ? 4 : 0;
@@ -273,7 +274,7 @@ bool IsSigned(const RandomAccess& file, int64_t at, int64_t limit) {
   return bytes.ok() && Numbers(*bytes).U32(0) == 0x08074b50;
 }
 
-// Checks the local header, and what follows the data, and finds these.
+// Checks the local header and the descriptor, and finds the data between them.
 absl::Status Locate(const RandomAccess& file, const Directory& d, Entry* entry) {
   ZipMember& m = entry->member;
   const int64_t at = entry->local_at;
@@ -309,7 +310,7 @@ absl::Status Locate(const RandomAccess& file, const Directory& d, Entry* entry) 
   FIRN_RETURN_IF(m.data_at > d.at || m.stored > d.at - m.data_at,
                  Damaged(file.name(), at, "local header", "expected data before the directory"));
   entry->end = m.data_at + m.stored;
-  // PyTorch writes none behind members without bytes, though it says so.
+  // PyTorch writes no descriptor behind members without bytes, though the flag announces one.
   const bool has_none =
       m.size == 0 && m.stored == 0 && m.crc == 0 && !IsSigned(file, entry->end, d.at);
   if (has_descriptor && !has_none) {
@@ -318,7 +319,7 @@ absl::Status Locate(const RandomAccess& file, const Directory& d, Entry* entry) 
   return absl::OkStatus();
 }
 
-// Locates all, from front to back, so that no byte is read for two of them.
+// Locates all members, from front to back, and refuses overlapping ones.
 absl::Status LocateAll(const RandomAccess& file, const Directory& d, std::vector<Entry>* entries) {
   std::vector<Entry*> order;
   for (Entry& e : *entries) order.push_back(&e);

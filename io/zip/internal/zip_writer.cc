@@ -1,6 +1,7 @@
-// The layout stands in zip_reader.cc. Sizes and places that have no room in a header are all ones
-// there, and stand in a zip64 field: in the local header both sizes or none, in the directory those
-// that are all ones alone. An archive that needs none has none, so that old readers read it.
+// The layout stands in zip_reader.cc. Sizes and places that do not fit into a header are all ones
+// there, and stand in a zip64 field: in the local header both sizes or neither, in the directory
+// only those that are all ones. An archive that needs no zip64 field has none, so that old readers
+// can read it.
 #include <zlib.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr uint64_t kOld = 20, kZip64 = 45;  // versions that can read it
 
 void Put(std::string* s, uint64_t v, size_t bytes) { AppendLittleEndian(s, v, bytes); }
 
-// The field of numbers that had no room; "" where all had.
+// The zip64 field with the numbers that did not fit; "" if all fit.
 std::string Field(std::initializer_list<uint64_t> numbers) {
   std::string s;
   if (numbers.size() == 0) return s;
@@ -37,7 +38,7 @@ struct Member {
   bool wide;  // the sizes stand in a field
 };
 
-// What directory and local header have in common.
+// The fields that directory and local header share.
 std::string Common(const Member& m, size_t name, size_t field) {
   std::string s;
   Put(&s, field > 0 ? kZip64 : kOld, 2);

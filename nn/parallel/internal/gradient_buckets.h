@@ -12,17 +12,17 @@
 namespace firn::nn::parallel::internal {
 
 struct BucketOptions {
-  int64_t bytes = 0;                      // most of a bucket, but for a leaf that is larger
+  int64_t bytes = 0;                      // the most bytes in a bucket, unless one leaf is larger
   int64_t first_bytes = 0;                // of the first one
   std::optional<DType> compression = {};  // of wider elements; empty: as they are
 };
 
-// Gradients of many leaves as few tensors, which are reduced one after the other as soon as all of
-// theirs are there. Made once, for every pass anew. Thread-compatible.
+// Collects gradients of many leaves in a few tensors, each of which is reduced as soon as it is
+// complete, one after the other. Made once and used again by every pass. Thread-compatible.
 class GradientBuckets {
  public:
-  // Buckets are filled in the order `order`, which has each leaf's number once, and started in that
-  // of their last leaves, on all ranks alike.
+  // Buckets are filled in the order `order`, which has each leaf's number once. They are started in
+  // the order of their last leaves, the same on all ranks.
   GradientBuckets(const std::vector<Tensor>& leaves, const std::vector<int64_t>& order,
                   const BucketOptions& options, int64_t group);
 
@@ -31,11 +31,11 @@ class GradientBuckets {
   void Put(size_t leaf, const Tensor& value);
   // Zeros for the leaves that are missing, and starts all buckets.
   void PutRest();
-  // Waits for all, in their order. Then Mean gives a leaf's, of its shape and the bucket's dtype,
-  // until Reset. It is the same tensor from Put on.
+  // Waits for all buckets, in their order. Then, until Reset, Mean gives a leaf's mean gradient, in
+  // its shape and the bucket's dtype. It is the same tensor from Put on.
   void Wait();
   const Tensor& Mean(size_t leaf) const { return places_[leaf].view; }
-  // Nothing was put, for the next pass. Waits for what is on its way.
+  // Empties the buckets for the next pass. Waits for reductions in progress.
   void Reset() noexcept;
 
   size_t size() const { return buckets_.size(); }
@@ -43,7 +43,7 @@ class GradientBuckets {
  private:
   struct Place {
     size_t bucket = 0;
-    Tensor view;  // into the bucket; of a leaf that is alone in one, what was put
+    Tensor view;  // a view into the bucket; for a leaf alone in one, the tensor that was put
     bool alone = false;
     bool put = false;
   };

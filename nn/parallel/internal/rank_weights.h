@@ -9,20 +9,22 @@
 
 namespace firn::nn::parallel::internal {
 
-// How many samples each rank has in a pass, where that is not the same. Thread-compatible.
+// The ranks' numbers of samples in a pass, if these differ. Thread-compatible.
 class RankWeights {
  public:
   explicit RankWeights(const std::shared_ptr<comm::Communicator>& comm);
 
   // This rank's number, for the next pass. All ranks call it; it does not wait.
   void Set(double samples);
-  // Waits for the numbers of all. Throws InvalidArgument on all ranks where they make no weights.
+  // Waits for the numbers of all ranks. Throws InvalidArgument on all ranks if they make no valid
+  // weights.
   void Take();
-  // After Take, by what this rank's loss is multiplied, so that the mean over ranks is that over
-  // samples; empty in a pass without numbers. Whether it is not 1 on some rank.
+  // After Take. The first is the factor of this rank's loss, by which the mean over ranks becomes
+  // the mean over samples; empty in a pass without numbers. The second tells whether the factor
+  // differs from 1 on some rank.
   std::optional<double> factor() const { return factor_; }
   bool uneven() const { return uneven_; }
-  // The pass is over.
+  // Ends the pass.
   void Reset() noexcept {
     factor_ = {};
     uneven_ = false;

@@ -11,20 +11,19 @@ namespace firn::nn::parallel::internal {
 // The elements of a row-major tensor on the CPU, for writing. Not inside a capture.
 void* HostData(Tensor& t);
 
-// The one place that reduces what a pass finds: makes one tensor's elements those of all ranks, in
-// place, step for step. A capture records both calls. Both throw what the communicator has for an
-// error.
+// The only place that reduces gradients of a pass: reduces one tensor's elements over all ranks, in
+// place, in two steps. A capture records both calls. Both throw the communicator's errors.
 class Reduction {
  public:
   // `group`: device/comm/groups.h.
   Reduction(comm::Reduction how, int64_t group) : how_(how), group_(group) {}
 
-  // The elements are the call's until Wait. All ranks start the same in the same order. Requires: a
-  // row-major tensor.
+  // The elements belong to the call until Wait. All ranks start the same reductions in the same
+  // order. Requires: a row-major tensor.
   void Start(const Tensor& tensor);
   // Requires: started.
   void Wait();
-  // Waits, if it was started, whatever comes of it.
+  // Waits, if a reduction was started, and ignores its error.
   void Drop() noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// What an operation does to a byte, where that depends on nothing else, is worked out once for all
-// 256. The other loops run over planes side by side without jumps, so that they become vectors.
+// If an operation's result depends on the byte alone, it is worked out once for all 256 bytes. The
+// other loops run over planes side by side without jumps, so that they become vectors.
 #include "firn/io/data/transforms/internal/adjust.h"
 
 #include <algorithm>

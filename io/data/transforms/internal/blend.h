@@ -5,8 +5,8 @@
 
 namespace firn::io::internal {
 
-// The way from `from` to `to`, 1 being all of it; beyond both ends too. Bytes become what
-// Pillow's Image.blend makes: the fraction is cut off.
+// `from` + factor * (`to` - `from`), also for factors outside of 0 to 1. Bytes are computed as by
+// Pillow's Image.blend: the fraction is cut off.
 inline uint8_t Blend(uint8_t from, uint8_t to, float part) {
   const float v = static_cast<float>(from) + part * static_cast<float>(to - from);
   return static_cast<uint8_t>(v > 0 ? (v < 255 ? v : 255) : 0);

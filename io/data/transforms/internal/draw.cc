@@ -1,6 +1,6 @@
 // Gamma numbers are those of G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
-// variables", 2000; of a shape below 1 by their note at its end, in logarithms, because what it
-// multiplies by has no double for small shapes. Two of one shape make a beta number.
+// variables", 2000; for a shape below 1 by the note at the paper's end, in logarithms, because its
+// factor underflows for small shapes. Two of one shape make a beta number.
 #include "firn/io/data/transforms/internal/draw.h"
 
 #include <cmath>

@@ -2,8 +2,7 @@
 #define FIRN_IO_DATA_TRANSFORMS_INTERNAL_DRAW_H_
 
 // Single random numbers for transforms. Each draw takes one counter of the generator (of normal
-// numbers one for two), so that what a later one gets does not depend on what an earlier one was
-// used for.
+// numbers one for two), so that a later draw does not depend on how an earlier one was used.
 
 #include <cstdint>
 
@@ -16,7 +15,7 @@ namespace firn::io::internal {
 double Uniform(RandomGenerator& random, const Interval& interval);
 // 0 to n - 1. Requires: n >= 1.
 int64_t Below(RandomGenerator& random, int64_t n);
-// True with probability p; draws nothing where that is certain.
+// True with probability p; draws nothing if p is 0 or 1.
 bool Chance(RandomGenerator& random, double p);
 // Fills out[0] to out[n - 1] with standard normal numbers.
 void Normals(RandomGenerator& random, int64_t n, float* out);

@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_DATA_TRANSFORMS_INTERNAL_IMAGE_H_
 #define FIRN_IO_DATA_TRANSFORMS_INTERNAL_IMAGE_H_
 
-// What all transforms check, make and walk through.
+// Checks, new images and planes that all transforms use.
 
 #include <cstdint>
 #include <string>

@@ -14,8 +14,7 @@ struct Region {
   int64_t top, left, height, width;
 };
 
-// What is in the region becomes an image of this size, and so does what moves with it. Requires: a
-// scene.
+// Notes in the scene that the region becomes an image of this size. Requires: a scene.
 void MoveTo(const Region& from, int64_t height, int64_t width, Scene* scene);
 
 struct ResampleOptions {

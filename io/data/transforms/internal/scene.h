@@ -13,8 +13,8 @@ namespace firn::io::internal {
 // m[5]). Pixel i reaches from i to i + 1.
 using AffineMatrix = std::array<double, 6>;
 
-// What moves with an image. A transform that moves pixels says where to, once, unless the scene is
-// null.
+// The boxes and masks that move with an image. A transform that moves pixels says once where they
+// go, unless the scene is null.
 struct Scene {
   std::vector<Tensor> boxes;  // f64 [n, 4]: x1, y1, x2, y2
   std::vector<Tensor> masks;  // [..., height, width], contiguous, on the CPU

@@ -9,7 +9,7 @@
 
 namespace firn::io::internal {
 
-// What becomes of each byte.
+// The new value of each byte.
 using ByteTable = std::array<uint8_t, 256>;
 
 // Every element of an image u8 looked up in the table of its channel, or in the only one.
