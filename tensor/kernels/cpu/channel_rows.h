@@ -121,7 +121,7 @@ class TileSums {
     added_ += p.runs;
     if (added_ >= kMost) Fold();
   }
-  // Takes the sums to where they belong.
+  // Folds, and copies both sums of each channel to `first` and `second`.
   void Done(double* first, double* second) {
     Fold();
     std::copy_n(sums_, width_, first);
@@ -147,8 +147,8 @@ class TileSums {
   double sums_[2 * ChannelRows::kWidth] = {};
 };
 
-// What the passes leave each other in workspace: two sums of every part for every channel, and
-// kNumbers numbers for every channel.
+// The workspace between the passes: two sums of every part for every channel, and kNumbers numbers
+// for every channel.
 template <class Acc, int kNumbers>
 class RowScratch {
  public:
@@ -161,7 +161,7 @@ class RowScratch {
         sums_(static_cast<double*>(workspace)),
         numbers_(reinterpret_cast<Acc*>(sums_ + 2 * v.parts * v.channels)) {}
 
-  // Where the sums of a part begin, of which there are two.
+  // The place of a part's sums, of which there are two for each channel.
   double* Sums(int64_t part, int which) const { return sums_ + (2 * part + which) * v_.channels; }
   void Keep(const RowTile& tile, TileSums<Acc>& sums) const {
     sums.Done(Sums(tile.part, 0) + tile.first, Sums(tile.part, 1) + tile.first);
