@@ -194,7 +194,7 @@ template <ConvPass kPass>
 absl::Status PrepareOneDnn(const KernelQuery& q, Prepared& answer) {
   const ConvProblem p = ProblemOf<kPass>(q);
   // Where bf16 is twice as fast as f32, Winograd in f32 may still be faster than both, but not
-  // where AMX multiplies. Only for bf16 is a primitive made to find that out.
+  // where AMX multiplies. On processors with AMX a primitive is made to find out whether it does.
   const auto is_slower = [&] {
     constexpr double kBF16Speed = 2;
     return q.in(0).dtype == DType::kBF16 && WinogradShapeOf<kPass>(p, kBF16Speed).ok();

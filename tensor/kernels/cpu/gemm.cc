@@ -202,8 +202,8 @@ bool Converts(DType dtype) {
 }
 
 // The largest part of a product that is converted and multiplied at once: some of the inner
-// direction, so much that walking C every time costs little beside it, or, where C is a vector or
-// little more, some of the longer operand.
+// direction, so much that reading and writing C each time costs little beside it, or, where C is
+// about a vector, some of the longer operand.
 GemmShape PartOf(DType dtype, const GemmShape& s) {
   GemmShape part = s;
   if (!Converts(dtype) || s.m == 0 || s.n == 0 || s.k == 0) return part;
