@@ -43,8 +43,8 @@ size_t WorkspaceBytes(const KernelQuery& q) {
   return NumBlocks(elements, q.num_inputs()) * sizeof(double);
 }
 
-// The sum of what `term` says of each element. Four sums, of a quarter of the elements each, for an
-// addition waits for the one before it in its sum.
+// The sum of `term` over the elements. It uses four sums, of a quarter of the elements each,
+// because an addition waits for the one before it in its sum.
 template <class C, class F>
 double SumOf(const C* x, int64_t n, const F& term) {
   const int64_t part = n / 4;
