@@ -53,8 +53,8 @@ struct TopkOptions {
 
 // The k largest (or smallest) elements along `dim` and their indices. NaN counts as larger than any
 // number; of equal elements the first are taken. With `sorted` the best comes first, else the order
-// is any. Any dtype; the gradient goes back where the values came from. Throws unless 0 <= k <= the
-// size of the dimension.
+// is unspecified. Any dtype; the gradient goes back where the values came from. Throws unless 0 <=
+// k <= the size of the dimension.
 ValuesAndIndices Topk(const Tensor& x, inner::Integer k, inner::Integer dim = -1,
                       const TopkOptions& options = {});
 
