@@ -35,7 +35,7 @@ struct ArgDecl {
   DTypeSet dtypes = kAnyDType;
   std::string_view same_dtype_as = {};  // an earlier input
   bool wide = false;                    // has the ComputeDType of that one
-  bool or_wide = false;                 // has its dtype or its ComputeDType; all such inputs have the same
+  bool or_wide = false;                 // has its dtype or its ComputeDType; all such inputs alike
   int min_rank = 0;
   int max_rank = kMaxRank;
   bool optional = false;  // an undefined tensor may stand here

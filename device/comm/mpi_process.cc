@@ -24,7 +24,7 @@ Process& TheProcess() {
 
 void StopAll() {
   Process& p = TheProcess();
-  if (p.id != getpid()) return;  // a child of fork() has no thread to stop, and the lock may be held
+  if (p.id != getpid()) return;  // a child of fork() has no thread; its lock may be held
   const std::lock_guard lock(p.mutex);
   for (const auto& [session, stop] : p.sessions) stop(session);
 }

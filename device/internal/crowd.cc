@@ -32,7 +32,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPeriod = std::chrono::milliseconds(50);  // between two looks
-constexpr int kLooks = 2;                                // crowded in so many looks, it is no accident
+constexpr int kLooks = 2;                                // crowded this often, it is no accident
 constexpr auto kQuiet = std::chrono::seconds(1);         // until it counts as quiet again
 // More threads than this would be a burden of their own.
 constexpr int kMostSleepers = 8;

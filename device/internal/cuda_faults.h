@@ -27,7 +27,7 @@ struct CudaIndexFault {
   uint32_t claimed;  // 1 once a thread has set out to write what follows
   uint32_t written;  // 1 when it has
   const CudaIndexSite* site;
-  int64_t index, low, high;  // `index` is not in [low, high); for matrices, the one of a batch, and its row
+  int64_t index, low, high;  // not in [low, high); or a batch's matrix, and its row
 };
 
 // The record of one device. Thread-safe.

@@ -180,7 +180,7 @@ class AverageRows {
   int64_t begin_ = 0, end_ = 0;    // the windows of a row that have all their columns
   int64_t piece_ = 0;              // windows that are averaged together; 0: all of a row
   bool tiled_ = false;             // the windows of a row are adjacent and cover its columns
-  int64_t rows_ = 0, height_ = 0;  // rows that are added up, and the elements of a window's column in them
+  int64_t rows_ = 0, height_ = 0;  // current rows, and elements of a window's column
   alignas(64) Acc columns_[kRoom];
   alignas(64) Acc averages_[kRoom];
   alignas(64) Acc line_[kRoom];

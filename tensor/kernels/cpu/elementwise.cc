@@ -104,7 +104,7 @@ class Rows {
   bool half_out_, direct_, takes_still_;
   int64_t out_size_;
   int64_t steps_[kMostInputs], sizes_[kMostInputs];
-  FetchFn fetch_[kMostInputs];  // for inputs that are fetched; for all of them if the row takes blocks
+  FetchFn fetch_[kMostInputs];  // for fetched inputs; for all if the row takes blocks
 };
 
 // All operands are dense in one layout: a single row, cut among the threads.

@@ -123,7 +123,7 @@ FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, i
   }
   const F fn = f;  // a copy that stores to `out` cannot change
   const std::tuple<In...> still(*std::get<I>(in)...);
-  if constexpr (kMoving == 0) {  // separate loops: the compiler would multiply a single loop with a choice
+  if constexpr (kMoving == 0) {  // not one loop with a choice: g++ would copy it
     const Out one = static_cast<Out>(fn(std::get<I>(still)...));
     for (int64_t i = 0; i < n; ++i) out[i] = one;
     return;

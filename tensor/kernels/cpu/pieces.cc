@@ -52,7 +52,7 @@ template <class T>
 Pieces<T>::Pieces(long double (*f)(long double), T scale) : scale_(scale) {
   constexpr int kSize = inner::internal::kTableSize<T>, kLanes = static_cast<int>(kSimdLanes<T>);
   constexpr int kAlike = 1 << kBits;                  // pieces of one length
-  constexpr int kBias = kFloats ? 127 : 1023;         // of the exponent, whose low bits give the table place
+  constexpr int kBias = kFloats ? 127 : 1023;         // the exponent's bias
   const auto unit = static_cast<long double>(scale);  // exact, and one division for both
   for (int i = 0; i < kSize; ++i) {
     const long double length = std::ldexp(1.0L / kAlike, i / kAlike);

@@ -151,7 +151,7 @@ struct WarpTeam {
 struct BlockTeam {
   static constexpr unsigned kMaxValue = 32;  // bytes of a value that is shared
 
-  unsigned char* scratch;  // shared memory: kMaxValue bytes for each of 32 warps, and as many for the result
+  unsigned char* scratch;  // shared memory: kMaxValue bytes for each of 32 warps and the result
 
   __device__ int64_t rank() const { return threadIdx.x; }
   __device__ int64_t size() const { return blockDim.x; }

@@ -104,7 +104,7 @@ absl::Status ForEachBlock(const Queue& queue, int64_t n, const Body& body) {
     const auto& loop = *static_cast<const Loop<Body>*>(argument);
     std::vector<typename Body::Own> members(Body::kThreads);
     const auto shared = std::make_unique<typename Body::Shared>();
-    for (int64_t i = 0; i < loop.n; ++i) {  // as on a device, where shared memory is undefined when a block begins
+    for (int64_t i = 0; i < loop.n; ++i) {  // a device's shared memory begins undefined
       std::memset(static_cast<void*>(shared.get()), 0xFF, sizeof(*shared));
       std::memset(static_cast<void*>(members.data()), 0xFF, members.size() * sizeof(members[0]));
       loop.body(HostBlock<Body>{*shared, members.data()}, i);

@@ -22,7 +22,7 @@ Tensor Normalize(const Tensor& x, inner::Real p = 2, const DimList& dims = 1,
 Tensor Standardize(const Tensor& x, const DimList& dims, inner::Real eps = 1e-5);
 
 struct WeightNormOptions {
-  std::optional<int64_t> dim = 0;  // each index of it has its own length; without it there is one length for all
+  std::optional<int64_t> dim = 0;  // each of its indices has a length; without: one for all
   double eps = 0;                  // below the root of the sum of squares: NNabla's is 1e-12
 };
 

@@ -242,8 +242,7 @@ class MaxPlaneRows {
   internal::WholeSpan whole_;
   int64_t reach_;  // of a window
   int64_t lanes_ = 0, together_ = 1;
-  C best_[internal::kWindows],
-      strip_[internal::kStrip] = {};  // taps of unused lanes read it too
+  C best_[internal::kWindows], strip_[internal::kStrip] = {};  // taps of unused lanes read it too
   Integer at_[internal::kWindows];
   T raw_[std::is_same_v<T, C> ? 1 : internal::kWindows];
 };
