@@ -65,9 +65,9 @@ class CaptureRecorder {
   // The first function: code read `state`, which is called `name`, and may behave differently when
   // its value differs. The second: code set it, and every run acts as if it set it again. `turns`:
   // `state` is a mode, which can be turned back; else it becomes true once, when the event that
-  // `name` describes has happened. Other threads may set it, so it is read and written by the
-  // compiler's atomic builtins: <atomic> is long, and every source that includes firn.h would read
-  // it.
+  // `name` describes has happened.
+  // Other threads may set it, so it is read and written by the compiler's atomic builtins:
+  // <atomic> is long, and every source that includes firn.h would read it.
   using SwitchState = std::shared_ptr<const bool>;
   virtual void BeforeGetSwitch(const SwitchState& /*state*/, const std::string& /*name*/,
                                bool /*turns*/) {}

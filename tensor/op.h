@@ -251,8 +251,8 @@ const OpDef& TheOp() {
 
 // Returns null where there is none.
 const OpDef* FindOp(std::string_view name);
-// The error for a name for which FindOp returns null. NotFound: not linked in, and what was
-// probably meant; FailedPrecondition: "operation my_op was refused: it has no shape rule".
+// The error for a name for which FindOp returns null. NotFound: not linked in, and what
+// was probably meant; FailedPrecondition: "operation my_op was refused: it has no shape rule".
 absl::Status WhyNoOp(std::string_view name);
 // Every operation, by name, without those refused.
 std::vector<const OpDef*> AllOps();

@@ -27,7 +27,7 @@ struct CudaLaunch {
 
 enum class CudaCopy { kToDevice, kToHost, kOnDevice };
 
-// What to do about an error code.
+// How an error code is handled.
 enum class CudaFailure {
   kOutOfMemory,
   kSticky,  // the device's context is lost: every later call fails too

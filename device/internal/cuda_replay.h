@@ -20,8 +20,8 @@ namespace firn::inner::internal {
 // The launches on a stream are cut into traces at waits, copies and orders between streams, and
 // where a trace is full. A trace that came twice, argument for argument, is recorded. When the next
 // launches are those of a recorded trace, they are held back until the last of them came, and the
-// recording goes instead. If another launch comes first, those held back are launched one by one: a
-// prediction that fails costs time and changes nothing.
+// recording goes instead. If another launch comes first, those held back are launched one by one:
+// a prediction that fails costs time and changes nothing.
 //
 // Results and their order are those of plain launches; the device only starts later, by at most a
 // trace. Programs that never repeat themselves pass through after a while. Thread-safe.

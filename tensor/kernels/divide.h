@@ -16,8 +16,8 @@ FIRN_HOST_DEVICE constexpr int64_t CeilDiv(int64_t n, int64_t by) {
 FIRN_HOST_DEVICE constexpr int64_t RoundUp(int64_t n, int64_t by) { return CeilDiv(n, by) * by; }
 
 // Takes the last digit of `i` to the base `size`: returns i % size, and i becomes i / size. A
-// 64-bit division takes several times as long as the check for a 32-bit one. Requires: i >= 0, size
-// > 0.
+// 64-bit division takes several times as long as the check for a 32-bit one.
+// Requires: i >= 0, size > 0.
 FIRN_HOST_DEVICE inline int64_t TakeDigit(int64_t& i, int64_t size) {
   if (((i | size) >> 32) == 0) {
     const auto n = static_cast<uint32_t>(i), by = static_cast<uint32_t>(size);

@@ -25,9 +25,10 @@
 // A body is a trivially copyable struct of pointers and numbers, made anew for every call:
 //
 //   FIRN_HOST_DEVICE void operator()(int64_t i) const;
-//   // Optional: the same for a range, where the CPU gains from work that neighbours share. void
-//   operator()(int64_t begin, int64_t end) const; // Optional: about how many elements one i reads
-//   and writes; default 1. int64_t cost() const;
+//   // Optional: the same for a range, where the CPU gains from work that neighbours share.
+//   void operator()(int64_t begin, int64_t end) const;
+//   // Optional: about how many elements one i reads and writes; default 1.
+//   int64_t cost() const;
 //
 // kernels/cuda/reduce.cuh defines folds.
 

@@ -4,12 +4,13 @@
 // Reducers: what a reduction computes, as scalars and for every device.
 //
 //   using Element = T;                      // the type of elements in the loops using Acc = ...;
-//   // of what partial results are made Acc identity() const;                   // the result of no
-//   elements Acc map(Element v) const; Acc combine(Acc a, Acc b) const;        // associative and
-//   commutative Element finish(Acc a, int64_t n) const; // of n elements; converted to the result's
-//   dtype static constexpr Reduces kReduces;      // for what tensors, if it is all that an
-//   operation is static constexpr bool kRare = true;     // optional: loops for the half types do
-//   not pay
+//   // of what partial results are made
+//   Acc identity() const;                   // the result of no elements
+//   Acc map(Element v) const;
+//   Acc combine(Acc a, Acc b) const;        // associative and commutative
+//   Element finish(Acc a, int64_t n) const; // of n elements; converted to the result's dtype
+//   static constexpr Reduces kReduces;      // for what tensors, if it is all that an operation is
+//   static constexpr bool kRare = true;     // optional: loops for the half types do not pay
 //
 // A reducer is a template, to be compiled for the few types that elements are computed in.
 

@@ -6,8 +6,9 @@
 // Columns are made a tile at a time, small enough for the second-level cache, never all at once.
 // The work is cut into items that write to places of their own: windows of y, channels of x,
 // columns of the weight. The items are given out in a fixed number of slots, each with a tile's
-// room, so that the workspace does not depend on the threads. Results do not depend on them either,
-// unless there is a single item, whose products all threads share.
+// room, so that
+// the workspace does not depend on the threads. Results do not depend on them either, unless there
+// is a single item, whose products all threads share.
 
 #include "firn/tensor/kernels/cpu/conv_columns.h"
 

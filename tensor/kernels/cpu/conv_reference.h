@@ -2,8 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CPU_CONV_REFERENCE_H_
 
 // Convolution by its definition, for every floating type: fast kernels are checked against it, and
-// it runs in f64. Row-major tensors; accumulates in double. Problems are of three dimensions
-// (ConvProblem::Lifted).
+// it runs in f64. Row-major tensors; accumulates in double. Problems are of three
+// dimensions (ConvProblem::Lifted).
 
 #include <algorithm>
 

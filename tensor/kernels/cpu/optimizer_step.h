@@ -96,7 +96,7 @@ void PutRun(const C* run, int64_t n, T* x) {
 }
 
 // Calls f(param, grad, state, count) for runs of elements of T in their compute type, of which the
-// first `count` are valid; changes are written back, for parameters only where kMoves.
+// first `count` elements are valid; changes are written back, for parameters only where kMoves.
 template <class Rule, unsigned kGiven, bool kMoves, class T, class F, size_t... S>
 void ForEachRun(const StepPiece& piece, const F& f, std::index_sequence<S...>) {
   using C = ComputeOf<T>;

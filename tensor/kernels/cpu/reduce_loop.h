@@ -185,7 +185,8 @@ using StoreReduced = absl::FunctionRef<void(int64_t j, const void* acc, int64_t 
 
 // Gives every result to `store`, several threads at once: the reducer over the reduced elements of
 // `in`, which has the spec that `p` was made for and the dtype `dtype`: that of the loops, or one
-// that Fetcher converts to it. `workspace` holds ReduceWorkspace(p, loop.acc_size) bytes.
+// that Fetcher converts to it. `workspace` holds
+// ReduceWorkspace(p, loop.acc_size) bytes.
 void ReduceWith(const ReduceLoop& loop, const void* reducer, const ReducePlan& p, DType dtype,
                 const void* in, void* workspace, StoreReduced store);
 

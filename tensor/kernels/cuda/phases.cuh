@@ -12,9 +12,9 @@
 //
 //   block.All(f)                 f(member, own, shared) by every member; what it wrote into Shared
 //                                is there for the next phase
-//   block.Each(f)                the same for phases that write only into Own block.Sync()
-//   ends a phase that was made of several block.Combine<kGroup, &Own::x>(op)   own.x becomes op
-//   over those of the kGroup neighbours, a
+//   block.Each(f)                the same for phases that write only into Own
+//   block.Sync()                 ends a phase that was made of several
+//   block.Combine<kGroup, &Own::x>(op)   own.x becomes op over those of the kGroup neighbours, a
 //                                power of two up to a warp; op is commutative
 //
 // What is decided between phases depends on nothing that members computed. On the stand-in every

@@ -3,11 +3,13 @@
 
 // Reductions over any dimensions of strided inputs. What is computed is a fold, a small struct:
 //
-//   using Acc = ...;    // the type of partial results using State = ...; // what one thread
-//   gathers before it turns that into an Acc State start() const; void add(State& s, int64_t j,
-//   int64_t i, In... v) const; // element i of result j Acc total(const State& s) const; Acc
-//   combine(const Acc& a, const Acc& b) const; // associative and commutative void store(int64_t j,
-//   const Acc& a) const;
+//   using Acc = ...;    // the type of partial results
+//   using State = ...; // what one thread gathers before it turns that into an Acc
+//   State start() const;
+//   void add(State& s, int64_t j, int64_t i, In... v) const;  // element i of result j
+//   Acc total(const State& s) const;
+//   Acc combine(const Acc& a, const Acc& b) const;  // associative and commutative
+//   void store(int64_t j, const Acc& a) const;
 //
 // A team computes a result, or a thread does where neighbouring results lie next to each other or
 // have few elements. When there are too few results to keep the device busy, their elements are cut

@@ -1,7 +1,7 @@
 // scaled_dot_product_attention by tiles (kernels/cpu/attention.h). It saves the inputs, the result
 // and a logarithm for each query, and with a dropout the start of the random words, from which the
-// gradient makes the same choice again. Recorded gradients (create_graph) and that of a mask are
-// written with operations (attention_weights.h).
+// gradient makes the same choice again. Recorded gradients (create_graph) and that of a
+// mask are written with operations (attention_weights.h).
 
 #include "firn/tensor/ops/attention/attention.h"
 

@@ -48,8 +48,8 @@ Tensor ReduceToRoot(const Tensor& x, const BroadcastOptions& options);
 
 // The x's of all ranks, one behind the other along dimension 0 in the order of the ranks (PyTorch's
 // all_gather_into_tensor; its gradient is that of torch.distributed.nn.functional.all_gather).
-// x: [n, ...], of the same shape on all ranks, any dtype   result: [ranks n, ...] Its gradient is
-// ReduceScatter. Throws for a number (0-d); view it as [1].
+// x: [n, ...], of the same shape on all ranks, any dtype   result: [ranks n, ...]
+// Its gradient is ReduceScatter. Throws for a number (0-d); view it as [1].
 Tensor AllGather(const Tensor& x, const AllGatherOptions& options = {});
 
 // The rank's rows of the sum (mean, ...) over ranks: rank i has rows i n to (i + 1) n - 1 of what
@@ -60,9 +60,9 @@ Tensor AllGather(const Tensor& x, const AllGatherOptions& options = {});
 // AllReduce instead.
 Tensor ReduceScatter(const Tensor& x, const AllReduceOptions& options = {});
 
-// The x of rank `root`, on all ranks (PyTorch's torch.distributed.nn.functional.broadcast). x: of
-// one shape and dtype on all ranks, any dtype. The gradients of all ranks are summed on the root; x
-// gets zeros on the others. Throws kInvalidArgument for a root that is not a rank.
+// The x of rank `root`, on all ranks (PyTorch's torch.distributed.nn.functional.broadcast).
+// x: of one shape and dtype on all ranks, any dtype. The gradients of all ranks are summed on the
+// root; x gets zeros on the others. Throws kInvalidArgument for a root that is not a rank.
 Tensor Broadcast(const Tensor& x, const BroadcastOptions& options = {});
 
 }  // namespace firn

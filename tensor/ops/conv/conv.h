@@ -47,8 +47,8 @@ using Conv3dOptions = ConvOptions;
 // x: [n, in, h, w]      weight: [out, in / groups, kh, kw]      bias: [out] or undefined
 // y: [n, out, (h + 2p - d (kh - 1) - 1) / s + 1, ...]
 // x may lack its batch; y then lacks it, too: [in, h, w]. Throws firn::Error for any other rank,
-// and for options of more than two numbers. f32 may use the Winograd transform, which rounds to
-// about 2e-6 of the largest result.
+// and for options of more than two numbers.
+// f32 may use the Winograd transform, which rounds to about 2e-6 of the largest result.
 Tensor Conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               const Conv2dOptions& options = {});
 
@@ -58,8 +58,9 @@ Tensor Conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
 Tensor Conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               const Conv1dOptions& options = {});
 
-// The same for volumes. x: [n, in, d, h, w] or [in, d, h, w]      weight: [out, in / groups, kd,
-// kh, kw] y: [n, out, ...], or without n like x
+// The same for volumes.
+// x: [n, in, d, h, w] or [in, d, h, w]      weight: [out, in / groups, kd, kh, kw]
+// y: [n, out, ...], or without n like x
 Tensor Conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               const Conv3dOptions& options = {});
 

@@ -35,8 +35,9 @@ Tensor ConvTranspose2d(const Tensor& x, const Tensor& weight, const Tensor& bias
 Tensor ConvTranspose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                        const ConvTranspose1dOptions& options = {});
 
-// The same for volumes. x: [n, in, d, h, w] or [in, d, h, w]      weight: [in, out / groups, kd,
-// kh, kw] y: [n, out, ...], or without n like x
+// The same for volumes.
+// x: [n, in, d, h, w] or [in, d, h, w]      weight: [in, out / groups, kd, kh, kw]
+// y: [n, out, ...], or without n like x
 Tensor ConvTranspose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                        const ConvTranspose3dOptions& options = {});
 

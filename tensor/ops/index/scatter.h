@@ -49,8 +49,8 @@ Tensor Scatter(const Tensor& x, inner::Integer dim, const Tensor& indices, const
 
 // Like Scatter, but all elements for one place are combined, including x's own unless
 // `include_self` is false (torch.scatter_reduce). Places without any keep x's. Means of integers
-// are rounded down. Gradients of extremes are shared by all elements that equal them. Numbers, not
-// bools.
+// are rounded down. Gradients of extremes are shared by all elements that equal them.
+// Numbers, not bools.
 Tensor ScatterReduce(const Tensor& x, inner::Integer dim, const Tensor& indices,
                      const Tensor& source, ScatterReduction reduce,
                      inner::Flag include_self = true);

@@ -43,7 +43,8 @@ T JacobiRotation(T* w, T* j, int64_t count, int64_t p, int64_t q, T enough, T ze
 }
 
 // Rotates pairs of the `count` rows of w until they are orthogonal, and rotates those of j in the
-// same way. `squares` gets the squares of their lengths.
+// same way.
+// `squares` gets the squares of their lengths.
 template <class T>
 bool JacobiSweeps(T* w, T* j, int64_t count, T* squares) {
   const T eps = std::numeric_limits<T>::epsilon();

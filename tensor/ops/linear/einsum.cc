@@ -3,8 +3,8 @@
 // Every dimension of every operand gets a label: letters as they are, the dimensions of an ellipsis
 // '0', '1', ... counted from the last one. Operands are contracted in pairs, in the
 // cheapest order (einsum_order.h). With two,
-//   labels that only one of them has and that are not needed later are summed over first, labels
-//   that both have are a batch when they are needed later, else contracted,
+//   labels that only one of them has and that are not needed later are summed over first,
+//   labels that both have are a batch when they are needed later, else contracted,
 // and with [batch, left, contracted] x [batch, contracted, right] the rest is one matmul; without
 // contracted labels it is a broadcast product.
 

@@ -23,8 +23,9 @@ struct MatmulAttrs {
 // An operand that is a view (a transposition, a slice) is multiplied without a copy where one of
 // its last two strides is 1. `transpose_a` and `transpose_b` exchange the last two dimensions of an
 // operand first: the same as a.T() and b.T(), but with one operation less to record. Half types
-// accumulate in float, integers wrap around. Throws on scalars, different dtypes, bool, inner sizes
-// that differ, batches that do not broadcast and on a transposed vector.
+// accumulate in float, integers wrap around.
+// Throws on scalars, different dtypes, bool, inner sizes that differ, batches that do not broadcast
+// and on a transposed vector.
 Tensor Matmul(const Tensor& a, const Tensor& b, inner::Flag transpose_a = false,
               inner::Flag transpose_b = false);
 

@@ -11,8 +11,8 @@ namespace firn {
 // 1 where n or more other classes score at least as much as the target, else 0: ties count against
 // the target, as in NNabla's top_n_error, and so does NaN. x: scores with the classes along `dim`,
 // floating; target: class indices (i32, i64) of x's shape without that dimension, which the result
-// has, too, in x's dtype. Throws on shapes that do not fit, indices outside [-classes, classes) and
-// n below 1.
+// has, too, in x's dtype. Throws on shapes that do not fit, indices outside
+// [-classes, classes) and n below 1.
 Tensor TopNError(const Tensor& x, const Tensor& target, inner::Integer dim = -1,
                  inner::Integer n = 1);
 

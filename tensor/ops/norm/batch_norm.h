@@ -24,9 +24,10 @@ struct BatchNormOptions {
 // Training uses the batch's mean and biased variance and moves the running ones in place:
 // new = (1 - momentum) old + momentum batch, with the unbiased variance. Otherwise the running ones
 // are used. With undefined running statistics, the batch's are always used. Undefined weight, bias:
-// 1, 0. x: [n, c, ...], more than one value per channel in training others: [c], of x's dtype or
-// all f32 where x is of a half type, as under AutocastScope Throws kInvalidArgument for other
-// shapes and, in training, other dtypes.
+// 1, 0.
+// x: [n, c, ...], more than one value per channel in training
+// others: [c], of x's dtype or all f32 where x is of a half type, as under AutocastScope
+// Throws kInvalidArgument for other shapes and, in training, other dtypes.
 Tensor BatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                  const Tensor& weight = {}, const Tensor& bias = {},
                  const BatchNormOptions& options = {});

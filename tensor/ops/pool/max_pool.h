@@ -51,7 +51,8 @@ inline Tensor MaxPool3d(const Tensor& x, inner::Integer kernel) {
 }
 
 // Also gives the places of the maxima (PyTorch's return_indices): i64 positions in the channel's
-// image, h * width + w, or (d * height + h) * width + w.
+// image,
+// h * width + w, or (d * height + h) * width + w.
 ValuesAndIndices MaxPool1dWithIndices(const Tensor& x, const MaxPool1dOptions& options);
 ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options);
 ValuesAndIndices MaxPool3dWithIndices(const Tensor& x, const MaxPool3dOptions& options);

@@ -45,8 +45,8 @@ struct UnpoolAttrs {
 };
 
 // Adds each element of `grad` to the image position that its index names: dx of max pooling.
-// `attrs` has the windows, unless its kernel is 0, and the image's size in attrs.image. grad,
-// indices (i32 or i64): [n, c, pooled...]      result: [n, c, image...]
+// `attrs` has the windows, unless its kernel is 0, and the image's size in attrs.image.
+// grad, indices (i32 or i64): [n, c, pooled...]      result: [n, c, image...]
 Tensor MaxPoolGrad(const Tensor& grad, const Tensor& indices, const PoolAttrs& attrs);
 }  // namespace inner
 

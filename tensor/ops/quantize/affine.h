@@ -49,12 +49,12 @@ Tensor DequantizeLinear(const Tensor& x, const Tensor& scale, const Tensor& zero
 
 // x quantized to the whole numbers from qmin to qmax and back again, for quantization-aware
 // training (PyTorch's fake_quantize_per_tensor_affine and, with a dim, ..._per_channel_affine; here
-// x / scale is rounded and not x times 1 / scale, halves to even). x, scale, zero_point: as for
-// QuantizeLinear, with qmin to qmax as the range of dtype. NaN stays, also that of 0 / 0;
-// infinities become the ends. A scale of NaN gives NaN, an infinite one NaN where the level is the
-// zero point. The gradient is dy where the rounded number lies from qmin to qmax, else 0, and none
-// goes to scale. Throws unless qmin <= qmax within 24 bits and their sign, which f32 counts
-// exactly.
+// x / scale is rounded and not x times 1 / scale, halves to even).
+// x, scale, zero_point: as for QuantizeLinear, with qmin to qmax as the range of dtype. NaN stays,
+// also that of 0 / 0; infinities become the ends. A scale of NaN gives NaN, an infinite one NaN
+// where the level is the zero point. The gradient is dy where the rounded number lies from qmin to
+// qmax, else 0, and none goes to scale. Throws unless qmin <= qmax within 24 bits and their sign,
+// which f32 counts exactly.
 Tensor FakeQuantize(const Tensor& x, const Tensor& scale, const Tensor& zero_point,
                     inner::Integer qmin, inner::Integer qmax, std::optional<int64_t> dim = {});
 

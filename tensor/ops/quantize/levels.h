@@ -43,7 +43,8 @@ using FixedPointOptions = inner::FixedPointAttrs;
 using Pow2Options = inner::Pow2Attrs;
 
 // x rounded to a multiple of delta, halves away from 0, and cut off at the largest number of n
-// bits: (2^(n - 1) - 1) delta on both sides of 0, or 0 and (2^n - 1) delta without sign (NNabla's
+// bits:
+// (2^(n - 1) - 1) delta on both sides of 0, or 0 and (2^n - 1) delta without sign (NNabla's
 // fixed_point_quantize). NaN stays. The gradient is dy, and with ste_fine_grained 0 beyond the
 // range. x: integers and bools become f32. Throws unless delta is a positive number, and n from 1
 // (2 with sign) to 32.

@@ -48,8 +48,8 @@ Tensor IntMatmul(const Tensor& a, const Tensor& a_zero, const Tensor& b, const T
 // The same for x [..., in] and the rows of weight [out, in], i8 without a zero point, like
 // Linear's: i32 [..., out].
 Tensor IntLinear(const Tensor& x, const Tensor& x_zero, const Tensor& weight);
-// The same for a convolution. x: [n, in, h, w], u8 or i8      w: [out, in / groups, kh, kw] x_zero:
-// of x's dtype, 0-d      w_zero: of w's dtype, 0-d or [out]      result: i32
+// The same for a convolution. x: [n, in, h, w], u8 or i8      w: [out, in / groups, kh, kw]
+// x_zero: of x's dtype, 0-d      w_zero: of w's dtype, 0-d or [out]      result: i32
 Tensor IntConv2d(const Tensor& x, const Tensor& x_zero, const Tensor& w, const Tensor& w_zero,
                  const ConvAttrs& attrs);
 // Converts a zero point for these operations: a number that `dtype` holds, or a tensor of that

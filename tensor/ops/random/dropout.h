@@ -20,7 +20,8 @@ struct DropoutAttrs {
 // by 1 / (1 - p), so that its expectation stays (N. Srivastava et al., "Dropout: a simple way to
 // prevent neural networks from overfitting", JMLR 2014, in the inverted form); p = 1 gives zeros.
 // x itself when not training. For the gradient it keeps a bit for each element. Throws on a p
-// outside [0, 1].
+// outside
+// [0, 1].
 Tensor Dropout(const Tensor& x, inner::Real p = 0.5, inner::Flag training = true,
                RandomGenerator* generator = nullptr);
 

@@ -14,8 +14,9 @@ namespace firn {
 //   h = nonlinearity(w_ih x + b_ih + w_hh h + b_hh)
 // x: [steps, batch, in], or [batch, steps, in] with batch_first; for one sequence [steps, in] h0:
 // [layers * directions, batch, hidden], without batch for one sequence; undefined for zeros
-// weights: for every layer and, within it, each direction; none has a w_hr y: [steps, batch,
-// directions * hidden] in x's order; h_n: h after the last step, like h0 Otherwise like Lstm.
+// weights: for every layer and, within it, each direction; none has a w_hr
+// y: [steps, batch, directions * hidden] in x's order; h_n: h after the last step, like h0
+// Otherwise like Lstm.
 RecurrentResult Rnn(const Tensor& x, const Tensor& h0, const std::vector<RecurrentWeights>& weights,
                     const RecurrentOptions& options = {},
                     RnnNonlinearity nonlinearity = RnnNonlinearity::kTanh);

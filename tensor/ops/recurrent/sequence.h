@@ -96,9 +96,10 @@ void CheckPacked(const PackedSequence& packed, std::string_view op);
 }  // namespace inner
 
 // x with the first lengths[b] steps of each sequence b in the opposite order and the others
-// unchanged (ONNX's ReverseSequence). x: any shape with two dimensions or more      lengths: i32 or
-// i64 [x.size(batch_dim)], from 0 to x.size(time_dim) Throws on other lengths and on dims that are
-// out of range or one and the same.
+// unchanged (ONNX's ReverseSequence).
+// x: any shape with two dimensions or more      lengths: i32 or i64 [x.size(batch_dim)], from 0 to
+// x.size(time_dim)
+// Throws on other lengths and on dims that are out of range or one and the same.
 Tensor ReverseSequence(const Tensor& x, const Tensor& lengths, inner::Integer time_dim = 0,
                        inner::Integer batch_dim = 1);
 

@@ -31,8 +31,8 @@ LayerResults RunPackedStack(const RecurrentKind& kind, const PackedSequence& x,
                             const std::vector<RecurrentWeights>& weights,
                             const RecurrentOptions& options);
 
-// The states after one step from `states`, for cells. x: [batch, in] with states [batch, width], or
-// both without a batch.
+// The states after one step from `states`, for cells. x: [batch, in] with states
+// [batch, width], or both without a batch.
 std::vector<Tensor> RunCell(const RecurrentKind& kind, const Tensor& x,
                             const std::vector<Tensor>& states, const RecurrentWeights& weights);
 

@@ -1,8 +1,8 @@
 // cumsum: running sums along one dimension. The gradient of element i sums over all results that
 // contain it, so it is the running sum in the other direction.
 // cumprod: the gradient of x_i is the product P_i of those before it times the sum S_i over all
-// results k from i on, dy_k times the product of those between i and k. S_i = dy_i + x_(i + 1) S_(i
-// + 1) is linear_scan from the other end; the gradient of one such scan is another.
+// results k from i on, dy_k times the product of those between i and k. S_i = dy_i + x_(i + 1)
+// S_(i + 1) is linear_scan from the other end; the gradient of one such scan is another.
 
 #include "firn/tensor/ops/scan/cumulative.h"
 
