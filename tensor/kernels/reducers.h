@@ -3,8 +3,8 @@
 
 // Reducers: what a reduction computes, as scalars and for every device.
 //
-//   using Element = T;                      // the type of elements in the loops using Acc = ...;
-//   // of what partial results are made
+//   using Element = T;                      // the type of elements in the loops
+//   using Acc = ...;                        // the type of partial results
 //   Acc identity() const;                   // the result of no elements
 //   Acc map(Element v) const;
 //   Acc combine(Acc a, Acc b) const;        // associative and commutative

@@ -11,8 +11,9 @@ namespace firn {
 // The product of two matrices of quantized numbers (ONNX's QLinearMatMul and, without a y_scale,
 // MatMulInteger).
 // a: [..., m, k]      b: [k, n], or [..., k, n] with the same leading sizes; each i8 or u8
-// a_zero: one element      b_zero: one, or [n]; whole numbers, or tensors of the dtype of their
-// matrix a_scale: floating, one element      b_scale: one, or [n]      y_scale, y_zero: one element
+// a_zero: one element      b_zero: one, or [n]; whole numbers, or tensors of their
+// matrix's dtype
+// a_scale: floating, one element      b_scale: one, or [n]      y_scale, y_zero: one element
 // The result is sum (a - a_zero)(b - b_zero), i32 [..., m, n], which wraps around; the scales are
 // ignored. With y_scale it is QuantizeLinear(that * a_scale * b_scale, y_scale, y_zero), in a's
 // dtype. Throws on shapes and dtypes that do not fit, and on a zero point that the dtype cannot

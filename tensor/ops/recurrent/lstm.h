@@ -28,8 +28,8 @@ struct PackedLstmResult {
 // x: [steps, batch, in], or [batch, steps, in] with batch_first; of one sequence [steps, in]
 // initial: h [layers * directions, batch, state], c [layers * directions, batch, hidden], both
 //   without batch for one sequence; undefined for zeros. `state` is hidden, or the projection's.
-// weights: for every layer and, within it, each direction y: [steps, batch, directions * state] in
-// x's order; state: that after the last step, like initial
+// weights: for every layer and, within it, each direction
+// y: [steps, batch, directions * state] in x's order; state: that after the last step, like initial
 // All of one floating dtype; half types are computed in f32. A layer is one operation with a
 // gradient of its own on the CPU, and on CUDA devices with cuDNN; gradients that are recorded, and
 // other devices, compute step by step with other operations. Throws on empty sequences and on sizes
