@@ -26,8 +26,9 @@ struct MaxUnpool2dOptions {
 // back in their places (PyTorch's max_unpool2d). Among elements with the same index the last one
 // stays; the gradient of each is that of its place.
 //
-// x: [n, c, h, w]      indices: i32 or i64 of x's shape, positions h' * width + w' in the result's
-// image y: [n, c, output_size]; all may lack the batch
+// x: [n, c, h, w]      indices: i32 or i64 of x's shape, positions h' * width + w' in the
+//   result's image
+// y: [n, c, output_size]; all may lack the batch
 //
 // Throws firn::Error for an index outside the image.
 Tensor MaxUnpool2d(const Tensor& x, const Tensor& indices, const MaxUnpool2dOptions& options);
