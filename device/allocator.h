@@ -62,14 +62,14 @@ struct AllocatorStats {
 // back by another thread than the one it was handed to.
 class Allocator {
  public:
-  // Returns a block of at least `bytes` bytes with indeterminate content. 0 bytes gives a valid
-  // block with a non-null address of its own. Errors: ResourceExhausted when the system or the
-  // limit refuses even after the cache was emptied, with the amounts by tag; InvalidArgument for a
-  // size no machine has (an overflowed product).
+  // Returns a block of at least `bytes` bytes with indeterminate content. A request of 0 bytes gets
+  // a valid block with a non-null address of its own. Errors: ResourceExhausted when the system or
+  // the limit refuses even after the cache was emptied, with the amounts by tag; InvalidArgument
+  // for a size no machine has (an overflowed product).
   virtual absl::StatusOr<Block> Allocate(size_t bytes, AllocTag tag) = 0;
 
-  // Takes a block back. Null blocks are ignored. Never fails, may run during static destruction.
-  // Requires: the block came from this allocator and was not given back before.
+  // Takes a block back. A null block is ignored. Free never fails and may run during static
+  // destruction. Requires: the block came from this allocator and was not given back before.
   virtual void Free(const Block& block) noexcept = 0;
 
   virtual AllocatorStats stats() const = 0;
@@ -77,12 +77,13 @@ class Allocator {
   // Starts measuring peaks anew from what is live now.
   virtual void ResetPeak() = 0;
 
-  // Returns to the system what is cached and lies in no slab with a live block; of host slabs with
-  // one, the pages of 2 MiB without one, which still count as cached: their addresses stay.
+  // Returns to the system all cached memory whose slab has no live block. From host slabs that have
+  // one, it returns the pages of 2 MiB without a live block, which still count as cached, since
+  // their addresses stay reserved.
   virtual void EmptyCache() = 0;
 
   // Bounds what this allocator takes from the system, live and cached together; nullopt lifts the
-  // bound. A limit below what is live now is legal: nothing is taken away, later requests fail.
+  // bound. A limit below what is live now is legal: live blocks stay, and later requests fail.
   virtual void SetLimit(std::optional<size_t> bytes) = 0;
 
  protected:

@@ -1,11 +1,11 @@
 #ifndef FIRN_DEVICE_ARGUMENTS_H_
 #define FIRN_DEVICE_ARGUMENTS_H_
 
-// Types of parameters that take nothing but what they say. C++ makes a number of a bool and a bool
-// of a number without a word, so that Mean(x, 2, 3) would keep dimensions and Dropout(x, true)
-// would drop everything. A parameter of one of these types refuses the other kind while the program
-// is compiled; inside of the function it is used like the plain type. They cost nothing: a word in
-// a register.
+// Types of parameters that take only the kind of value that their name says. C++ converts a bool to
+// a number and a number to a bool without a warning, so that Mean(x, 2, 3) would keep dimensions
+// and Dropout(x, true) would drop everything. A parameter of one of these types refuses the other
+// kind while the program is compiled; inside of the function it is used like the plain type. They
+// cost nothing: a word in a register.
 
 #include <cstdint>
 #include <type_traits>
@@ -14,7 +14,8 @@ namespace firn::inner {
 
 class Flag;
 
-// Written with little of the standard library: kernels that are compiled at run time read this too.
+// This header uses little of the standard library, because kernels that are compiled at run time
+// include it.
 namespace internal {
 
 template <class T, class To>
@@ -58,7 +59,7 @@ class Flag {
   bool on_;
 };
 
-// An integer of any width. Neither a flag nor a number that may have a fraction.
+// An integer of any width. Flags and floating-point numbers do not compile.
 class Integer {
  public:
   using Plain = int64_t;
@@ -75,7 +76,7 @@ class Integer {
   int64_t value_;
 };
 
-// A real number, from any type of number. Not a flag.
+// A real number, from any type of number. Flags do not compile.
 class Real {
  public:
   using Plain = double;

@@ -1,20 +1,21 @@
 // write, fsync, rename, fsync of the folder: after the first fsync the temporary file is whole, the
 // rename is atomic, and the last makes the new name outlive a power cut. The folder is opened
-// before the rename, so that its fsync is all that can still fail once the old file is gone. Who
-// waits for nothing has the rename alone: other programs see either file all the same.
+// before the rename, so that its fsync is all that can still fail once the old file is gone. A
+// writer that does not wait for the disk only renames: other programs still see either the old file
+// or the new one.
 //
 // Note [Files of dead writers]
 // A temporary file is called "<path>.tmp.<boot>.<process>.<number>", <boot> being the system's
-// start by which this process runs, and its writer holds a lock (flock) on it until it has another
-// name or none. The lock ends with its owner, however that ends. So a file of this <boot> that can
-// be locked alone has no writer any more: all processes of one running system see each other's
-// locks, whatever the file system and whatever container they are in. With another <boot>, the
-// system was started anew since, or it is another machine's, whose locks a file server may not
-// tell: such a file goes when nobody has written it for a day. Where files cannot be locked, none
-// is removed. Writers share their lock, because readers that lock what they open, as the HDF5
-// library does, may come between the rename and its end. Nameless files (O_TMPFILE) would leave
-// nothing, but linkat() gives them a name only where no file stands: to replace one they need a
-// second name that a kill leaves behind just so.
+// start by which this process runs, and its writer holds a lock (flock) on it until it is renamed
+// or removed. The lock ends with its owner, however that ends. So a file of this <boot> that can be
+// locked alone has no writer any more: all processes of one running system see each other's locks,
+// whatever the file system and whatever container they are in. With another <boot>, the system was
+// restarted since, or the file is another machine's, whose locks a file server may not report: such
+// a file is removed when nobody has written it for a day. Where files cannot be locked, none is
+// removed. Writers share their lock, because readers that lock what they open, as the HDF5 library
+// does, may come between the rename and its end. Nameless files (O_TMPFILE) would leave nothing,
+// but linkat() gives them a name only where no file stands: to replace one they need a second name
+// that a kill leaves behind just so.
 #include "firn/device/atomic_file.h"
 
 #include <fcntl.h>
@@ -40,8 +41,8 @@ namespace {
 
 constexpr int64_t kDaySeconds = 24 * 60 * 60;
 
-// What Boot() is where the system does not say when it started. It is as long as any other, so that
-// people's own names are never taken for a writer's.
+// What Boot() is where the system does not say when it started. It has the usual twelve characters,
+// so that files that people named themselves are never taken for a writer's.
 constexpr std::string_view kUnknownBoot = "000000000000";
 
 // Twelve hexadecimal digits that change when the system starts.
@@ -64,20 +65,20 @@ bool IsNamed(int fd, const std::string& name) {
 }
 
 // A new file of a name that no other process uses, locked, with the permissions that the umask
-// leaves; -1 and errno when there can be none, EBUSY when others were faster each time.
+// leaves; -1 and errno when it cannot be made, EBUSY when others were faster each time.
 int CreateBeside(const std::string& path, std::string* name) {
   static std::atomic<unsigned> counter = 0;
   for (int attempts = 0; attempts < 100; ++attempts) {
     *name = absl::StrCat(path, ".tmp.", Boot(), ".", getpid(), ".", counter++);
-    // For reading too: file servers refuse a shared lock otherwise.
+    // The file is opened for reading too, because file servers refuse a shared lock otherwise.
     const int fd = open(name->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) return fd;
     // Another process may have found the file before it was locked, and then removes it.
     const bool taken = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!taken && IsNamed(fd, *name)) return fd;
-    // Not removed yet, or the file system numbers it in two ways. Once it is gone, the name may be
-    // that of another's file.
+    // Here nobody has removed the file yet, or the file system gives it two numbers. Once it is
+    // gone, the name may belong to another process's file.
     struct stat info;
     if (fstat(fd, &info) == 0 && info.st_nlink > 0) unlink(name->c_str());
     close(fd);
@@ -86,7 +87,7 @@ int CreateBeside(const std::string& path, std::string* name) {
   return -1;
 }
 
-// Cuts the characters off the front of `text` that `is` holds for.
+// Cuts off the front of `text` the characters for which `is` is true.
 std::string_view TakeWhile(int (*is)(int), std::string_view* text) {
   const auto end = std::find_if_not(text->begin(), text->end(),
                                     [is](char c) { return is(static_cast<unsigned char>(c)); });
@@ -118,7 +119,7 @@ TemporaryName ParseTemporary(std::string_view name) {
 
 // See Note [Files of dead writers]. `now` is the file system's time. What cannot be removed stays.
 void RemoveIfDead(const std::string& name, bool this_boot, int64_t now) {
-  // For writing: file servers refuse the lock otherwise.
+  // The file is opened for writing, because file servers refuse the exclusive lock otherwise.
   const int fd = open(name.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return;
   struct stat info;
@@ -172,7 +173,8 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
   file.temporary_ = std::move(name);
   RemoveDeadBeside(file.path_, file.fd_);
   if (!replaces) return file;
-  // From now on, so that nobody else reads here what he may not read there.
+  // The permissions are set now, so that nobody can read in the temporary file what he may not read
+  // in the old one.
   file.permissions_ = old.st_mode & 0777;
   FIRN_RETURN_IF_ERROR(file.SetPermissions(*file.permissions_ | 0600));
   return file;
@@ -242,14 +244,15 @@ absl::Status AtomicFile::Commit(WaitFor wait) {
   const bool renamed = rename(temporary_.c_str(), path_.c_str()) == 0;
   if (renamed) {
     temporary_.clear();
-    // Closing would not do: a process forked meanwhile has the file open and locked as well.
+    // Closing would not release the lock if a process forked meanwhile, since that has the file
+    // open and locked as well.
     flock(fd_, LOCK_UN);
   }
   // Some file systems sync no folders.
   const bool synced = renamed && (!waits || fsync(fd) == 0 || errno == EINVAL);
   const int error = errno;
   if (waits) close(fd);
-  // The lock had to last until the rename; fsync has said what close could say.
+  // The lock had to last until the rename; fsync has reported all errors that close could report.
   if (renamed) close(std::exchange(fd_, -1));
   errno = error;
   if (!renamed) return SystemError("cannot replace");
@@ -274,7 +277,7 @@ absl::Status ReplaceFile(const std::string& path, std::string_view bytes, WaitFo
 
 void RemoveLeftovers(const std::string& folder,
                      absl::FunctionRef<bool(std::string_view name)> is_mine) {
-  // This machine's clock: a file server's is not a day off.
+  // This machine's clock will do: a file server's differs from it by less than a day.
   RemoveDead(folder, time(nullptr), is_mine);
 }
 

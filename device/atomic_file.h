@@ -14,7 +14,7 @@ namespace firn::inner::internal {
 
 // What a new file waits for before it takes its place.
 enum class WaitFor : uint8_t {
-  kDisk,     // whatever happens to the machine, the path holds the old file or the new one
+  kDisk,     // whatever happens to the machine, the path has the old file or the new one
   kNothing,  // for what can be made again. Whoever opens the path finds the old file or the new
              // one, also after the process was killed; but a power cut some seconds later may leave
              // an empty one, and a disk that fails may do so unnoticed
@@ -25,7 +25,7 @@ enum class WaitFor : uint8_t {
 // Commit renames. A symbolic link at the path stays, its target is replaced; permissions of the old
 // file are kept. A process that is killed leaves its temporary file behind. The next Create for the
 // same path removes it; after a restart of the machine, one that comes a day later; where files
-// cannot be locked, none. Thread-compatible.
+// cannot be locked, none does. Thread-compatible.
 class AtomicFile {
  public:
   // Errors: those of the system, naming the path; FailedPrecondition where something else than a
@@ -39,19 +39,19 @@ class AtomicFile {
 
   // Appends. ResourceExhausted when the disk, a quota or a limit on file sizes is exhausted.
   absl::Status Write(const void* data, size_t bytes);
-  // The same at an offset from the start, which Write does not know of: use either. What nobody
-  // writes below the highest offset is zero.
+  // Writes at an offset from the start. Write does not know of this offset, so use one of the two
+  // only. Bytes below the highest offset that nobody writes are zero.
   absl::Status WriteAt(int64_t offset, const void* data, size_t bytes);
-  // Makes the file this long; what is added is zero.
+  // Makes the file this long; added bytes are zero.
   absl::Status Resize(int64_t bytes);
-  // Where the bytes are until Commit. Instead of Write, another program may fill this file; it must
-  // not put another one in its place. This user may read and write it whatever the permissions that
-  // the file gets with Commit.
+  // Where the bytes are until Commit. Another program may fill this file instead of Write, but must
+  // not put another file in its place. This user may read and write it, whatever permissions the
+  // file gets with Commit.
   const std::string& temporary_path() const { return temporary_; }
-  // Puts the file in its place, and waits for the disk before and after if it is to. Nothing may be
-  // written afterwards. On an error the old file is as it was, unless the error is that the folder
-  // cannot be synced: the new file is then in its place, but a power cut may bring the old one
-  // back.
+  // Renames the file to its path; with WaitFor::kDisk, waits for the disk before and after. Nothing
+  // may be written afterwards. On an error the old file is as it was, unless the error is that the
+  // folder cannot be synced: the new file is then in its place, but a power cut may bring the old
+  // one back.
   absl::Status Commit(WaitFor wait = WaitFor::kDisk);
 
  private:
@@ -71,7 +71,7 @@ absl::Status ReplaceFile(const std::string& path, std::string_view bytes,
                          WaitFor wait = WaitFor::kDisk);
 
 // Removes the temporary files that killed writers left in a folder, by the rules of AtomicFile, for
-// all paths in it whose last components `is_mine` accepts. What cannot be removed stays.
+// all paths in it whose last components `is_mine` accepts. Files that cannot be removed stay.
 void RemoveLeftovers(const std::string& folder,
                      absl::FunctionRef<bool(std::string_view name)> is_mine);
 

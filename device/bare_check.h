@@ -1,8 +1,8 @@
 #ifndef FIRN_DEVICE_BARE_CHECK_H_
 #define FIRN_DEVICE_BARE_CHECK_H_
 
-// FIRN_DCHECK(condition) of device/check.h without parts, for headers that firn.h leads to: what
-// puts parts together is Abseil's, and takes long to compile.
+// FIRN_DCHECK(condition) of device/check.h without parts, for headers that firn.h includes: the
+// parts are joined by Abseil, which takes long to compile.
 #if !defined(NDEBUG) || defined(FIRN_DCHECK_ALWAYS)
 #define FIRN_BARE_DCHECK(condition)                  \
   (__builtin_expect(static_cast<bool>(condition), 1) \

@@ -22,8 +22,8 @@ using Bfloats = Vec<uint16_t>;
 FIRN_ALWAYS_INLINE Vec<float> AddBfloatDot(Vec<float> sum, [[maybe_unused]] Bfloats a,
                                            [[maybe_unused]] Bfloats b) {
 #if FIRN_LEVEL >= 4
-  // Not by the compiler's function: that is inlined only into functions for the same target, and
-  // those that call this one are templates for other types too.
+  // The compiler's intrinsic is not used: it is inlined only into functions for the same target,
+  // and those that call this one are templates for other types too.
   asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
 #endif
   return sum;

@@ -13,7 +13,7 @@
 #include <immintrin.h>
 #endif
 
-// Comparisons of bytes as bits, for which g++ knows no instruction by itself.
+// Comparisons of bytes as bits; g++ does not find the instruction for this by itself.
 namespace firn::inner::internal {
 
 // The bits of a comparison, which made each byte 0 or all ones, on any processor.
@@ -22,7 +22,7 @@ FIRN_ALWAYS_INLINE uint64_t MaskByProducts(Vec<int8_t> compared) {
   for (size_t i = 0; i < kSimdBytes / 8; ++i) {
     uint64_t eight;
     std::memcpy(&eight, reinterpret_cast<const char*>(&compared) + 8 * i, sizeof(eight));
-    // In byte j only bit j is left; the product adds all of them up in its last byte.
+    // In byte j only bit j is left; the product adds all of these bits up in its last byte.
     mask |= ((eight & 0x8040201008040201) * 0x0101010101010101) >> 56 << (8 * i);
   }
   return mask;

@@ -47,7 +47,8 @@ class CpuStream final : public Stream {
  public:
   CpuStream() : Stream(Device::Cpu(), nullptr) {}
 
-  // The event may be another device's, and CPU work cannot be queued behind it: so wait here.
+  // The event may be another device's, and CPU work cannot be queued behind that, so the thread
+  // waits.
   absl::Status Wait(const Event& event) override { return event.Synchronize(); }
 
   absl::Status Synchronize() override { return absl::OkStatus(); }

@@ -84,9 +84,9 @@ class DeviceContext {
   // Another queue of work, beside stream(); order between the two is made with events.
   virtual absl::StatusOr<std::unique_ptr<Stream>> NewStream() = 0;
 
-  // What `queue` queues on stream() is not done but recorded; it must not wait for the device or
-  // allocate its memory. (On CUDA: a CUDA graph.) Errors: those of `queue`; Unimplemented for a
-  // device that records nothing.
+  // Records what `queue` queues on stream() instead of doing it (on CUDA, as a CUDA graph). `queue`
+  // must not wait for the device or allocate its memory. Errors: those of `queue`; Unimplemented
+  // for a device that records nothing.
   virtual absl::StatusOr<std::unique_ptr<Recording>> Record(
       absl::FunctionRef<absl::Status()> queue) = 0;
 
@@ -102,7 +102,7 @@ class DeviceContext {
   virtual absl::Status CopyFromDevice(void* to, DeviceContext& source, const void* from,
                                       size_t bytes) = 0;
 
-  // CopyFromHost behind what is queued on `on`, one of this device's other streams.
+  // CopyFromHost, queued on `on`, one of this device's other streams.
   virtual absl::Status CopyFromHost(void* to, const void* from, size_t bytes, Stream& on) = 0;
 };
 

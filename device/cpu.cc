@@ -1,6 +1,6 @@
-// cpuid says what a processor has, and XGETBV which registers the operating system saves: without
-// the second, instructions on them end the program. Bits are those of Intel's "Architectures
-// Software Developer's Manual", volume 2A, CPUID.
+// cpuid says what a processor has, and XGETBV which registers the operating system saves:
+// instructions on registers that it does not save end the program. The bits are from Intel's
+// "Architectures Software Developer's Manual", volume 2A, CPUID.
 
 #include "firn/device/cpu.h"
 

@@ -3,14 +3,14 @@
 
 namespace firn::inner {
 
-// What the processor that the program runs on can do, and the operating system lets it.
+// What the processor that the program runs on can do and the operating system allows.
 struct Cpu {
   int level = 0;              // as device/level.h counts
   bool bfloat_dot = false;    // AVX512-BF16
-  bool bfloat_tiles = false;  // AMX-TILE and AMX-BF16; a process must ask for them as well
+  bool bfloat_tiles = false;  // AMX-TILE and AMX-BF16; a process must also ask the system for them
 };
 
-// Found out at the first call. Thread-safe.
+// The first call finds it out. Thread-safe.
 const Cpu& ThisCpu();
 
 // The level of the kernels that the program takes (device/level.h): what it was compiled for or,

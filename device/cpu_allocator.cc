@@ -35,8 +35,8 @@ void EmptyCaches() {
   CpuHeap::Get().Trim();
 }
 
-// A block of the class: past the cache for a thread without one, else after filling its magazine
-// half.
+// Returns a block of the class: from the heap for a thread without a cache, else from its magazine,
+// which it fills half first.
 void* TakeSmall(uint32_t size_class, ThreadCache* cache) {
   void* block = nullptr;
   if (cache == nullptr) {

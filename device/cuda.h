@@ -16,12 +16,12 @@ std::string CudaUnavailableReason();
 // Usable CUDA devices; 0 when CUDA is not available.
 int CudaDeviceCount();
 
-// "NVIDIA H100 80GB HBM3, 79.2 GiB, compute capability 9.0"; what went wrong instead where the
-// driver does not tell, empty for a device that is not there.
+// "NVIDIA H100 80GB HBM3, 79.2 GiB, compute capability 9.0"; the error's text where the driver
+// cannot tell; empty for a device that does not exist.
 std::string CudaDeviceDescription(int index);
 
 // How often a thread of this process waited for a CUDA device since the start: reads of tensors and
-// explicit waits. What does not wait shows here as 0: a training step counts one for each value it
+// explicit waits. Code that does not wait adds 0; a training step adds one for each value that it
 // reads.
 int64_t CudaSynchronizations();
 

@@ -15,17 +15,17 @@ namespace firn::inner::internal {
 size_t EditDistance(std::string_view a, std::string_view b);
 
 // The names most like `name`, at most `most`, the nearest first; of equally near ones the first in
-// the list. Names of more than 100 characters are like none: they may be as long as the file that
-// they come from, and the distance takes the product of the lengths.
+// the list. No name is similar to one of more than 100 characters: names may be as long as the file
+// that they come from, and the distance takes the product of the lengths.
 std::vector<std::string> NearestNames(std::string_view name, const std::vector<std::string>& names,
                                       size_t most);
 
-// "; there are a, b", or "; of 300 the nearest are ..." of more than five: behind a message that
-// there is nothing called `name`.
+// "; there are a, b", or "; of 300 the nearest are ..." for more than five: the end of a message
+// that nothing is called `name`.
 std::string InsteadOf(std::string_view name, const std::vector<std::string>& names);
 
-// The nearest name where it is near enough to be what was meant: no more than a third of its
-// characters and one more are other ones. Else "".
+// The nearest name if it is probably what was meant: at most a third of its characters plus one
+// differ. Else "".
 std::string LikelyName(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace firn::inner::internal

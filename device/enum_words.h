@@ -2,7 +2,7 @@
 #define FIRN_DEVICE_ENUM_WORDS_H_
 
 // Words for enumerators. An enum that is an attribute of an operation, or an option of an
-// optimizer, says its words where it stands:
+// optimizer, declares its words beside it:
 //
 //   enum class PadMode : uint8_t { kConstant, kReflect };
 //   constexpr auto WordsOf(PadMode) {
@@ -11,9 +11,9 @@
 //   }
 //
 // The function is found by its argument, so it stands in the namespace of its enum. Texts, graph
-// files and golden cases have the words, spelled as PyTorch or ONNX spell them. What only holds
-// numbers (graph files before version 3, state dicts of optimizers) has the position in this list:
-// a new enumerator goes to the end of the list, wherever it stands in the enum.
+// files and golden cases have the words, spelled as PyTorch or ONNX spell them. Files that hold
+// only numbers (graph files before version 3, state dicts of optimizers) have the position in this
+// list: a new enumerator goes to the end of the list, wherever it stands in the enum.
 //
 // NVRTC reads this header as well, so it needs nothing of the standard library.
 
@@ -59,9 +59,9 @@ class WordList {
   constexpr const EnumWord* begin() const { return begin_; }
   constexpr const EnumWord* end() const { return begin_ + size_; }
 
-  // The word of an enumerator; null for a value that is none.
+  // The word of an enumerator; null for a value that is no enumerator.
   const char* WordFor(int64_t value) const;
-  // The enumerator's position in the list; -1 for a value that is none.
+  // The enumerator's position in the list; -1 for a value that is no enumerator.
   int64_t PositionOf(int64_t value) const;
   // The entry of a word; null for one that is not in the list.
   const EnumWord* Find(std::string_view word) const;
@@ -76,14 +76,15 @@ class WordList {
 template <class E>
 inline constexpr auto kWordsOf = WordsOf(E());
 
-// The word of an enumerator; null for a value that is none.
+// The word of an enumerator; null for a value that is no enumerator.
 template <class E>
 const char* WordFor(E enumerator) {
   return WordList(kWordsOf<E>).WordFor(static_cast<int64_t>(enumerator));
 }
 
 namespace internal {
-// The compiler's name of a value of an enum ends in "::kReflect]", or in ")7]" where it has none.
+// The compiler's name of a value of an enum ends in "::kReflect]", or in ")7]" where the value is
+// no enumerator.
 template <auto kValue>
 constexpr bool IsEnumerator() {
   const char* const text = __PRETTY_FUNCTION__;

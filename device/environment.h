@@ -57,16 +57,17 @@ bool SharedRanks();
 // where nothing lower is asked for.
 int CpuLevel(int own, int processor);
 
-// FIRN_CACHE_DIR: the folder of files that make later runs start faster; set and empty, there is
-// none. Unset: "firn" in XDG_CACHE_HOME, or else ".cache/firn" in HOME. "": keep no such files.
+// FIRN_CACHE_DIR: the folder of files that make later runs start faster. When unset, it is "firn"
+// in XDG_CACHE_HOME, or else ".cache/firn" in HOME. Returns "" where no such files are to be kept,
+// as when the variable is empty.
 std::string CacheFolder();
 
-// Which of how many processes a launcher of MPI has started this one as, from variables of the
-// launcher's own: OMPI_COMM_WORLD_RANK and _SIZE of Open MPI's, PMI_RANK and PMI_SIZE of MPICH's,
-// PMIX_RANK and SLURM_NTASKS of Slurm's. size 0: none has.
+// This process's rank among those that a launcher of MPI started, and their number, from the
+// launcher's own variables: OMPI_COMM_WORLD_RANK and _SIZE of Open MPI's, PMI_RANK and PMI_SIZE of
+// MPICH's, PMIX_RANK and SLURM_NTASKS of Slurm's. size is 0 where no launcher started it.
 struct Launched {
   int rank = 0, size = 0;
-  bool by_mpich = false;  // whose launcher starts no program of Open MPI
+  bool by_mpich = false;  // its launcher cannot start programs of Open MPI
 };
 Launched LaunchedAs();
 

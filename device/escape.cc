@@ -33,8 +33,8 @@ size_t SequenceLength(std::string_view text) {
   return overlong || surrogate || too_large ? 0 : length;
 }
 
-// Calls `ascii` for ASCII characters; copies what else is well-formed, and puts `other` in place of
-// each other byte.
+// Calls `ascii` for ASCII characters; copies all other well-formed sequences, and puts `other` in
+// place of each byte that remains.
 template <class F>
 std::string Escaped(std::string_view text, F ascii, const char* other = kReplacement) {
   std::string out;

@@ -1,8 +1,8 @@
 #ifndef FIRN_DEVICE_ESCAPE_H_
 #define FIRN_DEVICE_ESCAPE_H_
 
-// Text as it has to stand in files of other programs. Names of modules are whatever their owners
-// chose. All functions give valid UTF-8: a byte that is none becomes U+FFFD.
+// Text escaped for files of other programs, since names of modules may contain anything. All
+// functions give valid UTF-8: a byte that is not valid becomes U+FFFD.
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 // A huge page comes at once where the system has one free. Otherwise the kernel moves others' pages
 // together first, or, in a virtual machine, takes one that the machine below has yet to provide;
-// either costs milliseconds, for which no file of /proc tells beforehand, while 512 small pages are
-// mostly at hand. So the time of each is measured: of the thread, so that other programs' work does
-// not count. After one that was slow the next 64 are not asked for, by whichever thread.
+// either costs milliseconds, which no file of /proc predicts, while 512 small pages are mostly
+// free. So the thread's time for each huge page is measured; other programs' work does not count in
+// it. After a slow one, no thread asks for the next 64.
 #include "firn/device/first_touch.h"
 
 #include <sys/mman.h>

@@ -7,13 +7,13 @@
 namespace firn::inner::internal {
 
 // Touches host memory that is about to be filled from its front, a huge page at a time, and gives
-// huge pages up for a while where one costs more than the small pages in its place would. When it
-// ends, the memory is one that wants huge pages again, which the system may make of small ones
+// huge pages up for a while where one costs more than the small pages in its place would. Its
+// destructor asks for huge pages for this memory again, which the system may make from small ones
 // later. Thread-compatible; several may work on parts of the same memory at once.
 class FirstTouch {
  public:
   // Requires: all of the memory is written after it was reached and before it is read. `most_ns`:
-  // the time of the thread that a huge page may take.
+  // the thread's time above which a huge page counts as slow.
   FirstTouch(char* begin, size_t bytes, int64_t most_ns = 2'000'000);
   ~FirstTouch();
   FirstTouch(const FirstTouch&) = delete;

@@ -1,6 +1,6 @@
 // One set of handlers for all of Firn, so that their order does not depend on which library came
-// first: what may end threads, which free memory on their way, goes before locks are taken, and
-// those in the order in which the library takes them.
+// first: handlers that may end threads, which free memory, run before locks are taken; locks are
+// taken in the library's own order.
 #include "firn/device/fork.h"
 
 #include <pthread.h>
@@ -13,10 +13,10 @@
 namespace firn {
 namespace {
 
-// Locks and handlers are few, those of the library's own global tables.
+// Few are needed: the locks and handlers of the library's own global tables.
 constexpr size_t kMost = 8;
 
-// Grows by one at a time and is read by whoever forks.
+// A list that grows by one at a time and that any thread reads when it forks.
 template <class T>
 class List {
  public:
@@ -36,7 +36,7 @@ constexpr size_t kOrders = 3;
 constinit std::array<List<std::mutex*>, kOrders> locks;
 constinit List<void (*)()> before_fork, in_child;
 
-// Those that are locked now: more may be added meanwhile. Guarded by `forking`.
+// The locks that are held now: more may be added meanwhile. Guarded by `forking`.
 constinit std::mutex forking;
 constinit std::array<std::array<std::mutex*, kMost>, kOrders> locked = {};
 
@@ -71,7 +71,7 @@ void InChild() {
 
 void Register() {
   static const int registered = pthread_atfork(Before, InBoth, InChild);
-  static_cast<void>(registered);  // out of memory: forks are as they would be without
+  static_cast<void>(registered);  // out of memory: forks go on without handlers
 }
 
 }  // namespace

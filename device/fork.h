@@ -6,11 +6,11 @@
 #include "firn/device/inner.h"
 
 // What happens around fork(). The child has a copy of all memory and of one thread only: a lock
-// that another thread had is held for ever there, and threads that wait for work are none.
+// that another thread had stays locked there, and threads that waited for work do not exist.
 
 namespace firn::inner {
 
-// The order in which locks are taken: whoever has one may take those of later kinds, and no others.
+// The order in which locks are taken: a thread that holds one may take only locks of later kinds.
 enum class ForkOrder {
   kGenerators,  // a generator is made of tensors
   kTables,
@@ -21,8 +21,8 @@ enum class ForkOrder {
 // it free, and what it guards whole.
 void KeepOverFork(std::mutex& mutex, ForkOrder order);
 
-// Calls `before` on the thread that forks, before locks are taken, and `in_child` on the one thread
-// that the child has.
+// Calls `before` on the thread that forks, before locks are taken, and `in_child` on the child's
+// only thread.
 void AddForkHandler(void (*before)(), void (*in_child)());
 
 }  // namespace firn::inner

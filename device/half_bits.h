@@ -27,8 +27,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float FloatOfHalfBits(uint16_t bits) {
   return v;
 #else
   const float v = static_cast<float>(std::bit_cast<_Float16>(bits));
-  // Seeing where the number comes from g++ compares two of them, and widens them to double, as
-  // halves: by calls of its library where the processor has no arithmetic of halves.
+  // The barrier hides from g++ that the number was a half. Otherwise g++ compares two of them, and
+  // widens them to double, as halves, which calls its library where the processor has no arithmetic
+  // of halves.
 #if !defined(__CUDACC__) && __has_builtin(__builtin_assoc_barrier)
   return __builtin_assoc_barrier(v);
 #else

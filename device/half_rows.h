@@ -13,10 +13,10 @@
 #include <immintrin.h>
 #endif
 
-// Half types as bits, to and from float, many at a time: of conversions of single ones, g++ 12
-// makes no vectors for IEEE binary16 and slow ones for bfloat16. For FloatsOfHalfBits and its
-// opposite for bfloat16, levels without vectors for it do none: the loops of single ones are for
-// the caller, which the compiler makes vectors of.
+// Half types as bits, to and from float, many at a time: from conversions of single numbers, g++ 12
+// makes no vectors for IEEE binary16 and slow ones for bfloat16. At levels without instructions for
+// vectors of bfloat16, the two functions for it convert nothing and return 0: the caller's loops
+// over single numbers follow, which the compiler vectorises.
 //
 //   FloatsOfHalfBits       to[i] = FloatOfHalfBits(from[i]) for i < n; the two do not overlap
 //   HalfBitsOfFloats       to[i] = HalfBits(from[i]): rounded to nearest even
@@ -71,7 +71,8 @@ inline int64_t FloatsOfBfloatVectors(const uint16_t* from, int64_t n, float* to)
     _mm512_storeu_si512(to + i, _mm512_maskz_permutexvar_epi16(kUpper, low, bits));
     _mm512_storeu_si512(to + i + 16, _mm512_maskz_permutexvar_epi16(kUpper, high, bits));
   }
-  // Whole vectors apart: what follows a store under a mask may have to wait for it.
+  // Whole vectors are stored without a mask, since a load after a masked store may have to wait for
+  // it.
   if (i + 16 <= n) {
     const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
     _mm512_storeu_si512(to + i, _mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
@@ -94,7 +95,7 @@ inline __m512i NearestBfloats(__m512 v) {
   const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
   return _mm512_mask_or_epi32(up, nan, bits, _mm512_set1_epi32(0x400000));
 }
-// Those of two vectors of floats, in order.
+// The bfloat16 of two vectors of floats, in order.
 inline __m512i NearestBfloats(__m512 low, __m512 high) {
   alignas(64) constexpr uint16_t kWords[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
                                                23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
@@ -103,15 +104,15 @@ inline __m512i NearestBfloats(__m512 low, __m512 high) {
                                    NearestBfloats(high));
 }
 
-// By their bits, for comparisons may take them for zeros (SetFlushDenormals).
+// Compares bits, because comparisons of numbers may take them for zeros (SetFlushDenormals).
 inline int Subnormals(__m512 v) {
   const __m512i bits = _mm512_castps_si512(v);
   const __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
   return _mm512_mask_test_epi32_mask(small, bits, _mm512_set1_epi32(0x007fffff));
 }
 
-// n a multiple of 32. By the processor's own rounding, which takes a third of the time and makes
-// zeros of subnormal numbers. Requires: ThisCpu().bfloat_dot.
+// Uses the processor's own rounding, which takes a third of the time and makes subnormal numbers
+// zero. Requires: n is a multiple of 32, and ThisCpu().bfloat_dot.
 __attribute__((target("avx512bf16"))) FIRN_NOINLINE inline void RoundByProcessor(const float* from,
                                                                                  int64_t n,
                                                                                  uint16_t* to) {
@@ -154,8 +155,8 @@ inline int64_t BfloatVectorsOfFloats(const float* from, int64_t n, uint16_t* to)
 
 #else  // levels without masks
 
-// `whole` is what vectors do: where n is known, the compiler sees that no rest is left, and does
-// not warn of loops that it makes of it.
+// `whole` counts the numbers that vectors convert: where n is known, the compiler sees that no rest
+// is left, and does not warn about the loop for it.
 inline void FloatsOfHalfBits(const uint16_t* from, int64_t n, float* to) {
   int64_t whole = 0;
 #if FIRN_LEVEL == 3

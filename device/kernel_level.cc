@@ -1,4 +1,5 @@
-// Compiled for the level of the program, of which kernels of a higher one know nothing.
+// This file is compiled for the level of the program; kernels of a higher level do not depend on
+// it.
 
 #include "firn/device/cpu.h"
 #include "firn/device/level.h"

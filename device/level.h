@@ -1,12 +1,12 @@
 #ifndef FIRN_DEVICE_LEVEL_H_
 #define FIRN_DEVICE_LEVEL_H_
 
-// Which instructions the file being compiled may use. This header alone asks the compiler: it turns
-// -m flags into a level, and all else asks for levels. They are those of the x86-64 psABI:
+// Which instructions the file being compiled may use. Only this header asks the compiler: it turns
+// -m flags into a level, and all other code asks for levels. They are those of the x86-64 psABI:
 //   4  AVX-512 F, BW, CD, DQ, VL     3  AVX2, FMA, F16C, BMI2     2  SSE4.2     1  every x86-64
 //   0  other processors, of which the vectors of 16 bytes are used that all of them have
-// What more a processor may have (AVX512-BF16, AMX) stands in functions with a target of their own,
-// and ThisCpu() (device/cpu.h) says whether they may be called.
+// Instructions that only some processors of a level have (AVX512-BF16, AMX) are in functions with a
+// target of their own, and ThisCpu() (device/cpu.h) says whether they may be called.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512CD__) && \
     defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define FIRN_LEVEL 4

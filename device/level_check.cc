@@ -1,7 +1,7 @@
 // Ends a program on a processor that lacks what it was compiled for: with one line that says so,
-// and not in the first loop that such an instruction stands in. It runs before other constructors
-// of the program and calls nothing that is compiled for a level: BUILD gives this file and cpu.cc
-// the flags of the least one, and they share no inline function with others.
+// before it reaches the first loop with such an instruction. It runs before other constructors of
+// the program and calls nothing that is compiled for a level: BUILD gives this file and cpu.cc the
+// flags of the lowest level, and they share no inline function with other files.
 
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace firn::inner {
 namespace {
 
 void Say(const char* text) {
-  // Nothing can be done about an error.
+  // An error is ignored, since the process ends anyway.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
 }
 

@@ -1,4 +1,4 @@
-// What objects compiled for the library's own level find (internal/level_tag.h).
+// The variable that objects compiled for the library's own level refer to (internal/level_tag.h).
 
 #include "firn/device/internal/level_tag.h"
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_DEVICE_MACROS_H_
 #define FIRN_DEVICE_MACROS_H_
 
-// What is said to the compiler about functions and loops, and what it says of itself.
+// Hints to the compiler about functions and loops, and facts about the compiler.
 
 #if defined(__CUDACC__)
 #define FIRN_HOST_DEVICE __host__ __device__
@@ -19,9 +19,9 @@
 #define FIRN_ONE_COPY __attribute__((noinline, noclone))
 #endif
 
-// Before a loop: no step of it needs what an earlier one wrote, whatever the pointers let the
-// compiler fear. Not before a loop that adds floats up in one variable: clang would do so in
-// any order.
+// Before a loop: no iteration needs what an earlier one wrote, even if the compiler cannot see that
+// from the pointers. Do not use it before a loop that adds floats up in one variable: clang would
+// do so in any order.
 #if defined(__clang__)
 #define FIRN_INDEPENDENT_STEPS _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -36,7 +36,7 @@
 #define FIRN_SUMS_IN_ANY_ORDER(...) FIRN_PRAGMA_(omp simd reduction(+ : __VA_ARGS__))
 #endif
 
-// Whether AddressSanitizer watches, which g++ and clang say each in its way.
+// Whether the code is compiled with AddressSanitizer, which g++ and clang tell in different ways.
 #if defined(__SANITIZE_ADDRESS__)
 #define FIRN_HAS_ASAN 1
 #elif defined(__has_feature)

@@ -1,4 +1,4 @@
-// Each function finds the device's allocator and passes the order on.
+// Each function finds the device's allocator and calls it.
 #include "firn/device/memory.h"
 
 #include <optional>

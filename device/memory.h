@@ -10,8 +10,8 @@
 #include "firn/device/allocator.h"
 #include "firn/device/device.h"
 
-// Questions and orders about a device's memory. Thread-safe. All of them return Unavailable, with
-// the reason, for a device this build or this machine does not have.
+// Functions that query and control a device's memory. Thread-safe. All of them return Unavailable,
+// with the reason, for a device this build or this machine does not have.
 namespace firn::memory {
 
 absl::StatusOr<AllocatorStats> Stats(Device device);
@@ -22,8 +22,8 @@ absl::StatusOr<int64_t> Peak(Device device);
 absl::Status ResetPeak(Device device);
 
 // Returns cached memory to the system: after something large that will not come again soon, such as
-// a first run with huge shapes. What is needed later is taken anew, at the price of a page fault
-// each. Memory of 64 KiB and less that other threads cache stays with them. torch.cuda.empty_cache.
+// a first run with huge shapes. Pages that are needed later are taken anew, with a page fault each.
+// Memory of 64 KiB and less that other threads cache stays with them. torch.cuda.empty_cache.
 absl::Status EmptyCache(Device device);
 
 // Bounds what is taken from the system, in bytes; nullopt lifts the bound. See Allocator::SetLimit.

@@ -10,8 +10,8 @@
 
 namespace firn::inner::internal {
 
-// Passes a part on as absl::StrCat takes it. Where Abseil was built with a string_view of its own,
-// StrCat does not take std::string_view.
+// Converts a part to a type that absl::StrCat takes. Where Abseil was built with a string_view of
+// its own, StrCat does not take std::string_view.
 template <class Part>
 decltype(auto) MessagePart(const Part& part) {
   if constexpr (std::is_same_v<Part, std::string_view>) {

@@ -1,7 +1,7 @@
 #ifndef FIRN_DEVICE_MULTIPLY_LOW_H_
 #define FIRN_DEVICE_MULTIPLY_LOW_H_
 
-// Apart from simd.h, for the processor's header takes ten times as long to read.
+// It is not in simd.h, because the processor's header takes ten times as long to read.
 
 #include <cstdint>
 
@@ -14,11 +14,11 @@
 
 namespace firn {
 
-// The whole products of the lower halves of each lane, whatever lies in the upper halves: one
-// instruction, where the compiler knows only products of whole lanes, which are slow.
+// The full products of the lower halves of each lane; the upper halves do not matter. This is one
+// instruction; the compiler itself would use slow products of whole lanes.
 FIRN_ALWAYS_INLINE Vec<uint64_t> MultiplyLow32(Vec<uint64_t> a, Vec<uint64_t> b) {
 #if FIRN_LEVEL >= 4
-  // With a mask of all lanes: g++ 12 warns of its own code without (GCC bug 105593).
+  // The mask has all lanes: without a mask, g++ 12 warns of its own code (GCC bug 105593).
   return (Vec<uint64_t>)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
 #elif FIRN_LEVEL >= 3
   return (Vec<uint64_t>)_mm256_mul_epu32((__m256i)a, (__m256i)b);

@@ -1,4 +1,4 @@
-// CUDA as a build without it sees it: absent, with a reason.
+// CUDA in a build without it: absent, with a reason.
 #include <string>
 
 #include "firn/device/internal/cuda_api.h"

@@ -1,6 +1,6 @@
 // Non-temporal stores, which take no place in the caches, are gathered by the processor until a
-// line is full, so a line is written by stores that follow each other, and what is less than a line
-// by ordinary ones. They are not ordered with other stores before a fence.
+// line is full, so each line is written by stores that follow each other, and parts of a line by
+// ordinary stores. Non-temporal stores are not ordered with other stores before a fence.
 
 #include "firn/device/non_temporal_copy.h"
 

@@ -10,7 +10,7 @@
 namespace firn::inner {
 
 // Memory for objects of one class that are made and dropped all the time: a per-thread list of
-// freed ones, a handful of instructions each way. Derive from Pooled<T>:
+// freed objects; making and deleting one takes a handful of instructions. Derive from Pooled<T>:
 //   class Node final : public Pooled<Node> { ... };
 // An object may be deleted on another thread than it was made on; it then serves that thread. A
 // thread's list is freed when the thread ends. Sanitizer builds use plain new and delete, so that
@@ -44,7 +44,7 @@ class Pooled {
       return;
     }
 #endif
-    ::operator delete(p);  // without the size, which clang takes from its version 19 on
+    ::operator delete(p);  // without the size: clang takes it only from version 19 on
   }
 
  private:

@@ -4,8 +4,8 @@
 #include "firn/device/internal/level_tag.h"
 
 // Included by headers whose functions depend on the compiler's flags, as loops over elements do.
-// Were a file of a program to compile them with other flags, there would be two versions of one
-// function, of which the linker keeps either: a slow one, or one for another processor.
+// If a file of a program compiled them with other flags, there would be two versions of one
+// function, and the linker might keep the slow one, or one for another processor.
 
 #if !defined(FIRN_OWN_FLAGS)  // tools/bazel/firn.bzl
 #error \
@@ -16,7 +16,7 @@
 
 namespace firn::inner::internal {
 
-// `retain`: the linker must not drop it with what nobody uses, or it would not look for the tag.
+// `retain`: the linker must not drop this variable as unused, or it would not look for the tag.
 #if defined(__CUDACC__)
 // nvcc's host compiler compiles the .cc files of the same kernels too, which bring the tag.
 #else

@@ -23,9 +23,9 @@ namespace {
 std::atomic<int> num_threads{0};             // 0 until set or asked for
 thread_local constinit bool serial = false;  // inside a SerialScope
 
-// libgomp does not notice that a child has none of the threads that it believes to be waiting, and
-// a team of more than one would wait for them for ever. So they end before the process is copied;
-// the next team starts new ones, which takes some tens of microseconds.
+// libgomp does not notice that a forked child lacks the waiting threads that it has listed, and a
+// team of more than one would wait for them for ever. So they end before the process is copied; the
+// next team starts new ones, which takes some tens of microseconds.
 void EndWaitingThreads() {
   constexpr int kSoft = 1;
   omp_pause_resource_all(kSoft);
@@ -107,10 +107,10 @@ struct Region {
   int chunks;
   ChunkFn fn;
   void* body;
-  char fork = 0, join = 0;  // only their addresses count
+  char fork = 0, join = 0;  // only the addresses of these variables matter
 };
 
-// What one thread of the team does.
+// Runs on each thread of the team.
 FIRN_NO_TSAN void RunShare(void* data) {
   auto& r = *static_cast<Region*>(data);
   TsanAcquire(&r.fork);

@@ -25,9 +25,9 @@ void SyncOpenMpThreads();
 // True inside a ParallelFor body that runs beside others (or any other active OpenMP region).
 bool InParallelRegion();
 
-// While one exists, ParallelFor, and OpenMP code after SyncOpenMpThreads(), run on the calling
-// thread alone when called from it: for threads that work beside the ones of the pool, such as a
-// data loader's. May be nested.
+// While one exists, ParallelFor, and OpenMP code after SyncOpenMpThreads(), called from its thread,
+// run on that thread alone. It is for threads that work beside those of the pool, such as a data
+// loader's. May be nested.
 class SerialScope {
  public:
   [[nodiscard]] SerialScope();

@@ -9,8 +9,8 @@
 namespace firn {
 
 // Reads "cpu", "cuda" (which means "cuda:0") and "cuda:N" with N in [0, 127].
-// Errors: InvalidArgument for anything else, naming the text. Whether the device exists is not
-// asked.
+// Errors: InvalidArgument for anything else, naming the text. Does not check that the device
+// exists.
 absl::StatusOr<Device> ParseDevice(std::string_view text);
 
 }  // namespace firn

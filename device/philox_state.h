@@ -5,7 +5,7 @@
 
 namespace firn {
 
-// A position in a random stream (device/philox.h): what one random op gets, and all it needs.
+// A position in a random stream (device/philox.h): one random op gets one and needs nothing else.
 struct PhiloxState {
   uint64_t seed = 0;
   uint64_t offset = 0;  // in counters; each gives four 32-bit words

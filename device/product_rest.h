@@ -9,8 +9,8 @@
 
 namespace firn::inner {
 
-// a * b, rounded by itself. Device compilers merge a product with a sum that it is used in, also
-// where its rest is taken, which would then be counted twice.
+// a * b, rounded by itself. Device compilers merge a product with the sum that uses it. If they did
+// so where the rest is computed, the rest would count twice.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double RoundedProduct(double a, double b) {
 #if defined(__CUDA_ARCH__)
   return __dmul_rn(a, b);
@@ -26,11 +26,10 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoundedProduct(float a, float b) {
 #endif
 }
 
-// What rounding the product of two numbers lost: a * b - p for p = RoundedProduct(a, b), exactly
-// unless that lies below the smallest double. One instruction where the processor multiplies and
-// adds in one; elsewhere T. J. Dekker's, "A floating-point technique for extending the available
-// precision", 1971, for factors below 2^995. In straight-line code, so that loops over it become
-// vectors.
+// The rounding error of a product: a * b - p for p = RoundedProduct(a, b), exact unless it lies
+// below the smallest double. One instruction where the processor has fused multiply-add; elsewhere
+// T. J. Dekker's method, "A floating-point technique for extending the available precision", 1971,
+// for factors below 2^995. The code has no branches, so that loops over it become vectors.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ProductRest(double a, double b, double p) {
 #if defined(__CUDA_ARCH__)
   return fma(a, b, -p);
@@ -44,7 +43,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ProductRest(double a, double b, doubl
   return ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low;
 #endif
 }
-// For floats: elsewhere in double, which holds the product.
+// The same for floats: without fused multiply-add it computes in double, which holds the product.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ProductRest(float a, float b, float p) {
 #if defined(__CUDA_ARCH__)
   return fmaf(a, b, -p);

@@ -7,10 +7,10 @@
 #include "firn/device/level.h"
 #include "firn/device/own_flags.h"
 
-// What the compiler was told about the processor, in one place, so that no other folder needs an
-// #ifdef. Everything here follows from the -m flags, and layouts follow from it: all of one program
-// must have the same values. That is why only files with Firn's flags may include this, and why no
-// header does that a program's own files include.
+// Facts that follow from the compiler's -m flags, in one place, so that no other folder needs an
+// #ifdef. Layouts follow from them, so all of one program must have the same values. That is why
+// only files with Firn's flags may include this header, and no header that a program's own files
+// include.
 
 namespace firn {
 
@@ -34,7 +34,7 @@ struct VecOf {
 }  // namespace inner::internal
 
 // One register of T: +, *, <, ?: work by lane, v[i] reads a lane. Aligned to kSimdBytes; for memory
-// that may not be, use std::memcpy, which compiles to one unaligned move.
+// with less alignment, use std::memcpy, which compiles to one unaligned move.
 template <class T>
 using Vec = typename inner::internal::VecOf<T>::type;
 

@@ -15,7 +15,7 @@
 
 namespace firn::inner::internal {
 
-// Lane l is from[at[l]], for T float or double; 0 where at[l] is negative, which is not read.
+// Lane l is from[at[l]], for T float or double; 0 where at[l] is negative: nothing is read there.
 template <class T>
 FIRN_ALWAYS_INLINE Vec<T> Gather(const T* from, const int32_t* at) {
 #if FIRN_LEVEL >= 4

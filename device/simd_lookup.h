@@ -9,7 +9,8 @@
 #include "firn/device/product_rest.h"
 #include "firn/device/simd.h"
 
-// Clang has no shuffle by lanes that are not constants, and knows the processor's as g++ does.
+// Clang has no shuffle by lanes that are not constants, but has the processor's intrinsics, as g++
+// does.
 #if FIRN_LEVEL >= 4
 #include <immintrin.h>
 #endif
@@ -20,7 +21,7 @@ namespace firn::inner::internal {
 // Whether it takes one instruction: AVX-512's registers hold half of a table each.
 inline constexpr bool kFastLookUp = kSimdBytes == 64;
 
-// 32 or 16 numbers of T, which is float or double. Copies whose address nobody has stay in
+// 32 or 16 numbers of T, which is float or double. Copies whose address is not taken stay in
 // registers.
 template <class T>
 inline constexpr int kTableSize = static_cast<int>(128 / sizeof(T));
@@ -33,7 +34,7 @@ struct Table {
 template <class T>
 using IntOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
-// Lane j is entry i[j], or that of its last bits.
+// Lane j is entry i[j], of which only the lowest bits count.
 template <class T>
 FIRN_ALWAYS_INLINE Vec<T> LookUp(const Table<T>& table, Vec<IntOf<T>> i) {
 #if FIRN_LEVEL >= 4

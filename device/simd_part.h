@@ -13,8 +13,8 @@
 #endif
 
 // Registers of T from and to memory that may not be aligned: all lanes, or the first ones where
-// rows end. Values are taken and given by themselves, so that a register that one branch stores
-// stays one where others use it (docs/decisions/builds.md).
+// rows end. Values are passed by value, so that a register that one branch stores stays a register
+// where other branches use it (docs/decisions/builds.md).
 namespace firn::inner::internal {
 
 template <class T>
@@ -60,9 +60,9 @@ FIRN_ALWAYS_INLINE void StorePart(Vec<T> v, int64_t n, T* to) {
 #endif
 }
 
-// Like StoreAll, past the caches where the processor has such stores of whole lines; for results of
-// kNonTemporalBytes (device/non_temporal_copy.h), whose FinishNonTemporal() holds here too.
-// Requires: `to` is aligned to a register.
+// Like StoreAll, but past the caches where the processor has such stores of whole lines. For
+// results of kNonTemporalBytes (device/non_temporal_copy.h); FinishNonTemporal() must follow here
+// too. Requires: `to` is aligned to a register.
 template <class T>
 FIRN_ALWAYS_INLINE void StoreNonTemporal(Vec<T> v, T* to) {
 #if FIRN_LEVEL >= 4

@@ -9,11 +9,12 @@
 #include "firn/device/own_flags.h"
 #include "firn/device/simd.h"
 
-// Sums of the lanes of vectors, and what else combines two numbers to one, of several vectors at
-// once: as many additions as there are vectors, and not as many as those have lanes.
+// Sums, or other combinations of two numbers to one, over the lanes of several vectors at once.
+// They take as many additions as there are vectors.
 namespace firn::inner::internal {
 
-// Lane `to` of halved groups: from the first half of a group of x, or of y, whose lanes count on.
+// The source of lane `to` of the halved groups: a lane of the first half of a group of x, or of y,
+// whose lanes count on from x's.
 constexpr int FromLane(int group, size_t to) {
   const auto half = static_cast<size_t>(group / 2);
   return static_cast<int>(to / half) * group + static_cast<int>(to % half);
@@ -26,9 +27,9 @@ FIRN_ALWAYS_INLINE Vec<T> HalveGroups(Vec<T> x, Vec<T> y, const F& f, std::index
            __builtin_shufflevector(x, y, (FromLane(kGroup, I) + kGroup / 2)...));
 }
 
-// What f, which takes two vectors, makes of the lanes of v[i] in lane i, for as many vectors as
-// they have lanes: of the first half of the lanes and the second, then of the halves of these, and
-// so on.
+// Lane i of the result combines all lanes of v[i] by f, which takes two vectors; there are as many
+// vectors as lanes. f combines the first half of the lanes with the second, then the halves of the
+// result, and so on.
 template <class T, class F, int kGroup = static_cast<int>(kSimdLanes<T>)>
 FIRN_ALWAYS_INLINE Vec<T> CombineLanes(const Vec<T>* v, const F& f) {
   constexpr auto kLanes = std::make_index_sequence<static_cast<size_t>(kSimdLanes<T>)>();

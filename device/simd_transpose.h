@@ -1,7 +1,7 @@
 #ifndef FIRN_DEVICE_SIMD_TRANSPOSE_H_
 #define FIRN_DEVICE_SIMD_TRANSPOSE_H_
 
-// Squares of numbers, a row a register, whose rows and columns change places.
+// Transposes squares of numbers, with one row in each register.
 
 #include <cstddef>
 #include <cstring>
@@ -13,7 +13,7 @@
 
 namespace firn::inner::internal {
 
-// The first or second half of a's and b's elements by turns.
+// Interleaves the first or second halves of a and b.
 template <int kHalf, class Row, size_t... I>
 FIRN_ALWAYS_INLINE Row Interleave(const Row& a, const Row& b, std::index_sequence<I...>) {
   constexpr int kSide = sizeof...(I), kFirst = kHalf * kSide / 2;
@@ -22,8 +22,8 @@ FIRN_ALWAYS_INLINE Row Interleave(const Row& a, const Row& b, std::index_sequenc
 
 // Row i is read at from(i), and column i written to to(i).
 //
-// Interleaving row i with the one half a square further down, for all i, moves each bit of an
-// element's place in the square up by one: as often as a row's number has bits, and rows and
+// Interleaving row i with the one half a square further down, for all i, rotates the bits of an
+// element's place in the square by one. After as many rounds as a row's number has bits, rows and
 // columns have changed places.
 template <class T, int kSide = static_cast<int>(kSimdLanes<T>), class From, class To>
 FIRN_ALWAYS_INLINE void TransposeSquare(const From& from, const To& to) {

@@ -40,8 +40,8 @@
 namespace firn {
 
 // One error of each code Firn uses, with the parts put together as by absl::StrCat
-// (std::string_view is accepted too). A message says who refuses, what was expected and what it
-// got: "conv2d: weight is [64, 3, 7, 7] but x has 4 channels (want 3)".
+// (std::string_view is accepted too). A message names the operation, what was expected and what
+// came: "conv2d: weight is [64, 3, 7, 7] but x has 4 channels (want 3)".
 
 // The arguments are wrong whatever the state: shapes, dtypes, sizes.
 template <class... Parts>
@@ -91,7 +91,7 @@ absl::Status Unavailable(const Parts&... parts) {
   return absl::UnavailableError(internal::Message(parts...));
 }
 
-// Something below Firn failed in a way nobody above can mend.
+// Something below Firn failed in a way that no caller can mend.
 template <class... Parts>
 absl::Status Internal(const Parts&... parts) {
   return absl::InternalError(internal::Message(parts...));

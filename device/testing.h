@@ -16,8 +16,8 @@ namespace firn {
 //     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
 //   }
 //
-// Costs other code nothing: meanwhile the thread allocates past its cache. Does not nest. Belongs
-// to the thread that made it.
+// Costs other code nothing, since only this thread allocates past its cache meanwhile. Does not
+// nest. Belongs to the thread that made it.
 class ScopedAllocationFailure {
  public:
   explicit ScopedAllocationFailure(int64_t n);
@@ -28,7 +28,7 @@ class ScopedAllocationFailure {
   // Allocations asked for so far, the failed one included.
   int64_t allocations() const;
 
-  // Whether the n-th was reached.
+  // Whether the n-th allocation was reached.
   bool triggered() const;
 };
 

@@ -14,14 +14,14 @@
 #define FIRN_FOR_TILES
 #endif
 
-// Products of bfloat16 by the processor's registers for tiles of matrices (Intel's AMX).
+// Products of bfloat16 by the processor's tile registers (Intel's AMX).
 namespace firn::inner::internal {
 
 // Whether the processor has them: code for them is part of level 4.
 inline bool HasTiles() { return FIRN_LEVEL >= 4 && ThisCpu().bfloat_tiles; }
 
-// Tiles of a step: 16 rows of 32 bfloat16 on the left; on the right 16 rows, each of two rows of
-// the matrix, element by element in turn; sums of 16 rows of 16 floats. Each lies in one piece.
+// Tiles of a step: 16 rows of 32 bfloat16 on the left; on the right 16 rows, each of which
+// interleaves two rows of the matrix; sums of 16 rows of 16 floats. Each tile is contiguous.
 inline constexpr int64_t kTileRows = 16, kTileDepth = 32;
 inline constexpr int64_t kTileBits = kTileRows * kTileDepth;  // of the operands
 inline constexpr int64_t kTileSums = kTileRows * kTileRows;
@@ -48,14 +48,15 @@ class TileScope {
     uint16_t row_bytes[16];
     uint8_t rows[16];
   };
-  // A constant: g++ 12 believes that the instruction reads 8 bytes, and may leave out stores of
-  // others.
+  // A constant, because g++ 12 believes that the instruction reads 8 bytes, and may drop stores to
+  // the other bytes of a variable.
   static constexpr Config kConfig = {
       1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
 };
 
 // Adds to sums[i][j] the products of tiles a[i] + s * kTileBits and b[j] + s * kTileBits for every
-// s < steps; `fresh`: to nothing. Denormal numbers count as zeros. Requires: a TileScope.
+// s < steps; `fresh`: overwrites the sums instead. Denormal numbers count as zeros. Requires: a
+// TileScope.
 template <int kLeft, int kRight>
 FIRN_FOR_TILES void MultiplyTiles([[maybe_unused]] const uint16_t* const (&a)[kLeft],
                                   [[maybe_unused]] const uint16_t* const (&b)[kRight],
@@ -99,9 +100,9 @@ FIRN_FOR_TILES void MultiplyTiles([[maybe_unused]] const uint16_t* const (&a)[kL
 }
 
 // The next three functions are one product, whose sums stay in registers from the first to the
-// last: 16 kLeft rows by two tiles of columns. Sums begin as they lie in memory, rows `row` apart
-// (0: all alike) and the second tile `next` behind the first, or as zeros if c is null. Requires,
-// as those below: a TileScope.
+// last: 16 kLeft rows by two tiles of columns. Sums begin with the values in memory at c, rows
+// `row` apart (0: all rows alike) and the second tile `next` behind the first, or with zeros if c
+// is null. Requires, as those below: a TileScope.
 template <int kLeft>
 FIRN_FOR_TILES void BeginTiles([[maybe_unused]] const float* c, [[maybe_unused]] int64_t row,
                                [[maybe_unused]] int64_t next) {
@@ -125,10 +126,9 @@ FIRN_FOR_TILES void BeginTiles([[maybe_unused]] const float* c, [[maybe_unused]]
 #endif
 }
 
-// Adds products of numbers that are sums of bfloat16, their parts, from the largest on: each of the
-// steps has the tiles of all parts of 16 rows or columns, one behind the other. Products of two
-// parts are left out where these are, together, as small as what the operand of more parts leaves
-// out.
+// Adds products of numbers that are each a sum of bfloat16 parts, the largest first. Each step has
+// the tiles of all parts of 16 rows or columns, one behind the other. The product of two parts is
+// left out where it is as small as the error of the operand with more parts.
 template <int kLeft, int kLeftParts, int kRightParts>
 FIRN_FOR_TILES void AddParts([[maybe_unused]] const uint16_t* const (&a)[kLeft],
                              [[maybe_unused]] const uint16_t* const (&b)[2],
@@ -157,7 +157,7 @@ FIRN_FOR_TILES void AddParts([[maybe_unused]] const uint16_t* const (&a)[kLeft],
 #endif
 }
 
-// Stores the sums to where they lie as BeginTiles has it.
+// Stores the sums to memory, in the arrangement that BeginTiles takes.
 template <int kLeft>
 FIRN_FOR_TILES void StoreTiles([[maybe_unused]] float* c, [[maybe_unused]] int64_t row,
                                [[maybe_unused]] int64_t next) {
@@ -172,8 +172,8 @@ FIRN_FOR_TILES void StoreTiles([[maybe_unused]] float* c, [[maybe_unused]] int64
 #endif
 }
 
-// All of it: C += A B, or C = A B if `fresh`, for 16 kLeft rows of 32 floats that are `c_row`
-// apart.
+// The whole product: C += A B, or C = A B if `fresh`, for 16 kLeft rows of 32 floats that are
+// `c_row` apart.
 template <int kLeft, int kLeftParts, int kRightParts>
 FIRN_FOR_TILES void MultiplyParts(const uint16_t* const (&a)[kLeft], const uint16_t* const (&b)[2],
                                   int64_t steps, bool fresh, float* c, int64_t c_row) {

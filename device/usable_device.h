@@ -8,11 +8,11 @@
 
 namespace firn {
 
-// `wanted`, or, where it is a CUDA device, this build has CUDA and the machine no usable GPU or
-// driver, the CPU; that is said once on stderr, with the reason. For programs with a --device flag.
-// Errors: Unavailable for any other device that is not there.
+// Returns `wanted`. If it is a CUDA device and this build has CUDA, but the machine has no usable
+// GPU or driver, returns the CPU and says so once on stderr, with the reason. For programs with a
+// --device flag. Errors: Unavailable for any other device that is not there.
 absl::StatusOr<Device> UsableDevice(Device wanted);
-// The same for the flag's text, as ParseDevice (device/parse_device.h) reads it.
+// The same for the flag's text, which ParseDevice (device/parse_device.h) reads.
 absl::StatusOr<Device> UsableDevice(std::string_view text);
 
 }  // namespace firn

@@ -100,7 +100,7 @@ void RaiseVersions(const OpDef& op, absl::Span<const TensorRef> in) {
     if (!op.input(i).inout || !in[i].defined()) continue;
     TensorImpl& written = *in[i]->impl();
     written.storage->BumpVersion();
-    written.weak_number = false;  // it is not what it was made of any more
+    written.weak_number = false;  // it is no longer the number that it was made from
   }
 }
 
@@ -117,8 +117,8 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
                        absl::Span<TensorSpec> specs, Device device, absl::Span<Tensor> out) {
   const SpecPointers given = PointersTo(in);
   const KernelQuery query(given, specs, attrs);
-  // Indices on a CUDA device cannot be looked at without waiting for it: its kernels leave out what
-  // lies outside, and the next read raises (tensor/kernels/cuda/index_range.cuh).
+  // Indices on a CUDA device cannot be checked without waiting for it: its kernels skip indices
+  // outside the bounds, and the next read raises (tensor/kernels/cuda/index_range.cuh).
   if (op.index_bounds != nullptr && device.is_cpu()) {
     absl::InlinedVector<Operand, 8> operands;
     for (const TensorRef& t : in) {
@@ -152,8 +152,8 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   return absl::OkStatus();
 }
 
-// The shortcut of most calls: a device's first kernel that takes everything dense as it is. If
-// null, the long way is taken.
+// The shortcut of most calls: a device's first kernel, if that takes all dense operands as they
+// are. Null: the general way is taken.
 FIRN_ALWAYS_INLINE const Kernel* PlainKernel(const OpDef& op, Device device) {
   for (const Kernel& k : op.kernels) {
     if (k.device != device.type) continue;
@@ -173,7 +173,7 @@ const Kernel* Shortcut(const OpDef& op, absl::Span<const TensorRef> in, Device d
   return PlainKernel(op, device);
 }
 
-// Runs a plain kernel where it stands. `specs`: of the results.
+// Runs a plain kernel on the operands as they are. `specs`: of the results.
 absl::Status RunPlain(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef attrs,
                       absl::Span<const TensorSpec> specs, absl::Span<Tensor> out) {
   Operand operands[kFewInputs + kMaxOutputs];
@@ -188,8 +188,8 @@ absl::Status RunPlain(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef 
   return k.run(context);
 }
 
-// The shortest way, see OpDef::alike: runs the call and says whether it may go that way. Throws
-// what the kernel refuses. Its arguments fit into registers.
+// The shortest way, see OpDef::alike: runs the call and returns true if the shortcut applies.
+// Throws the kernel's errors. Its arguments fit into registers.
 FIRN_NOINLINE bool RunAlike(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                             Tensor* out) {
   if (in.size() != op.alike_inputs || in.empty()) return false;
@@ -219,7 +219,7 @@ FIRN_NOINLINE bool RunAlike(const OpDef& op, absl::Span<const TensorRef> in, Att
   return true;
 }
 
-// In a function that may be run again.
+// For a call within a function that may be run again.
 absl::Status RunKept(CollectiveKeeper& keeper, const OpDef& op, absl::Span<const TensorRef> in,
                      AttrsRef attrs, absl::Span<TensorSpec> specs, Device device,
                      absl::Span<Tensor> out) {
@@ -270,7 +270,7 @@ FIRN_NOINLINE absl::Status Compute(const OpDef& op, absl::Span<const TensorRef> 
   return RunKernel(op, in, attrs, out_specs, device, out);
 }
 
-// Whether the call gave what a captured call has given before.
+// Whether the call gave results that a captured call has given before.
 bool IsRecalled(const OpDef& op) {
   return op.collective && ThisThreadsKeeper() != nullptr && ThisThreadsKeeper()->repeating();
 }

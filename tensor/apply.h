@@ -32,9 +32,9 @@ inline Tensor Apply1(const OpDef& op, std::initializer_list<TensorRef> in, Attrs
   return Apply1(op, absl::MakeConstSpan(in.begin(), in.size()), attrs);
 }
 
-// Throws when `x` is undefined, for front functions that look at it before Apply does.
+// Throws when `x` is undefined; for front functions that read it before Apply does.
 void CheckDefined(const Tensor& x, std::string_view op, const char* name = "x");
-// The same of a list, with the place of one that is not: "tensors[1] is an undefined tensor".
+// The same for a list, with the place of the undefined tensor: "tensors[1] is an undefined tensor".
 void CheckAllDefined(absl::Span<const Tensor> tensors, std::string_view op);
 
 }  // namespace firn

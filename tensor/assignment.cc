@@ -1,5 +1,5 @@
-// Tensor's methods that write elements, and those that do so for some tensors and make others'
-// handles name a result.
+// Tensor's methods that write elements, and those that either write elements or rebind the handle
+// to a new result, by the kind of tensor.
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
@@ -14,7 +14,8 @@
 namespace firn {
 namespace {
 
-// Whether `op=` writes the elements: of what a module keeps, and of leaves that want a gradient.
+// Whether `op=` writes the elements, as for tensors that a module keeps and for leaves that require
+// a gradient.
 bool KeepsIdentity(const Tensor& t) {
   return t.defined() && (t.impl()->owned || (t.requires_grad() && t.is_leaf()));
 }

@@ -63,8 +63,8 @@ class AttrVisitor {
   void Field(const char* name, Sizes& value);
 
   // A field that graph files of earlier versions of Firn have under the names `before`: a number
-  // under another name, or the numbers of a list one by one. Who reads such a file takes them
-  // there.
+  // under another name, or the numbers of a list one by one. A reader of such a file takes the
+  // numbers from there.
   template <class T>
   requires(std::is_same_v<T, int64_t> ||
            std::is_same_v<T, Sizes>) void Renamed(const char* name, T& value,
@@ -80,7 +80,7 @@ class AttrVisitor {
   }
 
  private:
-  // The numbers with these names, if the visitor reads a file that has all of them.
+  // Reads the numbers with these names, if the visitor's file has all of them.
   virtual bool Earlier(absl::Span<const char* const> /*names*/, std::vector<int64_t>* /*numbers*/) {
     return false;
   }
@@ -194,7 +194,7 @@ class Attrs {
   };
 };
 
-// Attributes of that type as they are when nobody sets them; none for null.
+// Attributes of that type with their default values; no attributes for null.
 Attrs DefaultAttrs(const AttrsType* type);
 
 // "{dim=1, mode=reflect}"; "" without attributes.

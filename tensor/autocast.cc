@@ -1,4 +1,4 @@
-// What Apply asks for is in apply.cc; the scope only says the dtype and converts.
+// apply.cc decides what is converted; the scope only gives the dtype and converts.
 
 #include "firn/tensor/autocast.h"
 

@@ -8,8 +8,8 @@ namespace firn {
 
 // While one lives on a thread, convolutions and products of matrices compute in a half type there,
 // and losses, normalisations, sums and functions of a wide range in f32; everything else computes
-// in what it is given (the lists are PyTorch's, torch.amp.autocast), and so does batch
-// normalisation, which takes half images with f32 parameters. Parameters stay f32: what is
+// in the dtype of its inputs (the lists are PyTorch's, torch.amp.autocast), and so does batch
+// normalisation, which takes half images with f32 parameters. Parameters stay f32: a tensor that is
 // converted for a call goes through the operation `cast`, whose gradient is f32 again. f64 and
 // integer tensors are left alone.
 //

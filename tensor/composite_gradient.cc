@@ -1,6 +1,6 @@
 // The composite is run on views of the inputs, so that a tensor that is two inputs at once has two
-// gradients, and the pass ends at them: what the inputs were computed from belongs to the pass
-// around this one.
+// gradients, and the pass ends at them: the operations that computed the inputs belong to the outer
+// pass.
 
 #include "firn/tensor/composite_gradient.h"
 

@@ -18,17 +18,18 @@
 
 namespace firn::inner {
 
-// An operation's only result, by other operations; of all its inputs, absent ones undefined.
+// Computes an operation's only result by other operations, from all its inputs; absent ones are
+// undefined.
 using CompositeFn = absl::FunctionRef<Tensor(const std::vector<Tensor>& inputs)>;
 
 // Sets the gradients that g needs to those of `composite`, which is run and differentiated here;
-// zeros where it does not depend on an input. What it costs is what the operations cost that it is
-// made of: for gradients that are recorded alone. Requires: `saves` has every input.
+// zeros where it does not depend on an input. It costs as much as the operations that `composite`
+// calls, so it is only for gradients that are recorded. Requires: `saves` has every input.
 void CompositeGradient(GradContext& g, CompositeFn composite);
 
 namespace internal {
-// The gradients of y in `inputs`, recorded, for dy; undefined where there is none. autograd sets it
-// once, before main().
+// The gradients of y in `inputs`, recorded, for dy; undefined for inputs without one. autograd sets
+// it once, before main().
 using RecordedGradients = std::vector<Tensor> (*)(const Tensor& y, const Tensor& dy,
                                                   const std::vector<Tensor>& inputs);
 inline constinit RecordedGradients recorded_gradients = nullptr;

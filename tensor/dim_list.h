@@ -13,8 +13,9 @@ namespace firn {
 
 // Which dimensions of a tensor an operation works on, as a caller writes them: one (`Sum(x, 1)`),
 // several (`Sum(x, {0, -1})`, a vector, a span) or none (`{}`), which most operations take as all
-// of them. Negative ones count from the end. Whether the tensor has them is for the operation to
-// check. Kept in place: making and copying one allocates nothing. A value type: thread-compatible.
+// of them. Negative ones count from the end. The operation checks whether the tensor has them. The
+// numbers are kept in place: making and copying one allocates nothing. A value type:
+// thread-compatible.
 class DimList : public inner::Dims {
  public:
   DimList() = default;

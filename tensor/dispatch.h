@@ -39,10 +39,11 @@ class CaptureRecorder {
   virtual ~CaptureRecorder() = default;
   virtual void Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                       absl::Span<const Tensor> out) = 0;
-  // Before an operation writes into its argument `t`: whether that can be captured.
+  // Called before an operation writes into its argument `t`; an error says that this cannot be
+  // captured.
   virtual absl::Status BeforeWrite(const Tensor& t) = 0;
-  // Asked before that: whether a call without results, which only writes into its arguments, shall
-  // wait for the end of the run. One that shall is recorded as if it had run, and handed over.
+  // Called before that: whether a call without results, which only writes into its arguments, is to
+  // wait for the end of the run. Such a call is recorded as if it had run, and handed over.
   virtual bool ShallWait(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/) { return false; }
   virtual void PutOff(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/,
                       std::shared_ptr<internal::WaitingCall> /*call*/) {}
@@ -50,7 +51,8 @@ class CaptureRecorder {
   virtual void BeforeCall(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/) {}
   // Before elements of `t` are read past the calls.
   virtual void BeforeRead(const Tensor& /*t*/) {}
-  // Before what the capture does not see (NoCaptureScope): all that was put off runs.
+  // Called before operations that the capture does not see (NoCaptureScope): runs all calls that
+  // were put off.
   virtual void Settle() {}
   // Whether elements may be read on the host now, and whether a tensor may be made from host
   // memory; else an error that says what to do instead.
@@ -60,9 +62,10 @@ class CaptureRecorder {
   // clears it.
   virtual void BeforeGetGrad(const Tensor& t) = 0;
   virtual void BeforeSetGrad(const Tensor& t) = 0;
-  // Code asked `state`, which is called `name`, and may do something else when it says something
-  // else; and code set it, so that every run is as if it had set it again. `turns`: a mode, which
-  // can be turned back; else it becomes true when what `name` says has happened, once.
+  // The first function: code read `state`, which is called `name`, and may behave differently when
+  // its value differs. The second: code set it, and every run acts as if it set it again. `turns`:
+  // `state` is a mode, which can be turned back; else it becomes true once, when the event that
+  // `name` describes has happened.
   // Other threads may set it, so it is read and written by the compiler's atomic builtins:
   // <atomic> is long, and every source that includes firn.h would read it.
   using SwitchState = std::shared_ptr<const bool>;
@@ -86,11 +89,11 @@ class ApplyObserver {
                           absl::Span<const Tensor> out) = 0;
 };
 
-// What an AutocastScope (tensor/autocast.h) is to Apply.
+// The interface by which Apply uses an AutocastScope (tensor/autocast.h).
 class Autocaster {
  public:
   virtual DType dtype() const = 0;
-  // x as `dtype`, recorded as any conversion.
+  // Converts x to `dtype`, recorded like any conversion.
   virtual Tensor Convert(const Tensor& x, DType dtype) = 0;
 
  protected:
@@ -117,8 +120,8 @@ inline constinit inner::GradRecorder* grad_recorder = nullptr;  // set once, bef
 namespace inner {
 inline DispatchState& ThisThread() { return inner::internal::dispatch_state; }
 
-// CaptureRecorder::OnHostRead of the capture that runs on this thread, if one does: who reads
-// elements past the calls, such as a writer of files, asks first.
+// CaptureRecorder::OnHostRead of the capture that runs on this thread, if one does: code that reads
+// elements without a call, such as a writer of files, asks it first.
 absl::Status CheckHostRead(const Tensor& t);
 }  // namespace inner
 
@@ -151,8 +154,8 @@ class GradScope {
   bool saved_;
 };
 
-// While one lives on a thread, a capture there does not see what runs: the making of values that a
-// captured run finds ready, such as the first values of a parameter.
+// While one lives on a thread, a capture there does not see the calls that run. It is for values
+// that a captured run finds ready, such as the first values of a parameter.
 class NoCaptureScope {
  public:
   [[nodiscard]] NoCaptureScope() : saved_(inner::ThisThread().capture) {

@@ -44,7 +44,7 @@ struct Exported {
   int64_t shape[kMaxRank], strides[kMaxRank];
 };
 
-// What a DLTensor says, checked.
+// The checked contents of a DLTensor.
 struct Imported {
   TensorSpec spec;
   char* data = nullptr;

@@ -44,7 +44,8 @@ const std::string* PathScope::Intern(const std::string& path) {
 }
 
 const std::string* PathScope::Interned() {
-  // Out of line, so that the usual way needs no stack frame: every recorded operation comes here.
+  // Out of line, so that the usual path needs no stack frame: every recorded operation calls this
+  // function.
   static constexpr auto intern = [](PathScope * scope) __attribute__((noinline)) {
     return scope->interned_ = Intern(Current());
   };

@@ -17,8 +17,8 @@ namespace firn {
 class Error : public std::runtime_error {
  public:
   Error(const absl::Status& status, const std::string& what);
-  // Its code tells the kind: kInvalidArgument, kOutOfRange, kResourceExhausted, kDataLoss, ...; who
-  // names one includes absl/status/status.h.
+  // Its code tells the kind: kInvalidArgument, kOutOfRange, kResourceExhausted, kDataLoss, ...;
+  // code that names one includes absl/status/status.h.
   const absl::Status& status() const { return *status_; }
   absl::StatusCode code() const;
 
@@ -68,8 +68,8 @@ class PathScope {
 [[noreturn]] void RaiseStatus(const absl::Status& status, std::string_view op);
 
 namespace inner {
-// Runs `f`, whose operations have other names than what the user wrote, and throws its errors in
-// the name of that, `op`.
+// Runs `f` and throws its errors under the name `op`, which the user called; f's operations have
+// other names.
 template <class F>
 auto InNameOf(std::string_view op, const F& f) -> decltype(f()) {
   try {

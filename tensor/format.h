@@ -19,10 +19,10 @@ struct FormatOptions {
 // needed, all in scientific notation when they differ much, "..." for what is left out:
 //   [[ 1.   -0.25]
 //    [ 3.    4.5 ]]
-// A line with dtype and shape, "i64 [2, 2]", follows when they cannot be seen: any dtype but f32,
-// anything empty or abridged. 0-d tensors are a mere number. A pending parameter (tensor/pending.h)
-// tells its name and what is known of its shape. Reads any layout and device; throws during
-// capture.
+// A line with dtype and shape, "i64 [2, 2]", follows when they do not follow from the text: any
+// dtype but f32, anything empty or abridged. 0-d tensors are a mere number. A pending parameter
+// (tensor/pending.h) tells its name and what is known of its shape. Reads any layout and device;
+// throws during capture.
 std::string Format(const Tensor& x, const FormatOptions& options = {});
 
 }  // namespace firn

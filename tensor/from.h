@@ -24,7 +24,7 @@ Tensor FromVector(std::vector<T> values) {
   return FromVector(std::move(values), shape);
 }
 
-// Borrows `data` (row-major, on the host) without copying: whoever owns it must keep it until
+// Borrows `data` (row-major, on the host) without copying: its owner must keep it until
 // `release(data)` is called, when the last tensor using it is gone. Throws on a null pointer with a
 // non-empty shape and on data that is not aligned to its elements.
 Tensor FromBlob(void* data, const Shape& shape, DType dtype,

@@ -1,4 +1,4 @@
-// Numbers travel as f64 and i64, which hold all that is asked for.
+// Numbers travel as f64 and i64, which hold all dtypes that these functions take.
 #include "firn/tensor/global_number.h"
 
 #include <vector>

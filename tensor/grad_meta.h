@@ -38,12 +38,12 @@ class GradNode : public RefCounted {
 
 class TensorOwner;
 
-// What few tensors need beside TensorImpl::grad_node; absent while nobody needs it.
+// Data that few tensors need beside TensorImpl::grad_node; made on first use.
 struct GradMeta : Pooled<GradMeta> {
   Tensor grad;             // accumulated, for leaves
   bool withheld = false;   // a frozen graph has computed a gradient and not left it here
   bool optimized = false;  // an optimizer moves this tensor, or has moved it
-  // The names of those that have it, which hold them; null before the first.
+  // The names of this tensor's owners, which hold the strings; null before the first owner.
   std::shared_ptr<std::vector<std::weak_ptr<const std::string>>> optimizers;
   std::shared_ptr<bool> claimed;     // see NoteGradientOfOwned; becomes true with `optimized`
   GradHooks hooks;                   // of leaves; a computed tensor's hooks live in its node
@@ -51,7 +51,7 @@ struct GradMeta : Pooled<GradMeta> {
   absl::InlinedVector<const TensorOwner*, 1> owners;  // see tensor/owner.h
   std::shared_ptr<bool> replaced;  // see ReplacedFlag there; null before somebody asks
 
-  ~GradMeta();  // not inline: every dropped tensor passes by, and few have one
+  ~GradMeta();  // not inline: it runs for every dropped tensor, and few have a GradMeta
 };
 
 // The metadata of `t`, made on first use. Requires: t.defined().
@@ -59,14 +59,14 @@ GradMeta& EnsureGradMeta(const Tensor& t);
 
 // The gradient that `leaf` holds, without asking whether it may be read. Requires: leaf.defined().
 const Tensor& HeldGrad(const Tensor& leaf);
-// Puts `grad` (of the leaf's spec, or undefined) there, whatever is being captured.
+// Sets the gradient of `leaf` to `grad` (of the leaf's spec, or undefined), even during a capture.
 void HoldGrad(const Tensor& leaf, Tensor grad);
 // Whether a frozen graph has computed a gradient of `leaf` and kept it. Requires: leaf.defined().
 inline bool IsWithheld(const Tensor& leaf) {
   const GradMeta* meta = leaf.impl()->grad_meta.get();
   return meta != nullptr && meta->withheld;
 }
-// FailedPrecondition that says where the gradient of `leaf` has gone.
+// The FailedPrecondition that says why `leaf` has no gradient to read.
 absl::Status WithheldError(const Tensor& leaf);
 
 }  // namespace firn::inner

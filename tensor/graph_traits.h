@@ -1,14 +1,14 @@
 #ifndef FIRN_TENSOR_GRAPH_TRAITS_H_
 #define FIRN_TENSOR_GRAPH_TRAITS_H_
 
-// What changes to graphs (autograd/graph) know of an operation beyond its declaration. An
-// operation's page says it, in constants that OpDef::graph points to:
+// Facts about an operation beyond its declaration, for passes that change graphs (autograd/graph).
+// An operation's page states them in constants that OpDef::graph points to:
 //
 //   constexpr GraphTraits kRelu = {.activation = FusedActivation::kRelu};
 //   FIRN_REGISTER_OP(relu) { return WithTraits(kRelu, cpu::NumericOp<ReluFn>(...)); }
 //
-// Passes ask for these and never for names, so whichever operation says the same is treated alike.
-// Each trait is a statement that a pass relies on; what is not said is never assumed.
+// Passes ask for traits and never for names, so operations with the same traits are treated alike.
+// Passes rely on the traits that are set and assume nothing else.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +39,7 @@ struct ChannelMap {
   size_t x = 0, weight, bias;
   int channels = 1;           // their dimension in the result; negative: from the end
   bool scales_alone = false;  // f(x, weight) is weight * x, with one number for each channel;
-                              // no weight: x
+                              // without a weight: it is x
 };
 
 // Input x loses its mean over each channel: the results depend on differences from it alone. Only
@@ -57,7 +57,8 @@ struct CentringGradient {
 };
 
 // Input `input` laid out once for the kernel that was chosen, if it never changes: a call that
-// takes `packed` there and gives the same bits. Nothing where the kernel takes it as it is.
+// takes `packed` there and gives the same bits. Returns nothing where the kernel takes the input as
+// it is.
 struct PackedCall {
   OpCall call;
   Tensor packed;
@@ -75,8 +76,8 @@ struct RoundedRange {
   int64_t least = 0, most = 0;
 };
 
-// What integer sums become: numbers = sum * scale + bias + other, of which relu; and these
-// quantized. `x_zero`, `weight`: constants among the inputs of the operation that sums.
+// How integer sums are converted: numbers = sum * scale + bias + other, then perhaps relu, then
+// perhaps quantized. `x_zero`, `weight`: constants among the inputs of the operation that sums.
 struct FinishedSums {
   Tensor x_zero, weight;
   bool relu = false;
@@ -88,7 +89,8 @@ struct GraphTraits {
   // Result 0 is this function of input 0.
   FusedActivation activation = {};
   // The call that gives the same results, but applies an activation to result 0 in the same pass.
-  // Nothing where a bit would differ from two calls, or where it does not pay. `y`: result 0.
+  // Returns nothing where a bit would differ from two calls, or where it does not pay. `y`: result
+  // 0.
   std::optional<OpCall> (*with_activation)(AttrsRef attrs, const TensorSpec& y,
                                            FusedActivation activation) = nullptr;
 
@@ -98,14 +100,14 @@ struct GraphTraits {
   // Whether result 0 is the sum of input 0, of this shape, over each channel.
   bool (*sums_channels)(AttrsRef attrs, const Shape& x) = nullptr;
 
-  // A call without the inputs that it writes into, which all are optional, gives the same results
-  // and costs little more than reading the others: states move once, results come as often as it
-  // takes. Elementwise operations without such inputs need not say so.
+  // A call without the inputs that it writes into, which are all optional, gives the same results
+  // and costs little more than reading the other inputs. So states move once, while results may be
+  // computed several times. Elementwise operations without such inputs need not set this.
   bool cheap_again = false;
-  // A call that was checked and has its memory cannot fail any more (but for a device that does),
-  // so that a capture may run it when nothing else can.
+  // A call that was checked and has its memory cannot fail any more (unless its device fails), so a
+  // capture may run it at a point where an error could not be reported.
   bool cannot_fail = false;
-  // All that a call does with this input is to add to it.
+  // The call does nothing with this input but add to it.
   std::optional<size_t> adds_to = {};
   // Result 0 is input 0 in another layout.
   bool reorders = false;
@@ -114,20 +116,20 @@ struct GraphTraits {
   // Errors: with a text that goes on from the operation's name, "has no running statistics".
   absl::StatusOr<TensorList> (*evaluate)(absl::Span<const Tensor> in, AttrsRef attrs) = nullptr;
 
-  // For an operation with a channel_map: what f(x - x_zero, weight) is in integers. x and x_zero
-  // (0-d) are both u8 or both i8, weight is i8; i32, of the shape of result 0.
+  // For an operation with a channel_map: the call that computes f(x - x_zero, weight) in integers.
+  // x and x_zero (0-d) are both u8 or both i8, weight is i8; i32, of the shape of result 0.
   Tensor (*integer_sums)(const Tensor& x, const Tensor& x_zero, const Tensor& weight,
                          AttrsRef attrs) = nullptr;
   RoundedRange (*rounded_range)(AttrsRef attrs) = nullptr;
-  // For an operation whose result are such sums, without a zero point of the weight: a call that
-  // goes on to the end, with the same bits. Its inputs are x, `packed`, scale and bias (numbers of
-  // each channel), other, and scale and zero point of the quantize_linear; those that are not there
-  // are not given. Nothing where there is no such kernel.
+  // For an operation whose results are such sums, without a zero point of the weight: the call that
+  // also converts them, with the same bits. Its inputs are x, `packed`, scale and bias (numbers of
+  // each channel), other, and scale and zero point of the quantize_linear; absent ones are left
+  // out. Returns nothing where there is no such kernel.
   absl::StatusOr<std::optional<PackedCall>> (*finish)(const KernelQuery& call,
                                                       const FinishedSums& sums) = nullptr;
 };
 
-// For an operation that says nothing.
+// The traits of an operation that states none.
 inline constexpr GraphTraits kNoTraits = {};
 
 inline const GraphTraits& TraitsOf(const OpDef& op) {

@@ -42,7 +42,7 @@ const void* Tensor::HostData(DType want, bool write) const {
   }
   if (write) {
     impl_->storage->BumpVersion();
-    impl_->weak_number = false;  // it may not be what it was made of any more
+    impl_->weak_number = false;  // it may no longer be the number that it was made from
   }
   return impl_->data;
 }
@@ -92,7 +92,7 @@ void VisitNumberType(internal::NumberType type, F f) {
   }
 }
 
-// Whether static_cast<To>(v) is defined and means v, but for what a fraction or rounding loses.
+// Whether static_cast<To>(v) is defined and gives v, apart from a lost fraction or rounding.
 template <class To, class From>
 bool Holds(From v) {
   if constexpr (std::is_same_v<To, bool> || std::is_floating_point_v<To>) {
@@ -102,7 +102,7 @@ bool Holds(From v) {
   } else if constexpr (std::is_integral_v<From>) {
     return std::in_range<To>(v);
   } else {
-    // Powers of two, and so exact: the range of To is [low, high).
+    // The range of To is [low, high); both are powers of two, and so exact.
     const double high = std::ldexp(1.0, std::numeric_limits<To>::digits);
     const double low = std::is_signed_v<To> ? -high : 0.0;
     const double whole = std::trunc(static_cast<double>(v));

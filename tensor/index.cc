@@ -31,7 +31,7 @@ using Entries = absl::Span<const TensorIndex>;
 using Kind = TensorIndex::Kind;
 constexpr char kOp[] = "index";
 
-// x through the entries.
+// The view of x that the entries make.
 struct Place {
   Tensor view;
   std::vector<int64_t> flips;  // of view's dimensions
@@ -219,7 +219,7 @@ struct IndexTarget {
     const Tensor element = AsElement(value, x.dtype(), x.device(), kOp);
     InNameOf(kOp, [&] {
       if (!x.spec().layout.blocked()) return Write(place, element);
-      // A view of a blocked tensor is a copy of it.
+      // A view of a blocked tensor would be a view of a copy.
       const Tensor plain = firn::Contiguous(x);
       Write(Finder(plain, entries).Result(), element);
       Assign(x, plain);

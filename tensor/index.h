@@ -4,12 +4,13 @@
 // x[...] as in NumPy, for reading and writing:
 //   x[2]                       one position of the first dimension, which is dropped
 //   x[{Range(0, 8), kAll, -1}] one entry a dimension; what is left out at the end is whole
-//   x[{kEllipsis, 0}]          as many whole dimensions as it takes
+//   x[{kEllipsis, 0}]          as many whole dimensions as are left
 //   x[{kNewAxis, kAll}]        a dimension of size 1
 //   x[mask], x[indices]        bool and integer tensors: tensor/ops/index/advanced.h
 //   x[...] = y                 writes into x; y is broadcast and converted, a number that x's dtype
 //                              does not hold is an error
-//   x[...] += y                likewise, and -=, *=, /=; what occurs twice is changed once
+//   x[...] += y                likewise, and -=, *=, /=; an element that occurs twice is changed
+//   once
 // Numbers and ranges make views; negative steps and tensors make copies. A number beside a tensor
 // is an index tensor of its own, as in NumPy.
 

@@ -8,16 +8,17 @@
 namespace firn::inner {
 
 // Base of objects that count their own references. Counting is atomic, so handles may be copied and
-// dropped on any thread; the object itself is as thread-safe as its class says. By the compiler's
-// builtins: <atomic> is long, and every source that includes firn.h would read it.
+// dropped on any thread; the object itself is as thread-safe as its class says. It uses the
+// compiler's builtins, because <atomic> is long, and every source that includes firn.h would read
+// it.
 class RefCounted {
  public:
   RefCounted() = default;
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
   void AddRef() const noexcept { __atomic_fetch_add(&count_, 1, __ATOMIC_RELAXED); }
-  // True when this was the last reference. The sole owner skips the locked decrement: nobody else
-  // can be copying a handle that only we hold.
+  // True when this was the last reference. The sole owner skips the locked decrement: no other
+  // thread can be copying the only handle.
   bool DropRef() const noexcept {
     return __atomic_load_n(&count_, __ATOMIC_ACQUIRE) == 1 ||
            __atomic_fetch_sub(&count_, 1, __ATOMIC_ACQ_REL) == 1;
@@ -31,7 +32,7 @@ class RefCounted {
   mutable uint32_t count_ = 1;
 };
 
-// How the last reference is disposed of; a class specialises it by a static `Destroy(T*)`.
+// Called when the last reference is dropped; a class specialises it by a static `Destroy(T*)`.
 template <class T>
 void DestroyRefCounted(T* p) noexcept {
   if constexpr (requires { T::Destroy(p); }) {
@@ -66,7 +67,7 @@ class IntrusivePtr {
     return *this;
   }
   ~IntrusivePtr() {
-    // Read once: counting would have the compiler read it again.
+    // Read once: after the counting the compiler would have to read it again.
     if (T* const p = p_; p != nullptr && p->DropRef()) DestroyRefCounted(p);
   }
 

@@ -30,8 +30,8 @@ struct Operand {
   const TensorSpec* spec = nullptr;
 };
 
-// What a kernel reads and writes. It neither allocates nor synchronises; those of collective
-// operations alone (OpDef::collective) may wait for other ranks.
+// What a kernel reads and writes. It neither allocates nor synchronises; only those of collective
+// operations (OpDef::collective) may wait for other ranks.
 class KernelContext {
  public:
   KernelContext(absl::Span<const Operand> in, absl::Span<const Operand> out, AttrsRef attrs,
@@ -43,7 +43,7 @@ class KernelContext {
   bool has(int i) const { return i < num_inputs() && in_[static_cast<size_t>(i)].spec != nullptr; }
   const TensorSpec& in_spec(int i) const { return *in_[static_cast<size_t>(i)].spec; }
   const TensorSpec& out_spec(int i = 0) const { return *out_[static_cast<size_t>(i)].spec; }
-  // That of the first of these inputs that is given. Requires: one is.
+  // The first given one of these inputs. Requires: one is given.
   DType dtype_of_first(std::initializer_list<int> inputs) const {
     return in_spec(*std::find_if(inputs.begin(), inputs.end(), [&](int i) { return has(i); }))
         .dtype;
@@ -75,7 +75,8 @@ class KernelContext {
   // True if all operands are known to be of one shape and dtype, dense in one layout; false says
   // nothing.
   bool alike() const { return alike_; }
-  // What `prepare` left in Prepared::state. Requires: a kernel whose `prepare` leaves a T there.
+  // The T that `prepare` left in Prepared::state. Requires: a kernel whose `prepare` leaves a T
+  // there.
   template <class T>
   const T& state() const {
     return *static_cast<const T*>(state_);
@@ -125,14 +126,14 @@ struct LayoutRequest {
   absl::InlinedVector<int32_t, 8> in, out;
 };
 
-// Which layouts a kernel takes where no `layouts` function asks for blocks. Apply reorders what it
-// does not take.
+// Which layouts a kernel takes where no `layouts` function asks for blocks. Apply reorders operands
+// in other layouts.
 enum class Takes : uint8_t {
   kContiguous,  // row-major inputs and outputs
   kStrided,     // any strides; outputs contiguous
   // Element by element: blocked inputs of one shape pass as they are beside inputs of a single
   // element, row-major ones among them are brought into their layout, and the outputs get it too;
-  // otherwise as kStrided.
+  // otherwise like kStrided.
   kElementwise,
   kAny,  // inputs as they are, strided or blocked; outputs contiguous
 };
@@ -147,7 +148,7 @@ struct Prepared {
   LayoutRequest layouts;  // of every operand, if not as_is
   size_t workspace = 0;   // bytes
   absl::Status (*run)(KernelContext&) = nullptr;
-  std::shared_ptr<const void> state;  // what `run` finds in KernelContext::state
+  std::shared_ptr<const void> state;  // `run` finds it in KernelContext::state
 };
 
 struct Kernel {
@@ -158,7 +159,7 @@ struct Kernel {
   size_t (*workspace)(const KernelQuery&) = nullptr;       // bytes; null: none. Sees arranged specs
   void (*layouts)(const KernelQuery&, LayoutRequest&) = nullptr;  // null: `takes` decides
   absl::Status (*run)(KernelContext&) = nullptr;
-  // The whole answer, of kernels that find out something for all parts, such as a convolution's
+  // The whole answer, for kernels that compute one thing for all parts, such as a convolution's
   // primitive: OK, or why it does not take the call. Sees specs as they come, and sets `layouts`
   // (which has room for every operand, zeros), `workspace` and `state`; of the parts above only
   // `run` counts.
@@ -168,7 +169,7 @@ struct Kernel {
   bool graph_capturable = true;
 };
 
-// `kernel` for each device: one that leaves the work to functions which know all devices.
+// `kernel` for each device, for a kernel that calls functions which work on all devices.
 inline std::vector<Kernel> OnEveryDevice(Kernel kernel) {
   std::vector<Kernel> kernels = {kernel, kernel};
   kernels[1].device = DeviceType::kCuda;

@@ -1,4 +1,4 @@
-// Tensor's methods that are functions, too: each calls the one of its name.
+// Tensor's methods that exist as functions, too: each calls the function of its name.
 
 #include "firn/tensor/ops/activation/rectifiers.h"
 #include "firn/tensor/ops/activation/shrink.h"

@@ -8,9 +8,9 @@
 
 namespace firn::inner {
 
-// A number that stands beside a dtype, as the alpha of Add. It is made of any type of number and
-// keeps integers as they are, where a double would round those from 2^53 on; a flag is none (see
-// device/arguments.h). Thread-safe as an int.
+// A number that goes with a tensor of any dtype, such as the alpha of Add. It is made from any type
+// of number and keeps integers exactly, where a double would round those from 2^53 on; a flag is
+// not a number (see device/arguments.h). Thread-safe like an int.
 class Number {
  public:
   constexpr Number() = default;
@@ -26,10 +26,10 @@ class Number {
 
   // The nearest double.
   constexpr double value() const { return value_; }
-  // Whether that is all there is to it.
+  // Whether it is a double.
   constexpr bool is_double() const { return rest_ == 0; }
-  // The integer that it was made of. Requires: !is_double(). It is, for an unsigned one from 2^63
-  // on, the largest int64_t.
+  // The integer that it was made from, or, for an unsigned one from 2^63 on, the largest int64_t.
+  // Requires: !is_double().
   constexpr int64_t integer() const {
     const uint64_t bits = Wrapped(value_) + static_cast<uint64_t>(rest_);
     if (value_ < 0 || bits <= static_cast<uint64_t>(INT64_MAX)) return static_cast<int64_t>(bits);
@@ -42,8 +42,7 @@ class Number {
     return a.value_ < b.value_ || (a.value_ == b.value_ && a.rest_ <= b.rest_);
   }
 
-  // Shown as two fields of an operation's attributes; files that have the first alone mean a
-  // double.
+  // Shown as two fields of an operation's attributes; files that have only the first mean a double.
   template <class V>
   void Visit(V& v, const char* name, const char* rest) {
     v.Field(name, value_);
@@ -51,7 +50,7 @@ class Number {
   }
 
  private:
-  // A whole number modulo 2^64; 0 for what is none or lies beyond the integers.
+  // A whole number modulo 2^64; 0 for a number that is not whole or lies beyond the integers.
   static constexpr uint64_t Wrapped(double v) {
     if (!(v >= -0x1p63 && v <= 0x1p64)) return 0;
     if (v < 0) return static_cast<uint64_t>(static_cast<int64_t>(v));
@@ -59,10 +58,10 @@ class Number {
   }
 
   double value_ = 0;
-  int64_t rest_ = 0;  // what value_ lacks of the integer
+  int64_t rest_ = 0;  // the integer minus value_
 };
 
-// What a tensor is filled with: a number, or for one of bool a flag.
+// The value of a tensor's elements: a number, or for a bool tensor a flag.
 class Element : public Number {
  public:
   using Number::Number;

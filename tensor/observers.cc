@@ -1,5 +1,5 @@
-// Histograms begin as wide as the first batch and double their width towards what lies beyond, so
-// that no number is kept and the first batch does not decide.
+// Histograms begin as wide as the first batch and double their width towards numbers outside, so
+// that numbers need not be kept and later batches count as much as the first.
 
 #include "firn/tensor/observers.h"
 
@@ -30,11 +30,11 @@ Quantization QuantizationOf(inner::Real low, inner::Real high, const Quantizatio
     const double most = std::max(-below, above);
     if (most > 0) q.scale = most / 127;
   } else if (above > below) {
-    // Halves first: the difference of the largest numbers is infinite.
+    // Halves come first, because the difference of the largest numbers is infinite.
     q.scale = (above / 2 - below / 2) / 127.5;
     q.zero_point = least + std::llround(-below / q.scale);
   }
-  // What is smaller than the smallest number of f32 is 0 there.
+  // Scales below the smallest number of f32 would be 0 there.
   q.scale = std::max(q.scale, static_cast<double>(std::numeric_limits<float>::min()));
   q.zero_point = std::clamp(q.zero_point, least, least + 255);
   return q;
@@ -67,7 +67,7 @@ void MinMaxObserver::Add(const std::vector<double>& finite) {
   any_ = true;
 }
 
-// Joins neighbours; what gets free lies below or above.
+// Joins neighbours; the freed intervals lie below or above.
 void HistogramObserver::Widen(bool down) {
   std::vector<double> joined(kBins, 0.0);
   const int64_t first = down ? kBins / 2 : 0;
@@ -84,7 +84,7 @@ void HistogramObserver::Add(const std::vector<double>& finite) {
   if (counts_.empty()) {
     counts_.assign(kBins, 0.0);
     extremes_ = {*least, *most};
-    // Equal numbers have a width of their own size, and none have one that is 0 or denormal;
+    // For equal numbers the width is their own size, and it is never 0 or denormal. Computed in
     // halves, because a difference may be infinite.
     constexpr double kLeast = 1e-290;
     const double span = *most / 2 - *least / 2;
@@ -96,7 +96,7 @@ void HistogramObserver::Add(const std::vector<double>& finite) {
   while (*least < low_) Widen(true);
   while (*most >= edge(kBins)) Widen(false);
   for (const double v : finite) {
-    // Held first: the end of the last interval is rounded.
+    // Clamped first, because the end of the last interval is rounded.
     const double at = (v / 2 - low_ / 2) / (width_ / 2);
     const double bin = std::clamp(at, 0.0, static_cast<double>(kBins - 1));
     counts_[static_cast<size_t>(bin)] += 1;

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OBSERVERS_H_
 #define FIRN_TENSOR_OBSERVERS_H_
 
-// Calibration: what numbers a tensor has, seen over some batches, decides by which scale and zero
-// point it is quantized (tensor/ops/quantize/affine.h).
+// Calibration: the numbers that a tensor has in some batches decide the scale and zero point by
+// which it is quantized (tensor/ops/quantize/affine.h).
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace firn {
 
-// By what QuantizeLinear makes integers of numbers.
+// The scale and zero point by which QuantizeLinear turns numbers into integers.
 struct Quantization {
   double scale = 1;
   int64_t zero_point = 0;
@@ -25,13 +25,13 @@ struct QuantizationOptions {
 };
 
 // The quantization whose numbers reach from `low` to `high`, both moved so that 0 lies between them
-// and is a level exactly. Where the range is 0 alone the scale is 1. Throws firn::Error unless low
+// and is a level exactly. Where the range is only 0, the scale is 1. Throws firn::Error unless low
 // <= high, both are finite, and the dtype is i8 or u8.
 Quantization QuantizationOf(inner::Real low, inner::Real high,
                             const QuantizationOptions& options = {});
 
-// Sees batches; says what range is to be quantized. Values are read on the host. NaN counts for
-// nothing, infinities do not either. Thread-compatible.
+// Sees batches and chooses the range to quantize. Values are read on the host. NaN and infinities
+// are ignored. Thread-compatible.
 class RangeObserver {
  public:
   struct Range {
@@ -48,7 +48,7 @@ class RangeObserver {
   Quantization Choose(const QuantizationOptions& options = {}) const;
 
  protected:
-  virtual void Add(const std::vector<double>& finite) = 0;  // one number at least
+  virtual void Add(const std::vector<double>& finite) = 0;  // at least one number was seen
   virtual Range Find() const = 0;
 
  private:
@@ -67,7 +67,7 @@ class MinMaxObserver final : public RangeObserver {
 };
 
 // How many numbers fell into each of some intervals of equal length. Where numbers lie beyond the
-// ends, the intervals are joined by twos until they fit.
+// ends, pairs of intervals are joined until all numbers fit.
 class HistogramObserver : public RangeObserver {
  public:
   static constexpr int64_t kBins = 4096;
@@ -76,12 +76,12 @@ class HistogramObserver : public RangeObserver {
   void Add(const std::vector<double>& finite) override;
   double total() const { return total_; }
   const std::vector<double>& counts() const { return counts_; }  // kBins
-  // By halves: what 4096 of the longest intervals add up to is infinite.
+  // In halves, because the sum of 4096 of the longest intervals is infinite.
   double edge(int64_t bin) const {
     return 2 * (low_ / 2 + static_cast<double>(bin) * (width_ / 2));
   }
   double center(int64_t bin) const { return edge(bin) + width_ / 2; }
-  // What was seen, without the corners of the intervals.
+  // The range that was seen, within the first and the last interval.
   Range extremes() const { return extremes_; }
 
  private:
@@ -106,8 +106,8 @@ class PercentileObserver final : public HistogramObserver {
   double percentile_;
 };
 
-// The part of the range that was seen whose quantization to 2^bits levels has the least mean of
-// squared errors, of 100 parts that end at multiples of one.
+// Of 100 parts of the range that was seen, whose ends are multiples of a hundredth, the one whose
+// quantization to 2^bits levels has the least mean of squared errors.
 class MseObserver final : public HistogramObserver {
  public:
   // Throws firn::Error unless bits is between 2 and 16.

@@ -1,9 +1,9 @@
 // The registry of operations. Filled by static initialisers, in any order; kernels registered from
 // other files than the operation's wait until both are there.
 //
-// Shared libraries may be opened while other threads compute: whoever looks at the table holds its
-// lock, and an operation is fixed from the moment when it is first given to anybody. What comes
-// later and would have to change it refuses the name instead, for those who ask from then on.
+// Shared libraries may be opened while other threads compute: all reads of the table hold its lock,
+// and an operation is fixed from the moment when it is first returned. A later registration that
+// would have to change it makes later look-ups of the name fail instead.
 
 #include "firn/tensor/op.h"
 
@@ -27,12 +27,12 @@
 namespace firn {
 namespace {
 
-// What is known under a name.
+// The entry of a name.
 struct Entry {
   std::unique_ptr<OpDef> op;  // null: none, or refused at once
   std::vector<std::vector<Kernel>> waiting;
-  bool given = false;                    // somebody has a reference to it
-  std::string refusal;                   // why nobody gets it (any more)
+  bool given = false;                    // it was returned, so references exist
+  std::string refusal;                   // why look-ups fail (from now on)
   std::string alias;                     // of a refused one: OpDef::name where it is not the stem
   std::vector<Kernel> of_level;          // kernels of another level, for the CPU
   std::optional<Packing> level_packing;  // what goes with them
@@ -69,7 +69,7 @@ DTypeSet DTypesOfAlike(const OpDef& op) {
   return dtypes;
 }
 
-// What Apply would otherwise look up at every call. Requires: nothing is wrong with `op`.
+// Fills in what Apply would otherwise look up at every call. Requires: `op` is valid.
 void Resolve(OpDef& op) {
   op.alike = DTypesOfAlike(op);
   const bool few = op.alike != 0 && op.inputs.size() <= kMaxAlike;
@@ -84,8 +84,8 @@ void Resolve(OpDef& op) {
 }
 
 // Kernels from other files go before the operation's own ones, which end with the reference.
-// A device's reference, "loop", comes after what libraries and others have, whoever registers
-// first.
+// A device's reference, "loop", comes after kernels of libraries and others, in any order of
+// registration.
 void AddKernels(OpDef& op, std::vector<Kernel> kernels) {
   op.kernels.insert(op.kernels.begin(), kernels.begin(), kernels.end());
   std::stable_partition(op.kernels.begin(), op.kernels.end(),
@@ -104,8 +104,8 @@ void JoinKernels(Entry& entry) {
   entry.waiting.clear();
 }
 
-// Takes, of the kernels that another level brings, those for the CPU: others do not depend on it.
-// Those of an operation that the program does not have are left.
+// Takes the CPU's kernels of another level; other kernels do not depend on the level. Kernels of
+// operations that the program does not have are ignored.
 void TakeLevelKernels(Registry& r, std::string_view stem, std::vector<Kernel> kernels,
                       const std::optional<Packing>& packing) {
   const auto found = r.entries.find(stem);
@@ -116,7 +116,7 @@ void TakeLevelKernels(Registry& r, std::string_view stem, std::vector<Kernel> ke
   if (packing.has_value()) entry.level_packing = packing;
 }
 
-// Why nobody gets it, "" where there is no reason.
+// The reason why look-ups fail, or "".
 std::string RefusalOf(std::string_view name, const Entry& entry) {
   if (!entry.refusal.empty()) return entry.refusal;
   if (entry.op == nullptr) {
@@ -131,17 +131,17 @@ absl::Status RefusalStatus(std::string_view name, const std::string& reason) {
   return FailedPrecondition("operation ", std::string(name), " was refused: ", reason);
 }
 
-// The operation, of which there is a reference from now on; null where there is none.
+// The operation, which is fixed from now on; null where there is none.
 const OpDef* Give(std::string_view name, Entry& entry) {
   if (!RefusalOf(name, entry).empty()) return nullptr;
   entry.given = true;
   return entry.op.get();
 }
 
-// The nearest of the operations that there are. Requires: the lock.
+// The existing operation with the nearest name. Requires: the lock.
 std::string NearestName(const Registry& r, std::string_view name) {
   std::string nearest;
-  size_t least = name.size() / 2 + 1;  // what shares less than half is no suggestion
+  size_t least = name.size() / 2 + 1;  // names that share less than half are not suggested
   for (const auto& [stem, entry] : r.entries) {
     const size_t distance = internal::EditDistance(name, stem);
     if (distance >= least || !RefusalOf(stem, entry).empty()) continue;

@@ -35,14 +35,14 @@ struct ArgDecl {
   DTypeSet dtypes = kAnyDType;
   std::string_view same_dtype_as = {};  // an earlier input
   bool wide = false;                    // has the ComputeDType of that one
-  bool or_wide = false;                 // has its dtype or its ComputeDType, as all such inputs
+  bool or_wide = false;                 // has its dtype or its ComputeDType; all such inputs alike
   int min_rank = 0;
   int max_rank = kMaxRank;
   bool optional = false;  // an undefined tensor may stand here
   bool inout = false;     // written in place; must not need a gradient while recording
   // The last input, or the last ones: given one or more times, together and in this order.
   bool variadic = false;
-  bool constant = false;  // a result only: no gradient flows back from it
+  bool constant = false;  // results only: no gradient flows back from it
   int same_as = -1;       // filled in at registration: the position of same_dtype_as
 };
 
@@ -52,7 +52,7 @@ struct IndexBounds {
   int64_t ignored = INT64_MIN;  // this value is allowed too (ignore_index)
 };
 
-// What a shape rule sees and says. Inputs are as given by the caller (any layout).
+// What a shape rule reads and sets. Inputs are as given by the caller (any layout).
 class InferContext {
  public:
   InferContext(absl::Span<const TensorRef> in, AttrsRef attrs, absl::Span<TensorSpec> out)
@@ -79,7 +79,7 @@ class InferContext {
   void set_out_blocked(int i, DType dtype, const Shape& shape, int block) {
     out_[static_cast<size_t>(i)] = TensorSpec::Blocked(dtype, shape, device, block);
   }
-  // Result i looks like a dense tensor of input j's dtype and shape.
+  // Result i is a dense tensor of input j's dtype and shape.
   void set_out_like(int i, int j) { set_out(i, dtype(j), shape(j)); }
   // For view operations: result 0 shares input 0's storage, `offset` elements after its first.
   void set_view(const Shape& shape, const Dims& strides, int64_t offset) {
@@ -95,7 +95,7 @@ class InferContext {
 };
 using InferFn = absl::Status (*)(InferContext&);
 
-// What the gradient rule needs kept from the forward run.
+// The values of the forward run that the gradient rule needs.
 struct Saved {
   enum Kind : uint8_t { kInput, kOutput } kind;
   int index;
@@ -108,8 +108,8 @@ struct Reuse {
   int output, input;
 };
 
-// What a gradient rule sees. It computes with operations only, so that it can be recorded, captured
-// and differentiated again.
+// What a gradient rule reads and sets. The rule computes with operations only, so that it can be
+// recorded, captured and differentiated again.
 class GradContext {
  public:
   virtual ~GradContext() = default;
@@ -144,13 +144,13 @@ using GradFn = void (*)(GradContext&);
 enum class Autocast : uint8_t {
   kNone,  // nothing
   kLow,   // f32 goes to the scope's dtype: products and convolutions
-  kFull,  // f16 and bf16 go to f32: what sums many numbers, or has a wide range
+  kFull,  // f16 and bf16 go to f32: sums of many numbers, or a wide range
 };
 
-// That each element of the result is a function of the same element of every input. Said once, by
-// the declarations of tensor/kernels/cpu/elementwise_ops.h for most: graphs fuse such operations
-// into rows, computed a tile at a time (CPU) or compiled to one kernel (CUDA), and may compute them
-// again instead of keeping a result.
+// Says that each element of the result is a function of the same element of every input. For most
+// operations the declarations of tensor/kernels/cpu/elementwise_ops.h set it. Graphs fuse such
+// operations into rows, computed a tile at a time (CPU) or compiled to one kernel (CUDA), and may
+// compute them again instead of keeping a result.
 struct Elementwise {
   enum class Kind : uint8_t {
     kNone,
@@ -164,7 +164,7 @@ struct Elementwise {
   // Makes the functor of a call at `to`, which has room for it and is aligned to 16 bytes. The
   // call's operands have no memory yet. If null, functor().
   void (*make)(const KernelContext& call, void* to) = nullptr;
-  int absent = -1;  // the input that stands for those that are not given
+  int absent = -1;  // the input that replaces missing ones
 
   explicit operator bool() const { return kind != Kind::kNone; }
 };
@@ -182,37 +182,37 @@ struct OpDef {
   std::vector<Reuse> may_reuse = {};
   bool is_view = false;  // output 0 shares input 0's storage; no kernels
   bool random = false;   // draws numbers: never folded or merged
-  // Ranks (device/comm) call it together, each as often and in the same order as the others, or all
-  // of them wait for ever. So no pass leaves such a call out, adds one, or moves two past each
-  // other, and it runs even if it has no elements. Its kernels may wait for other ranks.
+  // Ranks (device/comm) call it together, each as often and in the same order as the others;
+  // otherwise all of them wait for ever. So no pass drops such a call, adds one, or swaps two, and
+  // it runs even if it has no elements. Its kernels may wait for other ranks.
   bool collective = false;
-  // Allowed values of integer input i, or nullopt-like {INT64_MIN, INT64_MAX} when anything goes.
-  // Null where no input holds indices.
+  // Allowed values of integer input i; {INT64_MIN, INT64_MAX} allows all. The function is null
+  // where no input holds indices.
   absl::StatusOr<IndexBounds> (*index_bounds)(const KernelQuery&, int i) = nullptr;
   std::vector<int> index_inputs = {};  // inputs that index_bounds speaks of
   std::vector<Kernel> kernels = {};    // preference order; a device's reference "loop" comes last
   Elementwise elementwise = {};
-  const GraphTraits* graph = nullptr;  // tensor/graph_traits.h; null: nothing to say
+  const GraphTraits* graph = nullptr;  // tensor/graph_traits.h; null: no traits
 
   // Filled in at registration.
   bool any_inout = false;
   size_t cycle = 0;  // how many inputs are variadic
-  // Inputs of one contiguous spec with one of these dtypes need no further look, and the result has
-  // that spec too: the usual call of an elementwise operation. 0: never.
+  // Inputs of one contiguous spec with one of these dtypes need no further checks, and the result
+  // has that spec too: the usual call of an elementwise operation. 0: never.
   DTypeSet alike = 0;
   uint32_t alike_inputs = 0;  // how many inputs such a call has; 0: there are none, or too many
 
   bool variadic() const { return cycle != 0; }
-  // All that a call does is to compute its results, from its arguments alone: it may be left out,
-  // and made again, where that gives the same.
+  // Whether a call does nothing but compute its results, from its arguments only: it may be
+  // dropped, or repeated, where that gives the same.
   bool pure() const { return !random && !collective && !any_inout; }
   // The declaration of input i of a call. Requires: i < inputs.size(), or variadic().
   const ArgDecl& input(size_t i) const {
     return i < inputs.size() ? inputs[i] : inputs[i - Repetition(i) * cycle];
   }
-  // Whether it writes into input i of a call, as for input(i).
+  // Whether it writes into input i of a call. Requires: that of input(i).
   bool writes(size_t i) const { return any_inout && input(i).inout; }
-  // Which repetition of the variadic inputs input i belongs to, from 0; 0 for all others.
+  // The repetition of the variadic inputs to which input i belongs, from 0; 0 for all others.
   size_t Repetition(size_t i) const {
     return i < inputs.size() ? 0 : (i + cycle - inputs.size()) / cycle;
   }
@@ -228,9 +228,9 @@ inline OpDef InFullPrecision(OpDef op) {
   return op;
 }
 
-// The registry. Thread-safe; an operation that one of these has given never changes, so calls take
-// no lock. Registration runs before main() and cannot throw: an operation whose declaration makes
-// no sense is refused, which is said to whoever asks for it.
+// The registry. Thread-safe; an operation that one of these functions has returned never changes,
+// so calls take no lock. Registration runs before main() and cannot throw: an operation whose
+// declaration makes no sense is refused, and looking it up gives the error.
 
 // The operation of that name. Throws firn::Error with WhyNoOp where there is none.
 const OpDef& Op(std::string_view name);
@@ -249,18 +249,19 @@ const OpDef& TheOp() {
   return op;
 }
 
-// Null where there is none.
+// Returns null where there is none.
 const OpDef* FindOp(std::string_view name);
-// What there is to say of a name for which FindOp gives null. NotFound: not linked in, and what
+// The error for a name for which FindOp returns null. NotFound: not linked in, and what
 // was probably meant; FailedPrecondition: "operation my_op was refused: it has no shape rule".
 absl::Status WhyNoOp(std::string_view name);
 // Every operation, by name, without those refused.
 std::vector<const OpDef*> AllOps();
-// WhyNoOp of each that was refused.
+// WhyNoOp of each operation that was refused.
 std::vector<absl::Status> RefusedOps();
 
-// What FIRN_REGISTER_OP and FIRN_REGISTER_KERNELS make. Order across files does not matter; in a
-// library that is opened later, kernels of an operation come too late once it has been looked up.
+// The objects that FIRN_REGISTER_OP and FIRN_REGISTER_KERNELS make. The order of files does not
+// matter; in a library that is opened later, kernels of an operation come too late if the operation
+// has been looked up before.
 struct OpRegistration {
   OpRegistration(std::string_view stem, OpDef def);
 };

@@ -2,9 +2,9 @@
 #define FIRN_TENSOR_OPERATORS_H_
 
 // Operators on tensors, element by element with broadcasting. Either operand may be a number:
-// `2 * x - 1`, `x > 0`. && and || are not overloaded, because they would evaluate both sides: of
-// bool tensors & | ^ ~ are and, or, either and not, as in `(x > 0) & (x < 1)`, whose parentheses
-// C++ asks for. To compare whole tensors, Tensor::Equals.
+// `2 * x - 1`, `x > 0`. && and || are not overloaded, because they would evaluate both sides: for
+// bool tensors & | ^ ~ are and, or, exclusive or and not: `(x > 0) & (x < 1)`, where C++ needs the
+// parentheses. To compare whole tensors, Tensor::Equals.
 
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/compare/logical.h"

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OWNER_H_
 #define FIRN_TENSOR_OWNER_H_
 
-// Tensors that somebody keeps for life under a name, as a module keeps its parameters and buffers.
-// The keeper's own handle cannot be made to name another tensor (Tensor::operator= throws), and
-// `op=` through any handle writes the elements.
+// Tensors that an owner keeps for life under a name, like a module's parameters and buffers. The
+// keeper's own handle cannot be made to name another tensor (Tensor::operator= throws), and `op=`
+// through any handle writes the elements.
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@ class TensorOwner {
  public:
   // The name by which users know the tensor: "parameter net.fc.weight".
   virtual std::string OwnedName() const = 0;
-  // What is known of a pending tensor's shape, "[4, ?]"; empty when nothing is.
+  // The known part of a pending tensor's shape, "[4, ?]"; empty when nothing is known.
   virtual std::string KnownShape() const { return ""; }
   // The handle that names the tensor for life.
   virtual const Tensor* handle() const = 0;
@@ -29,7 +29,7 @@ class TensorOwner {
   ~TensorOwner() = default;
 };
 
-// Takes down, and strikes out, that `owner` keeps `t`. Several may keep one tensor.
+// Record, and delete the record, that `owner` keeps `t`. Several owners may keep one tensor.
 // Requires: t.defined().
 void Own(const Tensor& t, const TensorOwner* owner);
 void Disown(const Tensor& t, const TensorOwner* owner);
@@ -38,10 +38,9 @@ void Disown(const Tensor& t, const TensorOwner* owner);
 // Requires: t.defined().
 std::string NameOfKept(const Tensor& t);
 
-// What holds a tensor beside its owner, such as a frozen graph, goes on with it when the owner has
-// another one in its place, or computes with it in another way. So it asks for a flag, which
-// becomes true when that happens; who asks later gets another flag. Other threads may read it.
-// Requires: t.defined().
+// Another holder of a tensor, such as a frozen graph, would go on with it when the owner replaces
+// it, or computes with it in another way. So the holder asks for a flag, which becomes true when
+// that happens; later holders get another flag. Other threads may read it. Requires: t.defined().
 std::shared_ptr<const bool> ReplacedFlag(const Tensor& t);
 void NoteReplaced(const Tensor& t);
 // How many flags have become true in this process: while it stays, none has.
@@ -50,15 +49,15 @@ inline bool IsSet(const std::shared_ptr<const bool>& flag) {
   return __atomic_load_n(flag.get(), __ATOMIC_RELAXED);
 }
 
-// A module that was not made by Add trains nothing, and says nothing. What gives it away is a
-// parameter that gets gradients while no optimizer has it. The sweep notes each such parameter
-// once; the next step of an optimizer on this thread says so on stderr, unless one has it by then.
+// A module that was not made by Add is silently not trained. A sign of it is a parameter that gets
+// gradients while no optimizer has it. The sweep notes each such parameter once; the next step of
+// an optimizer on this thread reports it on stderr, unless an optimizer has it by then.
 void NoteGradientOfOwned(const Tensor& leaf);
 void ReportLeftOut();
 
-// Two optimizers that have one parameter both move it, and neither says so. An optimizer notes what
-// it takes, under a name of its own, and forgets what it lets go; the name of another one that has
-// the parameter, if there is one, is returned.
+// Two optimizers with the same parameter would silently both move it. So an optimizer registers its
+// parameters under its own name, and unregisters those that it drops. Returns the name of another
+// optimizer that has the parameter, if there is one.
 using OptimizerName = std::shared_ptr<const std::string>;
 OptimizerName NoteOptimized(const Tensor& parameter, const OptimizerName& optimizer);
 OptimizerName OtherOptimizer(const Tensor& parameter, const OptimizerName& optimizer);

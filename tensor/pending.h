@@ -28,8 +28,8 @@ namespace inner {
 // was. Requires: IsPending(pending), value is defined and not pending.
 void Materialize(const Tensor& pending, const Tensor& value);
 
-// Whether the shape is known: of every tensor that does not pend, and of what stands in for one
-// that is computed. Requires: t.defined().
+// Whether the shape is known: that of every tensor that is not pending, and of pending ones that
+// stand for computed parameters. Requires: t.defined().
 bool HasShape(const Tensor& t);
 
 // For people: "parameter net.fc.weight f32 [4, ?], pending until the first forward of its module",

@@ -1,5 +1,5 @@
-// What kernels may trade precision for: the process's settings, and on some threads a graph's own
-// before them.
+// How much precision kernels may trade for speed: the process's settings, which a graph's own
+// settings override on its threads.
 
 #include "firn/tensor/precision.h"
 

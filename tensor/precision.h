@@ -11,7 +11,7 @@ namespace firn {
 // as fast for 3x3 and 5x5 kernels of stride 1; its errors are about 2e-6 of the largest result,
 // where the direct method has 4e-7. Networks train the same with either, but not bit for bit. f64
 // never uses it, half types do where they are computed in f32. For the whole process, from the next
-// operation on; true at the start. A compiled graph keeps to what was set when it chose its
+// operation on; true at the start. A compiled graph keeps the setting with which it chose its
 // kernels. Thread-safe.
 void SetWinogradAllowed(inner::Flag allowed);
 bool WinogradAllowed();
@@ -23,7 +23,8 @@ enum class F32Math : uint8_t {
             // f32: several times as fast, errors about 1e-3 of the largest product
 };
 // For products of matrices and for convolutions; at the start as in PyTorch, kStrict for the former
-// and kTf32 for the latter. For the whole process, as SetWinogradAllowed. The CPU knows no TF32.
+// and kTf32 for the latter. For the whole process, like SetWinogradAllowed. The CPU does not use
+// TF32.
 void SetMatmulMath(F32Math math);
 F32Math MatmulMath();
 void SetConvMath(F32Math math);
@@ -35,12 +36,13 @@ namespace inner::internal {
 struct Precision {
   bool winograd;
   F32Math matmul, conv;
-  // What this thread sees now.
+  // The settings that apply on this thread now.
   static Precision Now() { return {WinogradAllowed(), MatmulMath(), ConvMath()}; }
 };
 
-// While one lives, this thread sees these settings and not the process's: so do compiled graphs
-// keep to theirs. `precision` outlives the scope. Scopes nest; the innermost one counts.
+// While one lives, these settings apply on this thread instead of the process's. Compiled graphs
+// use it to keep their settings. `precision` outlives the scope. Scopes nest; the innermost one
+// counts.
 class PrecisionScope {
  public:
   [[nodiscard]] explicit PrecisionScope(const Precision& precision);

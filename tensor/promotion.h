@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_PROMOTION_H_
 #define FIRN_TENSOR_PROMOTION_H_
 
-// What elementwise operations share on every device: the promotion of the front functions, beside
-// the shape rules of tensor/infer.h.
+// Parts shared by elementwise operations on every device: the promotion of the front functions,
+// beside the shape rules of tensor/infer.h.
 
 #include <utility>
 
@@ -54,7 +54,7 @@ Promoted PromoteCompared(const Tensor& x, const Tensor& y, std::string_view op);
 Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y);
 // For one-input operations on floating tensors: integers and bools become f32.
 Tensor ApplyFloating(const OpDef& op, const Tensor& x, AttrsRef attrs = {});
-// The front functions of operations on floating tensors, whose names alone they differ by:
+// The front functions of operations on floating tensors, which differ only by their names:
 //   Tensor Exp(const Tensor& x) { return FloatUnary<"exp">(x); }
 template <OpName kName>
 Tensor FloatUnary(const Tensor& x, AttrsRef attrs = {}) {
@@ -64,9 +64,9 @@ template <OpName kName>
 Tensor FloatBinary(const Tensor& x, const Tensor& y) {
   return ApplyPromoted(TheOp<kName>(), x, y, {}, /*to_float=*/true);
 }
-// An error unless `dtype` holds a number that is written beside it and becomes elements as it is:
-// an integer dtype holds what lies from its least to its largest number, of which it drops the
-// fraction; others hold all. `name` is what the function calls the number.
+// An error unless `dtype` holds a number that becomes an element unchanged: an integer dtype holds
+// numbers from its least to its largest one, and drops fractions; others hold all numbers. `name`
+// is the function's name for the number.
 absl::Status CheckHolds(const inner::Number& v, DType dtype, std::string_view name = "value");
 // A value that becomes elements of `dtype` on `device`, unlike an operand, which promotes. A number
 // is converted from its exact value, and an error in the name of `op` where CheckHolds says so.

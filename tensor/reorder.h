@@ -14,7 +14,7 @@ namespace firn {
 
 class Stream;
 
-// Copies the elements of `src` to `dst`, whatever the two layouts: for a CUDA device queued on
+// Copies the elements of `src` to `dst`, between any two layouts: for a CUDA device queued on
 // `stream` (a kernel hands on its context's), null being the device's own. Requires: one dtype,
 // shape and device, no overlap. Errors: Unimplemented on a CUDA device between two sizes of blocks.
 absl::Status CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
@@ -25,14 +25,13 @@ void CopyElementsOnCpu(const TensorSpec& src_spec, const void* src, const Tensor
                        void* dst);
 
 // `t` itself if it is dense with this channel block (0: contiguous), else a copy that is. Not
-// recorded: it changes where elements lie, not what they are.
+// recorded, because it changes only the places of elements.
 absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block);
 
-// Makes a blocked tensor row-major where it stands, in new memory: nobody who has the tensor can
-// tell the difference. Others on the same memory stay where they are, and are not the same tensor
-// any more: Storage::parted.
+// Makes a blocked tensor row-major in new memory; its handles see the same elements. Other tensors
+// on the old memory stay there and no longer share elements with it: Storage::parted.
 absl::Status LayOutRowMajor(const Tensor& t);
-// The same where there are no others; else nothing.
+// The same if no other tensor shares the memory; else does nothing.
 absl::Status LayOutRowMajorIfAlone(const Tensor& t);
 
 namespace inner::internal {

@@ -1,6 +1,6 @@
 // Generators. On the CPU the position is borrowed memory of the program, not the allocator's: it
-// lives as long as anybody draws and is nobody's leak. Its two numbers are unsigned, kept as i64
-// bit for bit.
+// lives as long as the program draws, and does not count as a leak. Its two numbers are unsigned,
+// kept as i64 bit for bit.
 
 #include "firn/tensor/rng.h"
 

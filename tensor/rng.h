@@ -14,7 +14,7 @@ namespace firn {
 //
 // Which number an element gets depends on the position and the element's index only, not on threads
 // or the device. Operations may draw from one generator on several threads at once and never share
-// numbers, but who gets which then depends on timing: give each thread its own where
+// numbers, but timing then decides which thread gets which numbers: give each thread its own where
 // reproducibility matters. Everything else is thread-compatible.
 class RandomGenerator {
  public:
@@ -31,19 +31,19 @@ class RandomGenerator {
   // For checkpoints: a generator set to a saved position continues as the saved one would have.
   PhiloxState position() const;
   void SetPosition(const PhiloxState& position);
-  // The same from a copy of state(), of any device, as checkpoints keep it among other tensors.
-  // Throws firn::Error unless it is i64 [2].
+  // The same from a copy of state() on any device, such as a checkpoint's. Throws firn::Error
+  // unless it is i64 [2].
   void SetState(const Tensor& state);
 
   // Takes `counters` counters (four 32-bit words each) for numbers drawn on the host. Throws during
-  // capture: a graph would hold what came out, and draw nothing.
+  // capture: a graph would keep the drawn numbers and draw no new ones.
   PhiloxState Reserve(uint64_t counters);
 
  private:
   Tensor state_;
 };
 
-// The generator that operations draw from when given no other, one a device. Its seed is FIRN_SEED,
+// The generator from which operations draw by default, one for each device. Its seed is FIRN_SEED,
 // else 0: two runs of a program draw the same numbers unless it asks otherwise. Throws kUnavailable
 // when there is no such device.
 RandomGenerator& DefaultGenerator(Device device = {});
@@ -51,7 +51,7 @@ RandomGenerator& DefaultGenerator(Device device = {});
 // Seeds the default generators of all devices.
 void ManualSeed(inner::Integer seed);
 
-// Where a random operation draws, and where its result lies.
+// The generator of a random operation, and the device of its result.
 struct RandomOptions {
   Device device = {};
   // If null, the device's default generator. A generator's own device is the one that counts.

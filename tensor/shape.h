@@ -94,7 +94,7 @@ namespace inner {
 // The row-major strides of `shape`, in elements.
 Dims ContiguousStrides(const Shape& shape);
 
-// `dim` counted from the start, or OutOfRange naming the shape. Rank 0 accepts -1 and 0 (as
+// `dim` counted from the start, or OutOfRange naming the shape. Rank 0 accepts -1 and 0 (like
 // PyTorch).
 absl::StatusOr<int> NormalizeDim(int64_t dim, const Shape& shape);
 

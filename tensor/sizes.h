@@ -10,9 +10,10 @@
 
 namespace firn {
 
-// What an operation on images has for each spatial dimension: a kernel, a stride, a padding. One to
-// three numbers, that of the outermost dimension first (depth, height, width); a single number
-// holds for every dimension. Without numbers ({}): not given. A value type: thread-compatible.
+// An option of an operation on images with a number for each spatial dimension: a kernel, a stride,
+// a padding. One to three numbers, the outermost dimension first (depth, height, width); a single
+// number applies to every dimension. No numbers ({}) mean that the option is not given. A value
+// type: thread-compatible.
 //
 //   MaxPool2d(x, {.kernel = 3, .stride = {2, 1}});
 class Sizes {
@@ -47,8 +48,8 @@ class Sizes {
   // Requires: i < count().
   void set(int i, int64_t value) { numbers_[i] = value; }
 
-  // Whether there are numbers; those of `standard` where there are none, as in options whose
-  // default is another option.
+  // Whether there are numbers; and these numbers, or those of `standard` if there are none, for
+  // options whose default is another option.
   bool given() const { return count_ > 0; }
   Sizes Or(const Sizes& standard) const { return given() ? *this : standard; }
 
@@ -59,7 +60,7 @@ class Sizes {
     if (count_ == dims) return *this;
     return Each(dims, numbers_[0]);
   }
-  // The same of more dimensions, of which the outer ones have `first`.
+  // The same for more dimensions; the outer ones get `first`.
   Sizes Lifted(int dims, int64_t first) const {
     Sizes s = Each(dims, first);
     for (int i = 0; i < count_; ++i) s.numbers_[dims - count_ + i] = numbers_[i];

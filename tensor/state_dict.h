@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_STATE_DICT_H_
 #define FIRN_TENSOR_STATE_DICT_H_
 
-// Named tensors in a fixed order: what modules and optimizers give out to be saved, and take back.
+// Named tensors in a fixed order, which modules and optimizers give to be saved, and take back.
 
 #include <cstddef>
 #include <initializer_list>
@@ -18,7 +18,7 @@ namespace firn {
 namespace inner::internal {
 [[noreturn]] void RaiseNameTaken(std::string_view name);
 
-// Where the entries of a map stand, by their names. One that was moved from is empty.
+// The places of a map's entries, by their names. An index that was moved from is empty.
 class NameIndex {
  public:
   static constexpr size_t kNone = ~size_t{0};
@@ -31,11 +31,11 @@ class NameIndex {
 
   // kNone when there is no such name.
   size_t Find(std::string_view name) const;
-  // Whether the name was not there, and now is.
+  // Adds the name; returns whether it was new.
   bool Insert(const std::string& name, size_t at);
   // Entries behind the one at `at`, which is `name`, move up.
   void Erase(std::string_view name, size_t at);
-  // There is no such name; says which there are.
+  // Throws that there is no such name, and lists the existing ones.
   [[noreturn]] void RaiseNoEntry(std::string_view name) const;
 
  private:
@@ -45,7 +45,7 @@ class NameIndex {
 }  // namespace inner::internal
 
 // A map from names to values that is walked in the order of insertion. Look-up is by hash. Values
-// stay where they are until something is erased or inserted. One that was moved from is empty, and
+// stay where they are until something is erased or inserted. A map that was moved from is empty and
 // may be used again. Thread-compatible.
 template <class Value>
 class OrderedMap {
@@ -69,7 +69,7 @@ class OrderedMap {
   bool Contains(std::string_view name) const {
     return index_.Find(name) != inner::internal::NameIndex::kNone;
   }
-  // Null when there is no such name.
+  // Returns null when there is no such name.
   const Value* Find(std::string_view name) const {
     const size_t at = index_.Find(name);
     return at == inner::internal::NameIndex::kNone ? nullptr : &entries_[at].second;
@@ -91,8 +91,8 @@ class OrderedMap {
     }
     entries_.emplace_back(std::move(name), std::move(value));
   }
-  // Appends every entry of `other`, in its order, as "<prefix>.<name>": what Part(prefix) takes out
-  // again. So several maps go into one, and one file. An empty prefix leaves names as they are.
+  // Appends every entry of `other`, in its order, as "<prefix>.<name>"; Part(prefix) takes them out
+  // again. So several maps fit into one map and one file. An empty prefix leaves names as they are.
   // Throws when one of the names is taken; nothing is appended then.
   void InsertAll(std::string_view prefix, const OrderedMap& other) {
     OrderedMap joined = *this;  // `other` may be this map
@@ -100,8 +100,8 @@ class OrderedMap {
     *this = std::move(joined);
   }
   // The entries "<prefix>.<name>", in their order, as "<name>"; all entries for an empty prefix.
-  // Empty where there are none, as for a module without tensors: who takes what is in it says what
-  // is missing.
+  // Empty where there are none, as for a module without tensors; the code that loads the entries
+  // reports missing ones.
   OrderedMap Part(std::string_view prefix) const {
     const std::string before = Before(prefix);
     OrderedMap part;

@@ -22,10 +22,10 @@ class Storage final : public RefCounted, public Pooled<Storage> {
  public:
   // `bytes` uninitialised bytes on `device`.
   static absl::StatusOr<IntrusivePtr<Storage>> Allocate(size_t bytes, Device device, AllocTag tag);
-  // The same, null when it takes an error or more than what lies ready: the short way of most.
+  // The same if a block lies ready, else null, also on an error: the shortcut of most allocations.
   static IntrusivePtr<Storage> TakeCached(size_t bytes, Device device, AllocTag tag);
-  // Memory of somebody else's; `release` (may be null) is called with `data` when the last tensor
-  // that uses it is gone.
+  // Borrowed memory; `release` (may be null) is called with `data` when the last tensor that uses
+  // it is gone.
   static IntrusivePtr<Storage> Borrow(void* data, size_t bytes, Device device,
                                       std::function<void(void*)> release);
 
@@ -33,11 +33,11 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   size_t bytes() const { return bytes_; }
   Device device() const { return device_; }
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
-  // No atomic increment, which costs more: changes are the caller's to order, except of a
-  // generator's state, whose version nobody reads.
+  // Not an atomic increment, which costs more: the caller must order changes. Only a generator's
+  // state may change on several threads, and its version is never read.
   void BumpVersion() { version_.store(version() + 1, std::memory_order_relaxed); }
-  // Whether a tensor that lay here went to memory of its own (LayOutRowMajor) while others stayed:
-  // what is written into one of them is not seen in the other any more.
+  // Whether a tensor moved from here to its own memory (LayOutRowMajor) while others stayed: writes
+  // into one are no longer seen by the other.
   bool parted() const { return parted_.load(std::memory_order_relaxed); }
   void NoteParted() { parted_.store(true, std::memory_order_relaxed); }
 

@@ -5,7 +5,7 @@
 
 #include "absl/types/span.h"
 
-// Copies between arrays of any strides, compiled as kernels are and for widths of elements alone.
+// Copies between arrays of any strides, compiled like kernels, once for each width of elements.
 
 namespace firn::inner::internal {
 
@@ -20,8 +20,8 @@ struct CopyDim {
 // elements have one place in `dst`. Uses several threads.
 void CopyStrided(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst);
 
-// to[c * to_step + r] = from[r * from_step + c] for r < rows, c < cols: a matrix transposed, as
-// loops do that need a tile of an operand whose rows lie across theirs. On the calling thread.
+// to[c * to_step + r] = from[r * from_step + c] for r < rows, c < cols: transposes a matrix, for
+// loops that need a tile of an operand whose rows lie across theirs. Runs on the calling thread.
 void CopyTransposed(int64_t rows, int64_t cols, int64_t width, const void* from, int64_t from_step,
                     void* to, int64_t to_step);
 

@@ -69,9 +69,9 @@ class Tensor {
       : Tensor(FromNumber(number)) {}
   explicit Tensor(inner::IntrusivePtr<inner::TensorImpl> impl) : impl_(std::move(impl)) {}
   Tensor(const Tensor&) = default;
-  // The handle that a module keeps of a parameter stays as it is: moving from it copies.
+  // The handle by which a module keeps a parameter does not change: moving from it copies.
   Tensor(Tensor&& other) noexcept : impl_(other.Take()) {}
-  // Makes this handle name another tensor. Throws firn::Error on the handle that a module keeps of
+  // Makes this handle name another tensor. Throws firn::Error on the handle by which a module keeps
   // a parameter or buffer, which names one tensor for life: CopyFrom writes its elements.
   Tensor& operator=(const Tensor& other) {
     if (impl_ && impl_->owned) [[unlikely]]
@@ -105,7 +105,7 @@ class Tensor {
 
   // --- Elements on the host -------------------------------------------------------------------
   // The elements, row-major. Throws unless T matches dtype(), the tensor is on the CPU and
-  // contiguous (call Contiguous() first on views), and outside capture. What a convolution made may
+  // contiguous (call Contiguous() first on views), and outside capture. A convolution's result may
   // lie in blocks and is put into row-major order first: no other thread may read it meanwhile.
   template <class T>
   absl::Span<const T> host_view() const {
@@ -149,7 +149,7 @@ class Tensor {
   Tensor& SetRequiresGrad(inner::Flag on = true);
   bool is_leaf() const;
   // The accumulated gradient of a leaf; undefined before the first backward pass. Throws when a
-  // frozen graph has kept it to itself (CompileOptions::keep_gradients).
+  // frozen graph has not stored it (CompileOptions::keep_gradients).
   const Tensor& grad() const;
   void SetGrad(Tensor grad);
   void ZeroGrad() { SetGrad(Tensor()); }
@@ -161,7 +161,7 @@ class Tensor {
   Tensor Detach() const;
 
   // --- Operations as methods, a closed set -------------------------------------------------------
-  // Each is the free function of the same name, whose header in tensor/ops says what it does. Newer
+  // Each is the free function of the same name, which its header in tensor/ops documents. Newer
   // functions have no methods: every source reads this header (docs/decisions/tensors.md).
   Tensor To(DType dtype) const;    // Cast
   Tensor To(Device device) const;  // ToDevice
@@ -315,9 +315,9 @@ class Tensor {
   IndexedTensor operator[](const TensorIndex& index) const;
 
   // Makes this handle name the result and leaves the elements alone: `loss += x` never changes a
-  // saved value. But the parameters and buffers of modules, and every other leaf that wants a
-  // gradient, keep their identity: there it writes the elements, through whichever handle, and
-  // throws while gradients are recorded. So `p -= lr * p.grad()` inside NoGradScope is a step.
+  // saved value. But the parameters and buffers of modules, and every other leaf that requires a
+  // gradient, keep their identity: for these it writes the elements, through any handle, and throws
+  // while gradients are recorded. So `p -= lr * p.grad()` inside NoGradScope is a step.
   Tensor& operator+=(const Tensor& other);
   Tensor& operator-=(const Tensor& other);
   Tensor& operator*=(const Tensor& other);
@@ -356,7 +356,7 @@ class Tensor {
     return values;
   }
   const void* HostData(DType want, bool write) const;
-  // Writes `count` numbers of type `to`, which is how many elements there must be.
+  // Writes `count` numbers of type `to`; `count` must be the number of elements.
   void CopyNumbers(inner::internal::NumberType to, void* out, int64_t count,
                    const char* what) const;
   [[noreturn]] static void RaiseUndefined();

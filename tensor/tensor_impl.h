@@ -14,7 +14,7 @@ struct GradMeta;
 class GradNode;
 class Storage;
 
-// What a Tensor points to. Library code only.
+// The object to which a Tensor points. For library code only.
 struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   IntrusivePtr<Storage> storage;
   char* data = nullptr;  // first element; inside storage
@@ -22,10 +22,10 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   bool weak_number = false;    // made from a C++ number: takes part in promotion by its kind only
   uint32_t born_in;            // the number of the capture that it was made in; 0: in none
   double number = 0;           // the exact value of a floating weak_number
-  bool requires_grad = false;  // a leaf that wants a gradient, or computed from one
-  bool owned = false;          // somebody keeps it under a name, see tensor/owner.h
+  bool requires_grad = false;  // a leaf that requires a gradient, or computed from one
+  bool owned = false;          // it has an owner, see tensor/owner.h
   uint32_t grad_slot = 0;      // which of grad_node's outputs
-  IntrusivePtr<GradNode> grad_node;  // who computed this tensor; null for leaves
+  IntrusivePtr<GradNode> grad_node;  // the operation that computed this tensor; null for leaves
   std::unique_ptr<GradMeta> grad_meta;
 
   TensorImpl();

@@ -7,8 +7,8 @@ namespace firn {
 
 // While one lives, kernels that this thread asks whether they take a call (Kernel::supports) may
 // run it on memory of their own, several ways, to find the fastest: compiling a graph may take
-// time, an ordinary call may not. A kernel that does is one of its own, which takes calls only
-// here, so that a graph keeps to what was chosen for it. Scopes nest; the innermost one counts.
+// time, an ordinary call may not. Such kernels are separate ones that take calls only here, so that
+// a graph keeps the choice that was made for it. Scopes nest; the innermost one counts.
 class TuningScope {
  public:
   [[nodiscard]] explicit TuningScope(inner::Flag wanted = true);

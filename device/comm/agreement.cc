@@ -1,5 +1,5 @@
-// All ranks see all digests and so decide alike: the same texts travel, or none, and the error is
-// the same everywhere. What comes from other ranks is checked before it is used.
+// All ranks see all digests and so decide alike: they send the same texts, or send none, and get
+// the same error. What comes from other ranks is checked before it is used.
 
 #include "firn/device/comm/agreement.h"
 
@@ -70,7 +70,7 @@ absl::Status CheckAgreement(Communicator& comm, const std::vector<std::string>& 
   const auto rank = static_cast<int>(unlike - all.begin());
   FIRN_ASSIGN_OR_RETURN(const std::string first, TextOf(0, all[0], mine, comm));
   FIRN_ASSIGN_OR_RETURN(const std::string second, TextOf(rank, *unlike, mine, comm));
-  // One line after the other: a text may be nothing but ends of lines.
+  // One line after the other: a text may consist of line ends only.
   const auto one = absl::StrSplit(first, '\n'), other = absl::StrSplit(second, '\n');
   auto a = one.begin(), b = other.begin();
   while (a != one.end() && b != other.end() && *a == *b) ++a, ++b;

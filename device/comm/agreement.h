@@ -9,9 +9,9 @@
 
 namespace firn::comm {
 
-// OK if all ranks give the same lines. Otherwise on every rank the same FailedPrecondition, with
-// the first line in which rank 0 and the first rank unlike it differ, from both. All ranks call it.
-// What travels is 24 bytes of each, and more only where they differ. Also the communicator's
+// OK if all ranks give the same lines. Otherwise every rank gets the same FailedPrecondition, which
+// shows the first line in which rank 0 and the first rank unlike it differ, from both. All ranks
+// call it. Each rank sends 24 bytes, and more only where the lines differ. Also the communicator's
 // errors.
 absl::Status CheckAgreement(Communicator& comm, const std::vector<std::string>& lines);
 

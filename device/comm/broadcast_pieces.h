@@ -1,7 +1,7 @@
 #ifndef FIRN_DEVICE_COMM_BROADCAST_PIECES_H_
 #define FIRN_DEVICE_COMM_BROADCAST_PIECES_H_
 
-// Elements of which another rank says how many there are.
+// Broadcasts of elements whose number comes from another rank.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace firn::comm {
 
 // Gives all ranks the `count` elements that the root has in `all`, a string or vector. The others
-// take memory as elements come, so that a wrong count costs what was sent and no more.
+// take memory as elements come, so that with a wrong count they take no more memory than was sent.
 template <class Elements>
 absl::Status BroadcastPieces(Communicator& comm, Elements& all, int64_t count, Element element,
                              int root) {

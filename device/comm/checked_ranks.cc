@@ -1,6 +1,6 @@
 // Before each call all ranks gather a description of it, six numbers of each, so that all see the
-// same and decide alike. A message takes its description along, in front: the sender waits for
-// nobody.
+// same and decide alike. A message carries its description in front of its elements, so the sender
+// need not wait.
 
 #include "firn/device/comm/checked_ranks.h"
 
@@ -24,14 +24,14 @@ namespace {
 
 // What a rank says of a call: its number, kind, element, reduction, root and count.
 using Said = std::array<int64_t, 6>;
-// A kind, though it is no Collective.
+// Split's kind: it is compared like a call, although no Collective has it.
 constexpr int64_t kSplit = -1;
 
 bool HasRoot(CollectiveKind kind) {
   return kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
 }
 
-// What does not matter to a call is 0 in it.
+// Fields that do not matter to the call's kind are 0.
 Said Describe(int64_t number, const Collective& call) {
   const auto kind = static_cast<int64_t>(call.kind);
   if (call.kind == CollectiveKind::kBarrier) return {number, kind, 0, 0, 0, 0};
@@ -173,7 +173,7 @@ class CheckedRank : public Communicator {
     return shared_->ranks->Start(call);
   }
 
-  // Returns when all ranks are about to do the same.
+  // Returns OK when all ranks are about to make the same call.
   absl::Status Agree(const Said& mine) {
     FIRN_RETURN_IF_ERROR(shared_->failed);
     std::vector<Said> all(static_cast<size_t>(size()));
@@ -186,7 +186,8 @@ class CheckedRank : public Communicator {
     const auto unlike =
         std::find_if(all.begin(), all.end(), [&](const Said& said) { return said != all[0]; });
     if (unlike == all.end()) return absl::OkStatus();
-    // All have seen this before one of them aborts what is on its way.
+    // After this barrier all ranks have seen the difference, so that one may abort the calls on
+    // their way.
     shared_->ranks->Barrier().IgnoreError();
     return shared_->Fail(
         absl::StrCat("call ", all[0][0], ": ", shared_->Name(0), " called ", ToText(all[0]), ", ",

@@ -8,18 +8,18 @@
 namespace firn::comm {
 
 // A communicator whose ranks tell each other what they are about to do. Where these calls differ,
-// in kind, number of elements, element, reduction, root or order, the call is FailedPrecondition on
-// every rank before data moves, and names the first rank unlike rank 0 and what both called; so are
-// those that follow, since Abort is called too. Parts that Split gives do the same, and name ranks
-// as their own and as `ranks` counts them.
+// in kind, number of elements, element, reduction, root or order, every rank gets
+// FailedPrecondition before data moves, which names the first rank unlike rank 0 and what both
+// called. Later calls fail too, since Abort is called. Communicators that Split gives check in the
+// same way, and name each rank by its own number and by that in `ranks`.
 //
-// It costs a small all_gather for each call, and Start waits for the ranks to start the same: a
-// rank must not send, before it starts a call of all, what another receives after it has started
-// that. With a message the receiver compares what both have called, in its Wait, when data may have
-// arrived.
+// Each call costs a small all_gather, and Start waits until all ranks start the same call. So a
+// rank must not send a message before it starts a call of all ranks if the receiver starts that
+// call before it receives. For a message the receiver compares both calls in its Wait, when data
+// may have arrived.
 //
-// All ranks have one or none has. FIRN_CHECK_COLLECTIVES=1 has WorldRanks and ThreadRanks give
-// such.
+// Either all ranks use a checked communicator or none does. With FIRN_CHECK_COLLECTIVES=1,
+// WorldRanks and ThreadRanks give checked ones.
 std::unique_ptr<Communicator> CheckedRanks(std::unique_ptr<Communicator> ranks);
 
 // CheckedRanks where FIRN_CHECK_COLLECTIVES asks for it and there are several ranks.

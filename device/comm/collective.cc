@@ -18,7 +18,7 @@ bool HasRoot(CollectiveKind kind) {
          kind == CollectiveKind::kSend || kind == CollectiveKind::kRecv;
 }
 
-// Also of what another rank has said, which may be none.
+// Also takes a number that another rank sent, which may not be an enumerator.
 template <class E>
 std::string Word(E enumerator) {
   const char* const word = inner::WordFor(enumerator);

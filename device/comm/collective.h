@@ -14,7 +14,7 @@
 
 namespace firn::comm {
 
-// The types of elements, of which tensor/dtype.h has the same and bool.
+// The types of elements: those of tensor/dtype.h without bool.
 enum class Element : uint8_t { kF32, kF64, kF16, kBF16, kI8, kI32, kI64, kU8 };
 constexpr auto WordsOf(Element) {
   return inner::EnumWords<Element>({{Element::kF32, "f32"},
@@ -28,16 +28,16 @@ constexpr auto WordsOf(Element) {
 }
 int64_t BytesOf(Element element);
 
-// A plain value. Memory is that of the communicator's device, and belongs to the call until it is
-// done. `in` and `out` do not overlap; of a broadcast, reduce and all_reduce they may be the same,
-// and of an all_gather `in` may be the rank's place in `out`.
+// A plain value. The memory is on the communicator's device, and belongs to the call until it is
+// done. `in` and `out` do not overlap, but may be equal for a broadcast, reduce and all_reduce; for
+// an all_gather, `in` may be the rank's place in `out`.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
   Element element = Element::kF32;
   Reduction reduction = Reduction::kSum;
   // The root of a broadcast or reduce, the other side of a send or recv; 0 for others.
   int root = 0;
-  // Elements that each rank gives, but for reduce_scatter, where it is those that each gets.
+  // Elements that each rank gives; for reduce_scatter, elements that each rank gets.
   int64_t count = 0;
   const void* in = nullptr;  // broadcast: of the root; recv, barrier: none
   void* out = nullptr;       // reduce: of the root; send, barrier: none
@@ -50,10 +50,11 @@ struct Collective {
   std::string ToString() const;
 };
 
-// InvalidArgument for what makes no sense on rank `rank` of `size`: negative or overflowing counts,
-// missing memory, a root outside of the ranks, a mean of integers.
+// InvalidArgument for a call that makes no sense on rank `rank` of `size`: negative or overflowing
+// counts, missing memory, a root outside of the ranks, a mean of integers.
 absl::Status Check(const Collective& call, int rank, int size);
-// Whether ranks that make these calls mean the same one; of a send and a recv, the same message.
+// Whether the calls of two ranks belong together: both are the same call, or a send and a recv of
+// the same message.
 bool Fit(const Collective& a, const Collective& b);
 
 }  // namespace firn::comm

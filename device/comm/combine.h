@@ -8,8 +8,8 @@
 
 namespace firn::comm {
 
-// out[i] of parts[0][i], parts[1][i], ... in this order, half types in f32 and rounded once. `out`
-// may be one of the parts. Requires: at least one part, and floats for kMean.
+// Reduces parts[0][i], parts[1][i], ... to out[i], in this order, half types in f32 and rounded
+// once. `out` may be one of the parts. Requires: at least one part, and floats for kMean.
 void Combine(Element element, Reduction reduction, absl::Span<const void* const> parts,
              int64_t count, void* out);
 

@@ -14,7 +14,7 @@
 
 namespace firn::comm {
 
-// A call that was started. One that is dropped waits. For one thread at a time.
+// A call that was started. Its destructor waits for it. Only one thread may use it at a time.
 class Pending {
  public:
   virtual ~Pending() = default;
@@ -25,11 +25,11 @@ class Pending {
 };
 
 // Several ranks, of which this is one: processes or threads that make the same calls in the same
-// order. Where an element is summed the ranks' numbers are added in their order, half types in f32
-// and rounded once, so that all ranks get the same bits.
+// order. Sums add the ranks' numbers in the order of the ranks, half types in f32 and rounded once,
+// so that all ranks get the same bits.
 //
-// After an error, or an Abort on any rank, every call on every rank fails with the first error:
-// what the ranks have no longer fits together. Thread-compatible.
+// After an error, or an Abort on any rank, every call on every rank fails with the first error,
+// because the ranks' data no longer fits together. Thread-compatible.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -40,17 +40,17 @@ class Communicator {
   int size() const { return size_; }
   // The rank's number among those of the same machine.
   int local_rank() const { return local_rank_; }
-  // Where the memory of its calls lies.
+  // The device on which the memory of its calls lies.
   virtual Device device() const { return Device::Cpu(); }
   // How long calls wait for other ranks.
   virtual absl::Duration timeout() const { return absl::Seconds(60); }
 
-  // What moves memory of a device among the same ranks, once DeviceRanks (device_ranks.h) has made
-  // it; null before.
+  // The communicator of the same ranks for memory of a device, once DeviceRanks (device_ranks.h)
+  // has made it; null before.
   std::unique_ptr<Communicator>& on_device() { return on_device_; }
 
   // Starts a call; several may be on their way, in the same order on all ranks. InvalidArgument for
-  // one that makes no sense here (Check in collective.h), which the other ranks do not hear of.
+  // one that makes no sense here (see Check in collective.h); the other ranks are not told.
   absl::StatusOr<std::unique_ptr<Pending>> Start(const Collective& call);
   // The same, and waits.
   absl::Status Run(const Collective& call);
@@ -73,11 +73,12 @@ class Communicator {
   // it; null for those with a negative color.
   virtual absl::StatusOr<std::unique_ptr<Communicator>> Split(int color, int key) = 0;
 
-  // Ends what is on its way on all ranks with an error that names this one and says `why`.
+  // Ends all calls on their way, on all ranks, with an error that names this rank and says `why`.
   virtual void Abort(std::string_view why) = 0;
 
-  // What says at any time, on any thread and without waiting, what has ended the calls of these
-  // ranks, as far as this one knows; OK while nothing has. It may outlive this. Null: nothing does.
+  // A function that returns the error that has ended the calls of these ranks, as far as this rank
+  // knows, or OK. It may be called at any time on any thread, does not wait, and may outlive this
+  // communicator. Null if this kind of communicator has no such function.
   virtual std::function<absl::Status()> Failures() const { return nullptr; }
 
  protected:
@@ -85,9 +86,9 @@ class Communicator {
       : rank_(rank), size_(size), local_rank_(local_rank) {}
 
  private:
-  // A call that makes sense.
+  // Starts a call that has passed Check.
   virtual absl::StatusOr<std::unique_ptr<Pending>> StartChecked(const Collective& call) = 0;
-  // The same, and waits: nothing need go on in between.
+  // Starts such a call and waits for it. Data need not move before the wait.
   virtual absl::Status RunChecked(const Collective& call);
 
   const int rank_, size_, local_rank_;

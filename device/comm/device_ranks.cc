@@ -13,7 +13,7 @@
 namespace firn::comm {
 namespace {
 
-// Done as soon as it is queued.
+// The call is done as soon as it is queued.
 class Queued : public Pending {
  public:
   absl::Status Wait() override { return absl::OkStatus(); }

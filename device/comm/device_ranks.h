@@ -9,8 +9,8 @@ namespace firn::comm {
 
 // The ranks of `host`, which are those of the CPU, for memory of `device`. Those of a CUDA device
 // are made by the first call, which all ranks make together (nccl_ranks.h), and live as long as
-// `host`; a rank that is alone needs no NCCL. InvalidArgument where they are those of another
-// device by now.
+// `host`; a rank that is alone needs no NCCL. InvalidArgument where an earlier call made them for
+// another device.
 absl::StatusOr<Communicator*> DeviceRanks(Communicator& host, Device device);
 
 }  // namespace firn::comm

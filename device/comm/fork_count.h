@@ -4,8 +4,8 @@
 namespace firn::comm {
 
 // How many calls of fork() made this process, counted from the first call of this function on; -1
-// where the system does not tell. Asking it whose process this is (getpid) takes longer than all
-// the rest of a small collective.
+// where the system cannot tell. A call of getpid instead would take longer than the rest of a small
+// collective.
 int ForkCount();
 
 }  // namespace firn::comm

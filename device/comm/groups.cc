@@ -1,4 +1,4 @@
-// A table of communicators for the process, and the thread's own world before it.
+// A table of communicators for the process. Lookups try the thread's own world first.
 
 #include "firn/device/comm/groups.h"
 

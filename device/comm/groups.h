@@ -1,8 +1,9 @@
 #ifndef FIRN_DEVICE_COMM_GROUPS_H_
 #define FIRN_DEVICE_COMM_GROUPS_H_
 
-// Communicators by number: what operations on tensors (tensor/ops/collective) name, since a graph
-// can hold a number. Numbers mean something within one process; 0 alone, the world, does in all.
+// Communicators by number. Operations on tensors (tensor/ops/collective) name them so, since a
+// graph can hold a number. A number is valid within one process; only 0, the world, is valid in
+// all.
 
 #include <cstdint>
 
@@ -14,7 +15,7 @@ namespace firn::comm {
 inline constexpr int64_t kWorld = 0;
 
 // Gives a communicator a number while this lives. Ranks that are threads of one process
-// give one each. Thread-safe; what uses the number is not, as a communicator is not.
+// give one each. Thread-safe; calls through the number are not, because a communicator is not.
 class Group {
  public:
   // `ranks` must live longer.
@@ -30,13 +31,14 @@ class Group {
   const int64_t number_;
 };
 
-// What group 0 is on every thread that is in no WorldScope; null: none. `world` must live until it
-// is replaced. Thread-safe.
+// Sets group 0 for every thread that is in no WorldScope; null unsets it. `world` must live until
+// it is replaced. Thread-safe.
 void SetWorld(Communicator* world);
-// None again, unless it is another one by now.
+// Unsets the world if it still is this one.
 void UnsetWorld(const Communicator& world);
 
-// What group 0 is on this thread while this lives; the innermost counts. `world` must live longer.
+// Makes `world` group 0 on this thread while this lives; the innermost scope counts. `world` must
+// live longer.
 class WorldScope {
  public:
   explicit WorldScope(Communicator& world);
@@ -50,7 +52,8 @@ class WorldScope {
 
 // The communicator of that number, on this thread. A program that has set no world is the only rank
 // of one. NotFound for a number that no Group has now; FailedPrecondition where a launcher of MPI
-// has started several processes and this one has set no world, since each would go on alone.
+// has started several processes and this one has set no world, since each process would compute
+// alone.
 absl::StatusOr<Communicator*> FindGroup(int64_t group);
 
 }  // namespace firn::comm

@@ -7,8 +7,8 @@
 
 namespace firn::comm {
 
-// How elements of several ranks become one. Sums and products of integers wrap around. The smallest
-// and the largest of numbers with a NaN among them is NaN.
+// How elements of several ranks are reduced to one. Sums and products of integers wrap around. The
+// smallest and the largest of numbers with a NaN among them is NaN.
 enum class Reduction : uint8_t { kSum, kMean, kProd, kMin, kMax };
 constexpr auto WordsOf(Reduction) {
   return inner::EnumWords<Reduction>({{Reduction::kSum, "sum"},

@@ -74,7 +74,7 @@ absl::StatusOr<MpiLibrary> LoadMpi() {
     files = {"libmpich.so.12", "libmpi.so.12"};
   }
   for (const std::string& file : files) {
-    // Global: Open MPI's plug-ins look for its functions there.
+    // RTLD_GLOBAL is needed: Open MPI's plug-ins look for its functions among the global ones.
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr) continue;
     return MpiLibrary{handle, dlsym(handle, "ompi_mpi_comm_world") != nullptr, file};

@@ -1,9 +1,9 @@
 #ifndef FIRN_DEVICE_COMM_MPI_API_H_
 #define FIRN_DEVICE_COMM_MPI_API_H_
 
-// What Firn calls of MPI, found when it is needed: neither a header nor the library is needed to
-// build. The two binary interfaces that there are differ in what a handle is and in the values of
-// constants; functions have the names and arguments of the MPI 3.1 standard.
+// The functions of MPI that Firn calls. They are found at run time, so a build needs neither the
+// header nor the library. The two existing binary interfaces differ in the type of handles and in
+// the values of constants; functions have the names and arguments of the MPI 3.1 standard.
 
 #include <string>
 
@@ -67,8 +67,8 @@ struct MpiLibrary {
   std::string file;
 };
 
-// The library of the launcher that started this process. NotFound, which says what was looked
-// for.
+// The library of the launcher that started this process. NotFound, which lists the names that were
+// tried.
 absl::StatusOr<MpiLibrary> LoadMpi();
 // NotFound for a function that is missing. Requires: `library` has this interface.
 template <class Abi>

@@ -1,4 +1,4 @@
-// What libraries of MPI say of themselves, which the standard lets them do before they begin: Open
+// The version texts of MPI libraries, which the standard allows to ask for before MPI_Init: Open
 // MPI "Open MPI v4.1.4, package: Debian OpenMPI, ...", MPICH "MPICH Version:\t4.0.2\n...".
 #include "firn/device/comm/mpi_library.h"
 

@@ -7,8 +7,9 @@
 
 namespace firn::comm {
 
-// The library of MPI that WorldRanks would take: "Open MPI v4.1.4 (libmpi.so.40)", as it calls
-// itself, without beginning MPI. NotFound, which says what was looked for. Thread-safe.
+// The library of MPI that WorldRanks would take: "Open MPI v4.1.4 (libmpi.so.40)", the library's
+// own name for itself, asked for without initialising MPI. NotFound, which lists the names that
+// were tried. Thread-safe.
 absl::StatusOr<std::string> DescribeMpi();
 
 }  // namespace firn::comm

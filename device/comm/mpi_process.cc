@@ -24,7 +24,7 @@ Process& TheProcess() {
 
 void StopAll() {
   Process& p = TheProcess();
-  if (p.id != getpid()) return;  // a child of fork() has no thread to stop, and maybe no lock
+  if (p.id != getpid()) return;  // a child of fork() has no thread; its lock may be held
   const std::lock_guard lock(p.mutex);
   for (const auto& [session, stop] : p.sessions) stop(session);
 }
@@ -41,7 +41,7 @@ void KeepForever(std::shared_ptr<void> memory) {
 bool AtTheEnd(void* session, void (*stop)(void* session)) {
   Process& p = TheProcess();
   const std::lock_guard lock(p.mutex);
-  // Later than what the library's own have registered, and so called before those.
+  // Registered after the library's own handlers, and so called before them.
   static const bool is_registered = std::atexit(StopAll) == 0;
   if (is_registered) p.sessions.emplace_back(session, stop);
   return is_registered;

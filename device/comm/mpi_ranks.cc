@@ -1,5 +1,5 @@
-// Calls become MPI's own, which do not block: pieces where MPI's counts are too small, half types
-// as f32, in memory of the call's own.
+// Each call becomes non-blocking calls of MPI: several pieces where MPI's counts are too small, and
+// half types as f32 in memory of the call's own.
 
 #include "firn/device/comm/mpi_ranks.h"
 
@@ -140,7 +140,7 @@ class MpiPending : public Pending {
     }
   }
 
-  // So few as MPI counts. What is not reduced travels as bytes.
+  // Posts a piece that is small enough for MPI's counts. What is not reduced travels as bytes.
   absl::Status PostPiece(Handle comm, const Collective& c) {
     const Handle type = c.reduces() ? Type(c.element) : api().u8;
     const auto n = static_cast<int>(c.reduces() ? c.count : c.count * BytesOf(c.element));
@@ -155,7 +155,7 @@ class MpiPending : public Pending {
                          ? api().ireduce(in, c.out, n, type, Op(), c.root, comm, Next())
                          : api().ireduce(c.in, nullptr, n, type, Op(), c.root, comm, Next()));
       case CollectiveKind::kAllReduce:
-        // In place on all ranks or on none: libraries choose their way by it.
+        // All ranks must call it in place, or none: libraries choose their algorithm by it.
         if (c.in != c.out && c.count != 0) {
           std::memcpy(c.out, c.in, static_cast<size_t>(c.count * BytesOf(c.element)));
         }
@@ -177,7 +177,8 @@ class MpiPending : public Pending {
     return absl::OkStatus();
   }
 
-  // Runs of elements; parts of ranks one after the other, as broadcasts and reductions.
+  // Splits elements into runs. Where each rank has a part, the parts follow one another as
+  // broadcasts or reductions.
   absl::Status PostLarge(Handle comm, int64_t size) {
     const bool gathers = call_.kind == CollectiveKind::kAllGather;
     const bool scatters = call_.kind == CollectiveKind::kReduceScatter;
@@ -251,7 +252,8 @@ class MpiRank : public Communicator {
     return std::make_unique<MpiRank>(session, comm, rank, size, local, local_size == size);
   }
 
-  // Has further calls go through memory that all ranks see, where there is such. All ranks call it.
+  // Sends further calls through memory that all ranks share, where that is possible. All ranks call
+  // it.
   absl::Status Share() {
     if (size() == 1) return absl::OkStatus();
     FIRN_ASSIGN_OR_RETURN(std::unique_ptr<SharedMemory> memory,
@@ -263,8 +265,8 @@ class MpiRank : public Communicator {
   }
 
   absl::StatusOr<std::unique_ptr<Communicator>> Split(int color, int key) override {
-    // With a timeout, which MPI's own has not. Who gave up in the first, for which its message may
-    // still come, does not come to the second.
+    // Barrier has a timeout, which MPI_Comm_split has not. A rank that gave up in the first barrier
+    // may still have its message delivered there, but does not come to the second.
     for (int i = 0; i < 2; ++i) FIRN_RETURN_IF_ERROR(Barrier());
     constexpr int kUndefined = -32766;
     Handle part{};

@@ -25,16 +25,19 @@ constexpr absl::Duration kListenEvery = absl::Milliseconds(5);
 constexpr absl::Duration kMoveEvery = absl::Microseconds(100);
 // Shared memory takes megabytes at a time, and each look takes a core from what is computed there.
 constexpr absl::Duration kMoveSharedEvery = absl::Milliseconds(1);
-// How long others have to say that they wait, too: they started to about when this rank did.
+// After its timeout a rank asks so long for notes that others wait, too, since they began to wait
+// at about the same time.
 constexpr absl::Duration kGrace = absl::Seconds(2);
-// A call of MPI's that takes longer has moved data: one that finds nothing takes a microsecond.
+// A call of MPI's that takes longer has moved data: a call that finds nothing to do takes a
+// microsecond.
 constexpr absl::Duration kMovesData = absl::Microseconds(20);
-// While nothing moves, calls are this part of the time apart, and no further than that.
+// While no data moves, the pause between calls is this part of the time that has passed, within
+// these limits.
 constexpr int kPartOfTheWait = 50;
 constexpr absl::Duration kLongestPause = absl::Milliseconds(2);
 constexpr absl::Duration kLeastPause = absl::Microseconds(20);
-// How long a wait keeps its core busy before it hands it over, where every rank has one and where
-// it has not, and after how long it sleeps.
+// How long a wait keeps its core busy before it yields, where every rank has a core and where not,
+// and after how long it sleeps.
 constexpr absl::Duration kSpin = absl::Milliseconds(1);
 constexpr absl::Duration kSpinTogether = absl::Microseconds(5);
 constexpr absl::Duration kYield = absl::Milliseconds(5);
@@ -124,7 +127,7 @@ void MpiSession<Abi>::StartMoving() {
   if (!AtTheEnd(this, StopMoverOf<Abi>)) return;
   try {
     mover_ = std::thread([this] { MoveData(); });
-  } catch (const std::system_error&) {  // there are enough: data moves while ranks wait
+  } catch (const std::system_error&) {  // other calls move data while ranks wait
   }
 }
 
@@ -146,7 +149,8 @@ void MpiSession<Abi>::MoveData() {
 
 template <class Abi>
 void MpiSession<Abi>::StopMoving() {
-  // Who has the mutex for longer is in a call of MPI's that does not return; the thread waits.
+  // A thread that holds the mutex for longer is in a call of MPI's that does not return; the mover
+  // then waits.
   for (int tries = 0; !mutex_.TryLock(); ++tries) {
     if (tries == 1000) return;
     absl::SleepFor(absl::Milliseconds(1));
@@ -159,7 +163,7 @@ void MpiSession<Abi>::StopMoving() {
 template <class Abi>
 MpiSession<Abi>::~MpiSession() {
   if (getpid() != process_) {
-    // The thread is the parent's alone, and so are the ranks.
+    // Only the parent has the thread and the ranks.
     if (mover_.joinable()) new std::thread(std::move(mover_));
     return;
   }
@@ -179,7 +183,7 @@ MpiSession<Abi>::~MpiSession() {
 
 template <class Abi>
 bool MpiSession<Abi>::EndsTogether() {
-  // MPI_Finalize waits for all ranks, however long one lives that has failed.
+  // MPI_Finalize waits for all ranks, even for one that has failed and goes on for long.
   Handle request{};
   return StatusOf(api_.ibarrier(notes_, &request), "MPI_Ibarrier").ok() &&
          Wait(absl::MakeSpan(&request, 1), [] { return std::string("the end of MPI"); }).ok();
@@ -297,8 +301,8 @@ absl::Status MpiSession<Abi>::WaitLocked(absl::FunctionRef<bool()> done, Words c
 
 template <class Abi>
 void MpiSession<Abi>::Rest(absl::Duration unmoved) {
-  // A core that is handed over comes back when another's time is over, which is milliseconds where
-  // there is other work.
+  // A thread that yields gets its core back when another's time slice is over, which takes
+  // milliseconds where there is other work.
   if (unmoved < (has_core_ ? kSpin : kSpinTogether)) return;
   const absl::Duration pause = Pause(kLeastPause);
   mutex_.Unlock();
@@ -316,7 +320,7 @@ void MpiSession<Abi>::Say(Kind kind, const std::string& text) {
     note->rank = rank_;
     std::memcpy(note->text, text.data(), std::min(text.size(), sizeof(note->text) - 1));
     Handle request{};
-    // Others may be gone: then nobody is to be told.
+    // Other ranks may be gone already: then nobody can be told.
     api_.isend(note.get(), sizeof(Note), api_.u8, r, kNoteTag, notes_, &request);
     said_.push_back(std::move(note));
   }
@@ -367,7 +371,7 @@ absl::Status MpiSession<Abi>::TimedOut(const std::string& call) {
       absl::StrCat(call, " on rank ", rank_, " waited ", absl::FormatDuration(timeout_),
                    missing.empty() ? std::string(" while all others waited for something else")
                                    : absl::StrCat(" for rank ", absl::StrJoin(missing, ", ")))));
-  // Those that come later must not wait for this one.
+  // Ranks that come later must not wait for this one.
   Say(Kind::kGaveUp, std::string(failed_.message()));
   return failed_;
 }

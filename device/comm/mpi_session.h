@@ -1,8 +1,8 @@
 #ifndef FIRN_DEVICE_COMM_MPI_SESSION_H_
 #define FIRN_DEVICE_COMM_MPI_SESSION_H_
 
-// What all communicators of a process share: MPI itself, the first error, and what ranks say to one
-// another about errors, which goes over a communicator of its own.
+// State that all communicators of a process share: MPI itself, the first error, and the notes about
+// errors that ranks send one another over a communicator of its own.
 
 #include <sys/types.h>
 
@@ -25,9 +25,9 @@
 
 namespace firn::comm {
 
-// Libraries move data while they are called, so while the program computes a thread of this one's
-// calls MPI now and then. All calls are made by one thread at a time, that which holds mutex(). A
-// child that was forked has no such thread, and no ranks: it may end a session, and nothing else.
+// Libraries move data only while they are called, so a thread of the session calls MPI now and then
+// while the program computes. All calls are made by one thread at a time, that which holds mutex().
+// A child that was forked has no such thread, and no ranks: it may end a session, and nothing else.
 template <class Abi>
 class MpiSession {
  public:
@@ -35,14 +35,15 @@ class MpiSession {
 
   static absl::StatusOr<std::shared_ptr<MpiSession>> Begin(const MpiLibrary& library,
                                                            absl::Duration timeout);
-  // Ends MPI together with the other ranks, unless something failed, an exception is on its way or
-  // one does not come in time: then the others are told, and the launcher ends those that are left.
+  // Ends MPI together with the other ranks. If something failed, an exception is on its way or a
+  // rank does not come in time, tells the other ranks instead, and the launcher ends those that are
+  // left.
   ~MpiSession();
 
   absl::Mutex& mutex() { return mutex_; }
   absl::Duration timeout() const { return timeout_; }
   const MpiApi<Abi>& api() const { return api_; }
-  // That there are at least so many ranks on this machine. Requires: mutex() is held.
+  // Notes that there are at least so many ranks on this machine. Requires: mutex() is held.
   void NoteLocalRanks(int ranks);
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -51,27 +52,27 @@ class MpiSession {
   // FailedPrecondition in a child of the process that began this, where a lock may be held for
   // ever.
   absl::Status CheckProcess() const;
-  // An error of MPI's, as the first one. Requires: mutex() is held.
+  // Notes an error of MPI's as the first error. Requires: mutex() is held.
   absl::Status StatusOf(int code, const char* function);
   using Words = absl::FunctionRef<std::string()>;
-  // Waits for all requests; `call` says what they are of.
+  // Waits for all requests; `call` names the call that they belong to.
   absl::Status Wait(absl::Span<Handle> requests, Words call) {
     return WaitUntil([&] { return Done(requests); }, call);
   }
-  // The same for a call through shared memory.
+  // Waits for a call through shared memory.
   absl::Status Wait(const SharedCalls& calls, uint64_t number, Words call) {
     return WaitUntil([&] { return calls.IsDone(number); }, call);
   }
-  // Does what all calls through shared memory can, after which failed() may hold an error. Whoever
-  // waits, for whatever, does so too, and the thread: another rank may wait for any of them. From
-  // Add to Remove. Requires: mutex() is held.
+  // Advances all calls through shared memory, after which failed() may hold an error. Every wait
+  // does so too, and the thread, since another rank may wait for any of these calls. Calls count
+  // from Add to Remove. Requires: mutex() is held.
   void AdvanceShared();
   void Add(SharedCalls* calls) { shared_.push_back(calls); }
   void Remove(SharedCalls* calls) { std::erase(shared_, calls); }
   // Tells all ranks that this one gives up.
   void GiveUp(const std::string& why);
-  // What has failed, with the notes that have come; on any thread. OK where others call MPI at this
-  // moment, who listen themselves.
+  // What has failed, with the notes that have come; on any thread. OK while another thread calls
+  // MPI, since that listens itself.
   absl::Status Heard();
   // A call that goes on while the program does something else begins, or is over. Requires: mutex()
   // is held.
@@ -85,7 +86,7 @@ class MpiSession {
     --on_their_way_;
     if (way == Way::kMpi) --through_mpi_;
   }
-  // Has the thread end, as the process does.
+  // Ends the thread, because the process ends.
   void StopMoving();
 
  private:
@@ -105,15 +106,15 @@ class MpiSession {
   bool Done(absl::Span<Handle> requests);
   absl::Status WaitUntil(absl::FunctionRef<bool()> done, Words call);
   absl::Status WaitLocked(absl::FunctionRef<bool()> done, Words call);
-  // Between two looks at whether something has moved, which it has not for so long.
+  // Pauses between two checks whether data has moved; it has not for `unmoved`.
   void Rest(absl::Duration unmoved);
   void Say(Kind kind, const std::string& text);
-  // Takes the notes that have come, of all others or of one in their order.
+  // Takes the notes that have come: from all other ranks, or from one, in order.
   void Listen();
   void ListenTo(size_t i);
   void Heard(const Note& note);
   absl::Status TimedOut(const std::string& call);
-  // How long to stay away from MPI, which moves nothing where others are late.
+  // How long not to call MPI, which moves no data while other ranks are late.
   absl::Duration Pause(absl::Duration least) const;
   // Whether all ranks have come to the end.
   bool EndsTogether();

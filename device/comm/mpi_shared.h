@@ -1,7 +1,7 @@
 #ifndef FIRN_DEVICE_COMM_MPI_SHARED_H_
 #define FIRN_DEVICE_COMM_MPI_SHARED_H_
 
-// Calls through shared memory as calls of an MPI session, which moves them with its own.
+// Calls through shared memory for an MPI session, which advances them together with its own.
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,8 @@
 
 namespace firn::comm {
 
-// The calls through shared memory of one communicator; they outlive it where one is on its way.
+// The calls through shared memory of one communicator; the object outlives it while a call is on
+// its way.
 template <class Abi>
 class OwnedCalls {
  public:

@@ -1,8 +1,9 @@
 #ifndef FIRN_DEVICE_COMM_NCCL_API_H_
 #define FIRN_DEVICE_COMM_NCCL_API_H_
 
-// What Firn calls of NCCL, found when it is needed: neither a header nor the library is needed to
-// build. Builds with CUDA compare all of this with the library's header (nccl_header_check.cc).
+// The functions of NCCL that Firn calls. They are found at run time, so a build needs neither the
+// header nor the library. Builds with CUDA compare all of this with the library's header
+// (nccl_header_check.cc).
 
 #include <cstddef>
 
@@ -57,7 +58,8 @@ struct NcclApi {
   int (*group_end)();
 };
 
-// ncclDataType_t and ncclRedOp_t. Unimplemented, which names it, for what NCCL has not.
+// ncclDataType_t and ncclRedOp_t. Unimplemented, with its name, for a type or reduction that NCCL
+// does not have.
 absl::StatusOr<int> NcclTypeOf(Element element);
 absl::StatusOr<int> NcclOpOf(Reduction reduction);
 
@@ -65,7 +67,7 @@ absl::StatusOr<int> NcclOpOf(Reduction reduction);
 // FailedPrecondition where it is older than kOldestNccl. Thread-safe.
 absl::StatusOr<const NcclApi*> FindNccl();
 
-// For tests: what FindNccl gives until the next call. If null, the library. Thread-safe.
+// For tests: sets what FindNccl gives until the next call; null restores the library. Thread-safe.
 void SetNcclStandIn(const NcclApi* api);
 
 }  // namespace firn::comm

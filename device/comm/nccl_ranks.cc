@@ -1,5 +1,5 @@
-// What ranks must know of each other before NCCL begins goes through the host's communicator, which
-// has a timeout: whether all have what they need, and the id that NCCL's ranks meet by.
+// Before NCCL begins, ranks exchange through the host's communicator, which has a timeout, whether
+// all have what they need, and the id by which NCCL's ranks meet.
 
 #include "firn/device/comm/nccl_ranks.h"
 
@@ -102,9 +102,9 @@ absl::StatusOr<std::unique_ptr<Pending>> NcclRank::StartChecked(const Collective
   if (call.kind == CollectiveKind::kBarrier) {
     FIRN_RETURN_IF_ERROR(session_->failed());
     FIRN_RETURN_IF_ERROR(session_->failed());
-    // Messages that are held begin with a call, or a rank that waits for one here never comes to
-    // the barrier. First to it: where the other one starts its message behind the barrier, NCCL
-    // waits for it in Flush.
+    // Held messages begin with the next call: otherwise a rank that waits for one of them never
+    // comes to the barrier. The barrier comes before Flush: where the other rank starts its message
+    // after the barrier, Flush waits for it.
     FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Pending> barrier, host_.Start(call));
     FIRN_RETURN_IF_ERROR(session_->Flush());
     return barrier;

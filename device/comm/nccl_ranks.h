@@ -15,21 +15,21 @@ namespace firn::comm {
 //
 // Calls are queued behind the work on the device's stream, on a stream of their own, and move data
 // while the device computes. Wait makes the device's stream wait for the call, not the thread: what
-// is queued later sees what it wrote. A Barrier is the host's. A send or receive begins when one of
-// those that were started is waited for, or another call is made, a Barrier too, with all others:
-// of two ranks that send each other something both start both before they wait. The first of a pair
-// waits, on the host, until both have begun theirs.
+// is queued later sees what it wrote. A Barrier is the host's. A send or receive is held until one
+// of the held messages is waited for or another call is made, even a Barrier; then all of them
+// begin together. So two ranks that send each other something start both messages before they wait.
+// The first rank of a pair waits, on the host, until the other has begun its message.
 //
 // Elements are reduced in the order, and half types with the roundings, that NCCL has; the same on
 // all ranks. Whether the smallest and the largest keep a NaN is the library's affair.
 //
 // A call that a device has come to and that is not done host.timeout() later ends the communicator,
 // as do errors that NCCL finds: the next that waits for the device, and all later calls, have an
-// error with the call's name. So does, within a tenth of a second or so, what ends the calls of
-// `host`, as an Abort on another rank: with that error.
+// error with the call's name. An error that ends the calls of `host`, such as an Abort on another
+// rank, ends this communicator with the same error within about a tenth of a second.
 //
-// FailedPrecondition for calls that would be recorded into a graph: NCCL wants one recorded on all
-// ranks or on none, which a rank does not know of the others.
+// FailedPrecondition for calls that would be recorded into a graph: NCCL wants a call recorded on
+// all ranks or on none, and a rank does not know what the others do.
 //
 // Communicators of one device, as Split makes them, each have a stream. Calls of several that are
 // on their way at once can wait for each other for ever, that is until the timeout, unless all

@@ -1,9 +1,9 @@
-// Calls of NCCL do not block here: one that has not ended is asked for until it has, or until the
-// time is over. On the device they are kernels, which wait for those of other ranks for ever. So a
-// thread looks at the first one that is not done, and where that has not ended in time aborts the
-// communicator, which ends its kernels, and leaves the error with the device for whoever reads what
-// they should have written. The time of a call begins when the device has come to it, not when it
-// was queued.
+// Calls of NCCL do not block here: a call that has not ended is asked again until it has, or until
+// the time is over. On the device they are kernels, which wait for those of other ranks for ever.
+// So a thread looks at the first one that is not done, and where that has not ended in time aborts
+// the communicator, which ends its kernels, and leaves the error with the device for whoever reads
+// what they should have written. The time of a call begins when the device has come to it, not when
+// it was queued.
 
 #include "firn/device/comm/nccl_session.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr absl::Duration kPause = absl::Microseconds(50);  // of a thread that asks whether it ended
 constexpr absl::Duration kLongestPauseOfTheWatch = absl::Milliseconds(100);
-// How long a communicator that ends in good order waits for what others still read.
+// How long the end of a communicator without errors waits for data that other ranks still read.
 constexpr absl::Duration kLongestEnd = absl::Seconds(5);
 
 bool IsError(int code) { return code != kNcclSuccess && code != kNcclInProgress; }
@@ -50,7 +50,8 @@ absl::StatusOr<std::shared_ptr<NcclSession>> NcclSession::Begin(
 
 NcclSession::~NcclSession() {
   if (watch_.joinable()) {
-    // The watch ends what does not end. What the device says may be of work that others wait for.
+    // The watch aborts calls that do not end. An error of the device may come from work that others
+    // wait for.
     if (const absl::Status status = stream_->Synchronize(); !status.ok()) device_.Fail(status);
     {
       const absl::MutexLock lock(&mutex_);
@@ -214,7 +215,8 @@ absl::Status NcclSession::Flush() {
                                              : api_.recv(c.out, count, type, c.root, comm, stream);
       if (IsError(code)) break;
     }
-    // Always: a group that stays open is the thread's, and takes in all its later calls.
+    // The group is always ended: an open group belongs to the thread and takes in all its later
+    // calls.
     const int end = api_.group_end();
     return IsError(code) ? code : end;
   };
@@ -268,7 +270,7 @@ void NcclSession::Watch() {
     {
       const absl::MutexLock lock(&mutex_);
       if (const absl::Status status = Look(); !status.ok()) FailLocked(status);
-      // What is done may be read, whatever other ranks do.
+      // Results of finished calls may be read, whatever other ranks do.
       if (!host.ok()) FailLocked(host, settling_ || !in_flight_.empty());
     }
     AbortFailed();

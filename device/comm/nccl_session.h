@@ -24,19 +24,20 @@
 namespace firn::comm {
 
 // NCCL's communicator of one rank, with the stream that its calls are queued on and a thread that
-// looks after them: NCCL itself waits for other ranks for ever. For one thread, but Fail.
+// looks after them: NCCL itself waits for other ranks for ever. Only one thread may use it, except
+// for Fail.
 class NcclSession {
  public:
   // A send or receive, which is queued together with those that are started before one is waited
-  // for: of calls that need each other NCCL wants to know at once.
+  // for: NCCL must be given calls that need each other in one group.
   struct Message {
     Collective call;
     std::shared_ptr<Event> done;  // null until it is queued
   };
 
-  // Blocks until all ranks of `host` have called it; DeadlineExceeded after its timeout. What ends
-  // the calls of `host` ends those of the device, too. Requires: a context of a CUDA device, which
-  // lives on.
+  // Blocks until all ranks of `host` have called it; DeadlineExceeded after its timeout. An error
+  // that ends the calls of `host` ends those of the device, too. Requires: a context of a CUDA
+  // device, which lives on.
   static absl::StatusOr<std::shared_ptr<NcclSession>> Begin(
       const NcclApi& api, inner::internal::CudaDeviceContext& device, const Communicator& host,
       const NcclId& id);
@@ -56,7 +57,7 @@ class NcclSession {
   // Has the device's stream wait.
   absl::Status Wait(const Event& done);
 
-  // What ended the communicator; OK while it works.
+  // The error that ended the communicator; OK while it works.
   absl::Status failed() ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends it: calls on their way stop, and whatever waits for the device next has the error.
   void Fail(const absl::Status& why) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -80,18 +81,19 @@ class NcclSession {
   absl::StatusOr<std::shared_ptr<Event>> QueueNamed(
       const std::string& name, absl::FunctionRef<int(NcclComm, void* stream)> queue)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // The same, where the caller ends the communicator after an error.
+  // Queues like Queue; after an error the caller ends the communicator.
   absl::StatusOr<std::shared_ptr<Event>> QueueOrFail(
       const std::string& name, absl::FunctionRef<int(NcclComm, void* stream)> queue)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Addresses, which decide about recordings, are each rank's own.
+  // Launches are recorded by their addresses, which differ between ranks: so no call may be
+  // recorded.
   absl::Status CheckNotRecording() const;
-  // The error of a code of NCCL's; waits while it is that something is in progress,
-  // without the mutex, so that others can end it.
+  // The error for a code of NCCL's. While the code is "in progress", waits without the mutex, so
+  // that others can end the call.
   absl::Status Settle(int code, const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status ErrorOf(int code, const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whoever calls it, or what does, calls AbortFailed behind it without the mutex: ncclCommAbort
-  // may wait for what another thread does.
+  // Its caller, directly or not, must call AbortFailed afterwards without the mutex: ncclCommAbort
+  // may wait for another thread.
   void FailLocked(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     FailLocked(why, queued_);
   }

@@ -1,20 +1,19 @@
-// A call is done in rounds, each of so many elements that they stay in a cache, and each element
-// has an owner among the ranks. In a round every rank
+// A call is done in rounds, each of as many elements as stay in a cache, and each element has an
+// owner among the ranks. In a round every rank
 //
-//   1. puts its elements of other owners where those find them,
+//   1. puts its elements of other owners into their places in shared memory,
 //   2. combines the elements that it owns, those of its own memory and those that others have put,
 //      in the order of the ranks, and shows the result,
 //   3. takes the results of the other owners.
 //
-// Counters say how many rounds of each a rank has behind it. Memory is there for so
-// many rounds, its depth: a rank puts when all have combined that many rounds ago, and combines
-// when all have taken then.
-// What one rank owns or shows is written by that rank alone, at a place that nobody reads any more,
-// of which it notes which that is: ranks that keep step go round in as many places as stay in a
-// cache, and those that others leave behind use all that there are.
+// Counters say how many rounds a rank has finished of each step. The memory holds a number of
+// rounds, its depth: a rank puts round i when all have combined round i - depth, and combines it
+// when all have taken that one. Only a rank itself writes the places of what it owns or shows. It
+// takes a place that nobody reads any more, and notes its number: ranks that keep step use only as
+// many places as stay in a cache, ranks that others leave behind use all.
 //
-// Small all-reduces have no owners, for the ranks would meet twice: each puts all its elements, and
-// combines those of all ranks for itself.
+// Small all-reduces have no owners, since the ranks would have to meet twice: each rank puts all
+// its elements, and combines those of all ranks for itself.
 
 #include "firn/device/comm/shared_calls.h"
 
@@ -31,18 +30,18 @@
 namespace firn::comm {
 namespace {
 
-// Bytes of a rank in one round, results not counted: copied and combined while it is in a
+// Bytes of a rank in one round without results: they are copied and combined while they are in a
 // second-level cache.
 constexpr int64_t kBytesOfARound = int64_t{256} << 10;
 constexpr int64_t kLeastPart = int64_t{4} << 10;
-// So many rounds as fit, up to kMostDepth: with few of them ranks wait for one another often, and
+// As many rounds as fit, up to kMostDepth: with few of them ranks wait for one another often, and
 // a rank whose core others use waits long each time.
 constexpr int64_t kBytesOfAll = int64_t{32} << 20;
 constexpr int64_t kMostDepth = 32;
 constexpr int64_t kLine = 64;
-// Of the rounds that follow one another in step.
+// Bytes of the places that are used while ranks keep step.
 constexpr int64_t kBytesInUse = int64_t{256} << 10;
-// All ranks' bytes of an all-reduce that each combines for itself; at most a part of a round.
+// Bytes of all ranks up to which an all-reduce has no owners; at most a part of a round.
 constexpr int64_t kBytesWithoutOwners = kLeastPart;
 // Steps of Advance(), each of some 30 microseconds.
 constexpr int kMostSteps = 64;
@@ -89,7 +88,8 @@ struct Told {
 struct alignas(2 * kLine) SharedCalls::RankState {
   int64_t key;
   std::atomic<uint64_t> put, combined, taken;  // rounds
-  // By the call's number: a rank that is one ahead has not been able to finish that one.
+  // By the call's number, for two calls: a rank that is one call ahead cannot have finished that
+  // one.
   Told calls[2];
   // By round: where its elements are, and where its result. Written before the counter is.
   uint8_t put_at[kMostDepth], shown_at[kMostDepth];
@@ -125,7 +125,7 @@ std::byte* SharedCalls::PartAt(int rank, uint64_t place, int part) const {
   return At(&state(size_), (row * (size_ + 1) + part) * part_bytes_);
 }
 
-// What others have noted may be anything.
+// Other ranks' notes are not trusted.
 std::byte* SharedCalls::Input(int from, int to, uint64_t round) const {
   return PartAt(from, state(from).put_at[round % depth_] % depth_, to);
 }
@@ -136,7 +136,7 @@ std::byte* SharedCalls::Result(int of, uint64_t round) const {
 
 uint8_t SharedCalls::FreePlace(std::vector<uint64_t>& until, uint64_t round, uint64_t read) const {
   uint64_t place = round % places_;
-  while (until[place] > read) place = (place + 1) % depth_;  // some round was read by all
+  while (until[place] > read) place = (place + 1) % depth_;  // all have read some round
   until[place] = round + 1;
   return static_cast<uint8_t>(place);
 }
@@ -159,7 +159,7 @@ SharedCalls::Range SharedCalls::Of(int owner, int64_t i) const {
   const Collective& c = calls_.front();
   const int64_t begin = i * MostOfARound(), count = std::min(MostOfARound(), c.count - begin);
   if (!IsWhole(c.kind)) return {begin, count};
-  // Whole lines, so that owners write none together.
+  // Owners get whole cache lines, so that no two write the same one.
   const int64_t line = kLine / BytesOf(c.element);
   const int64_t part = ((count + size_ - 1) / size_ + line - 1) / line * line;
   const int64_t from = std::min(owner * part, count);

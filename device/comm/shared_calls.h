@@ -16,14 +16,15 @@
 
 namespace firn::comm {
 
-// The calls of one rank in their order, which is the same on all ranks. Nothing here waits: who
-// waits calls Advance() until its call is done. Memory of a rank's own is touched by its own
-// Advance() alone, so that it is free as soon as nobody calls that. Thread-compatible.
+// The calls of one rank in their order, which is the same on all ranks. Nothing here waits: a
+// caller that waits calls Advance() until its call is done. Only a rank's own Advance() touches the
+// rank's own memory, so the memory is free as soon as nobody calls that. Thread-compatible.
 class SharedCalls {
  public:
   // Bytes of the memory of `size` ranks.
   static int64_t BytesFor(int size);
-  // Whether a call goes this way: those that move elements of all ranks or of one to all.
+  // Whether a call goes through shared memory, which calls that move elements of all ranks, or of
+  // one to all, do.
   static bool Takes(const Collective& call);
 
   // Requires: `memory` has BytesFor(size) bytes, and is new.
@@ -32,8 +33,8 @@ class SharedCalls {
   // The number of the call. Requires: Takes(call).
   uint64_t Start(const Collective& call);
   bool IsDone(uint64_t number) const { return number < first_; }
-  // Does what other ranks have made possible, a few milliseconds of it at most: whether it was
-  // anything. FailedPrecondition where ranks have made calls that do not fit.
+  // Does the work that other ranks have made possible, for a few milliseconds at most, and returns
+  // whether there was any. FailedPrecondition where ranks have made calls that do not fit together.
   absl::StatusOr<bool> Advance();
 
  private:
@@ -47,7 +48,7 @@ class SharedCalls {
   std::byte* PartAt(int rank, uint64_t place, int part) const;
   std::byte* Input(int from, int to, uint64_t round) const;
   std::byte* Result(int of, uint64_t round) const;
-  // A place whose round is one of the first `read` ones, for `round` from now on.
+  // Gives `round` a place whose round is among the first `read` ones.
   uint8_t FreePlace(std::vector<uint64_t>& until, uint64_t round, uint64_t read) const;
   uint64_t RoundOf(int64_t i) const { return base_ + static_cast<uint64_t>(i); }
   // The smallest of all ranks' counters of one kind.
@@ -62,7 +63,7 @@ class SharedCalls {
   void Combine(int64_t i);
   void CombineAll();
   void Take(int64_t i);
-  // The next round of each, if it can be: whether it could.
+  // Each does its step of the next round if that is possible, and returns whether it was.
   bool TakeNext();
   absl::StatusOr<bool> CombineNext();
   bool PutNext();

@@ -1,6 +1,7 @@
-// Rank 0 makes a file without a name, which the others open by its process and number in /proc. It
-// goes with the last process that has it, however that ends. A number written into it tells the
-// ranks that they have the same file: processes of different containers may see other ones there.
+// Rank 0 makes a file without a name, which the others open by its process and number in /proc. The
+// system removes the file with the last process that has it open, however that ends. A number
+// written into it tells the ranks that they have the same file: processes of different containers
+// may see other ones there.
 
 #include "firn/device/comm/shared_memory.h"
 
@@ -36,7 +37,8 @@ class File {
   const int number_;
 };
 
-// -1 where there is none. Has its memory at once: an error here, and no signal later.
+// -1 where there is none. Its memory is taken at once, so that a lack of it is an error here and no
+// signal later.
 int MakeFile(int64_t bytes) {
   const int file = memfd_create("firn_ranks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return -1;

@@ -12,7 +12,7 @@
 
 namespace firn::comm {
 
-// A mapping, which starts with zeros but for what Share() leaves in its first bytes.
+// A mapping that starts as zeros, except for its first bytes, which Share() writes.
 class SharedMemory {
  public:
   ~SharedMemory();
@@ -21,15 +21,15 @@ class SharedMemory {
 
   std::byte* data() const { return data_; }
 
-  // The same `bytes` bytes for all ranks, with calls of `ranks` that move a few numbers; all call
-  // it. Null on all of them where one does not want it or cannot have it. Has no name that could
-  // stay behind. Also the communicator's errors. Requires: bytes >= 8.
+  // The same `bytes` bytes for all ranks, arranged by calls of `ranks` that move a few numbers; all
+  // ranks call it. All get null where one rank does not want it or cannot have it. The file has no
+  // name that could stay behind. Also the communicator's errors. Requires: bytes >= 8.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Share(Communicator& ranks, int64_t bytes,
                                                              bool wanted);
 
  private:
   SharedMemory(std::byte* data, size_t bytes) : data_(data), bytes_(bytes) {}
-  // Null where the file is not so long, or has no memory.
+  // Returns null where the file is shorter, or has no memory.
   static std::unique_ptr<SharedMemory> Map(int file, int64_t bytes);
 
   std::byte* const data_;

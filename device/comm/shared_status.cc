@@ -30,7 +30,8 @@ absl::Status StatusOfAll(Communicator& comm, const absl::Status& own) {
 absl::Status BroadcastTexts(Communicator& comm, std::vector<std::string>& texts, int root) {
   auto count = static_cast<int64_t>(texts.size());
   FIRN_RETURN_IF_ERROR(comm.Broadcast(&count, 1, Element::kI64, root));
-  // What comes may be anything, and is memory before it is compared with what follows.
+  // The size that comes is not trusted: it would become memory before it is compared with what
+  // follows.
   constexpr int64_t kMostTexts = int64_t{1} << 20, kMost = int64_t{1} << 31;
   FIRN_RETURN_IF(count < 0 || count > kMostTexts,
                  Internal("rank ", root, " tells of ", count, " texts (want 0 to 2^20)"));

@@ -1,7 +1,7 @@
 #ifndef FIRN_DEVICE_COMM_SHARED_STATUS_H_
 #define FIRN_DEVICE_COMM_SHARED_STATUS_H_
 
-// What ranks tell each other about work that each does for itself, or one for all.
+// Exchange of errors and texts about work that each rank does for itself, or one for all.
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// A list by thread: few calls are on their way at once.
+// One list for each thread: few calls are on their way at once.
 
 #include "firn/device/comm/started.h"
 

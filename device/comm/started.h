@@ -19,17 +19,17 @@ absl::Status StartInto(Communicator& ranks, const Collective& call);
 absl::Status WaitInto(const void* out);
 
 // Whether this thread has started a call into this memory that nobody has waited for, so that it
-// may be written at any time. Not of a call without elements.
+// may be written at any time. False for a call without elements.
 bool IsStarted(const void* out);
 
-// Has `what`, which owns the memory of the last call that was started into `out`, until that is
-// done: an exception between the start and the wait must not free it.
+// Keeps `what`, which owns the memory of the last call that was started into `out`, until that call
+// is done: an exception between the start and the wait must not free it.
 void KeepUntilDone(const void* out, std::shared_ptr<const void> what);
 
 // Grows with each start.
 uint64_t StartedSoFar();
 // Waits for those that were started after StartedSoFar() was `mark` and that nobody has waited for,
-// and gives their first error: their memory may go then.
+// and returns their first error. Afterwards their memory may be freed.
 absl::Status WaitForAllSince(uint64_t mark);
 
 }  // namespace firn::comm

@@ -32,7 +32,7 @@ void Copy(const void* from, void* to, int64_t bytes) {
 
 void* Part(void* data, int64_t i, int64_t bytes) { return static_cast<char*>(data) + i * bytes; }
 
-// All ranks' calls, in the order of their ranks; of a message the sender's and the receiver's.
+// All ranks' calls, in the order of their ranks; for a message, the sender's and the receiver's.
 using Calls = std::vector<Collective>;
 
 void Reduce(const Calls& calls, const Collective& to, int64_t from) {
@@ -42,7 +42,7 @@ void Reduce(const Calls& calls, const Collective& to, int64_t from) {
   Combine(to.element, to.reduction, parts, to.count, to.out);
 }
 
-// Memory of the ranks does not overlap, but for `in` and `out` of one.
+// Memory of different ranks does not overlap; `in` and `out` of one rank may.
 void Work(const Calls& calls) {
   const Collective& first = calls[0];
   const int64_t bytes = first.count * BytesOf(first.element);
@@ -99,7 +99,8 @@ class Group : public std::enable_shared_from_this<Group> {
 
   std::unique_ptr<Communicator> Rank(int rank);
 
-  // The number of the round. What the last one to come does, it does before this returns.
+  // Returns the number of the round. The last rank to come does the round's work before this
+  // returns.
   absl::StatusOr<uint64_t> Come(const Collective& call, int rank) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Wait(const Collective& call, int rank, uint64_t number) ABSL_LOCKS_EXCLUDED(mutex_);
   // This group's calls, and those of the groups that were made of it.
@@ -143,7 +144,7 @@ class Group : public std::enable_shared_from_this<Group> {
   void FailLocked(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (failed_.ok()) failed_ = why;
   }
-  // Why the round can never be done; OK while it can.
+  // The reason why the round can never be done; OK while it can.
   absl::Status Lost(const Lane& lane, const Round& round) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -160,7 +161,7 @@ class Group : public std::enable_shared_from_this<Group> {
 Lane& Group::LaneOf(const LaneKey& key) {
   Lane& lane = lanes_[key];
   if (!lane.next.empty()) return lane;
-  lane.ranks.clear();  // of a time when there was no memory for the rest
+  lane.ranks.clear();  // left over where memory ran out below
   if (key.first >= 0) {
     lane.ranks = {key.first, key.second};
   } else {
@@ -232,12 +233,12 @@ absl::Status Group::Wait(const Collective& call, int rank, uint64_t number) {
   const absl::MutexLock lock(&mutex_);
   Lane& lane = LaneOf(KeyOf(call, rank));
   Round& round = lane.round(number);
-  // Others may be moving this rank's memory even after something failed.
+  // Other ranks may still move this rank's memory after something failed.
   const auto over = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return round.done || (working_ == 0 && !Lost(lane, round).ok());
   };
   const bool in_time = mutex_.AwaitWithTimeout(absl::Condition(&over), options_.timeout);
-  // All are here, and the last one moves this rank's memory, or could not.
+  // All ranks have come, and the last one is moving this rank's memory, or has failed to.
   if (!in_time && round.came == lane.ranks.size()) mutex_.Await(absl::Condition(&over));
   if (!in_time && !round.done) {
     std::vector<int> missing;

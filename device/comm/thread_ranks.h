@@ -14,9 +14,9 @@ struct ThreadRanksOptions {
   absl::Duration timeout = absl::Seconds(60);
 };
 
-// Ranks that are threads of this process: [i] is rank i's. A rank whose communicator is gone is an
-// error to those who wait for it. The rank that comes last to a call does all of its work, before
-// its Start returns. Requires: size >= 1.
+// Ranks that are threads of this process: element i is rank i's. Ranks that wait for one whose
+// communicator is gone get an error. The rank that comes last to a call does all of its work,
+// before its Start returns. Requires: size >= 1.
 std::vector<std::unique_ptr<Communicator>> ThreadRanks(int size,
                                                        const ThreadRanksOptions& options = {});
 

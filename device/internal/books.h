@@ -8,7 +8,7 @@
 #include "firn/device/allocator.h"
 #include "firn/device/device.h"
 
-// What the allocators of all devices do alike with their statistics and refusals.
+// Statistics and refusals, which are alike for the allocators of all devices.
 namespace firn::inner::internal {
 
 // Counts a block handed out, or, with negative `bytes`, given back.
@@ -17,8 +17,8 @@ void BookBlock(AllocatorStats& books, AllocTag tag, int64_t bytes);
 // Raises the peaks to what is live.
 void RaisePeaks(AllocatorStats& books);
 
-// InvalidArgument for a size no machine has: a quarter of what addresses can tell and more, so that
-// rounding up cannot overflow.
+// InvalidArgument for a size no machine has: a quarter of the address space or more. So rounding up
+// a smaller size cannot overflow.
 absl::Status CheckSize(size_t bytes);
 
 // The error for a request that was refused, with the amounts by tag.

@@ -94,7 +94,7 @@ void CpuHeap::SetLimit(std::optional<size_t> bytes) {
   source_.set_limit(bytes);
 }
 
-// Whether `bytes` more may be live. What a new slab adds is the source's to judge.
+// Whether `bytes` more may be live. The source judges what a new slab adds.
 bool CpuHeap::LimitAllows(size_t bytes) const {
   const std::optional<size_t> limit = source_.limit();
   if (!limit) return true;

@@ -30,7 +30,7 @@ class CpuHeap {
  public:
   static CpuHeap& Get();
 
-  // Small blocks for a thread's cache, as SmallPool::Take; none beyond the limit.
+  // Small blocks for a thread's cache, as SmallPool::Take gives them; gives none beyond the limit.
   uint32_t TakeSmall(uint32_t size_class, void** out, uint32_t wanted);
   void GiveSmall(uint32_t size_class, void* const* blocks, uint32_t count);
 
@@ -66,8 +66,8 @@ class CpuHeap {
   std::mutex mutex_;  // guards everything below
   HostSlabs source_;
   SmallPool small_{source_};
-  LargePool medium_{source_, size_t{8} << 20};  // up to 4 MiB, many to a slab
-  LargePool big_{source_, kHugePageBytes};  // the others, so that small ones do not split theirs
+  LargePool medium_{source_, size_t{8} << 20};  // blocks up to 4 MiB, many to a slab
+  LargePool big_{source_, kHugePageBytes};  // larger blocks, whose slabs small ones must not split
   std::vector<ThreadCache*> caches_;
   AllocatorStats books_;  // live_bytes, live_by_tag, the peaks and allocations
 };

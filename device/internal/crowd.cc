@@ -1,14 +1,14 @@
 // A thread of libgomp that waits, for the next region or for the others at the end of one, first
-// looks out for it some milliseconds long: quiet machines gain by that. Where another process keeps
-// a core busy, it takes the time of the very thread that it waits for, and a step takes tens of
-// times as long. How long it looks is read when libgomp is loaded, but for one thing, which
-// libgomp's manual promises under GOMP_SPINCOUNT: with more threads than cores it looks 100 times,
-// some microseconds. So when the process is crowded a thread is started that makes a team which
-// has nothing to do and sleeps, of as many threads as are missing; it ends when the crowd is gone.
+// spins for some milliseconds, which is faster on a quiet machine. Where another process keeps a
+// core busy, spinning takes the time of the very thread that is waited for, and a step takes tens
+// of times as long. libgomp reads the length of the spin when it is loaded, with one exception,
+// which its manual promises under GOMP_SPINCOUNT: with more threads than cores it spins 100 times,
+// some microseconds. So when the process is crowded, a thread is started that makes a team of as
+// many sleeping threads as are missing for that; the team ends when the crowd is gone.
 //
 // A process is crowded when its threads lose their cores often though they have work: involuntary
-// context switches. Counted by the time that they compute, for the more a process is crowded the
-// less it does, they are next to none on a quiet machine and some 300 a second beside others: Linux
+// context switches. They are counted per second of computing, since a crowded process computes
+// less. A quiet machine has nearly none, and one with other busy processes some 300 a second: Linux
 // takes turns of about 3 ms.
 #include "firn/device/internal/crowd.h"
 
@@ -32,13 +32,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPeriod = std::chrono::milliseconds(50);  // between two looks
-constexpr int kLooks = 2;                                // crowded so often: it is no accident
+constexpr int kLooks = 2;                                // crowded this often, it is no accident
 constexpr auto kQuiet = std::chrono::seconds(1);         // until it counts as quiet again
 // More threads than this would be a burden of their own.
 constexpr int kMostSleepers = 8;
 
 // Lost cores in a second of computing from which on the process is crowded. Every daemon that wakes
-// up takes one from some thread.
+// up takes a core from some thread.
 constexpr double kMany = 100;
 constexpr double kLittle = 0.01;  // seconds of computing that tell nothing
 
@@ -58,8 +58,8 @@ Usage UsageNow() {
 
 class Crowd {
  public:
-  // Never destroyed: a thread that sleeps may refer to it. A child of fork() gets one of its own,
-  // for its parent's counts the parent's time and knows of threads that the child does not have.
+  // Never destroyed: a thread that sleeps may refer to it. A child of fork() gets its own object,
+  // because the parent's counts the parent's time and knows threads that the child does not have.
   static Crowd& Get() {
     static constinit std::atomic<Crowd*> now{nullptr};
     static const bool once = [] {
@@ -72,7 +72,7 @@ class Crowd {
   }
 
   void Look(int threads) {
-    // Another thread looks already.
+    // Another thread is already looking.
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return;
     const Clock::time_point now = Clock::now();
@@ -106,8 +106,8 @@ class Crowd {
     }
   }
 
-  // libgomp ends the process when it cannot start a thread, which no help is worth. So as many are
-  // tried before, with some to spare for those who want one at the same moment.
+  // libgomp ends the process when it cannot start a thread. So as many threads are started and
+  // ended before as a test, and some more, because others may start threads at the same moment.
   static bool HasRoomFor(int threads) {
     std::mutex hold;
     std::unique_lock<std::mutex> held(hold);

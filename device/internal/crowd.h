@@ -3,9 +3,9 @@
 
 namespace firn::inner::internal {
 
-// Looks, from time to time, whether more threads want to run than there are cores, and has those of
-// libgomp that wait for work sleep soon for as long as that is so. Says nothing about results: who
-// computes what stays the same.
+// Checks from time to time whether more threads want to run than there are cores; while that is so,
+// it makes libgomp's waiting threads sleep soon. Results do not change: each thread computes the
+// same as before.
 void LookForCrowd(int threads);
 
 // To be called before each parallel region, with the size of its team.

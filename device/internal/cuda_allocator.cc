@@ -25,7 +25,7 @@ void* CudaSlabs::Take(size_t bytes) {
   return api_.Malloc(device_, bytes, &data) == 0 ? data : nullptr;
 }
 
-// An error here is one of work that ran before; the next synchronisation reports it.
+// An error here comes from earlier work; the next synchronisation reports it.
 void CudaSlabs::Return(void* slab, size_t) {
   before_return_();
   static_cast<void>(api_.Free(device_, slab));

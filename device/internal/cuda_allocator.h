@@ -41,12 +41,12 @@ class CudaSlabs final : public SlabSource {
 // io/data/internal/device_batches.h does.
 //
 // Blocks up to 1 MiB are cut best-fit from slabs of 2 MiB, others from slabs of 32 MiB and more.
-// Nothing returns to the device before EmptyCache, or before it or the limit refuses a slab:
-// cudaFree waits for all work. Thread-safe.
+// Nothing returns to the device before EmptyCache, or before the device or the limit refuses a
+// slab: cudaFree waits for all work. Thread-safe.
 class CudaCachingAllocator final : public Allocator {
  public:
   // `before_return` is called before memory goes back to the device: launches that are held back
-  // may use it.
+  // may still use it.
   CudaCachingAllocator(
       CudaApi& api, int device, std::function<void()> before_return = [] {});
   ~CudaCachingAllocator() { EmptyCache(); }

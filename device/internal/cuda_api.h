@@ -19,15 +19,15 @@ struct CudaLaunch {
   size_t shared_bytes;
   const void* argument;
   size_t argument_bytes;
-  // The same work on the host, for a stand-in without a device: what one whole launch computes.
+  // Computes on the host what one whole launch computes, for a stand-in without a device.
   void (*on_host)(const void* argument);
-  // In place of a kernel: a call to a library that queues work on the stream (a cudaStream_t).
+  // Instead of a kernel, a call to a library that queues work on the stream (a cudaStream_t).
   absl::Status (*call)(const void* argument, void* stream) = nullptr;
 };
 
 enum class CudaCopy { kToDevice, kToHost, kOnDevice };
 
-// What to do about an error code.
+// How an error code is handled.
 enum class CudaFailure {
   kOutOfMemory,
   kSticky,  // the device's context is lost: every later call fails too
@@ -70,7 +70,7 @@ class CudaApi {
                        void* stream) = 0;
   virtual int Launch(int device, const CudaLaunch& launch, void* stream) = 0;
 
-  // Between the two calls work queued on the stream is not done but recorded.
+  // Between the two calls, work queued on the stream is recorded and not done.
   virtual int BeginRecording(int device, void* stream) = 0;
   // Recording ends also when it failed; then *graph stays null.
   virtual int EndRecording(int device, void* stream, void** graph) = 0;
@@ -85,8 +85,8 @@ class CudaApi {
   virtual bool has_libraries() const = 0;
 
   // Compiles `source` for a device and gives its kernel `name`, to be launched like others for as
-  // long as the process lives. What went wrong, the compiler's messages included, is in *log. On a
-  // stand-in, which has no compiler, *kernel stays null.
+  // long as the process lives. *log gets the error and the compiler's messages. On a stand-in,
+  // which has no compiler, *kernel stays null.
   virtual int CompileKernel(int device, const CudaSource& source, const char* name,
                             const void** kernel, std::string* log) = 0;
 };

@@ -21,8 +21,8 @@ std::atomic<int64_t> synchronisations = 0;
 
 void CountSynchronisation() { synchronisations.fetch_add(1, std::memory_order_relaxed); }
 
-// Launches on it may be held back until somebody needs them in its queue: whoever uses handle() in
-// another way than to launch says so with Ready().
+// Launches on it may be held back until they are needed in its queue: code that uses handle() for
+// anything but a launch must use Ready().
 class CudaStream final : public Stream {
  public:
   CudaStream(CudaApi& api, CudaFaults& faults, int device, void* handle, bool replays)
@@ -177,7 +177,7 @@ absl::StatusOr<std::unique_ptr<CudaDeviceContext>> CudaDeviceContext::Make(CudaA
       new CudaDeviceContext(api, index, std::move(faults), std::move(stream)));
 }
 
-// What is queued may use the memory that goes now.
+// Queued work may use the memory that is freed now.
 CudaDeviceContext::~CudaDeviceContext() {
   static_cast<void>(Handle());
   static_cast<void>(api_.SynchronizeDevice(index_));
@@ -241,7 +241,8 @@ absl::Status CudaDeviceContext::CopyToHost(void* to, const void* from, size_t by
   return faults_->Take(device());
 }
 
-// The other device's stream is held up too, until the memory is read: it may be handed out again.
+// The other device's stream also waits until the memory is read, since that may be handed out
+// again.
 absl::Status CudaDeviceContext::CopyFromDevice(void* to, DeviceContext& source, const void* from,
                                                size_t bytes) {
   FIRN_RETURN_IF(!source.device().is_cuda(),

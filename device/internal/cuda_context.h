@@ -15,8 +15,8 @@
 
 namespace firn::inner::internal {
 
-// What Firn holds of one CUDA device: its stream, which no other program's work waits for (it is
-// not the default stream), its memory, its copies.
+// What Firn holds of one CUDA device: its stream (not the default stream, so that no other code's
+// work waits for it), its memory and its copies.
 class CudaDeviceContext final : public DeviceContext {
  public:
   static absl::StatusOr<std::unique_ptr<CudaDeviceContext>> Make(CudaApi& api, int index);
@@ -42,7 +42,7 @@ class CudaDeviceContext final : public DeviceContext {
   // kernel and returns its failure, which otherwise a later call reports.
   absl::Status Launch(const CudaLaunch& launch, Stream& stream);
 
-  // The handle of stream(), when all that was launched so far stands in its queue: launches may be
+  // The handle of stream() after all earlier launches have been put into its queue: launches may be
   // held back (see CudaReplay).
   absl::StatusOr<void*> Handle();
 
@@ -52,12 +52,12 @@ class CudaDeviceContext final : public DeviceContext {
   // Whether what is queued on stream() now is recorded.
   bool recording() const { return recording_; }
 
-  // The next wait for the device gives this: work queued before has not done what it should. From
-  // any thread.
+  // The next wait for the device returns this error: work queued before has not done what it
+  // should. From any thread.
   void Fail(const absl::Status& why) { faults_->Fail(why); }
 
-  // Where kernels note an index outside its bounds. Whatever waits for the device next (a copy to
-  // the host, Synchronize of the context, a stream or an event) returns it as an error.
+  // The place where kernels note an index outside its bounds. Whatever waits for the device next (a
+  // copy to the host, Synchronize of the context, a stream or an event) returns it as an error.
   CudaIndexFault* index_fault() const { return faults_->record(); }
 
  private:
@@ -76,7 +76,7 @@ class CudaDeviceContext final : public DeviceContext {
   std::unique_ptr<Stream> stream_;
   CudaCachingAllocator allocator_;
   CudaStaging staging_;
-  std::unique_ptr<CudaFaults> faults_;  // where streams and events find it
+  std::unique_ptr<CudaFaults> faults_;  // for streams and events of this device
   bool recording_ = false;
   CudaStaging side_staging_;  // of other streams, so that nobody waits for their large copies
 };

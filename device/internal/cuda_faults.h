@@ -12,22 +12,22 @@
 
 namespace firn::inner::internal {
 
-// An argument of an operation that holds indices, or matrices of which kernels find out what they
-// are: `failure` then says what is wrong with one. Named by its address, so it must live on.
+// An argument of an operation that holds indices, or matrices whose properties kernels check: for
+// these, `failure` says what is wrong with a matrix. Named by its address, so it must live on.
 struct CudaIndexSite {
   const char* operation;
   const char* argument;
   const char* failure = nullptr;  // "is singular"
 };
 
-// The first index outside its bounds, or matrix that an operation does not take, that a device's
-// kernels came across. It lies in pinned memory, which device and host both see: the host reads it
-// where it has waited for the device anyway.
+// The first index outside its bounds, or unsuitable matrix, that a device's kernels found. It lies
+// in pinned memory, which device and host both see: the host reads it where it has waited for the
+// device anyway.
 struct CudaIndexFault {
   uint32_t claimed;  // 1 once a thread has set out to write what follows
   uint32_t written;  // 1 when it has
   const CudaIndexSite* site;
-  int64_t index, low, high;  // not in [low, high); or the matrix of a batch, and its row
+  int64_t index, low, high;  // not in [low, high); or a batch's matrix, and its row
 };
 
 // The record of one device. Thread-safe.
@@ -41,14 +41,14 @@ class CudaFaults {
   // Before any other call. Errors: ResourceExhausted.
   absl::Status Allocate();
 
-  // Where kernels of the device write; the same place as long as this lives.
+  // The place where kernels of the device write; it stays the same while this lives.
   CudaIndexFault* record() const { return record_; }
 
-  // OutOfRange for a fault of work that was waited for, which is forgotten with that, or
+  // Returns and forgets the fault of work that was waited for: OutOfRange for an index,
   // InvalidArgument for a matrix; else OK.
   absl::Status Take(Device device);
 
-  // What the next Take gives: work queued before has not done what it should.
+  // Sets the error that the next Take returns: work queued before has not done what it should.
   void Fail(const absl::Status& why);
 
  private:

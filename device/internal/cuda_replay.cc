@@ -1,7 +1,8 @@
 // Either launches follow the track of a known trace, or they make a new one.
 //
-// A trace comes three times before it is replayed: new, then on a track without a recording, which
-// is made at its end (recording runs nothing), then held back.
+// The third time that a trace comes, it is replayed. The first time it is new. The second time it
+// is on a track without a recording, which is made at its end (recording runs nothing). From the
+// third time on, launches are held back.
 #include "firn/device/internal/cuda_replay.h"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ CudaReplay::Known* CudaReplay::Continuing(const CudaLaunch& launch) const {
   return found == known_.end() ? nullptr : found->get();
 }
 
-// A trace of nothing but what came: the one that is followed goes on.
+// A known trace of exactly the launches that came; the trace that is followed is longer.
 CudaReplay::Known* CudaReplay::EndingHere() const {
   const auto found = std::find_if(known_.begin(), known_.end(), [&](const auto& k) {
     return k->trace.size() == at_ && k->trace.Begins(at_, track_->trace);
@@ -142,7 +143,7 @@ absl::Status CudaReplay::LaunchHeld() {
   return status;
 }
 
-// Launching refuses nothing for good: a graph that cannot be had leaves the launches as they are.
+// A graph that cannot be made is no error: the launches go one by one as before.
 absl::Status CudaReplay::Record(Known& known) {
   known.refused = true;
   if (known.trace.size() < kFewest) return absl::OkStatus();

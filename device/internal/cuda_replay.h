@@ -17,8 +17,8 @@ namespace firn::inner::internal {
 // device as recorded graphs: one call to the driver for up to LaunchTrace::kMost kernels. That is
 // how the dynamic mode keeps up with a frozen graph.
 //
-// The launches on a stream are cut into traces where somebody waits, copies or orders streams, and
-// where one is full. A trace that came twice, argument for argument, is recorded. When the next
+// The launches on a stream are cut into traces at waits, copies and orders between streams, and
+// where a trace is full. A trace that came twice, argument for argument, is recorded. When the next
 // launches are those of a recorded trace, they are held back until the last of them came, and the
 // recording goes instead. If another launch comes first, those held back are launched one by one:
 // a prediction that fails costs time and changes nothing.
@@ -36,8 +36,8 @@ class CudaReplay {
   // Queues the launch, or holds it back. Errors: those of this launch, or of one held back.
   absl::Status Queue(const CudaLaunch& launch);
 
-  // Queues what is held back. For whoever needs the launches so far to stand in the stream's queue;
-  // a trace ends here.
+  // Queues the launches that are held back, for callers that need all launches so far in the
+  // stream's queue. A trace ends here.
   absl::Status End();
 
   // Between these two, launches go straight to the stream: somebody else records it.
@@ -55,7 +55,7 @@ class CudaReplay {
 
   static constexpr size_t kMostKnown = 256;
   static constexpr size_t kFewest = 4;  // launches that are worth a recording
-  // So many new traces without one that comes again, and launches pass through for a while.
+  // After so many new traces without a known one, launches pass through for a while.
   static constexpr int64_t kPatience = 2 * kMostKnown;
   static constexpr int64_t kPassing = 1 << 15;
 
@@ -79,7 +79,8 @@ class CudaReplay {
 
   std::mutex mutex_;  // guards everything below
   std::vector<std::unique_ptr<Known>> known_;
-  // On the track of a known trace: `at_` of its launches came, and are held back or not.
+  // The known trace that is followed, or null. `at_` of its launches came; `holding_` says whether
+  // they are held back.
   Known* track_ = nullptr;
   size_t at_ = 0;
   bool holding_ = false;

@@ -195,7 +195,7 @@ class Runtime final : public CudaApi {
   }
 #endif
 
-  // An error that was returned is not to show up again in a later, innocent call.
+  // Clears the error that was returned, so that it does not show up in a later, innocent call.
   template <class F>
   static int On(int device, const F& call) {
     cudaError_t code = cudaSetDevice(device);

@@ -81,7 +81,7 @@ absl::Status CudaStaging::ToDevice(void* to, const void* from, size_t bytes, voi
   return absl::OkStatus();
 }
 
-// One part is on its way while the part before it is taken from its buffer.
+// The device copies one part while the host takes the part before it from its buffer.
 absl::Status CudaStaging::ToHost(void* to, const void* from, size_t bytes, void* stream) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Buffer* arriving = nullptr;

@@ -33,7 +33,7 @@ class CudaStaging {
     void* event = nullptr;
     bool busy = false;       // a copy from it may not be done yet
     size_t used = 0;         // bytes of it that copies to the device lie in
-    void* stream = nullptr;  // of these copies: the event is behind them on one stream only
+    void* stream = nullptr;  // the one stream of these copies: the event is behind them on no other
   };
 
   // The next buffer, empty, and the one in turn with room for `bytes` more on the stream.

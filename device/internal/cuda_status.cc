@@ -1,5 +1,5 @@
 // Error codes as statuses. The last launches are kept in a ring of names that any thread writes
-// without a lock: a torn order in a message of last resort does no harm.
+// without a lock: a wrong order in such a last message does no harm.
 #include "firn/device/internal/cuda_status.h"
 
 #include <array>

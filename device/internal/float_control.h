@@ -32,8 +32,8 @@ inline void WriteFloatControl(uint64_t) {}
 // The flush bits alone.
 inline uint64_t FlushBits() { return ReadFloatControl() & kFlushBits; }
 
-// Sets them and leaves the other bits alone. Reading is cheap and writing is not (it drains the
-// pipeline), so nothing is written that is there already.
+// Sets them and leaves the other bits alone. Reading is cheap, but writing drains the pipeline, so
+// it writes only when the bits differ.
 inline void SetFlushBits(uint64_t bits) {
   const uint64_t control = ReadFloatControl();
   const uint64_t wanted = (control & ~kFlushBits) | bits;

@@ -67,7 +67,7 @@ void LargePool::Trim() {
   }
 }
 
-// Only whole ones: a huge page of which a part is discarded comes back as small ones.
+// Discards only whole huge pages: one of which a part is discarded comes back as small pages.
 void LargePool::TrimPages() {
   Trim();
   for (const Node& node : nodes_) {
@@ -102,9 +102,11 @@ uint32_t LargePool::BestOf(size_t bin, size_t bytes) const {
   return best;
 }
 
-// Adds a slab as one free piece, one that just holds the request where the limit allows no other.
+// Adds a slab as one free piece; where the limit allows no full slab, one that just holds the
+// request.
 uint32_t LargePool::AddSlab(size_t bytes) {
-  // Free slabs are too small for it: do not hold what each phase of a program once needed.
+  // Free slabs are too small for the request. They are given back, so that the pool does not hold
+  // what each phase of a program once needed.
   if (idle_ == IdleSlabs::kGiveBack) Trim();
   size_t slab_bytes = std::max(slab_bytes_, RoundUp(bytes, kHugePageBytes));
   if (!source_.Fits(slab_bytes)) slab_bytes = RoundUp(bytes, kPageBytes);

@@ -42,7 +42,8 @@ class LargePool {
   void Trim();
 
   // Trim, and the source discards the huge pages of other slabs in which no piece in use lies.
-  // Those slabs stay, so this is for who asks, and not for a pool that looks for room.
+  // Those slabs stay, so this serves callers that ask to empty the cache, not a pool that needs
+  // room.
   void TrimPages();
 
  private:

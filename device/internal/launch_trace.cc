@@ -37,7 +37,7 @@ bool LaunchTrace::Is(size_t i, const CudaLaunch& launch) const {
 }
 
 bool LaunchTrace::Begins(size_t n, const LaunchTrace& other) const {
-  for (size_t i = n; i-- > 0;) {  // what differs is more often late
+  for (size_t i = n; i-- > 0;) {  // later launches differ more often
     if (!Is(i, other[i])) return false;
   }
   return true;

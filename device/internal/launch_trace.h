@@ -11,8 +11,8 @@ namespace firn::inner::internal {
 // Some launches that followed each other, with copies of their arguments. A plain value.
 class LaunchTrace {
  public:
-  // A device is kept waiting for so many launches at most, and one call to the driver for so many
-  // costs next to nothing each.
+  // A device waits for so many launches at most, and one call to the driver for so many costs next
+  // to nothing for each.
   static constexpr size_t kMost = 64;
 
   size_t size() const { return launches_.size(); }

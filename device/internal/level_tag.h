@@ -4,7 +4,7 @@
 #include "firn/device/level.h"
 
 // Objects of two levels must not meet in one program: sizes of vectors and blocks of layouts follow
-// from the level, and of functions that both have, the linker keeps either. So each object whose
+// from the level, and of two versions of a function the linker keeps either. So each object whose
 // code depends on the level names a variable that the library has for its own level alone, and the
 // linker says what is wrong:
 //   undefined reference to `firn::this_object_and_firn_must_be_compiled_for_one_level::x86_64_v3'

@@ -22,7 +22,7 @@ struct Nvrtc {
   int (*code)(Program, char*);
   int (*destroy)(Program*);
   const char* (*name_of)(int error);
-  std::string missing;  // why there is none
+  std::string missing;  // why NVRTC cannot be used
 };
 
 template <class F>
@@ -71,7 +71,7 @@ std::string LogOf(const Nvrtc& n, Program program) {
 
 int Compile(const Nvrtc& n, Program program, int capability, std::string* code) {
   const std::string arch = "--gpu-architecture=sm_" + std::to_string(capability);
-  // The same way nvcc compiles Firn's kernels: products and sums of one expression may be
+  // nvcc compiles Firn's kernels in the same way: products and sums of one expression may be
   // contracted.
   const char* const options[] = {arch.c_str(), "--std=c++20", "--fmad=true",
                                  "--device-as-default-execution-space"};

@@ -7,8 +7,7 @@
 
 namespace firn::inner::internal {
 
-// CUDA C++ for a compiler that reads no files: headers are looked up by the name they are included
-// by.
+// CUDA C++ for a compiler that reads no files: headers are found by the name in their #include.
 struct CudaSource {
   std::string text;
   std::vector<std::pair<std::string, std::string>> headers;  // name, text
@@ -16,8 +15,8 @@ struct CudaSource {
 
 // The machine code of `source` for devices of compute capability `capability` (90: 9.0), made by
 // NVRTC, the compiler of CUDA `cuda_major`. It is loaded when it is first asked for, so that a
-// machine without it runs everything else. Returns what went wrong, the compiler's messages
-// included, or an empty text. Thread-safe.
+// machine without it runs everything else. Returns the error with the compiler's messages, or an
+// empty text. Thread-safe.
 std::string CompileCuda(const CudaSource& source, int capability, int cuda_major,
                         std::string* code);
 

@@ -13,7 +13,8 @@ void omp_set_num_threads(int threads);
 int omp_in_parallel();
 int omp_get_num_threads();
 int omp_get_thread_num();
-// Ends the threads that wait for the calling thread's next team. 0 where it did: not within a team.
+// Ends the threads that wait for the calling thread's next team. Returns 0 on success; within a
+// team it fails.
 int omp_pause_resource_all(int kind);
 
 // Calls fn(data) on each thread of a team of `threads`, the caller among them, and waits for all.

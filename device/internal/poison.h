@@ -11,9 +11,9 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-// What finds wrong uses of host memory; nothing at all in an ordinary build.
+// Marks host memory so that wrong uses are found; in an ordinary build it does nothing.
 //
-// Under AddressSanitizer whatever is not handed out is poisoned, down to the byte: slabs, blocks
+// Under AddressSanitizer all memory that is not handed out is poisoned, to the byte: slabs, blocks
 // that came back, and of a live block the bytes past those asked for, of which there are always at
 // least kRedzoneBytes. With FIRN_POISON memory handed out and memory given back is filled with 0xFF
 // bytes, NaN in every floating-point type. Neither mode writes anything else into a free block.
@@ -39,8 +39,8 @@ inline void Permit(void*, size_t) {}
 inline bool IsForbidden(const void*) { return false; }
 #endif
 
-// A block of `bytes` is being handed out, `asked` of which the caller may touch. One byte is
-// permitted for a request of none, so that OnFree can tell a live block from a free one.
+// A block of `bytes` is being handed out, `asked` of which the caller may touch. A request of 0
+// bytes may touch one byte, so that OnFree can tell a live block from a free one.
 inline void OnAllocate(void* data, size_t asked, [[maybe_unused]] size_t bytes) {
   Permit(data, asked != 0 ? asked : 1);
   FillWithNan(data, asked);

@@ -19,8 +19,8 @@
 #endif
 
 // Tells ThreadSanitizer of an order that it cannot see, as libgomp is not built for it: what came
-// before Release(x) in one thread happens before what follows Acquire(x) in another. Nothing in
-// other builds.
+// before Release(x) in one thread happens before what follows Acquire(x) in another. Does nothing
+// in other builds.
 namespace firn::inner::internal {
 
 #if defined(FIRN_HAS_TSAN_)

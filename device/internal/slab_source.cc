@@ -43,11 +43,11 @@ void* HostSlabs::Take(size_t bytes) {
   return slab;
 }
 
-// The pages come back, zeros, when they are touched again.
+// When the pages are touched again, they come back as zeros.
 void HostSlabs::Discard(void* begin, size_t bytes) { madvise(begin, bytes, MADV_DONTNEED); }
 
 void HostSlabs::Return(void* slab, size_t bytes) {
-  Permit(slab, bytes);  // the addresses may come back to somebody else
+  Permit(slab, bytes);  // the system may give the addresses to other code
   munmap(slab, bytes);
 }
 

@@ -13,7 +13,7 @@ constexpr size_t RoundUp(size_t bytes, size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
 
-// Takes slabs from whoever has memory (the operating system, a CUDA device) and gives them back,
+// Takes slabs from a source of memory (the operating system, a CUDA device) and gives them back,
 // within a limit. Not thread-safe.
 class SlabSource {
  public:
@@ -29,7 +29,7 @@ class SlabSource {
   // Requires: a whole slab as Map returned it.
   void Unmap(void* slab, size_t bytes);
 
-  // Gives up what part of a slab holds, where the owner of the memory can take it back without the
+  // Discards the contents of part of a slab, where the source can take memory back without the
   // addresses. Requires: begin and bytes are multiples of kHugePageBytes.
   virtual void Discard(void* /*begin*/, size_t /*bytes*/) {}
 

@@ -18,7 +18,7 @@ constinit thread_local ThreadCache* this_thread_cache = &no_cache;
 
 namespace {
 
-// All of it trivially destructible, hence usable to the very end of the thread.
+// All of these are trivially destructible and so usable to the very end of the thread.
 constinit thread_local ThreadCache* own_cache = nullptr;
 constinit thread_local bool thread_is_ending = false;
 constinit thread_local bool counting = false;

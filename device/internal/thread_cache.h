@@ -12,7 +12,7 @@
 namespace firn::inner::internal {
 
 // Free blocks of one size, last in first out: a stack of pointers with a null below the first,
-// which is what taking from an empty one finds.
+// which Take finds in an empty stack.
 class Magazine {
  public:
   constexpr Magazine() = default;
@@ -95,15 +95,14 @@ struct ThreadCache {
 };
 
 // The cache of a thread that has none (not yet, not any more, or not while it counts allocations):
-// all magazines are empty and have no room, so whoever uses it ends up in the slow path. Never
-// written.
+// all magazines are empty and have no room, so every use ends up in the slow path. Never written.
 extern constinit ThreadCache no_cache;
 
 // Where the calling thread allocates: its own cache or no_cache.
 extern constinit thread_local ThreadCache* this_thread_cache;
 
-// The calling thread's own cache with this_thread_cache set to it, made if need be; null while
-// there is none to be had: the thread is ending, or ScopedAllocationFailure counts its allocations.
+// The calling thread's own cache with this_thread_cache set to it, made if needed; null while there
+// cannot be one: the thread is ending, or ScopedAllocationFailure counts its allocations.
 ThreadCache* OwnCache();
 
 // Gives all blocks of the calling thread's cache, if it has one, back to the heap.

@@ -33,7 +33,7 @@ bool GoesWith(const ArgDecl& decl, DType dtype, const TensorSpec& other) {
 
 constexpr const char* kRemedy = ": convert one with To(...)";
 
-// Blames neither: the one that is checked second is as often right as the first.
+// The message blames neither dtype: the second is as often right as the first.
 absl::Status Unequal(std::string_view a, const TensorSpec& of_a, std::string_view b,
                      const TensorSpec& of_b) {
   return InvalidArgument(a, " is ", DTypeName(of_a.dtype), " but ", b, " is ",
@@ -106,7 +106,7 @@ absl::Status CheckSameDType(const OpDef& op, absl::Span<const TensorRef> in, siz
   return absl::OkStatus();
 }
 
-// Says which one it is of a list, such as concat's.
+// Names the place in a list, such as concat's.
 absl::Status Undefined(const OpDef& op, size_t i) {
   const ArgDecl& decl = op.input(i);
   const bool listed = op.cycle == 1 && decl.variadic;
@@ -191,7 +191,7 @@ absl::Status CheckIndexValues(const Operand& t, const IndexBounds& b, std::strin
     return absl::OkStatus();
   std::vector<T> plain;
   TensorSpec spec = *t.spec;
-  if (spec.layout.blocked()) {  // something is wrong: say where in the order people count in
+  if (spec.layout.blocked()) {  // a value is wrong: name the first one in row-major order
     plain.resize(static_cast<size_t>(n));
     spec = TensorSpec::Contiguous(spec.dtype, spec.shape, spec.device);
     CopyElementsOnCpu(*t.spec, t.data, spec, plain.data());

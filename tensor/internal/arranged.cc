@@ -1,5 +1,5 @@
-// Inputs stay where they are if the kernel takes them so and the call writes into none that shares
-// their memory; all others are copied.
+// Inputs stay where they are if the kernel takes their layout and the call writes into no tensor
+// that shares their memory; all others are copied.
 #include "firn/tensor/internal/arranged.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ struct Arranged {
 };
 
 // Arranges `in`, which must outlive `a`, as `p` says. Errors: InvalidArgument for an argument that
-// is written in place and lies otherwise than the kernel takes it; ResourceExhausted.
+// is written in place and has a layout that the kernel does not take; ResourceExhausted.
 absl::Status Arrange(const OpDef& op, const Prepared& p, absl::Span<const TensorRef> in,
                      Arranged* a);
 

@@ -3,7 +3,7 @@
 
 // The structures of DLPack 0.8 (https://dmlc.github.io/dlpack), the convention by which array
 // libraries hand tensors to one another in memory. Names and layout are the standard's, so that a
-// pointer to them means the same to everybody; only the members' spelling follows ours.
+// pointer to them means the same in every library; only the members' spelling is Firn's.
 
 #include <cstdint>
 

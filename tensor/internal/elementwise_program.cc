@@ -1,5 +1,5 @@
-// The kernels of the single operations run on contiguous tiles, which are short enough for them to
-// stay on the calling thread; the parallel loop is over tiles.
+// The kernels of the single operations run on contiguous tiles, which are too short for a kernel to
+// use several threads; the parallel loop is over tiles.
 
 #include "firn/tensor/internal/elementwise_program.h"
 

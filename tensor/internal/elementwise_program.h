@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_INTERNAL_ELEMENTWISE_PROGRAM_H_
 #define FIRN_TENSOR_INTERNAL_ELEMENTWISE_PROGRAM_H_
 
-// Elementwise operations that run as one. On the CPU: tile by tile, each through all of them, so
-// that what one leaves for the next stays in cache. On CUDA: a kernel made for the program
-// (tensor/kernels/cuda/chain_kernel.h), in which it stays in registers.
+// Elementwise operations that run as one. On the CPU, each tile goes through all operations, so
+// that values that pass between them stay in cache. On CUDA, a kernel is made for the program
+// (tensor/kernels/cuda/chain_kernel.h), which keeps these values in registers.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,15 +27,15 @@ class ElementwiseProgramKernel {
   virtual absl::Status Run(const ElementwiseProgram& program, KernelContext& call) const = 0;
 };
 
-// Operands are numbered: the inputs of the call, then its results, then what only passes between
-// steps. All have one shape and one dense layout, but for inputs of a single element.
+// Operands are numbered: the inputs of the call, then its results, then the values that only pass
+// between steps. All have one shape and one dense layout, except for inputs of a single element.
 struct ElementwiseProgram {
   static constexpr size_t kMaxSteps = 12, kMaxStepInputs = 4;
 
   struct Operand {
     DType dtype = DType::kF32;
     bool single = false;
-    int slot = -1;  // of the workspace: a tile for what only passes between steps
+    int slot = -1;  // of the workspace: a tile for each value that only passes between steps
   };
   struct Step {
     const OpDef* op = nullptr;
@@ -55,7 +55,7 @@ struct ElementwiseProgram {
   // Made for the device of the operands; not needed on the CPU, which runs tiles.
   std::shared_ptr<const ElementwiseProgramKernel> kernel;
 
-  // Fills in what follows from the rest. Call when all else is there.
+  // Fills in the members that follow from the others. Call it when those are set.
   void Finish();
   // "mul(0, 1) -> 3; tanh(3) -> 2": the same for the same program.
   std::string ToString() const;
@@ -66,12 +66,12 @@ struct ElementwiseProgramAttrs {
   template <class V>
   void Visit(V& v) {
     std::string text = program == nullptr ? "" : program->ToString();
-    v.Field("program", text);  // to be looked at: a program is not made from its text
+    v.Field("program", text);  // for people only: a program cannot be read back from its text
   }
 };
 
-// The operation that runs a program of so many results. It is not registered: nobody but a compiled
-// graph calls it. Requires: 1 <= num_results <= kMaxSteps.
+// The operation that runs a program of so many results. It is not registered: only compiled graphs
+// call it. Requires: 1 <= num_results <= kMaxSteps.
 const OpDef& ElementwiseProgramOp(size_t num_results);
 
 }  // namespace firn::inner::internal

@@ -5,10 +5,10 @@
 
 #include "firn/tensor/dtype.h"
 
-// Values of indices, looked at a register's worth at a time: compiled as kernels are.
+// Checks of index values, a register's worth at a time; compiled like kernels.
 namespace firn::inner::internal {
 
-// low <= value < high, and one more value; INT64_MIN: none.
+// The allowed values: low <= value < high, and one more value; INT64_MIN: no other.
 struct IndexInterval {
   int64_t low, high, ignored;
 };

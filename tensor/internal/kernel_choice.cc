@@ -13,8 +13,8 @@
 namespace firn::inner::internal {
 namespace {
 
-// What `takes` asks for. Returns false when everything may stay as it is (the usual case) and the
-// results are as inferred.
+// Sets the layouts that `takes` asks for. Returns false when everything may stay as it is (the
+// usual case) and the results are as inferred.
 bool LayoutsTaken(Takes takes, const KernelQuery& q, LayoutRequest* want) {
   if (takes == Takes::kAny) return false;
   bool all_contiguous = true, same_shape = true;
@@ -30,7 +30,8 @@ bool LayoutsTaken(Takes takes, const KernelQuery& q, LayoutRequest* want) {
     same_shape &= s.shape == first->shape;
   }
   if (all_contiguous || (takes != Takes::kContiguous && block == 0)) return false;
-  // Where layouts are mixed the row-major side changes: what comes next is usually a convolution.
+  // Where layouts are mixed, the row-major inputs are converted, because the next operation is
+  // usually a convolution.
   const bool keep = takes == Takes::kElementwise && same_shape && first != nullptr &&
                     (q.num_outputs() == 0 || q.out().shape == first->shape);
   if (!keep) block = 0;
@@ -51,7 +52,7 @@ TensorSpec InBlocks(const TensorSpec& s, int32_t block) {
   return TensorSpec::Blocked(s.dtype, s.shape, s.device, block);
 }
 
-// `k` asked with the specs that operands have once they are arranged.
+// The answer of `k` for the specs that operands have once they are arranged.
 size_t WorkspaceOfArranged(const Kernel& k, const KernelQuery& q, const LayoutRequest& want) {
   absl::InlinedVector<TensorSpec, 6> arranged(static_cast<size_t>(q.num_inputs()));
   absl::InlinedVector<const TensorSpec*, 6> in;
@@ -69,7 +70,7 @@ size_t WorkspaceOfArranged(const Kernel& k, const KernelQuery& q, const LayoutRe
   return k.workspace(KernelQuery(in, out, q.attrs_ref()));
 }
 
-// Errors: why it does not take the call.
+// Errors: the reason why it does not take the call.
 absl::Status TryKernel(const Kernel& k, const KernelQuery& q, Prepared* answer) {
   if (k.supports != nullptr) FIRN_RETURN_IF_ERROR(k.supports(q));
   return Ask(k, q, answer);

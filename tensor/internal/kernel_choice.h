@@ -8,7 +8,7 @@
 
 namespace firn::inner::internal {
 
-// What `k` needs for a call that it takes: `supports` is not asked. Errors: those of `prepare`.
+// The answer of `k` for a call that it takes; `supports` is not called. Errors: those of `prepare`.
 absl::Status Ask(const Kernel& k, const KernelQuery& q, Prepared* answer);
 
 // The answer of the first kernel of `device` that takes the call. Errors: Unimplemented, with why

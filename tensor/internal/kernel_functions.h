@@ -7,8 +7,8 @@
 #include "firn/device/macros.h"
 #include "firn/tensor/dtype.h"
 
-// Functions that are compiled as kernels are and that other code calls: where a program has them
-// for several levels of processors (--config=portable), those of the level that it took.
+// Functions that are compiled like kernels and that other code calls. Where a program has them for
+// several levels of processors (--config=portable), these are those of the level that it runs.
 namespace firn::inner::internal {
 
 struct CopyDim;
@@ -20,7 +20,7 @@ struct KernelFunctions {
   void (*copy_strided)(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst);
   // AnyOutside of index_values.h
   bool (*any_outside)(DType dtype, const void* values, int64_t n, const IndexInterval& interval);
-  // Those of n bytes of text (text_masks.h). Requires: 0 <= n <= TextMasks::kBytes.
+  // The masks of n bytes of text (text_masks.h). Requires: 0 <= n <= TextMasks::kBytes.
   void (*find_text_masks)(const char* text, int64_t n, char separator, TextMasks* masks);
 };
 

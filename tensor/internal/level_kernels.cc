@@ -12,7 +12,7 @@
 
 using Constructor = void (*)();
 
-// The linker gives a section these names; null where there is none.
+// The linker gives a section these names; null where a program has no such section.
 extern "C" {
 #define FIRN_SECTION(name)                                                               \
   extern const Constructor __start_##name[] __attribute__((weak, visibility("hidden"))); \
@@ -26,8 +26,8 @@ FIRN_SECTION(firn_x86_64_v4_then)
 namespace firn::inner::internal {
 namespace {
 
-// Volatile, so that addresses are read: clang would add them to that of the code, which makes
-// something else of null.
+// Volatile, so that the addresses are read from memory: clang would compute them relative to the
+// code, which does not give null.
 struct Section {
   const Constructor* const volatile begin;
   const Constructor* const volatile end;
@@ -49,7 +49,7 @@ void Run(const Section& section) {
   for (const Constructor* c = section.begin; c != section.end; ++c) (*c)();
 }
 
-// Not before registrations (FIRN_BEFORE_GLOBALS).
+// Runs after registrations (FIRN_BEFORE_GLOBALS).
 __attribute__((constructor(501))) void TakeLevel() {
   const int most = env::CpuLevel(KernelLevel(), ThisCpu().level);
   for (const LevelKernels& of : kLevels) {

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_INTERNAL_LEVEL_KERNELS_H_
 #define FIRN_TENSOR_INTERNAL_LEVEL_KERNELS_H_
 
-// Between the two, registrations bring kernels for another level of processors: what an operation
-// has for the CPU is replaced, and all else of it stays. For level_kernels.cc, before anybody has
-// asked for an operation.
+// Between the two, registrations bring kernels for another level of processors: they replace an
+// operation's kernels for the CPU and leave everything else. Only level_kernels.cc calls these,
+// before any operation is looked up.
 namespace firn::inner::internal {
 
 void BeginLevelKernels();

@@ -1,4 +1,4 @@
-// Each rule says what is wrong, or nothing; the first that speaks is the reason for the refusal.
+// Each rule returns what is wrong, or nothing; the first text is the reason for the refusal.
 
 #include "firn/tensor/internal/op_checks.h"
 
@@ -156,7 +156,7 @@ std::string WrongView(const OpDef& op) {
              : "";
 }
 
-// What would let passes do away with a call, merge it or make it again.
+// Traits that would let passes drop a call, merge it or repeat it.
 std::string WrongCollective(const OpDef& op) {
   if (!op.collective) return "";
   if (op.is_view) return "it is collective and a view";

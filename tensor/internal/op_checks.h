@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_INTERNAL_OP_CHECKS_H_
 #define FIRN_TENSOR_INTERNAL_OP_CHECKS_H_
 
-// What a declaration must be for Apply, the tape and graphs to rely on it, checked once, when the
+// The rules for declarations on which Apply, the tape and graphs rely, checked once, when the
 // operation registers itself.
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace firn::inner::internal {
 
-// Why `op` cannot be an operation, "" when it can. `stem`: as FIRN_REGISTER_OP has it.
+// Why `op` cannot be an operation, "" when it can. `stem`: the name given to FIRN_REGISTER_OP.
 std::string WhatIsWrong(const OpDef& op, std::string_view stem);
 
-// The same of kernels, whichever operation's they are.
+// The same for kernels of any operation.
 std::string WhatIsWrong(absl::Span<const Kernel> kernels);
 
 }  // namespace firn::inner::internal

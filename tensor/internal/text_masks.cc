@@ -1,7 +1,7 @@
-// First which words of 64 bytes may matter, by what costs least; then those are compared with each
-// of the bytes that do, and at last those with quotes are looked into for separators. No branch
-// depends on a word: a processor would foretell few of them where every second word has the end of
-// a line.
+// First a cheap test finds the words of 64 bytes that may matter; these are then compared with each
+// of the bytes that do; at last words with quotes are searched for separators. No branch depends on
+// a word, since a processor would predict few of them where every second word has the end of a
+// line.
 #include "firn/tensor/internal/text_masks.h"
 
 #include <bit>
@@ -46,15 +46,16 @@ FIRN_ALWAYS_INLINE uint64_t Equal(const Bytes& x, char c) {
 
 FIRN_ALWAYS_INLINE Part Least(Part a, Part b) { return a < b ? a : b; }
 
-// Whether there is a byte that may matter: a quote or one of the 32 before the blank. To change a
-// bit moves the quote to the blank's place and the blank out of the way, and keeps the 32.
+// Whether there is a byte that may matter: a quote or one of the 32 before the blank. Flipping one
+// bit moves the quote to the blank's place and the blank out of the way, and keeps the 32 among
+// themselves.
 FIRN_ALWAYS_INLINE bool MayMatter(const Bytes& x) {
   Part least = x.part[0] ^ All('"' ^ ' ');
   for (size_t i = 1; i < kParts; ++i) least = Least(least, x.part[i] ^ All('"' ^ ' '));
   return EqualBytes(least, Least(least, All(' '))) != 0;
 }
 
-// Member by member: as a whole it would go through memory once more.
+// Copied member by member: as a whole it would go through memory once more.
 FIRN_ALWAYS_INLINE void FindInWord(const char* text, char separator, TextMasks::Word* w) {
   const Bytes x = Load(text);
   const uint64_t quotes = Equal(x, '"'), feeds = Equal(x, '\n'), returns = Equal(x, '\r');

@@ -5,13 +5,14 @@
 
 namespace firn::inner::internal {
 
-// Where the bytes stand that the records of a CSV text depend on: bit i of word k is about byte
-// 64 k + i. Found by kernel_functions.find_text_masks (kernel_functions.h).
+// The places of the bytes that separate records and fields of a CSV text: bit i of word k stands
+// for byte 64 k + i. Found by kernel_functions.find_text_masks (kernel_functions.h).
 struct TextMasks {
   static constexpr int kWords = 64, kBytes = 64 * kWords;
   struct Word {
     uint64_t quotes, feeds, returns;
-    // Quotes, line ends and separators, of which a word without quotes has that of its last byte.
+    // Quotes, line ends and separators, of which a word without quotes has only that of its last
+    // byte.
     uint64_t before;
     uint64_t inside;  // behind an odd number of the word's quotes; a quote is behind itself
   };

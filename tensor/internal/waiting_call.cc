@@ -1,4 +1,4 @@
-// What Apply does around a kernel, with the arguments kept in between.
+// Does what Apply does around a kernel, and keeps the arguments in between.
 #include "firn/tensor/internal/waiting_call.h"
 
 #include <utility>

@@ -26,8 +26,8 @@ class WaitingCall {
   // Requires: TakeMemory worked. Errors: those of the kernel.
   absl::Status Run();
 
-  // The handles by which it holds its arguments, one for each tensor. They are its own: a tensor
-  // that is laid out anew meanwhile leaves it the memory.
+  // The handles by which it holds its arguments, one for each tensor. They are the call's own: if a
+  // tensor gets another layout meanwhile, the call keeps the memory.
   const std::vector<Tensor>& held() const { return held_; }
   const OpDef& op() const { return op_; }
 

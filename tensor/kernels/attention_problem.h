@@ -17,8 +17,8 @@ struct AttentionStrides {
   }
 };
 
-// What attention is computed of, for every device. Head h of the queries reads head h / group() of
-// keys and values.
+// The inputs of attention, for every device. Head h of the queries reads head h / group() of keys
+// and values.
 struct AttentionProblem {
   int64_t batch = 0, heads = 0, kv_heads = 0;
   int64_t queries = 0, keys = 0;
@@ -36,14 +36,14 @@ struct AttentionProblem {
   }
 };
 
-// The strides of a dense [batch, rows, heads, columns], as results lie: joining the heads of a row
-// is then a view.
+// The strides of a dense [batch, rows, heads, columns], the layout of results: joining the heads of
+// a row is then a view.
 FIRN_HOST_DEVICE constexpr AttentionStrides ByRows(int64_t heads, int64_t rows, int64_t columns) {
   return {rows * heads * columns, columns, heads * columns, 1};
 }
 
-// The logarithm of a weight, which is computed again of its score. No weight is above 1: where
-// scores are so large that rounding moves them by more than a logarithm, one would be infinite.
+// The logarithm of a weight, computed again from its score. It is at most 0, since no weight is
+// above 1: where scores are so large that rounding moves them far, a weight would be infinite.
 template <class T>
 FIRN_HOST_DEVICE constexpr T LogWeight(T score, T logsumexp) {
   const T log = score - logsumexp;

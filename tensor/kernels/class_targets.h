@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CLASS_TARGETS_H_
 #define FIRN_TENSOR_KERNELS_CLASS_TARGETS_H_
 
-// What losses on class indices share: targets with weights, and means over them.
+// Parts shared by losses on class indices: targets with weights, and means over them.
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace firn {
 
-// The targets of all samples. T: of the weights (all 1 where null). Range: what an index means, -1
-// for one to ignore (index_range.h).
+// The targets of all samples. T: the weights' type (null: all are 1). Range: maps an index to a
+// class, or to -1 if it is ignored (index_range.h).
 template <class T, class Range>
 struct ClassTargets {
   using Acc = AccumulatorOf<T>;
@@ -22,7 +22,7 @@ struct ClassTargets {
   int64_t count, classes;
   Range range;
 
-  // Input `input`, whose weights are the next one.
+  // The targets in input `input`; their weights are the next input.
   ClassTargets(const KernelContext& k, int input, const Range& classes_range)
       : index(k.in<void>(input)),
         wide(k.in_spec(input).dtype == DType::kI64),

@@ -51,7 +51,7 @@ struct ConvPlace {
   int64_t d, h, w;
 };
 
-// The last place that `i` tells of an image of these sizes, which `i` loses, as by TakeDigit.
+// Takes the place in an image of these sizes from the last digits of `i`, like TakeDigit.
 FIRN_HOST_DEVICE inline ConvPlace TakePlace(int64_t& i, int64_t depth, int64_t height,
                                             int64_t width) {
   ConvPlace p;

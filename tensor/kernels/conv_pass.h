@@ -3,7 +3,7 @@
 
 namespace firn {
 
-// What is computed of y = conv(x, weight): y, dx or dweight.
+// Which tensor of y = conv(x, weight) is computed: y, dx or dweight.
 enum class ConvPass { kForward, kBackwardData, kBackwardWeight };
 
 }  // namespace firn

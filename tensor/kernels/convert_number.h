@@ -9,8 +9,8 @@
 
 namespace firn {
 
-// A number as an element: an integer that a double would round is taken as it is, and one that i64
-// does not hold as the nearest double.
+// A number as an element: an integer is converted exactly even where a double would round it; one
+// that i64 does not hold is taken as the nearest double.
 template <class To>
 To ConvertNumber(const inner::Number& v) {
   if constexpr (std::is_same_v<To, int64_t> || std::is_same_v<To, float>) {

@@ -15,7 +15,7 @@ FIRN_HOST_DEVICE constexpr int64_t CeilDiv(int64_t n, int64_t by) {
 // The next multiple of `by` from n on.
 FIRN_HOST_DEVICE constexpr int64_t RoundUp(int64_t n, int64_t by) { return CeilDiv(n, by) * by; }
 
-// The last digit of `i` to the base `size`, which `i` loses: i % size, and i becomes i / size. A
+// Takes the last digit of `i` to the base `size`: returns i % size, and i becomes i / size. A
 // 64-bit division takes several times as long as the check for a 32-bit one.
 // Requires: i >= 0, size > 0.
 FIRN_HOST_DEVICE inline int64_t TakeDigit(int64_t& i, int64_t size) {

@@ -17,19 +17,20 @@
 //   on.ForEach(n, body)                   body(i) for every i < n, in any order, side by side
 //   on.Fold(spec, fold, workspace)        one result from all elements i of a tensor: fold.add(i)
 //   On::FoldBytes<Acc>(spec)              of workspace for that
-//   on.Indices(site, low, high, ignored)  what a body asks for the meaning of an index
+//   on.Indices(site, low, high, ignored) gives a body the meaning of an index
 //
-// What is handed over runs in order; on a device it has only been queued when Run returns.
+// Bodies run in the order in which they are handed over; on a device they are only queued when Run
+// returns.
 //
 // A body is a trivially copyable struct of pointers and numbers, made anew for every call:
 //
 //   FIRN_HOST_DEVICE void operator()(int64_t i) const;
-//   // Optional: the same for a range, where the CPU gains from what neighbours share.
+//   // Optional: the same for a range, where the CPU gains from work that neighbours share.
 //   void operator()(int64_t begin, int64_t end) const;
 //   // Optional: about how many elements one i reads and writes; default 1.
 //   int64_t cost() const;
 //
-// A fold is what kernels/cuda/reduce.cuh says.
+// kernels/cuda/reduce.cuh defines folds.
 
 #include <algorithm>
 #include <cstdint>
@@ -87,8 +88,8 @@ absl::Status RunPortable(KernelContext& k) {
 
 }  // namespace inner::internal
 
-// A device's kernels of an operation: those `before`, which do better where they can, and then the
-// portable one, which takes what they refuse. `entry` has what else there is to say of that.
+// A device's kernels of an operation: those in `before`, which are faster, and then the portable
+// one, which takes what they refuse. `entry` has the portable kernel's other members.
 template <class Portable, class On>
 std::vector<Kernel> PortableKernels(Kernel entry, std::vector<Kernel> before) {
   entry.device = On::kDevice;

@@ -10,13 +10,13 @@
 // Scalar functors of elementwise operations, on every device: see kernels/cpu/elementwise.h.
 namespace firn {
 
-// In what a loop computes on elements of T: float for the half types, T otherwise.
+// The type in which a loop computes on elements of T: float for the half types, T otherwise.
 template <class T>
 using ComputeOf =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
-// A functor that declares `using Attrs = FooAttrs;` is constructed from the call's. One that uses
-// them as they are inherits them: struct FooFn : FooAttrs.
+// A functor that declares `using Attrs = FooAttrs;` is constructed from the call's. A functor that
+// needs nothing else inherits them: struct FooFn : FooAttrs.
 template <class F>
 F MakeFunctor(const KernelContext& k) {
   if constexpr (requires { typename F::Attrs; }) {

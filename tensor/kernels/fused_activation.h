@@ -10,7 +10,7 @@
 
 namespace firn {
 
-// The activation that a kernel does on its way out.
+// The activation that a kernel applies to its result.
 template <FusedActivation kActivation, class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Activate(T z) {
   if constexpr (kActivation == FusedActivation::kRelu) return z < 0 ? T(0) : z;  // NaN stays

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_INDEX_RANGE_H_
 #define FIRN_TENSOR_KERNELS_INDEX_RANGE_H_
 
-// What an index means to a body. On the CPU Apply has checked all of them; on a CUDA device nobody
-// has (kernels/cuda/index_range.cuh). So a body is given its range by whoever runs it, and leaves
-// out an index that means -1.
+// The meaning of an index for a body. On the CPU Apply has checked all indices; on a CUDA device
+// they are not checked yet (kernels/cuda/index_range.cuh). So the code that runs a body gives it a
+// range, and the body skips an index that means -1.
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ namespace firn {
 // An argument that holds indices, as a static object: {"embedding", "indices"}.
 using IndexSite = inner::internal::CudaIndexSite;
 
-// No index stands for nothing.
+// The value of `ignored` where no index is ignored.
 inline constexpr int64_t kNoneIgnored = INT64_MIN;
 
 // Indices that have been checked, into a dimension of `high` elements.

@@ -7,8 +7,8 @@
 
 namespace firn {
 
-// A LayoutRequest: tensors with input 0's rank, batch and channels are all in the blocks that
-// `block_of` has for their shapes when one of them comes blocked; the others are row-major.
+// A LayoutRequest: if one of the tensors with input 0's rank, batch and channels is blocked, all of
+// these get the blocks that `block_of` gives for their shapes; the others are row-major.
 void KeepBlocks(const KernelQuery& q, int32_t (*block_of)(const Shape&), LayoutRequest& want);
 
 }  // namespace firn

@@ -15,7 +15,7 @@ int64_t LoopPlan::rows() const {
 
 namespace {
 
-// Dense in one layout, but for operands of a single element, which stand still.
+// Whether operands are dense in one layout; those of a single element stand still and may have any.
 bool AllFlat(const Shape& shape, absl::Span<const TensorSpec* const> operands) {
   for (const TensorSpec* s : operands) {
     if (s->num_elements() == 1 && s != operands[0]) continue;

@@ -12,8 +12,9 @@ namespace firn {
 
 inline constexpr int kMaxOperands = 5;
 
-// How to walk several broadcast operands together: the fewest dimensions that give every operand
-// one stride each (in elements; 0 where it is broadcast). The last dimension is the inner loop.
+// How to walk several broadcast operands together: the fewest dimensions in each of which every
+// operand has one stride (in elements; 0 where it is broadcast). The last dimension is the inner
+// loop.
 struct LoopPlan {
   int rank = 1;
   int operands = 0;

@@ -40,7 +40,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float PowerOf2(int32_t n) {
   return std::bit_cast<float>(static_cast<uint32_t>(n + 127) << 23);
 }
 
-// x = n ln 2 + r with |r| <= ln 2 / 2 for |x| < 110; r is NaN for NaN and n nothing useful beyond.
+// x = n ln 2 + r with |r| <= ln 2 / 2 for |x| < 110; r is NaN for NaN; n is meaningless for larger
+// |x|.
 struct ExpReduction {
   float r;
   int32_t n;
@@ -99,7 +100,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE LogReduction ReduceLog(float x) {
   return {std::bit_cast<float>((bits & 0x7fffff) + kSqrtHalf), bits >> 23};
 }
 
-// y, or the value of a logarithm with its pole at `pole` where x is no number above it.
+// y, or, where x is not above `pole`, the value of a logarithm with its pole there.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float LogSpecial(float x, float pole, float y) {
   y = x < kInf ? y : x;
   y = x < pole ? kNan : y;
@@ -136,9 +137,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Exp(float x) {
   return x > 88.8f ? kInf : y;
 }
 
-// e^x of x <= 0, a weight beside others of at most 1 that it is added to, in half of Exp's steps.
-// Off by 2.1 - x / 2 units of the last place, without fused multiply-adds by 2.1 - 5 x / 4: ln 2 is
-// rounded once, which is little where the weight is not. What would be below e^-87 is 0.
+// e^x for x <= 0 in half of Exp's steps, as a weight that is added to others of at most 1. Off by
+// 2.1 - x / 2 units of the last place, without fused multiply-adds by 2.1 - 5 x / 4: ln 2 is
+// rounded once, which matters little except for tiny weights. Results below e^-87 are 0.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ExpOfWeight(float x) {
   constexpr float kBiased = internal::kShift + 127.0f;
   const float shifted = x * 1.44269504f + kBiased;
@@ -163,7 +164,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Exp2(float x) {
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Expm1(float x) {
   const internal::ExpReduction e = internal::ReduceExp(x);
-  // Half of everything, for 2^128 is not a float.
+  // Computes half of everything, because 2^128 is not a float.
   const float s = internal::PowerOf2(e.n - 1);
   float y = 2.0f * (s * internal::Expm1OfReduced(e.r) + (s - 0.5f));
   y = Abs(x) < 0x1p-25f ? x : y;
@@ -187,7 +188,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Tanh(float x) {
 
 namespace internal {
 
-// e^x / 2 for x >= 0, which leaves the floats 0.69 later than e^x.
+// e^x / 2 for x >= 0, which overflows at an x that is larger by 0.69 than for e^x.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float HalfExp(float x) {
   const ExpReduction e = ReduceExp(x);
   const int32_t half = e.n >> 1;
@@ -210,8 +211,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Cosh(float x) {
   return h + 0.25f / h;
 }
 
-// s = 1 / (1 + e^|x|), or 1 - s where x is positive. Everything is 2^-64 of itself at first, so
-// that the sum stays in the range and a subnormal result is rounded once.
+// s = 1 / (1 + e^|x|), or 1 - s where x is positive. Everything is first scaled by 2^-64, so that
+// the sum stays in the range and a subnormal result is rounded once.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Sigmoid(float x) {
   constexpr float kScale = 0x1p-64f;
   const float size = Abs(x), in_range = size > 104.0f ? 104.0f : size;
@@ -232,7 +233,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Log(float x) {
   return internal::LogSpecial(x, 0.0f, y);
 }
 
-// log(1 + x), keeping what 1 + x rounds off.
+// log(1 + x), corrected for the rounding of 1 + x.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Log1p(float x) {
   const float u = 1.0f + x;
   // The larger of the summands comes first in the exact difference.
@@ -244,7 +245,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Log1p(float x) {
 }
 
 // log(1 + t) for t in [0, 1], such as e^-|x|; NaN for NaN. With z = t / (2 + t) it is 2 artanh(z),
-// and 2 z is t - z t: what z and 2 + t round off counts by a third at most.
+// and 2 z is t - z t: the roundings of z and 2 + t count by a third at most.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Log1pOfFraction(float t) {
   const float z = t / (2.0f + t), w = z * z;
   return t - z * (t - w * Polynomial(w, 0.666666389f, 0.400075614f, 0.282366186f, 0.268515021f));
@@ -269,20 +270,22 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE NormalValue<float> Normal(float x) {
 }
 namespace internal {
 
-// Whether a quotient is for the standard library's fmod; so are those by 0 and infinity, and NaN.
+// Whether the standard library's fmod must take a quotient, as it takes those by 0 and infinity,
+// and NaN.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool HasLongQuotient(double x, double y) {
   const double b = Abs(y);
   return !(Abs(x) / b < 0x1p52) | !(b < 0x1p960);
 }
 
-// The remainder otherwise. The quotient times y, as a sum of two doubles, is exact, and so is what
-// it leaves of x. A quotient that the division rounded up to a whole number shows by its sign.
+// The remainder of other quotients. The quotient times y, as a sum of two doubles, is exact, and so
+// is its difference to x. The difference's sign shows whether the division rounded the quotient up
+// to a whole number.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double FmodOfShortQuotient(double x, double y) {
   const double a = Abs(x), b = Abs(y), n = std::trunc(a / b), back = inner::RoundedProduct(n, b);
   const double rest = (a - back) - inner::ProductRest(n, b, back);
   return WithSign(Abs(rest < 0.0 ? rest + b : rest), x);
 }
-// Floats too: the double nearest to their quotient is as good.
+// For floats, too, the double nearest to their quotient is enough.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool HasLongQuotient(float x, float y) {
   return HasLongQuotient(double{x}, double{y});
 }
@@ -290,7 +293,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float FmodOfShortQuotient(float x, float y) 
   return static_cast<float>(FmodOfShortQuotient(double{x}, double{y}));
 }
 
-// For arguments with a long quotient, those that the standard library divides: not zeros,
+// True for arguments with a long quotient, which the standard library divides; not for zeros,
 // infinities and NaN, of which a tensor may be full.
 template <class T>
 requires std::is_floating_point_v<T> FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool HasRareQuotient(T x,
@@ -300,10 +303,10 @@ requires std::is_floating_point_v<T> FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool Ha
   const double by_number = b > 0 ? a / b : 0;
   const double quotient = a < kInfinity ? by_number : 0;
   const double divisor = b < kInfinity ? b : 0;
-  // One comparison for "from 2^52 or 2^960 on, or near both", of which g++ 12 makes vectors.
+  // A single comparison for "from 2^52 or 2^960 on, or near both", which g++ 12 vectorises.
   return quotient + divisor * 0x1p-908 >= 0x1p52;
 }
-// The remainder of all others.
+// The remainder of all other arguments.
 template <class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T FmodOfUsualQuotient(T x, T y) {
   const T inf = std::numeric_limits<T>::infinity();

@@ -2,8 +2,8 @@
 #define FIRN_TENSOR_KERNELS_MATH_ARC_F64_H_
 
 // The inverse trigonometric and hyperbolic functions of doubles: straight-line code. An angle is a
-// multiple of pi / 2, in two doubles, and a number below 1 with its rest: what a quotient or a root
-// rounds off goes into the rest, and what their sum rounds off too.
+// multiple of pi / 2, in two doubles, and a number below 1 with its rest: the rounding errors of
+// quotients, roots and sums go into the rest.
 
 #include "firn/device/product_rest.h"
 #include "firn/tensor/kernels/math_log_f64.h"
@@ -31,7 +31,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double AsinRest(double s, double z) {
                     0.028903900750686398);
 }
 
-// x, or sqrt((1 - |x|) / 2) for |x| > 1/2, with what the arc sine adds to it.
+// x, or sqrt((1 - |x|) / 2) for |x| > 1/2, with the difference of its arc sine to it.
 struct HalfArcF64 {
   bool far;
   double s, rest;
@@ -47,9 +47,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE HalfArcF64 HalfArc(double x) {
   return {far, s, AsinRest(s, z) + more};
 }
 
-// The arc tangent of small / large, 0 <= small <= large: an eighth of a turn or none, and that of
-// a quotient below tan(pi / 8) with its rest. By the inverse of `large` it takes one division, and
-// quotients too small for a rest are off by a unit.
+// The arc tangent of small / large, 0 <= small <= large: an eighth of a turn or 0, and the arc
+// tangent of a quotient below tan(pi / 8) with its rest. It divides once, for the inverse of
+// `large`; quotients too small for a rest are off by a unit.
 struct SlopeF64 {
   double quarters, q, rest;
 };
@@ -63,7 +63,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfSlope(double a, double b, boo
       ((top - back) - inner::ProductRest(q, bottom, back)) + (top_low - q * bottom_low);
   const double z = q * q;
   const double lost = left * over * (1.0 - z);
-  // The rest of a product this small is not to be had: `bottom` may be as small as 2^-300.
+  // A product this small has no exact rest: `bottom` may be as small as 2^-300.
   return {steep ? 0.5 : 0.0, q,
           (Abs(q) > 1e-200 ? lost : 0.0) +
               q * z *
@@ -124,7 +124,7 @@ inline constexpr double kLargeArea = 1e100;
 // Below, a number's third power adds nothing to it.
 inline constexpr double kSmallAreaF64 = 0x1p-28;
 
-// sqrt(square + low) as a sum of two; 0 of 0.
+// sqrt(square + low) as a sum of two; 0 for 0.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SumF64 RootOf(double square, double low) {
   const double root = std::sqrt(square), back = inner::RoundedProduct(root, root);
   const double left = ((square - back) - inner::ProductRest(root, root, back)) + low;

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_MATH_BASE_H_
 #define FIRN_TENSOR_KERNELS_MATH_BASE_H_
 
-// What the functions of math*.h are made of.
+// Building blocks of the functions of math*.h.
 
 #include <bit>
 #include <cmath>
@@ -48,8 +48,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double WithSign(double size, double sign) {
                                (std::bit_cast<uint64_t>(sign) & 0x8000000000000000u));
 }
 
-// c ? a : b without a branch: where a loop makes no vectors, the compiler would jump, and signs at
-// random mispredict every other jump.
+// c ? a : b without a branch: where it does not vectorise a loop, the compiler would jump, and with
+// random signs every other jump is mispredicted.
 template <class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Select(bool c, T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -19,8 +19,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double SmallErf(double x) {
                             1.4855584282795842e-06);
 }
 
-// e^(-scale x^2) = m 2^n for |x| < 40: what is multiplied by m and then scaled is rounded once also
-// where it is subnormal.
+// e^(-scale x^2) = m 2^n for |x| < 40: a number that is multiplied by m and then scaled is rounded
+// once, also where it is subnormal.
 struct ScaledF64 {
   double m;
   uint64_t n;
@@ -37,7 +37,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE ScaledF64 ExpMinusSquare(double x, double sc
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Erf(double x) {
   const double z = Abs(x), square = inner::RoundedProduct(x, x),
                lost = inner::ProductRest(x, x, square);
-  // Around 3/4, where the polynomial's terms are smaller than around 0. Its slope is about -0.2.
+  // The polynomial is around 3/4, where its terms are smaller than around 0. Its slope is about
+  // -0.2.
   const double w = square - 0.75;
   const double slope = Polynomial(
       w, -0.24458841374655804, 0.06691888796466304, -0.01513114470010561, 0.0028472083349679613,
@@ -45,7 +46,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Erf(double x) {
       8.4369523967222383e-07, -8.3211580621172819e-08, 7.4791838051304763e-09,
       -6.1758353176626083e-10, 4.7572928094554525e-11, -3.2779457522336221e-12);
   const double near = x + x * (-0.10010880203447822 + (w * slope - 0.2 * lost));
-  // Below 0.09, so that a few units of its last place do not show.
+  // It is below 0.09, so that an error of a few units in its last place does not matter.
   const double u = 1.0 / (2.5 + z);
   const double tail =
       u * (internal::ExpInRange(-square) * (1.0 - lost)) *

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_MATH_EXP_F64_H_
 #define FIRN_TENSOR_KERNELS_MATH_EXP_F64_H_
 
-// Exponentials and hyperbolic functions of doubles: straight-line code as math.h has it for floats,
-// right to one unit of the last place. Where a rounding would show twice, what it lost is added
-// again: a sum's rest is that of T. J. Dekker, 1971.
+// Exponentials and hyperbolic functions of doubles: straight-line code like that of math.h for
+// floats, right to one unit of the last place. Where a rounding would count twice, its error is
+// added again: a sum's rest is that of T. J. Dekker, 1971.
 
 #include "firn/device/product_rest.h"
 #include "firn/tensor/kernels/math_base.h"
@@ -26,8 +26,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double PowerOf2F64(uint64_t n) {
   return std::bit_cast<double>((n + 1023u) << 52);
 }
 
-// y * 2^n for 1/2 < y < 2, rounded once also where the result is subnormal. Two factors: the shift
-// is one of an unsigned number, which more machines have.
+// y * 2^n for 1/2 < y < 2, rounded once also where the result is subnormal. Two factors; shifts are
+// of unsigned numbers, for which more machines have an instruction.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ScaleF64(double y, uint64_t n) {
   const uint64_t half = ((n + 4096u) >> 1) - 2048u;
   return y * PowerOf2F64(half) * PowerOf2F64(n - half);
@@ -47,8 +47,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE ExpReductionF64 ReduceExp(double x) {
           std::bit_cast<uint64_t>(shifted) - std::bit_cast<uint64_t>(kShiftF64)};
 }
 
-// e^r - 1 - r for |r| <= ln 2 / 2, off by 2^-58 of e^r. In pairs of terms: one after the other,
-// they would wait for each other longer than they take.
+// e^r - 1 - r for |r| <= ln 2 / 2, off by 2^-58 of e^r. Terms are taken in pairs: one after the
+// other, they would wait for each other longer than they take.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ExpTail(double r) {
   const double z = r * r;
   const double low = (0.16666666666666671 + r * 0.041666666666666616) +
@@ -64,7 +64,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ExpOfReduced(const ExpReductionF64& e
   return y + ((e.r - (y - 1.0)) + (ExpTail(e.r) + e.rest));
 }
 
-// e^x for |x| < 2000 while it is a number, NaN for NaN.
+// e^x for |x| < 2000 (rounded to 0 or infinity beyond the range), NaN for NaN.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ExpInRange(double x) {
   const ExpReductionF64 e = ReduceExp(x);
   return ScaleF64(ExpOfReduced(e), e.n);
@@ -104,7 +104,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Exp2(double x) {
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Expm1(double x) {
   const internal::ExpReductionF64 e = internal::ReduceExp(x);
-  // Half of everything, for 2^1024 is not a double.
+  // Computes half of everything, because 2^1024 is not a double.
   const double s = internal::PowerOf2F64(e.n - 1u);
   const double a = s - 0.5, b = s * e.r;
   const double sum = a + b, part = sum - a;
@@ -140,7 +140,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Sinh(double x) {
               Polynomial(z, 0.16666666666666666, 0.0083333333333333003, 0.00019841269841323517,
                          2.7557319191673089e-06, 2.5052117639661983e-08, 1.6057684627662264e-10,
                          7.7460117001713984e-13);
-  const internal::SumF64 e = internal::ScaledExp(size, -2);  // a quarter, which is a number longer
+  const internal::SumF64 e = internal::ScaledExp(size, -2);  // a quarter, which stays finite longer
   const double y = 2.0 * (e.high + (e.low - 0.0625 / e.high));
   const double far = WithSign(size > 710.5 ? internal::kInfF64 : y, x);
   return size < 1.0 ? near : far;
@@ -153,9 +153,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Cosh(double x) {
   return size > 710.5 ? internal::kInfF64 : y;
 }
 
-// s = 1 / (1 + e^|x|), or 1 - s where x is positive. The sum is one of two doubles, and a step of
-// Newton's mends its inverse. Everything is 2^-128 of itself at first, so that the sum stays in the
-// range and a subnormal result is rounded once.
+// s = 1 / (1 + e^|x|), or 1 - s where x is positive. The sum consists of two doubles, and a step of
+// Newton's method corrects its inverse. Everything is first scaled by 2^-128, so that the sum stays
+// in the range and a subnormal result is rounded once.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Sigmoid(double x) {
   constexpr double kScale = 0x1p-128;
   const double size = Abs(x), in_range = size > 746.0 ? 746.0 : size;

@@ -5,8 +5,8 @@
 // straight-line code as in math.h. Arguments from 10 on take Stirling's series; smaller ones are
 // shifted by gamma(x + 1) = x gamma(x), those below 1/2 reflected by
 // gamma(x) gamma(1 - x) = pi / sin(pi x) (Abramowitz and Stegun, Handbook of Mathematical
-// Functions, 1964, chapter 6). Off by about 1e-15 of the value or of 1, whatever is larger; around
-// 1 and 2, where the logarithm has its zeros, by that of the value.
+// Functions, 1964, chapter 6). Off by about 1e-15 of the value or of 1, whichever is larger; around
+// 1 and 2, where the logarithm has its zeros, by 1e-15 of the value.
 
 #include "firn/tensor/kernels/math.h"
 #include "firn/tensor/kernels/math_trig_f64.h"
@@ -16,7 +16,7 @@ namespace internal {
 
 inline constexpr double kPi = 3.14159265358979324;
 
-// x - n for the integer n next to x: what sin(pi x) depends on but for its sign.
+// x - n for the integer n next to x, on which sin(pi x) depends except for its sign.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double FromInteger(double x) { return x - std::nearbyint(x); }
 
 // log(gamma(2 + z)) for |z| <= 1/2: z times a minimax polynomial.
@@ -29,8 +29,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LgammaFrom2(double z) {
                         9.1562730296416173e-07, -5.8125048142899942e-07, 2.8290601099357729e-07);
 }
 
-// Up to kSteps steps of gamma's shift, written out: a loop within a loop would make no vectors.
-// product * (v - 1) (v - 2) ... while v is above 2.5, to (1.5, 2.5].
+// Up to kSteps steps of gamma's shift, written out, because a loop within a loop would not be
+// vectorised. product * (v - 1) (v - 2) ... while v is above 2.5, to (1.5, 2.5].
 template <int kSteps>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void MultiplyDown(double& v, double& product) {
   const bool step = v > 2.5;
@@ -47,8 +47,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void AddUp(double& v, double& sum) {
   if constexpr (kSteps > 1) AddUp<kSteps - 1, kPower>(v, sum);
 }
 
-// For x >= 1/2. One logarithm serves all: of x below 1.5 and from 10 on; between, of the product
-// that shifting gives.
+// For x >= 1/2. One logarithm serves all cases: that of x below 1.5 and from 10 on, and in between
+// that of the product from shifting.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LgammaFromHalf(double x) {
   double product = 1, v = x;
   MultiplyDown<8>(v, product);
@@ -73,7 +73,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Lgamma(double x) {
   const bool reflect = x < 0.5;
   const double value = internal::LgammaFromHalf(reflect ? 1 - x : x);
   const double r = internal::FromInteger(x);
-  // Over pi at the end, where the sine may be subnormal.
+  // The division by pi comes last, because the sine may be subnormal.
   const double mirrored = -Log(internal::SinPi(Abs(r)) * 0.318309886183790672) - value;
   const bool pole = (x <= 0) & ((r == 0) | (x < -0x1p53));
   return pole ? std::numeric_limits<double>::infinity() : (reflect ? mirrored : value);
@@ -82,7 +82,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Lgamma(float x) {
   return static_cast<float>(Lgamma(static_cast<double>(x)));
 }
 
-// The derivative of log(gamma(x)), as PyTorch has it: -inf at 0, inf at -0, NaN at -1, -2, ...
+// The derivative of log(gamma(x)), with PyTorch's special values: -inf at 0, inf at -0, NaN at -1,
+// -2, ...
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Digamma(double x) {
   const bool reflect = x <= 0;
   const double turn = internal::kPi * internal::FromInteger(x);

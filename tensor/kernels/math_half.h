@@ -14,7 +14,7 @@
 
 namespace firn::math {
 
-// A float of which functions keep only what a half type does.
+// A float of which functions compute only the digits that a half type keeps.
 struct Rough {
   float v;
 
@@ -48,8 +48,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoughPowerOf2(float x, int lift) {
          Polynomial(r, 0.999999262f, 0.693121816f, 0.240247440f, 0.0559178603f, 0.00957013778f);
 }
 
-// With a standard normal X: e^(-z^2 / 2) for |x| = z, 2^64 times as large, and P(X > z) without it.
-// z^2 is exact for x of a half type.
+// With a standard normal X: e^(-z^2 / 2) for |x| = z, 2^64 times as large, and P(X > z) over
+// e^(-z^2 / 2). z^2 is exact for x of a half type.
 struct RoughNormal {
   float z, power, tail;
 };
@@ -76,8 +76,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoughLog(float x, float unit, float oc
 
 }  // namespace internal
 
-// 2^64 times as large at first where it is below 1, so that subnormal results are rounded once, and
-// half as large elsewhere: the powers of two end below 2^128.
+// First scaled by 2^64 where it is below 1, so that subnormal results are rounded once, and by 1/2
+// elsewhere, because the powers of two end below 2^128.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Exp(Rough x) {
   const float high = x.v > 89.0f ? 89.0f : x.v, in_range = high < -104.0f ? -104.0f : high;
   const float y = internal::RoughPowerOf2(in_range * 1.44269504f, x.v < 0.0f ? 64 : -1);
@@ -90,7 +90,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Exp2(Rough x) {
   return Rough(y * (x.v < 0.0f ? 0x1p-64f : 2.0f));
 }
 
-// x is n ln 2 + r, and half of everything: 2^128 is not a float.
+// x is n ln 2 + r. Computes half of everything, because 2^128 is not a float.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Expm1(Rough x) {
   const float high = x.v > 89.0f ? 89.0f : x.v, in_range = high < -80.0f ? -80.0f : high;
   const float shifted = in_range * 1.44269504f + internal::kShift;
@@ -112,7 +112,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Log10(Rough x) {
   return Rough(internal::RoughLog(x.v, 0.434294482f, 0.301029996f));
 }
 
-// Where the logarithm is not that of nearly 1, what 1 + x rounds off does not show.
+// Unless 1 + x is nearly 1, its rounding does not matter.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Log1p(Rough x) {
   const internal::LogReduction l = internal::ReduceLog(1.0f + x.v);
   const float far = static_cast<float>(l.k) * 0.693147181f + internal::RoughLogNear1(l.m - 1.0f);
@@ -187,7 +187,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Acos(Rough x) {
   return Rough(far ? wide : 1.57079633f - a);
 }
 
-// Like Sigmoid of floats: everything is 2^-64 of itself.
+// Like Sigmoid of floats: everything is first scaled by 2^-64.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Sigmoid(Rough x) {
   const float size = Abs(x.v), in_range = size > 104.0f ? 104.0f : size;
   const float y = 0x1p-64f / (0x1p-64f + internal::RoughPowerOf2(in_range * 1.44269504f, -64));
@@ -220,7 +220,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE NormalValue<Rough> Normal(Rough x) {
 
 namespace firn {
 
-// F for elements of half types: in registers, and to the digits that they keep.
+// F for elements of half types, accurate to the digits that these keep.
 template <class F>
 struct RoughFn : F {
   using F::F;

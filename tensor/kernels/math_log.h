@@ -4,7 +4,7 @@
 // Logarithms to the bases 2 and 10, and the inverse hyperbolic functions, which are logarithms.
 // Asinh and Acosh of floats are computed in double (math_double.h), where neither squares overflow
 // nor digits get lost, and are off by at most 0.52 units of the last place, Atanh by at most 1.9;
-// the others by at most 1.1 (2 without fused multiply-adds), and by nothing for powers of the base.
+// the others by at most 1.1 (2 without fused multiply-adds), and are exact for powers of the base.
 
 #include "firn/tensor/kernels/math.h"
 #include "firn/tensor/kernels/math_arc_f64.h"
@@ -15,16 +15,16 @@ namespace firn::math {
 namespace internal {
 
 inline constexpr double kLn2 = 0.693147180559945309;
-// From where on a series of two terms takes the place of a logarithm near 1.
+// The limit below which a series of two terms replaces a logarithm near 1.
 inline constexpr float kSmallArea = 0x1p-10f;
 
-// A number as a float and what that leaves of it.
+// A number as a float and the remainder.
 struct SplitFloat {
   float high, low;
 };
 
-// The logarithm of x to a base: `two` is that of 2, its higher part of so few digits that products
-// with exponents are exact, and `e` that of e.
+// The logarithm of x to a base: `two` is the logarithm of 2, whose higher part has so few digits
+// that products with exponents are exact, and `e` that of e.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float LogToBase(float x, SplitFloat two, SplitFloat e) {
   const bool subnormal = x < std::numeric_limits<float>::min();
   const LogReduction l = ReduceLog(subnormal ? x * 0x1p23f : x);
@@ -65,12 +65,12 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Acosh(float x) {
 
 // log((1 + x) / (1 - x)) / 2; infinite at 1 and -1, NaN beyond. With 2^k a power of two near the
 // quotient it is k log(2) / 2 + atanh z with z = ((1 + x) - d) / ((1 + x) + d) for d = 2^k (1 - x),
-// |z| < 0.226. What the sums round off counts in the difference. How many powers of two lie between
-// the two is told by their bits, read as logarithms; k begins at 0.6, where less of the sum
-// cancels.
+// |z| < 0.226. The difference takes the roundings of the sums into account. The bits of both, read
+// as logarithms, tell how many powers of two lie between them; k begins at 0.6, where less of the
+// sum cancels.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Atanh(float x) {
   const float size = Abs(x), up = 1.0f + size, down = 1.0f - size;
-  // Without a sign, for beyond 1 the difference is none of an int32_t.
+  // Unsigned, because beyond 1 the difference does not fit an int32_t.
   const uint32_t apart = std::bit_cast<uint32_t>(up) - std::bit_cast<uint32_t>(down);
   constexpr uint32_t kRounding = 3355443;  // 0.4 of 2^23
   const int32_t k = static_cast<int32_t>(apart + kRounding) >> 23;

@@ -3,7 +3,7 @@
 
 // Logarithms of doubles in straight-line code, right to one unit of the last place. With m the
 // argument without its power of two, f = m - 1 and s = f / (2 + f), log(m) is 2 artanh(s), whose
-// leading terms f - f^2 / 2 stand apart so that their roundings do not show (the form of Sun's
+// leading terms f - f^2 / 2 are kept apart so that their roundings do not matter (the form of Sun's
 // fdlibm, 1993).
 
 #include "firn/tensor/kernels/math_exp_f64.h"
@@ -20,13 +20,13 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE LogReductionF64 ReduceLog(double x) {
   constexpr uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd, kMantissa = 0xfffffffffffff;
   const uint64_t bits = std::bit_cast<uint64_t>(x) - kSqrtHalf;
   const double m = std::bit_cast<double>((bits & kMantissa) + kSqrtHalf);
-  // Biased so that the shift is one of an unsigned number, which more machines have.
+  // Biased, so that an unsigned number is shifted, for which more machines have an instruction.
   const uint64_t k = (bits + (uint64_t{1024} << 52)) >> 52;
   const double whole = std::bit_cast<double>(k | std::bit_cast<uint64_t>(kShiftF64));
   return {m, whole - (kShiftF64 + 1024.0), k};
 }
 
-// A positive number as a normal one with another exponent, which is `down` too large.
+// A positive number scaled to a normal one; its exponent is then `down` too large.
 struct NormalF64 {
   double x, down;
 };
@@ -50,7 +50,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogOfReduced(double f, double k, doub
   return k * kLn2High - ((half - (s * (half + series) + (k * kLn2Low + rest))) - f);
 }
 
-// y, or the value of a logarithm with its pole at `pole` where x is no number above it.
+// y, or, where x is not above `pole`, the value of a logarithm with its pole there.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogSpecial(double x, double pole, double y) {
   y = x < kInfF64 ? y : x;
   y = x < pole ? kNanF64 : y;
@@ -68,8 +68,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log(double x) {
 
 namespace internal {
 
-// log(1 + x + low) + more ln 2, keeping what 1 + x rounds off: the logarithm grows by that over
-// 1 + x.
+// log(1 + x + low) + more ln 2, corrected for the rounding of 1 + x: the logarithm grows by the
+// error over 1 + x.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log1pOfSum(double x, double low, double more) {
   const double u = 1.0 + x;
   // The larger of the summands comes first in the exact difference.

@@ -16,9 +16,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Pow(float x, float y) {
   const float power = exponent == exponent ? number : kNan;
   // |x| = 1 with y = +-inf would be 0 * inf.
   const float positive = size == 1.0f ? 1.0f : power;
-  // A negative number has whole powers only; -0 and -inf have signs but no such limit. What depends
-  // on y alone is a number here: g++ 12 makes no vectors of a choice by what a loop does not
-  // change.
+  // A negative number has only whole powers; for -0 and -inf others exist, too. Conditions on y
+  // alone are numbers here: g++ 12 does not vectorise a choice that does not change within the
+  // loop.
   const float half = y * 0.5f;
   const bool whole = std::trunc(y) == y;
   const bool odd = whole & (std::trunc(half) != half);
@@ -30,7 +30,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Pow(float x, float y) {
   return Select(y == 0.0f, 1.0f, x == 1.0f ? 1.0f : result);
 }
 
-// Negative powers of integers are 0 but for those of 1 and -1 (0 has none: 0 too).
+// Negative powers of integers are 0, except those of 1 and -1 (those of 0, which do not exist, are
+// 0 too).
 template <class T>
 requires std::is_integral_v<T> FIRN_HOST_DEVICE T Pow(T x, T y) {
   using U = std::make_unsigned_t<T>;

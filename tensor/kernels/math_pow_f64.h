@@ -40,9 +40,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SumF64 LogAsSum(double x) {
   return {sum, (high - sum) + low};
 }
 
-// The logarithm of x to a base: `two` is that of 2, its higher part of so few digits that products
-// with exponents are exact, and `e` that of e. What 2 s and the rest of s leave of log(1 + f) is a
-// hundredth of it, and may be rounded.
+// The logarithm of x to a base: `two` is the logarithm of 2, whose higher part has so few digits
+// that products with exponents are exact, and `e` that of e. 2 s and the rest of s leave a
+// hundredth of log(1 + f), which may be rounded.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogToBase(double x, SumF64 two, SumF64 e) {
   using inner::ProductRest;
   using inner::RoundedProduct;
@@ -86,9 +86,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Pow(double x, double y) {
   power = exponent > 710.0 ? internal::kInfF64 : power;
   // |x| = 1 with y = +-inf would be 0 * inf.
   const double positive = size == 1.0 ? 1.0 : power;
-  // A negative number has whole powers only; -0 and -inf have signs but no such limit. What depends
-  // on y alone is a number here: g++ 12 makes no vectors of a choice by what a loop does not
-  // change.
+  // A negative number has only whole powers; for -0 and -inf others exist, too. Conditions on y
+  // alone are numbers here: g++ 12 does not vectorise a choice that does not change within the
+  // loop.
   const double half = y * 0.5;
   const bool whole = std::trunc(y) == y;
   const bool odd = whole & (std::trunc(half) != half);

@@ -1,10 +1,11 @@
 #ifndef FIRN_TENSOR_KERNELS_MATH_TAIL_H_
 #define FIRN_TENSOR_KERNELS_MATH_TAIL_H_
 
-// What falls as e^(-z^2): erfc and gelu, in straight-line code, of floats and doubles by one
-// algorithm. Relative to results this small every rounding of z^2, of the quotient and of the sums
-// shows, so what they lose is carried along and added last. Greatest errors in units of the last
-// place, with (and without) fused multiply-adds, held by math_test.cc and math_f64_test.cc:
+// Functions that fall like e^(-z^2): erfc and gelu, in straight-line code, for floats and doubles
+// by one algorithm. Relative to results this small, every rounding of z^2, of the quotient and of
+// the sums counts, so these errors are carried along and added last. Greatest errors in units of
+// the last place, with (and without) fused multiply-adds, held by math_test.cc and
+// math_f64_test.cc:
 //   Erfc 1.2, f64 1.3   Gelu 2.2, f64 2.7 (3.0)
 
 #include "firn/tensor/kernels/math.h"
@@ -16,7 +17,7 @@ namespace internal {
 // z >= 0 to [-1, 1) (M. M. Shepherd and J. G. Laframboise, "Chebyshev approximation of
 // (1 + 2x) exp(x^2) erfc x", 1981). P is the minimax polynomial for relative errors; a is a power
 // of two, so that 2 a / (a + z) is exact once the quotient is. Its first coefficients are sums of
-// two: where P is small, their roundings would show.
+// two: where P is small, their roundings would count.
 
 // e^(z^2) erfc(z) for 0.45 <= z <= 10.2, relative error 2^-28.
 struct ErfcFitF32 {
@@ -80,7 +81,7 @@ template <class Fit, class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE TailSum<T> ScaledTail(T z) {
   using inner::ProductRest, inner::RoundedProduct;
   const T d = Fit::kA + z, d_rest = z - (d - Fit::kA);
-  // 1 / (a + z) is u (1 + off), t is t + t_rest.
+  // 1 / (a + z) is u (1 + off), and t is corrected by t_rest.
   const T u = T(1) / d, off = -(ProductRest(u, d, T(1)) + u * d_rest);
   const T v = (T(2) * Fit::kA) * u, t = T(1) - v, t_rest = ((T(1) - t) - v) - v * off;
   const T after = Fit::AfterTwo(t), p1 = RoundedProduct(t, after), q = Fit::kC1 + p1;
@@ -106,8 +107,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SquareReduction<float> ReduceSquare(float z,
                                                                         float off = 0.0f) {
   const float square = inner::RoundedProduct(z, z), lost = inner::ProductRest(z, z, square);
   const float x = -scale * square, shifted = x * 1.44269504f + kShift, n = shifted - kShift;
-  // The same holds as in ReduceExp: n times the first part of ln 2 is exact, and so is what it
-  // leaves of x.
+  // As in ReduceExp, n times the first part of ln 2 is exact, and so is its difference to x.
   const float high = x - n * 0.693359375f, low = (n * 2.12194440e-4f - scale * lost) + off;
   const float r = high + low;
   return {r, (high - r) + low,
@@ -132,7 +132,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T TimesExpOfSquare(TailSum<T> f, T z, T scal
   return (sum + (f.high * ExpTail(e.r) + rest)) * e.power * kUnlift<T>;
 }
 
-// erfc(|x|), or 2 less that for negative x. Requires: |x| >= 0.47.
+// erfc(|x|), or 2 - erfc(|x|) for negative x. Requires: |x| >= 0.47.
 template <class Fit, class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T ErfcTail(T x, T last) {
   const T size = Abs(x), z = size > last ? last : size;
@@ -140,7 +140,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T ErfcTail(T x, T last) {
   return x < T(0) ? T(2) - tail : tail;
 }
 
-// x P(X <= x) from |x| P(X > |x|); NaN of -inf, as 0 times infinity is.
+// x P(X <= x) from |x| P(X > |x|); NaN for -inf, because 0 times infinity is NaN.
 template <class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T GeluOfTail(T x, T tail) {
   const T y = x < T(0) ? -tail : x - tail;
@@ -161,8 +161,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Erfc(double x) {
 
 namespace internal {
 
-// x P(X <= x) for standard normal X. What the argument of P is off by goes into the exponent, as
-// the slope of log (P(t) / (a + z)) over that of log (a + z), a line to a tenth of itself.
+// x P(X <= x) for standard normal X. The error in the argument of P is corrected in the exponent,
+// by the slope of log (P(t) / (a + z)) over that of log (a + z), which is linear to a tenth of
+// itself.
 template <class Fit, class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T GeluBy(T x, T last) {
   using inner::ProductRest, inner::RoundedProduct;

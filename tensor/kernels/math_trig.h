@@ -194,7 +194,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SineOf(float r, uint32_t quadrant) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(y) ^ ((quadrant & 2u) << 30));
 }
 
-// In float, but for what rounding r leaves, and, for a quotient, what rounding the tangent leaves.
+// Computed in float, except for the rounding error of r and, for a quotient, that of the tangent.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float TangentOf(const TrigReduction<double>& t) {
   const auto r = static_cast<float>(t.r);
   const auto low = static_cast<float>(t.r - static_cast<double>(r));
@@ -209,7 +209,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float TangentOf(const TrigReduction<double>&
   return (t.quadrant & 1u) != 0 ? quotient + quotient * quotient * rest : tangent;
 }
 
-// For |x| < 2^25: what Sin and its like give, but for a last bit now and then, and faster.
+// For |x| < 2^25: the results of Sin and its like, sometimes with another last bit, but faster.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SinOfFewTurns(float x) {
   const TrigReduction<float> t = ReduceFewTurns(x);
   return SineOf(t.r, t.quadrant);
@@ -239,7 +239,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Tan(float x) {
 }
 
 // sin(pi x) / (pi x), 1 at 0. With n the integer next to x and r = x - n, which is exact, it is
-// that of r times r / x, negated for an odd n; so it is 0 at every other integer.
+// sinc(r) times r / x, negated for an odd n; so it is 0 at every other integer.
 template <class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Sinc(T x) {
   const T n = std::nearbyint(x);

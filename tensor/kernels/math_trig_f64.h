@@ -2,10 +2,10 @@
 #define FIRN_TENSOR_KERNELS_MATH_TRIG_F64_H_
 
 // Sine, cosine and tangent of doubles: straight-line code for arguments up to kFewTurns, right to
-// one unit of the last place; beyond, the standard library's, which a loop had better call apart
-// (SinFn and its like say so). pi / 2 stands in three parts of which a whole number below 2^20
-// times the first two is exact, and what is left is a sum of two; polynomials and the way to add
-// them are those of Sun's fdlibm, 1993.
+// one unit of the last place; for larger ones it calls the standard library, which is better done
+// outside of a loop (SinFn and its like do so). pi / 2 is given in three parts; a whole number
+// below 2^20 times each of the first two is exact, and the remainder is a sum of two; polynomials
+// and the way to add them are those of Sun's fdlibm, 1993.
 
 #include "firn/device/product_rest.h"
 #include "firn/tensor/kernels/math_exp_f64.h"
@@ -34,7 +34,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE TrigReductionF64 ReduceTrigF64(double x) {
   return {r, (high - r) - low, std::bit_cast<uint64_t>(shifted)};
 }
 
-// sin(r + rest) and cos(r + rest); their sums are rounded by half a unit and little more.
+// sin(r + rest) and cos(r + rest); their sums are off by little more than half a unit.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SumF64 SmallSin(double r, double rest) {
   const double z = r * r, cube = z * r;
   const double p = Polynomial(z, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
@@ -70,7 +70,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double CosOfFewTurns(double x) {
   const TrigReductionF64 t = ReduceTrigF64(x);
   return SineOf(t, t.quadrant + 1u);
 }
-// The quotient of the two, and a step of Newton's from what it leaves.
+// The quotient of the two, corrected by a step of Newton's method from its remainder.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double TanOfFewTurns(double x) {
   const TrigReductionF64 t = ReduceTrigF64(x);
   const SumF64 sine = SmallSin(t.r, t.rest), cosine = SmallCos(t.r, t.rest);

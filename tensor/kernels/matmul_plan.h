@@ -9,7 +9,7 @@
 namespace firn {
 
 // How a matrix lies in memory: element (i, j) is `row * i + col * j` elements after the first. Any
-// strides are right; with a stride of 1 in either direction floating matrices of the compute type
+// strides are allowed; with a stride of 1 in either direction floating matrices of the compute type
 // are read in place, others are copied to workspace.
 struct MatrixStrides {
   int64_t row, col;

@@ -8,7 +8,7 @@
 
 namespace firn {
 
-// Mean and variance of `count` numbers, as far as they can be put together from parts.
+// Mean and variance of `count` numbers, in a form that can be joined from parts.
 template <class T>
 struct Moments {
   T mean, squares;  // squares: the sum of squared deviations from the mean

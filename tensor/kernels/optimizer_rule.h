@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_OPTIMIZER_RULE_H_
 #define FIRN_TENSOR_KERNELS_OPTIMIZER_RULE_H_
 
-// An optimizer is a rule, a struct of which the operation (cpu/optimizer_step.h), its CUDA kernels
-// (cuda/optimizer_step.cuh) and the class (optim/rule_optimizer.h) are made:
+// An optimizer is a rule, a struct from which the operation (cpu/optimizer_step.h), its CUDA
+// kernels (cuda/optimizer_step.cuh) and the class (optim/rule_optimizer.h) are made:
 //
 //   static constexpr const char* kName = "Sgd";       // of the class
 //   static constexpr OpName kOp = "sgd_step";         // of the operation
@@ -25,7 +25,8 @@
 //   // The numbers of a step, the same for all elements. `taken`: the steps before this one.
 //   static Element<double> At(const Attrs& a, double lr, int64_t taken);
 //
-// Where an element's step depends on all elements of its parameter, as on their norm, also:
+// Where an element's step depends on all elements of its parameter, for example on their norm,
+// also:
 //
 //   static constexpr size_t kSums = 2;
 //   // In Element: an element's terms of the sums. May change state; no branches either.
@@ -61,7 +62,7 @@ enum OptimizerInput {
   kFirstParam
 };
 
-// Where a rule's inputs stand behind the parameter.
+// The positions of a rule's inputs behind the parameter.
 template <class Rule>
 struct StepInputs {
   static constexpr size_t kStates = std::size(Rule::kState);
@@ -96,7 +97,7 @@ inline absl::Status NotNegative(std::initializer_list<NamedNumber> numbers) {
   }
   return absl::OkStatus();
 }
-// And which is not in [0, 1).
+// The same for the first that is not in [0, 1).
 inline absl::Status BelowOne(std::initializer_list<NamedNumber> numbers) {
   for (const NamedNumber& n : numbers) {
     FIRN_RETURN_IF(!(n.value >= 0 && n.value < 1),
@@ -110,7 +111,7 @@ concept HasSums = requires {
   Rule::kSums;
 };
 
-// Numbers computed in double as a loop uses them.
+// Numbers that were computed in double, in the type of a loop.
 template <class Rule, class C>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE typename Rule::template Element<C> ElementAs(
     const typename Rule::template Element<double>& numbers) {

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_POOL_AXES_H_
 #define FIRN_TENSOR_KERNELS_POOL_AXES_H_
 
-// Where the windows of pooling operations lie, for bodies. Images are [planes][d][h][w][lanes]: a
-// plane a channel and one lane where they are row-major, a plane a block of channels and these the
-// lanes where they are blocked.
+// The places of the windows of pooling operations, for bodies. Images are [planes][d][h][w][lanes].
+// In row-major images a plane is a channel and there is one lane; in blocked ones a plane is a
+// block of channels, which are the lanes.
 
 #include <algorithm>
 #include <cstdint>
@@ -41,12 +41,12 @@ struct PoolAxis {
   FIRN_HOST_DEVICE PoolSpan Window(int64_t o) const {
     return PoolWindow(o, in, kernel, stride, padding, dilation, adaptive);
   }
-  // Whether windows share out the axis, up to what is left behind the last one.
+  // Whether windows are adjacent and cover the axis, except for a rest behind the last one.
   bool tiles() const {
     return adaptive == 0 && padding == 0 && dilation == 1 && kernel == stride && out * stride <= in;
   }
-  // The windows from `begin` up to `end` of which one may hold position i, and no other: all of
-  // them do without dilation.
+  // The windows [begin, end), outside of which no window holds position i; without dilation all of
+  // them do.
   struct Windows {
     int64_t begin, end;
   };
@@ -60,13 +60,13 @@ struct PoolAxis {
   }
 };
 
-// For images of up to three dimensions; those that are not there are of size 1.
+// For images of up to three dimensions; missing ones have size 1.
 struct PoolAxes {
   PoolAxes(const Sizes& in, const Sizes& out, const PoolAttrs& a) {
     PoolAxis* const axes[] = {&w, &h, &d};
     for (int i = 0; i < in.count(); ++i) {
       PoolAxis& axis = *axes[in.count() - 1 - i];
-      // Whatever is said of them, adaptive windows have no gaps.
+      // Adaptive windows have no gaps, whatever the attributes say.
       axis = {in[i],        out[i],       a.kernel[i],
               a.stride[i],  a.padding[i], a.is_adaptive() ? 1 : a.dilation[i],
               a.adaptive[i]};
@@ -78,12 +78,12 @@ struct PoolAxes {
   PoolAxis d, h, w;
 };
 
-// For an image and what it is pooled to: one that is a single pixel fits either order.
+// Takes an image and its pooled one, of which one with a single pixel fits either order.
 inline int64_t PoolLanesOf(const TensorSpec& a, const TensorSpec& b) {
   return std::max({1, a.layout.channel_block, b.layout.channel_block});
 }
 
-// Where an element lies in its image.
+// The place of an element in its image.
 struct PoolPlace {
   int64_t plane, slice, row, col, lane;
 };

@@ -28,7 +28,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE NormalPair<double> NormalDoublesFrom(uint32_
                                                                          uint32_t a_low,
                                                                          uint32_t b_high,
                                                                          uint32_t b_low) {
-  // In parts of 32 bits and 21, which machines convert that cannot do longer ones.
+  // Converted in parts of 32 and 21 bits, for machines that cannot convert longer ones.
   const auto low_bits = [](uint32_t low) {
     return static_cast<double>(static_cast<int32_t>(low >> 11)) * 0x1p-53;
   };

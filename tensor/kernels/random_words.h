@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_RANDOM_WORDS_H_
 #define FIRN_TENSOR_KERNELS_RANDOM_WORDS_H_
 
-// What kernels that draw numbers share on every device.
+// Parts shared by kernels that draw numbers, on every device.
 
 #include <cstdint>
 

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kShortRun = 16;
 // Elements of a block by rows, and rows of a block by columns.
 constexpr int64_t kBlock = 16384, kMostRows = 4096;
-// Tasks enough for any number of threads.
+// The number of tasks that is enough for any number of threads.
 constexpr int64_t kManyTasks = 64;
 
 void SortByStride(Dims* sizes, Dims* strides) {

@@ -8,13 +8,13 @@
 
 namespace firn {
 
-// Results at a time, where the inner loop runs over results.
+// Results that are computed at a time, where the inner loop runs over results.
 inline constexpr int64_t kReduceColumns = 1024;
 // The fewest elements of a block, where there are several.
 inline constexpr int64_t kLeastReduceBlock = 256;
 
-// How to walk a reduction: the dimensions that stay and those that go, the latter in order of
-// stride, neighbours merged where strides allow. Strides are in elements.
+// How to walk a reduction: the kept dimensions and the reduced ones, the latter in order of stride,
+// with neighbours merged where strides allow. Strides are in elements.
 struct ReducePlan {
   Dims kept_sizes, kept_strides, reduced_sizes, reduced_strides;
   int64_t kept = 1, reduced = 1;

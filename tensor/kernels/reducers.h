@@ -3,8 +3,8 @@
 
 // Reducers: what a reduction computes, as scalars and for every device.
 //
-//   using Element = T;                      // what elements are seen as
-//   using Acc = ...;                        // of what partial results are made
+//   using Element = T;                      // the type of elements in the loops
+//   using Acc = ...;                        // the type of partial results
 //   Acc identity() const;                   // the result of no elements
 //   Acc map(Element v) const;
 //   Acc combine(Acc a, Acc b) const;        // associative and commutative
@@ -25,12 +25,12 @@
 
 namespace firn {
 
-// The tensors that an operation with a reducer takes, and what it makes of them.
+// The tensors that an operation with a reducer takes, and the dtype of its results.
 enum class Reduces : uint8_t {
   kFloats,    // floating tensors; results have their dtype
   kNumbers,   // any tensors; the results of integers and bool are i64
   kExtremes,  // any tensors of at least one element; results have their dtype
-  kTruth,     // any tensors, of which it sees what is not zero; bool
+  kTruth,     // any tensors, of which it only sees whether elements are not zero; results are bool
 };
 
 // The unsigned integer of T's width.
@@ -39,13 +39,13 @@ using BitsOf =
     std::conditional_t<sizeof(T) == 1, uint8_t,
                        std::conditional_t<sizeof(T) == 2, uint16_t,
                                           std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
-// In what elements of T are compared: float for the half types, u8 for bool, else T.
+// The type in which elements of T are compared: float for the half types, u8 for bool, else T.
 template <class T>
 using ComparedAs =
     std::conditional_t<std::is_same_v<T, bool>, uint8_t,
                        std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>>;
 
-// What elements of T are seen as, and what the results are.
+// The type in which elements of T are read, and the type of the results.
 template <Reduces kWhat, class T>
 using ElementOf = std::conditional_t<
     kWhat == Reduces::kTruth, BitsOf<T>,
@@ -104,25 +104,25 @@ using MaxReducer = ExtremeReducer<T, true>;
 template <class T>
 using MinReducer = ExtremeReducer<T, false>;
 
-// Whether v takes the place of `best`, which stands before it: what argmax and argmin compare.
+// Whether v replaces `best`, which comes before it: the comparison of argmax and argmin.
 template <bool kLargest, class C>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool Beats(C v, C best) {
   return (kLargest ? v > best : v < best) || (v != v && best == best);
 }
-// An element and where it stands in its line.
+// An element and its place in its line.
 template <class C>
 struct Place {
   C value;
   int64_t index;
 };
 
-// Whether any element, or every one, is not 0: whether some of its bits, T, are set.
+// Whether any element, or every one, is not 0. Elements are read as bits, T.
 template <class T, bool kAny>
 struct TruthReducer {
   using Element = T;
   using Acc = T;
   static constexpr Reduces kReduces = Reduces::kTruth;
-  T mask = static_cast<T>(-1);  // of what counts: not the sign of -0.0
+  T mask = static_cast<T>(-1);  // the bits that count: all but the sign of -0.0
   FIRN_HOST_DEVICE T identity() const { return kAny ? T{0} : static_cast<T>(-1); }
   FIRN_HOST_DEVICE T map(T v) const { return static_cast<T>(v & mask); }
   FIRN_HOST_DEVICE T combine(T a, T b) const {

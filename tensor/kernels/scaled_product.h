@@ -10,7 +10,7 @@
 
 namespace firn {
 
-// part * 2^exponent, which may be beyond T where what it is multiplied by brings it back.
+// part * 2^exponent, which may exceed T if a factor brings the product back into range.
 template <class T>
 struct ScaledProduct {
   T part = 1;

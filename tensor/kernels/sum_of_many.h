@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_SUM_OF_MANY_H_
 
 // The sum of any number of inputs by elementwise loops over four, on every device: each pass but
-// the first adds three more to what is there. Half types wait for the last one as floats.
+// the first adds three more to the sum. Sums of half types stay floats until the last pass.
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/kernels/functor.h"
@@ -12,7 +12,7 @@ namespace firn {
 
 inline constexpr int kSummandsOfPass = 4;
 
-// What the sum is in between.
+// The type of the sum between passes.
 inline TensorSpec SpecOfSum(TensorSpec out) {
   if (out.dtype == DType::kF16 || out.dtype == DType::kBF16) out.dtype = DType::kF32;
   return out;
@@ -24,8 +24,8 @@ inline size_t WorkspaceOfSum(const KernelQuery& q) {
 }
 
 // Calls loop.template operator()<Out, First, T>(context, count) for every pass: the sum of the
-// first `count` of four inputs, of types First, T, T, T; the others may be read but count for
-// nothing. Requires: the inputs have elements of T.
+// first `count` of four inputs, of types First, T, T, T; the others may be read but are ignored.
+// Requires: the inputs have elements of T.
 template <class T, class Loop>
 absl::Status SumOfMany(KernelContext& k, const Loop& loop) {
   using Sum = ComputeOf<T>;

@@ -4,8 +4,8 @@
 namespace firn {
 
 // Vectors whose sign is free get the one that makes their largest element positive, on every
-// device. Elements that are this part of the largest or more count as large as it, and the first of
-// them decides: of (1, -1, -1) rounding would choose.
+// device. Elements of at least this part of the largest count as equal to it, and the first of them
+// decides: in (1, -1, -1), rounding would decide otherwise.
 inline constexpr double kAsLarge = 1 - 1.0 / 4096;
 
 }  // namespace firn

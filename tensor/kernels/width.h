@@ -8,7 +8,8 @@
 
 namespace firn {
 
-// The unsigned integer as wide as an element: moving elements needs no more types than widths.
+// The unsigned integer as wide as an element: code that moves elements needs only one type for each
+// width.
 template <class F>
 decltype(auto) VisitWidth(DType d, F&& f) {
   switch (SizeOf(d)) {

@@ -94,7 +94,7 @@ def op_pages(
         deps = [":cuda_kernels_library"],
     )
 
-    # All of it again for higher levels of processors, where one program has them all.
+    # Compiles all sources again for higher levels of processors, if one program has all levels.
     levels = ["x86-64-v3", "x86-64-v4"]
     for level in levels:
         firn_level_kernels(

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_PROBLEMS_CONV_PROBLEM_H_
 #define FIRN_TENSOR_PROBLEMS_CONV_PROBLEM_H_
 
-// What the convolutions share on every device: options, sizes and shape rules. They have one, two
+// Parts shared by convolutions on every device: options, sizes and shape rules. They have one, two
 // or three spatial dimensions, as many as their tensors have beyond two.
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct ConvActAttrs {
   }
 };
 
-// One convolution problem, whichever of its three tensors is being computed:
+// One convolution problem; any of its three tensors may be the one to compute:
 //   x [batch, in, in_size], weight [out, in / groups, kernel], y [batch, out, out_size].
 // Every size has a number for each spatial dimension.
 struct ConvProblem {

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_PROBLEMS_IMAGES_H_
 #define FIRN_TENSOR_PROBLEMS_IMAGES_H_
 
-// What operations on images share: convolutions, pooling, unfolding. An image has one, two or three
-// spatial dimensions; its tensor is [batch, channels, spatial...], or lacks the batch.
+// Parts shared by operations on images: convolutions, pooling, unfolding. An image has one, two or
+// three spatial dimensions; its tensor is [batch, channels, spatial...], or lacks the batch.
 
 #include <cstdint>
 #include <string_view>

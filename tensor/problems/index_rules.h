@@ -32,8 +32,8 @@ absl::StatusOr<int> ResolveElementIndex(int64_t dim, const Shape& indices,
 // [-n, n): indices into a dimension of n elements, negative ones counted from its end.
 inline IndexBounds WrappingBounds(int64_t n) { return {-n, n}; }
 
-// OK when all inputs but the first are contiguous: what a kernel asks for that walks input 0 by its
-// strides (zeros that a gradient is added to) but the others in order.
+// OK when all inputs but the first are contiguous, for a kernel that walks input 0 by its strides
+// (zeros to which a gradient is added) but the others in order.
 absl::Status OthersContiguous(const KernelQuery& q);
 
 }  // namespace firn

@@ -9,7 +9,7 @@
 namespace firn::inner {
 
 // The attributes of conv_packed and conv_transpose_packed: convolutions in compiled graphs whose
-// weight lies as its kernel wants it.
+// weight has the layout that its kernel wants.
 struct PackedConvAttrs {
   ConvAttrs conv;
   Dims weight;          // its sizes before it was packed

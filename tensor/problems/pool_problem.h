@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_PROBLEMS_POOL_PROBLEM_H_
 #define FIRN_TENSOR_PROBLEMS_POOL_PROBLEM_H_
 
-// What the pooling operations share on every device: attributes and sizes. Where windows lie is in
+// Parts shared by pooling operations on every device: attributes and sizes. Where windows lie is in
 // tensor/kernels/pool_axes.h.
 
 #include "firn/tensor/op.h"
@@ -38,7 +38,7 @@ struct PoolAttrs {
   }
 };
 
-// An error unless there is an image that the windows fit.
+// An error if the windows fit no image.
 absl::Status CheckWindows(const PoolAttrs& a);
 // Size of the pooled image, or an error naming the option that does not fit.
 absl::StatusOr<Sizes> PoolOutputSize(const Sizes& image, const PoolAttrs& a);

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_PROBLEMS_RECURRENT_PROBLEM_H_
 #define FIRN_TENSOR_PROBLEMS_RECURRENT_PROBLEM_H_
 
-// What recurrent layers are asked to do: attributes, and inputs and results by position.
+// The problems of recurrent layers: attributes, and inputs and results by position.
 
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace firn {
 
-// What plain recurrent units apply.
+// The nonlinearity of plain recurrent units.
 enum class RnnNonlinearity : uint8_t { kTanh, kRelu };
 constexpr auto WordsOf(RnnNonlinearity) {
   return inner::EnumWords<RnnNonlinearity>(

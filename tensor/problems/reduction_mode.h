@@ -10,7 +10,7 @@ namespace firn {
 
 class Shape;
 
-// What a loss does with the losses of its elements.
+// How a loss reduces the losses of its elements.
 enum class Reduction : int8_t {
   kNone,       // gives them all
   kMean,       // their mean; weighted where there are class weights
@@ -41,7 +41,7 @@ struct LossAttrs {
   void Check(const char* where) const { CheckLossReduction(reduction, where); }
 };
 
-// What a reduced loss over elements of this shape is divided by.
+// The divisor of a reduced loss over elements of this shape.
 double LossDivisor(const Shape& elements, Reduction reduction);
 }  // namespace inner
 

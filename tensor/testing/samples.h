@@ -107,9 +107,9 @@ class Samples {
   void Function() {
     Function([](In in) { return kFunction(in[0], in[1], in[2]); });
   }
-  // No function stands before the operation. Says what it is: "the gradient of relu".
+  // States that no function calls the operation, and what it is: "the gradient of relu".
   void Internal(std::string what) { internal = std::move(what); }
-  // There are no results of another framework to compare with. Says why.
+  // States that there are no results of another framework to compare with, and why.
   void WithoutVectors(std::string why) { without_vectors = std::move(why); }
   // For a composite: names, dtypes and more of what it takes and gives. A variadic input is a list,
   // and so is a variadic result. A result has the dtype of the input that it names, or one of those

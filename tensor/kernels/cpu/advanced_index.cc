@@ -59,7 +59,7 @@ int64_t IndexedRunsSize(const AdvancedIndex& a, const Shape& x) {
 IndexedRuns MakeIndexedRuns(const AdvancedIndex& a, const TensorSpec& x, const KernelContext& k,
                             int first, int64_t* memory) {
   IndexedRuns r;
-  int joined = 0;  // of the last dimensions behind, into the inner run
+  int joined = 0;  // how many of the last dimensions behind go into the inner run
   for (; joined < a.after.rank; ++joined) {
     const int d = static_cast<int>(a.after[a.after.rank - 1 - joined]);
     if (joined == 0) {

@@ -17,14 +17,14 @@ namespace firn::cpu {
 // result at before[b] + position[p] + after[a] + i * step.
 struct IndexedRuns {
   int64_t num_before = 1, num_positions = 1, num_after = 1, inner = 1, step = 1;
-  // Null when the result is empty.
+  // Both are null when the result is empty.
   const int64_t *before = nullptr, *position = nullptr, *after = nullptr;
 
   // Whether there is but one element at a position.
   bool points() const { return num_after * inner == 1; }
 };
 
-// Elements of scratch memory that the tables take.
+// The elements of scratch memory that the tables take.
 int64_t IndexedRunsSize(const AdvancedIndex& a, const Shape& x);
 // The index tensors are the contiguous inputs from `first` on.
 IndexedRuns MakeIndexedRuns(const AdvancedIndex& a, const TensorSpec& x, const KernelContext& k,
@@ -57,8 +57,8 @@ void ReadRuns(const IndexedRuns& r, const T* x, T* out) {
   });
 }
 
-// combine(y at the place, value) for every value, positions in order: a place that occurs several
-// times ends the same whatever the number of threads.
+// combine(y at the place, value) for every value, positions in order, so that a place that occurs
+// several times gets the same result with any number of threads.
 template <class Y, class T, class F>
 void WriteRuns(const IndexedRuns& r, const T* values, Y* y, const F& combine) {
   if (r.before == nullptr) return;

@@ -28,7 +28,7 @@ inline Lines LinesOf(const Shape& x, const ArgReduceAttrs& a) {
   return LinesAlong(x, a.dim);
 }
 
-// Among elements [from, from + n), counted from there.
+// The place of the extreme among elements [from, from + n), counted from `from`.
 template <bool kLargest, class C>
 Place<C> PlaceInRun(const RowsIn<C>& x, int64_t from, int64_t n) {
   const ExtremeReducer<C, kLargest> reducer;
@@ -75,8 +75,8 @@ void ArgReduceRows(const Lines& l, const RowsIn<C>& x, int64_t* out, void* works
   }
 }
 
-// Rows are counted in 32 bits, in which vectors of most types count as many lines as they compare;
-// should there be more rows, they are taken in parts.
+// Rows are counted in 32 bits, so that vectors of most types count as many lines as they compare.
+// If there are more rows, they are taken in parts.
 template <bool kLargest, class C>
 void ArgReduceStrip(const Strip& s, const RowsIn<C>& x, int64_t* out) {
   constexpr int64_t kMostRows = std::numeric_limits<int32_t>::max();

@@ -1,8 +1,8 @@
-// Attention forward: some queries at a time go along the keys. For the scores so far there are, for
-// each query, the largest, the sum of exponentials of what they fall short of it, and the same sum
-// of values; where a larger score comes, both sums are scaled down. A slot packs the keys and
-// values of a head once for all the queries of it that it has. A few queries, as of a sequence that
-// is decoded, read keys and values where they lie: packing would take longer than all the rest.
+// Attention forward: some queries at a time go along the keys. For each query they keep the largest
+// score so far, the sum of exp(score - largest), and the sum of values with these weights; where a
+// larger score comes, both sums are scaled down. A slot packs the keys and values of a head once
+// for all its queries of that head. A few queries, such as those of a sequence that is decoded,
+// read keys and values where they lie: packing would take longer than all the rest.
 
 #include "firn/tensor/kernels/cpu/attention.h"
 
@@ -34,7 +34,7 @@ struct Scratch {
   alignas(64) Acc top[kTileQueries], sum[kTileQueries];
 };
 
-// The largest scores of a row, each of those that one lane has met, not less than `top`.
+// The largest scores of a row by lane; none is less than `top`.
 template <class Acc>
 FIRN_ALWAYS_INLINE Vec<Acc> TopsOf(const ScoreRow<Acc>& row, Acc top) {
   Vec<Acc> first = Vec<Acc>{} + top, second = first;
@@ -48,7 +48,7 @@ FIRN_ALWAYS_INLINE Vec<Acc> TopsOf(const ScoreRow<Acc>& row, Acc top) {
   return first > second ? first : second;
 }
 
-// x becomes exp(x - shift), of which these are sums.
+// Replaces x by exp(x - shift) and returns sums of these.
 template <class Acc>
 FIRN_ALWAYS_INLINE Vec<Acc> ExpOf(const ScoreRow<Acc>& row, Acc shift) {
   constexpr int64_t kWidth = kPanel<Acc>;
@@ -83,9 +83,9 @@ FIRN_ALWAYS_INLINE void ScaleScores(const ScoreRow<Acc>& row, Acc by) {
   }
 }
 
-// Scores become weights that are not yet divided by their sum, and what is known of earlier keys is
-// scaled to fit: as many queries of the tile from `first` on as a vector has lanes, of which
-// `at_once` see the same panels. Scores are still to be scaled by `scale`.
+// Turns scores into weights that are not yet divided by their sum, and scales the sums over earlier
+// keys to match, for as many queries of the tile from `first` on as a vector has lanes, of which
+// `at_once` see the same panels. The scores are not yet multiplied by `scale`.
 template <class Acc>
 void WeighRows(const AttentionProblem& p, const AttentionInputs<Acc>& in, const ScoreTile& t,
                int64_t first, int64_t at_once, Acc scale, const KeptWeights<Acc>& kept,
@@ -128,8 +128,8 @@ void WeighRows(const AttentionProblem& p, const AttentionInputs<Acc>& in, const 
   }
 }
 
-// The queries of a tile along all keys, of which multiply(t) makes scores, to be scaled by `scale`,
-// and add(t) multiplies weights by values.
+// Takes the queries of a tile along all keys: multiply(t) computes scores, not yet multiplied by
+// `scale`, and add(t) multiplies weights by values.
 template <class Acc, class Multiply, class Add>
 void AttendTile(const AttentionProblem& p, const AttentionInputs<Acc>& in, ScoreTile t,
                 int64_t at_once, Acc scale, Scratch<Acc>& s, const RowsOut<Acc>& y, Acc* logsumexp,
@@ -155,7 +155,7 @@ void AttendTile(const AttentionProblem& p, const AttentionInputs<Acc>& in, Score
   for (int64_t i = 0; i < t.queries; ++i) logs[i] = s.top[i] + math::Log(s.sum[i]);
 }
 
-// With s.keys and s.values.
+// Uses the panels s.keys and s.values.
 template <class Acc>
 void AttendInPanels(const AttentionProblem& p, const AttentionInputs<Acc>& in, const ScoreTile& t,
                     Scratch<Acc>& s, const RowsOut<Acc>& y, Acc* logsumexp) {
@@ -171,7 +171,7 @@ void AttendInPanels(const AttentionProblem& p, const AttentionInputs<Acc>& in, c
       });
 }
 
-// With what s.parts has of the head. False if a query is infinite or NaN.
+// Uses the tiles of the head in s.parts. Returns false if a query is infinite or NaN.
 template <int kParts>
 bool AttendByParts(const AttentionProblem& p, const AttentionInputs<float>& in, const ScoreTile& t,
                    Scratch<float>& s, const RowsOut<float>& y, float* logsumexp) {
@@ -183,7 +183,7 @@ bool AttendByParts(const AttentionProblem& p, const AttentionInputs<float>& in, 
   return true;
 }
 
-// The heads that a slot goes through, of which it has keys and values packed one way or the other.
+// The heads that a slot goes through; it packs the keys and values of each, as panels or as tiles.
 template <class Acc>
 class PackedHead {
  public:
@@ -269,8 +269,8 @@ Acc DotWithKey(const Acc* q, const Acc* k, int64_t width) {
   return sum;
 }
 
-// The sum of weights times values, for n columns, at most a panel's. Some keys at a time have sums
-// of their own, which do not wait for each other.
+// The sum of weights times values, for n columns, at most a panel's. Several keys at a time have
+// sums of their own, so that additions do not wait for each other.
 template <class Acc>
 void AddValues(const Acc* weights, int64_t keys, const Acc* v, int64_t step, int64_t n, Acc* sums) {
   constexpr int64_t kAtOnce = 4, kLanes = kSimdLanes<Acc>;
@@ -293,8 +293,8 @@ void AddValues(const Acc* weights, int64_t keys, const Acc* v, int64_t step, int
   }
 }
 
-// How many keys query `i` sees, but for those at the end that a boolean mask hides: the room of a
-// cache behind the sequence.
+// How many keys query `i` sees, without those at the end that a boolean mask hides, such as the
+// unused room of a cache behind the sequence.
 template <class Acc>
 int64_t SeenWithMask(const AttentionProblem& p, const AttentionInputs<Acc>& in, const ScoreTile& t,
                      int64_t i) {
@@ -310,7 +310,7 @@ int64_t SeenWithMask(const AttentionProblem& p, const AttentionInputs<Acc>& in, 
   return seen;
 }
 
-// The queries of a head one by one; `scores` has room for one of each key.
+// The queries of a head one by one; `scores` has room for one score for each key.
 template <class Acc>
 void AttendFew(const AttentionProblem& p, const AttentionInputs<Acc>& in, ScoreTile t, Acc* scores,
                const RowsOut<Acc>& y, Acc* logsumexp) {

@@ -22,8 +22,8 @@ struct AttentionMask {
   bool given() const { return added.given() || seen != nullptr; }
 };
 
-// What both directions read. Elements of tensors as AttentionProblem says; `words` is where in a
-// random stream the choice of dropped weights begins.
+// What both directions read. Elements of tensors lie where AttentionProblem says; `words` is where
+// in a random stream the choice of dropped weights begins.
 template <class Acc>
 struct AttentionInputs {
   RowsIn<Acc> q, k, v;
@@ -33,10 +33,11 @@ struct AttentionInputs {
 };
 
 // Work that slots do side by side, each with scratch memory of its own: as many as there are
-// threads, where so many are worth it. Both stay as they are until the work is done.
+// threads, or fewer if there is too little work. Both members must not change until the work is
+// done.
 struct AttentionSlots {
   int64_t count = 1;
-  size_t bytes = 0;  // of each, a multiple of 64
+  size_t bytes = 0;  // of each slot, a multiple of 64
   size_t workspace() const { return static_cast<size_t>(count) * bytes; }
 };
 template <class Acc>
@@ -44,20 +45,20 @@ AttentionSlots SlotsOfAttention(const AttentionProblem& p);
 template <class Acc>
 AttentionSlots SlotsOfAttentionGrad(const AttentionProblem& p);
 
-// y: [batch, queries, heads, value_width]; logsumexp: [batch, heads, queries], of the scores.
-// Where a query sees no key, y is 0 and the logarithm -inf.
+// y: [batch, queries, heads, value_width]; logsumexp: [batch, heads, queries], of the scores. Where
+// a query sees no key, y is 0 and logsumexp is -inf.
 template <class Acc>
 void Attention(const AttentionProblem& p, const AttentionInputs<Acc>& in,
                const AttentionSlots& slots, void* workspace, const RowsOut<Acc>& y, Acc* logsumexp);
 
-// What the gradients are computed from besides, each with how its elements lie.
+// The further inputs of the gradients, each with its strides.
 template <class Acc>
 struct AttentionResults {
   RowsIn<Acc> dy, y;
   const Acc* logsumexp;
   AttentionStrides dy_at, y_at, logsumexp_at;
 };
-// By rows, as y lies.
+// In the layout of y, by rows.
 template <class Acc>
 struct AttentionGradients {
   RowsOut<Acc> q, k, v;

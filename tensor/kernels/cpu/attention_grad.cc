@@ -1,6 +1,6 @@
 // Attention backward: a slot has heads of keys and values, whose keys go by tiles along the
-// queries. With the weights P = exp(scores - logsumexp), which are computed again, and the choice Z
-// of those kept,
+// queries. With the weights P = exp(scores - logsumexp), which are computed again, and Z, which is
+// 0 for dropped weights and a scale for kept ones,
 //   dv = (P Z)^T dy    dP = Z (dy v^T)    dS = P (dP - D)    dq = scale dS k    dk = scale dS^T q
 // where D = sum(P dP) is sum(dy y) for each query.
 
@@ -19,7 +19,7 @@ struct GradProblem {
   const AttentionGradients<Acc>& out;
 };
 
-// What stands for the queries of a head.
+// The packed queries of a head and their numbers.
 template <class Acc>
 struct QuerySide {
   Panels<Acc> q, dy, dq;
@@ -108,7 +108,7 @@ void PackQueries(const GradProblem<Acc>& g, int64_t batch, int64_t head, const Q
     }
     to.dot[i] = DotWithResult(g, g.of.y_at.At(batch, head, i), i, to.dy);
     const Acc logsumexp = g.of.logsumexp[g.of.logsumexp_at.At(batch, head, i)];
-    // Where a query sees nothing all weights are 0.
+    // Where a query sees no key, all weights are 0.
     to.shift[i] = logsumexp == kNoScore<Acc> ? -kNoScore<Acc> : logsumexp;
   }
 }
@@ -141,7 +141,7 @@ void WeighTile(const GradProblem<Acc>& g, const ScoreTile& t, const KeptWeights<
   }
 }
 
-// Adds up what a tile gives to the gradients of its queries and keys.
+// Adds a tile's contributions to the gradients of its queries and keys.
 template <class Acc>
 void GradOfTile(const GradProblem<Acc>& g, const ScoreTile& t, const KeptWeights<Acc>& kept,
                 const QuerySide<Acc>& side, Scratch<Acc>& s) {

@@ -2,8 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CPU_ATTENTION_PARTS_H_
 
 // The products of attention by the processor's tiles of bfloat16: queries, keys and values as sums
-// of kParts of them (split_tiles.h), one where they are bfloat16 and three of floats. Weights,
-// which are no bfloat16, have three.
+// of kParts of them (split_tiles.h), one part for bfloat16 and three for floats. Weights are never
+// bfloat16 and have three.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace firn::cpu {
 
-// Rows that a product by tiles makes at once, and so many that see the same panels.
+// The rows that a product by tiles computes at once; they see the same panels.
 inline constexpr int64_t kPartsRows = 2 * inner::internal::kTileRows;
 
-// Worth filling tiles up with zeros.
+// Whether there are enough rows to be worth filling tiles up with zeros.
 inline bool IsByParts(const AttentionProblem& p) {
   constexpr int64_t kLeastWidth = 16;
   return std::min(p.queries, p.keys) >= kPartsRows &&
@@ -26,7 +26,7 @@ inline bool IsByParts(const AttentionProblem& p) {
 
 class AttentionParts {
  public:
-  // With room for three parts, if `wanted`.
+  // Takes room for three parts, if `wanted`.
   AttentionParts(const AttentionProblem& p, bool wanted, AttentionScratch& scratch) : p_(p) {
     constexpr int64_t kMost = 3;
     if (!wanted) return;
@@ -39,7 +39,8 @@ class AttentionParts {
     rows_ = scratch.Take<float>(kTileKeys * std::max(p.width, p.value_width));
   }
 
-  // Brings the keys and values of a head into tiles. False if one of them is infinite or NaN.
+  // Packs the keys and values of a head into tiles. Returns false if one of them is infinite or
+  // NaN.
   template <int kParts>
   bool PackHead(const AttentionInputs<float>& in, int64_t batch, int64_t kv_head) const {
     bool finite = true;
@@ -64,7 +65,7 @@ class AttentionParts {
                              true, q_);
   }
 
-  // Scores of the tile where something is seen, not scaled.
+  // Computes the unscaled scores of the tile where queries see keys.
   template <int kParts>
   void MultiplyScores(const ScoreTile& t, const Panels<float>& scores) const {
     const int64_t block = BlockSize<kParts>(p_.width), steps = CeilDiv(p_.width, kDepth);
@@ -80,7 +81,7 @@ class AttentionParts {
     }
   }
 
-  // y = or += weights times values; a weight is where its score was.
+  // y = or += weights times values; weights are at the places of their scores.
   template <int kParts>
   void MultiplyValues(const ScoreTile& t, const Panels<float>& weights, bool accumulate,
                       const Panels<float>& y) const {
@@ -92,7 +93,7 @@ class AttentionParts {
       const int64_t panels = SeenPanels<float>(p_, t, row, kPartsRows);
       if (panels == 0) continue;
       uint16_t* const left = weights_ + row / kBlock * block;
-      internal::TileFloats rest = {};  // NaN remains what it is in the first part
+      internal::TileFloats rest = {};  // NaN stays NaN in the first part
       for (int64_t half = 0; half < 2; ++half) {
         for (int64_t panel = 0; panel < panels; ++panel) {
           internal::SplitLines<kWeightParts>(weights.At(row + half * kBlock, panel), kDepth,
@@ -109,13 +110,13 @@ class AttentionParts {
 
  private:
   static constexpr int64_t kBlock = inner::internal::kTileRows;
-  static constexpr int64_t kDepth = inner::internal::kTileDepth;  // of a panel's columns, too
+  static constexpr int64_t kDepth = inner::internal::kTileDepth;  // and of a panel's columns
 
   struct Rows {
     const float* data;
     int64_t step;
   };
-  // Where rows lie as floats side by side, or a copy.
+  // The rows themselves where they are adjacent floats, else a copy.
   Rows RowsOf(const RowsIn<float>& in, int64_t at, const AttentionStrides& s, int64_t rows,
               int64_t width) const {
     if (!in.converted() && s.column == 1) return {in.At(at, 1, rows_), s.row};
@@ -128,7 +129,7 @@ class AttentionParts {
     }
     return {rows_, width};
   }
-  // Rows become lanes, 32 at a time.
+  // Packs rows into lanes, 32 rows at a time.
   template <int kParts>
   bool SplitRows(const RowsIn<float>& in, int64_t at, const AttentionStrides& s, int64_t count,
                  int64_t width, bool left, uint16_t* to) const {

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_ATTENTION_TILES_H_
 #define FIRN_TENSOR_KERNELS_CPU_ATTENTION_TILES_H_
 
-// What both directions of attention do with a tile of scores: some queries by some keys, in panels
-// (panels.h).
+// Parts of both directions of attention that work on a tile of scores: some queries by some keys,
+// in panels (panels.h).
 
 #include <algorithm>
 #include <cstdint>
@@ -16,14 +16,15 @@
 
 namespace firn::cpu {
 
-// A tile of scores takes 64 KB, and a panel of what it is multiplied by stays in the first-level
-// cache. With fewer keys sums are read and written more often: 1.05 of the time with half of them.
+// A tile of scores takes 64 KB, and a panel of the matrix that it is multiplied by stays in the
+// first-level cache. With fewer keys sums are read and written more often: 1.05 of the time with
+// half of them.
 inline constexpr int64_t kTileQueries = 64, kTileKeys = 256;
 
 template <class Acc>
 inline constexpr Acc kNoScore = -std::numeric_limits<Acc>::infinity();
 
-// Pieces of scratch memory, aligned to 64 bytes; with null it only counts.
+// Hands out pieces of scratch memory, aligned to 64 bytes; with a null base it only counts bytes.
 class AttentionScratch {
  public:
   explicit AttentionScratch(void* base) : base_(static_cast<char*>(base)) {}
@@ -44,7 +45,7 @@ class AttentionScratch {
   int64_t bytes_ = 0;
 };
 
-// How many slots are worth it for `units` of work, each of so many multiplications.
+// How many slots pay for `units` of work, each of so many multiplications.
 inline int64_t CountSlots(int64_t units, double flops_of_unit) {
   constexpr double kWorthAThread = 5e5;
   const double grain = std::max(1.0, kWorthAThread / std::max(flops_of_unit, 1.0));
@@ -70,7 +71,7 @@ template <class Acc>
 int64_t PanelsOf(const ScoreTile& t) {
   return CeilDiv(t.keys, kPanel<Acc>);
 }
-// How many panels of keys `rows` queries from `row` on see something of, the mask aside; grows with
+// How many panels have keys that `rows` queries from `row` on see, the mask aside; it grows with
 // the row.
 template <class Acc>
 int64_t SeenPanels(const AttentionProblem& p, const ScoreTile& t, int64_t row,
@@ -80,7 +81,8 @@ int64_t SeenPanels(const AttentionProblem& p, const ScoreTile& t, int64_t row,
                     PanelsOf<Acc>(t));
 }
 
-// products = A B of the tile where something is seen: A's rows are queries, B's columns keys.
+// products = A B for the part of the tile where queries see keys: A's rows are queries, B's columns
+// keys.
 template <class Acc>
 void MultiplyScores(const AttentionProblem& p, const ScoreTile& t, const Panels<Acc>& a,
                     int64_t first_row, const Panels<Acc>& b, int64_t first_panel, int64_t depth,
@@ -143,7 +145,7 @@ ScoreRow<Acc> RowOf(const AttentionProblem& p, const ScoreTile& t, const Panels<
 
 namespace internal {
 
-// What the mask says of `n` scores, of which the first has its element `at`.
+// Applies the mask to `n` scores, starting with its element `at`.
 template <int64_t kCount, class Acc>
 FIRN_ALWAYS_INLINE void MaskScores(const AttentionMask<Acc>& mask, int64_t at, int64_t step,
                                    int64_t n, Acc* x) {
@@ -170,7 +172,7 @@ FIRN_ALWAYS_INLINE void MaskScores(const AttentionMask<Acc>& mask, int64_t at, i
 
 }  // namespace internal
 
-// Masks the scores of query `row` of the tile: what the mask says, and no score for keys that lie
+// Masks the scores of query `row` of the tile: applies the mask, and removes the scores of keys
 // beyond the query or the last key.
 template <class Acc>
 void MaskRow(const AttentionProblem& p, const ScoreTile& t, int64_t row,
@@ -198,7 +200,8 @@ class KeptWeights {
   KeptWeights(const AttentionProblem& p, const PhiloxState& words)
       : p_(p),
         words_(words),
-        // Below 2^32 - 1, so that it fits: with 1 all are dropped by their scale of 0.
+        // At most 2^32 - 1, so that it fits; with a probability of 1 the scale is 0, which drops
+        // all weights.
         first_kept_(static_cast<uint32_t>(std::min(p.dropout * 0x1p32, 0x1p32 - 1))),
         scale_(p.dropout < 1 ? static_cast<Acc>(1 / (1 - p.dropout)) : Acc{0}) {}
 

@@ -2,8 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CPU_AVERAGE_ROWS_H_
 
 // Averages on the CPU, whole rows of outputs at a time, or pieces of rows that are too long for the
-// first-level cache: what windows hold of each column is added first, and then the columns of each
-// window.
+// first-level cache: the elements of windows are first added up within each column, then the
+// columns of each window.
 
 #include <algorithm>
 
@@ -60,8 +60,8 @@ class AverageRows {
   // Whether there is room for a row as a whole.
   static bool IsShort(const PoolAxis& w) { return std::max(w.in, w.out) * kBlock <= kRoom; }
 
-  // For so many windows of a row there is room for all columns; adaptive ones begin and end at the
-  // nearest columns outside of what they divide.
+  // How many windows of a row have room for all their columns. Adaptive windows begin and end at
+  // the nearest columns outside of their exact share.
   static int64_t Piece(const PoolAxis& w) {
     constexpr int64_t kColumns = kRoom / kBlock;
     if (w.adaptive != 0)
@@ -69,7 +69,7 @@ class AverageRows {
     return w.kernel > kColumns ? 0 : std::min(kColumns, (kColumns - w.kernel) / w.stride + 1);
   }
 
-  // A row whose columns there is no room for together.
+  // Computes a row whose columns do not all fit at once.
   T* Pieces(const T* x, const PoolSpan& slices, const PoolSpan& lines, T* y) {
     for (int64_t j = 0; j < s_.w.out; j += piece_) {
       const int64_t end = std::min(s_.w.out, j + piece_);
@@ -82,7 +82,8 @@ class AverageRows {
     return y;
   }
 
-  // For one more row: they are put together where windows share out all columns.
+  // Whether one more row fits. Rows are only computed together where their windows are adjacent and
+  // cover all columns.
   bool HasRoom() const { return tiled_ && (rows_ + 1) * s_.w.in * kBlock <= kRoom; }
 
   // The sums of columns [begin, end) over these slices and lines.
@@ -106,7 +107,7 @@ class AverageRows {
     if (first) std::fill(to, to + n, Acc{0});
   }
 
-  // Writes the rows of outputs whose columns are there, and returns where the next ones go.
+  // Writes the rows of outputs whose columns are added up, and returns the place of the next ones.
   T* Finish(T* y) {
     const int64_t n = rows_ * s_.w.out * kBlock;
     if (tiled_) {  // their windows lie one behind the other
@@ -119,7 +120,7 @@ class AverageRows {
     return y + n;
   }
 
-  // Windows [first, last) of a row whose columns from `column` on are there.
+  // Averages windows [first, last) of a row whose columns from `column` on are added up.
   void Average(int64_t first, int64_t last, int64_t column) {
     const int64_t begin = std::clamp(begin_, first, last), end = std::clamp(end_, begin, last);
     for (int64_t j = first; j < begin; ++j) One(j, first, column);
@@ -130,7 +131,7 @@ class AverageRows {
     for (int64_t j = end; j < last; ++j) One(j, first, column);
   }
 
-  // For windows of so many columns in the rows at hand.
+  // The divisor for windows of so many columns in the current rows.
   Acc Divisor(int64_t width) const {
     return static_cast<Acc>(s_.divisor_override != 0 ? s_.divisor_override : height_ * width);
   }
@@ -164,7 +165,7 @@ class AverageRows {
     for (int64_t j = 0; j < n * kBlock; ++j) to[j] = (to[j] + Acc{0}) / divisor;  // no negative 0
   }
 
-  // Window j of those from `first` on, whichever of its columns there are.
+  // Averages window j of those from `first` on, which may lack some columns.
   void One(int64_t j, int64_t first, int64_t column) {
     const PoolSpan cols = s_.Span(s_.w, j);
     const Acc divisor = Divisor(s_.count_include_pad ? cols.padded : cols.end - cols.begin);
@@ -178,8 +179,8 @@ class AverageRows {
   const AvgPoolWindows& s_;
   int64_t begin_ = 0, end_ = 0;    // the windows of a row that have all their columns
   int64_t piece_ = 0;              // windows that are averaged together; 0: all of a row
-  bool tiled_ = false;             // the windows of a row share out its columns
-  int64_t rows_ = 0, height_ = 0;  // those at hand, and the elements of a window's column in them
+  bool tiled_ = false;             // the windows of a row are adjacent and cover its columns
+  int64_t rows_ = 0, height_ = 0;  // current rows, and elements of a window's column
   alignas(64) Acc columns_[kRoom];
   alignas(64) Acc averages_[kRoom];
   alignas(64) Acc line_[kRoom];

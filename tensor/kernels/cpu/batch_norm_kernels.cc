@@ -1,7 +1,6 @@
 // Batch normalisation and its gradient: group by group where a group of channels can stay in cache
-// for both passes, and over tiles of rows where channels lie side by side. The statistics of
-// channels whose squares leave the range of their type are computed again of numbers that are
-// scaled.
+// for both passes, and over tiles of rows where channels lie side by side. Where squares leave the
+// range of their type, the channel's statistics are computed again from scaled numbers.
 
 #include "firn/tensor/kernels/cpu/batch_norm_kernels.h"
 
@@ -75,7 +74,7 @@ void MoveTowards(KernelContext& k, int i, int64_t c, double batch, double moment
   RowsOut<Acc>(k.in_spec(i).dtype, k.inout<void>(i)).Store(c, 1, &moved);
 }
 
-// Writes the statistics of channel c, and says how to normalise it.
+// Writes the statistics of channel c, and returns the numbers that normalise it.
 template <class Acc>
 void TakeStatistics(KernelContext& k, int64_t c, const ChannelStatistics& of, Acc* mean, Acc* scale,
                     Acc* shift) {
@@ -127,7 +126,7 @@ void NormalizeRows(KernelContext& k, const ChannelRows& v) {
   const double eps = k.attrs<BatchNormAttrs>().eps;
   v.ForEachTile([&](const RowTile& tile) {
     PieceReader<Acc> from(x);
-    // Differences, as in GroupStatistics, to a channel's first value.
+    // Sums differences to a channel's first value, like GroupStatistics.
     Acc first[ChannelRows::kWidth] = {};
     x.Load(tile.first, tile.width, first);
     TileSums<Acc> sums(tile.width);
@@ -181,7 +180,8 @@ absl::Status Run(KernelContext& k) {
 
 // --- Backward ------------------------------------------------------------------------------------
 
-// dz of n elements: what flows through the activation with the results y, null if there is none.
+// dz of n elements: the gradient behind the activation, whose results are y; null without
+// activation.
 template <FusedActivation kActivation, class Acc>
 FIRN_ALWAYS_INLINE Acc FlowAt(const Acc* dy, const Acc* y, int64_t i) {
   return ActivationGrad<kActivation>(dy[i], kActivation == FusedActivation::kNone ? Acc{0} : y[i]);
@@ -210,13 +210,14 @@ FIRN_ALWAYS_INLINE Acc Gradient(Acc dz, Acc x, const Acc (&lanes)[4][kLanes], in
   return lanes[1][j] * dz + lanes[2][j] * (x - lanes[0][j]) + lanes[3][j];
 }
 
-// The same where Acc does not hold b: d ((x - mean) invstd) in place of b (x - mean).
+// The same where b is outside the range of Acc: d ((x - mean) invstd) instead of b (x - mean).
 template <class Acc>
 FIRN_ALWAYS_INLINE Acc FarGradient(Acc dz, Acc x, const Acc (&lanes)[5][kLanes], int64_t j) {
   return lanes[1][j] * dz + lanes[2][j] * ((x - lanes[0][j]) * lanes[4][j]) + lanes[3][j];
 }
 
-// Writes the gradients of channel c and says how to get dx. Whether Acc holds b.
+// Writes the gradients of channel c and sets the factors for dx. Returns whether b is in the range
+// of Acc.
 template <class Acc>
 bool TakeGradients(KernelContext& k, int64_t channel, const GradSums& sums, Acc* a, Acc* b, Acc* c,
                    Acc* d) {
@@ -368,7 +369,7 @@ absl::Status RunGrad(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// What Scratch<Acc> wants for input `x`.
+// The bytes that Scratch<Acc> takes for input `x`.
 template <template <class> class Scratch>
 size_t Workspace(const TensorSpec& x) {
   if (!ChannelRows::Has(x)) return 0;

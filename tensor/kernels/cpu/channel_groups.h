@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CPU_CHANNEL_GROUPS_H_
 
 // Per-channel work that goes more than once over each group of a ChannelView: one parallel loop
-// over them, all passes over a group back to back while it is in cache.
+// over the groups, which does all passes over a group while that is in cache.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace firn::cpu {
 inline constexpr int64_t kLanePiece = 128 * kLanes;
 
 // Runs of `length` elements, the first of which belongs to lane 0. They lie `stride` apart, the
-// first one at element `first` of the tensor; what is read of them lies `step` apart, in a tile if
+// first one at element `first` of the tensor; after reading they lie `step` apart, in a tile if
 // they are gathered.
 struct LanePiece {
   int64_t first, runs, length, stride, step;
   bool gathered;
 
-  // Calls f(i, j) for every element i of what was read and its lane j.
+  // Calls f(i, j) for every element i that was read and its lane j.
   template <class F>
   FIRN_ALWAYS_INLINE void ForEach(const F& f) const {
     if (gathered) return ForEachLane(runs * step, f);
@@ -36,21 +36,21 @@ struct LanePiece {
       }
       return;
     }
-    for (int64_t q = 0; q < runs; ++q) {  // without a rest what is summed stays in registers
+    for (int64_t q = 0; q < runs; ++q) {  // without a remainder, sums stay in registers
       for (int64_t i = q * step; i < q * step + length; i += kLanes) {
         FIRN_INDEPENDENT_STEPS
         for (int64_t j = 0; j < kLanes; ++j) f(i + j, j);
       }
     }
   }
-  // The same one after the other, for sums whose order counts.
+  // The same in order, one element after the other, for sums whose order counts.
   template <class F>
   void ForEachInOrder(const F& f) const {
     for (int64_t q = 0; q < (gathered ? 1 : runs); ++q) {
       for (int64_t i = 0; i < (gathered ? runs * step : length); ++i) f(q * step + i, i % kLanes);
     }
   }
-  // Where to put what Write then takes to y.
+  // The place for elements that Write then stores to y.
   template <class Acc>
   Acc* Room(const RowsOut<Acc>& y, Acc* tile) const {
     return gathered ? tile : y.At(first, tile);
@@ -62,7 +62,7 @@ struct LanePiece {
   }
 };
 
-// Pieces of an input, each fetched once for all that is done to it in a row.
+// Pieces of an input; each is fetched once for several loops over it.
 template <class Acc>
 class PieceReader {
  public:
@@ -101,11 +101,11 @@ struct ChannelGroups {
     per_sample = v.groups * v.run;
     converted = IsHalf(spec.dtype);
   }
-  // Elements of one channel.
+  // The number of elements of one channel.
   int64_t per_channel() const { return batch * (run / block); }
 
   // Calls f(piece) for pieces that make up the group. Short runs are gathered into tiles where that
-  // makes fewer loops of more elements, or has to be done anyhow.
+  // makes fewer and longer loops, or where elements are converted anyway.
   template <class F>
   FIRN_ALWAYS_INLINE void ForEachPiece(int64_t group, const F& f) const {
     if (2 * run > kLanePiece) {
@@ -137,10 +137,10 @@ class ChannelSums {
  public:
   explicit ChannelSums(int64_t block) : block_(block) {}
 
-  // Adds both numbers of f(i, j) for every element i of the piece and its lane j.
+  // Adds the two numbers that f(i, j) returns, for every element i of the piece and its lane j.
   template <class F>
   FIRN_ALWAYS_INLINE void Add(const LanePiece& piece, const F& f) {
-    Acc a[kLanes], b[kLanes];  // nothing else has their address
+    Acc a[kLanes], b[kLanes];  // local copies, whose address nothing else has
     std::copy_n(a_, kLanes, a);
     std::copy_n(b_, kLanes, b);
     piece.ForEach([&](int64_t i, int64_t j) {
@@ -165,7 +165,7 @@ class ChannelSums {
   }
 
  private:
-  static constexpr int64_t kMost = 128;  // added to a lane before it is folded
+  static constexpr int64_t kMost = 128;  // numbers added to a lane since it was last folded
 
   void Fold() {
     if (added_ == 0) return;

@@ -3,8 +3,8 @@
 
 // Per-channel work where channels lie side by side, [rows, channels]: in matrices, and in images
 // that are channels-last, with a row for each pixel. Tasks are tiles of some rows and some
-// channels. Sums are left in workspace by each tile and put together afterwards. The shape alone
-// decides on the tiles, so sums do not depend on the threads.
+// channels. Each tile leaves its sums in the workspace, where they are added up afterwards. The
+// tiles depend on the shape only, so sums do not depend on the threads.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,8 +27,8 @@ struct ChannelRows {
   int64_t channels, rows, part_rows, parts;
   bool converted;
 
-  // Whether channels lie side by side: of single pixels, whose blocks do not matter, and of what is
-  // channels-last, if that is not what a ChannelView has.
+  // Whether channels lie side by side: in images of one pixel, whose blocks do not matter, and in
+  // channels-last ones, unless a ChannelView takes those.
   static bool Has(const TensorSpec& spec) {
     const bool view = spec.layout.channel_block == kChannelBlock;
     return spec.num_elements() == spec.shape[0] * spec.shape[1] || (IsChannelsLast(spec) && !view);
@@ -60,7 +60,7 @@ struct ChannelRows {
                 });
   }
   // Calls f(piece) for pieces that make up the tile. Rows are gathered where they are converted or
-  // have no whole sets of lanes.
+  // are not whole sets of lanes.
   template <class F>
   FIRN_ALWAYS_INLINE void ForEachPiece(const RowTile& tile, const F& f) const {
     const bool gathered = converted || tile.width % kLanes != 0;
@@ -97,12 +97,12 @@ class TileSums {
  public:
   explicit TileSums(int64_t width) : width_(width) {}
 
-  // Adds both numbers of f(i, c) for every element i of the piece, c the one of `numbers` for its
-  // channel.
+  // Adds the two numbers that f(i, c) returns, for every element i of the piece; c is the entry of
+  // `numbers` for its channel.
   template <class F>
   FIRN_ALWAYS_INLINE void Add(const LanePiece& p, const Acc* numbers, const F& f) {
     for (int64_t at = 0; at < p.length; at += kLanes) {
-      Acc a[kLanes], b[kLanes], c[kLanes];  // nothing else has their address
+      Acc a[kLanes], b[kLanes], c[kLanes];  // local copies, whose address nothing else has
       std::copy_n(a_ + at, kLanes, a);
       std::copy_n(b_ + at, kLanes, b);
       std::copy_n(numbers + at, kLanes, c);
@@ -121,7 +121,7 @@ class TileSums {
     added_ += p.runs;
     if (added_ >= kMost) Fold();
   }
-  // Takes the sums to where they belong.
+  // Folds, and copies both sums of each channel to `first` and `second`.
   void Done(double* first, double* second) {
     Fold();
     std::copy_n(sums_, width_, first);
@@ -147,8 +147,8 @@ class TileSums {
   double sums_[2 * ChannelRows::kWidth] = {};
 };
 
-// What the passes leave each other in workspace: two sums of every part for every channel, and
-// kNumbers numbers for every channel.
+// The workspace between the passes: two sums of every part for every channel, and kNumbers numbers
+// for every channel.
 template <class Acc, int kNumbers>
 class RowScratch {
  public:
@@ -161,7 +161,7 @@ class RowScratch {
         sums_(static_cast<double*>(workspace)),
         numbers_(reinterpret_cast<Acc*>(sums_ + 2 * v.parts * v.channels)) {}
 
-  // Where the sums of a part begin, of which there are two.
+  // The place of a part's sums, of which there are two for each channel.
   double* Sums(int64_t part, int which) const { return sums_ + (2 * part + which) * v_.channels; }
   void Keep(const RowTile& tile, TileSums<Acc>& sums) const {
     sums.Done(Sums(tile.part, 0) + tile.first, Sums(tile.part, 1) + tile.first);

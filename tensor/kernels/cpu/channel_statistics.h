@@ -15,8 +15,8 @@ struct ChannelStatistics {
   double unit = 1;
 
   ChannelStatistics() = default;
-  // From sums of differences to one of the values, so that a mean far from 0 costs no digits, and
-  // of their squares.
+  // Statistics from the sums of differences to one of the values, so that a mean far from 0 costs
+  // no digits, and of their squares.
   ChannelStatistics(double n, double first, double sum, double squares)
       : count(n), mean(first + sum / n) {
     const double around = squares / n - (sum / n) * (sum / n);
@@ -29,7 +29,8 @@ struct ChannelStatistics {
     return unit / std::hypot(std::sqrt(var), std::sqrt(eps) * unit);
   }
 
-  // Made of the same numbers, which `for_each` gives, where their squares left the range of Acc.
+  // Statistics of the same numbers, which `for_each` gives, where their squares left the range of
+  // Acc.
   template <class Acc, class ForEach>
   void Rescale(double eps, const ForEach& for_each) {
     constexpr double kLeast = kLeastSum<Acc>;
@@ -49,14 +50,14 @@ struct GradSums {
   double count, dz, dz_xhat;
 };
 
-// From the sums of dz and dz (x - mean); where products left the range of Acc, from the numbers
-// dz and x that `for_each(f)` gives f.
+// Makes them from the sums of dz and dz (x - mean), or, where products left the range of Acc, from
+// the numbers dz and x that `for_each(f)` gives f.
 template <class Acc, class ForEach>
 GradSums GradSumsOf(int64_t count, double dz, double dz_x, Acc mean, Acc invstd,
                     const ForEach& for_each) {
   const auto n = static_cast<double>(count), m = static_cast<double>(mean),
              scale = static_cast<double>(invstd);
-  // Sums that are 0 are usual, of channels that nothing flows into.
+  // Sums of 0 are usual: no gradient flows into such channels.
   constexpr double kSteep = 0x1p40;
   const bool lost = scale > kSteep && std::abs(dz_x) < kLeastSum<Acc>;
   if (std::isfinite(dz) && std::isfinite(dz_x) && !lost) [[likely]]

@@ -36,8 +36,8 @@ inline ChannelView ViewChannels(const TensorSpec& s) {
   return {s.shape[0], s.shape[1] / block, inner * block, block};
 }
 
-// The block in which these kernels take tensors of `shape` that come in some block: kChannelBlock,
-// or 0 (row-major) when the channels do not fit it.
+// The block in which these kernels take blocked tensors of `shape`: kChannelBlock, or 0 (row-major)
+// when the channels do not fit it.
 inline int32_t KernelBlock(const Shape& shape) {
   return shape.rank() >= 3 && shape[1] % kChannelBlock == 0 ? kChannelBlock : 0;
 }
@@ -45,7 +45,8 @@ inline int32_t KernelBlock(const Shape& shape) {
 // The LayoutRequest of kernels written with ChannelView.
 void ChannelLayouts(const KernelQuery& q, LayoutRequest& want);
 
-// That of kernels which also take images channels-last: all are, when one of them comes so.
+// The LayoutRequest of kernels which also take channels-last images: when one input is
+// channels-last, all are.
 void ChannelOrLastLayouts(const KernelQuery& q, LayoutRequest& want);
 
 // One number per lane from one per channel; `v` null gives `missing`. Requires: block is 1 or

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_CLASS_LOSS_H_
 #define FIRN_TENSOR_KERNELS_CPU_CLASS_LOSS_H_
 
-// What losses on class indices share: targets with weights, and means over them.
+// Parts shared by losses on class indices: targets with weights, and means over them.
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ inline size_t ClassWeightsWorkspace(const KernelQuery& q, int i) {
 }
 
 // The targets of all samples: input `target`, of either type of indices, and the weights of classes
-// behind it. A kernel is compiled for neither type of indices nor for those of weights.
+// in the next input. So kernels need not be compiled for each type of indices and of weights.
 template <class Acc>
 class Targets {
  public:
@@ -40,7 +40,7 @@ class Targets {
   }
 
   int64_t count() const { return count_; }
-  // Null where all are 1.
+  // Returns null where all weights are 1.
   const Acc* weights() const { return weights_; }
   int64_t operator[](int64_t i) const {
     return wide_ ? static_cast<const int64_t*>(index_)[i] : static_cast<const int32_t*>(index_)[i];
@@ -51,7 +51,7 @@ class Targets {
     if (ignores(i)) return 0;
     return weights_ == nullptr ? Acc{1} : weights_[(*this)[i]];
   }
-  // What the mean divides by.
+  // The number by which the mean divides.
   double total_weight() const {
     double total = 0;
     for (int64_t i = 0; i < count_; ++i) total += static_cast<double>(weight(i));

@@ -1,8 +1,8 @@
 // A primitive takes as many images as leave their sums in the second-level cache; for all images of
 // a batch at once the sums go to memory and back, which takes longer than the products do.
 //
-// oneDNN rounds sums to f32 on the way where it has a zero point or a compensation to add. They are
-// below 2^31 here, so rounding them once more, where they are used, changes nothing.
+// Where oneDNN adds a zero point or a compensation, it rounds sums to f32. Sums are below 2^31
+// here, so rounding them once more, where they are used, changes nothing.
 
 #include "firn/tensor/kernels/cpu/conv_bytes.h"
 
@@ -45,7 +45,8 @@ struct Stream {
 
 size_t AlignUp(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
-// The terms of a sum; and the largest product of a byte less its zero point and a weight.
+// The number of terms of a sum, and the largest product of a weight and the difference of a byte
+// and its zero point.
 int64_t Terms(const ConvProblem& p) { return p.in_per_group() * p.kernel.volume(); }
 constexpr int64_t kMostProduct = 255 * 128;
 
@@ -60,9 +61,9 @@ int64_t ImagesTogether(const ConvProblem& p) {
 }
 
 // Whether the kernel of this name is a fast one that sums exactly. Products of matrices (gemm) take
-// too long, and some groups' zero points out wrongly. Kernels of AVX2 and below (uni) saturate sums
-// of pairs where AVX512 alone has VNNI. That of 1x1 windows rounds sums to f32 before it adds a
-// compensation, and is exact only up to 2^24.
+// too long, and subtract some groups' zero points wrongly. Kernels of AVX2 and below (uni) saturate
+// sums of pairs where only AVX512 has VNNI. The kernel for 1x1 windows rounds sums to f32 before it
+// adds a compensation, and is exact only up to 2^24.
 bool IsRight(std::string_view kernel, const ByteSums& c) {
   const auto has = [kernel](const char* part) { return kernel.find(part) != kernel.npos; };
   if (kernel.substr(0, 3) == "ref" || has("gemm_s8") || has("jit_uni")) return false;
@@ -70,7 +71,7 @@ bool IsRight(std::string_view kernel, const ByteSums& c) {
   return !has("int8_1x1") || !compensates || Terms(c.problem) <= (1 << 24) / kMostProduct;
 }
 
-// `weight`: where weights lie already; empty: as the primitive likes it.
+// `weight`: the layout that weights have already; empty: the primitive chooses.
 void Make(const memory::desc& weight, ByteSums* c) {
   const ConvProblem& p = c->problem;
   const ConvAttrs& a = p.attrs;

@@ -3,11 +3,12 @@
 // their places, and its weight gradient the product of y and the columns, summed over the batch
 // (Chellapilla et al., 2006).
 //
-// Columns are made a tile at a time, small enough for the second cache, and never all. The work is
-// cut into items that write to places of their own: windows of y, channels of x, columns of the
-// weight. The items are given out in a fixed number of slots, each with a tile's room, so that
-// the workspace does not depend on the threads. Nor do results, unless there is one item alone,
-// whose products all threads share.
+// Columns are made a tile at a time, small enough for the second-level cache, never all at once.
+// The work is cut into items that write to places of their own: windows of y, channels of x,
+// columns of the weight. The items are given out in a fixed number of slots, each with a tile's
+// room, so that
+// the workspace does not depend on the threads. Results do not depend on them either, unless there
+// is a single item, whose products all threads share.
 
 #include "firn/tensor/kernels/cpu/conv_columns.h"
 
@@ -38,7 +39,7 @@ Range PartOf(int64_t i, int64_t unit, int64_t size) {
   return {i * unit, std::min(size, (i + 1) * unit)};
 }
 
-// How a pass is cut. Rows of columns are channels of a group and their taps.
+// How a pass is cut. The rows of the matrix of columns are channels of a group and their taps.
 struct ColumnPlan {
   ColumnPlan(const ConvProblem& problem, ConvPass pass)
       : p(problem),
@@ -61,7 +62,7 @@ struct ColumnPlan {
     images = pass == ConvPass::kBackwardWeight ? 1 : p.batch;
     window_parts = pass == ConvPass::kForward ? CeilDiv(windows, tile_windows) : 1;
     const int64_t without = images * p.attrs.groups * row_parts * window_parts;
-    // The last resort: columns are made once more for every part of y's channels.
+    // The last choice: columns are made again for every part of y's channels.
     const bool split = pass != ConvPass::kBackwardData && without < kSlots;
     out_unit =
         split ? std::max(std::min(og, kFewOutputs), CeilDiv(og, CeilDiv(kSlots, without))) : og;
@@ -80,7 +81,7 @@ struct ColumnPlan {
   int64_t items = 0, slots = 0;
 };
 
-// What one item is about.
+// The part of the problem that one item computes.
 struct Item {
   Item(const ColumnPlan& plan, int64_t i) {
     const auto digit = [&i](int64_t size) {
@@ -100,9 +101,9 @@ struct Item {
   Range out;                            // of the group's
 };
 
-// Calls f(at, from, n) for the windows `some` in which tap (d, h, w) meets the image: n of them,
-// the first of which is the range's window `at` and meets it at `from`; the others follow a stride
-// apart.
+// Calls f(at, from, n) for the windows `some` in which tap (d, h, w) meets the image: n windows,
+// the first of which is the range's window `at` and meets the image at `from`; the others follow, a
+// stride apart.
 template <class F>
 void ForEachRun(const ConvProblem& p, int64_t tap, Range some, F&& f) {
   const ConvAttrs& a = p.attrs;
@@ -169,7 +170,7 @@ void AddColumns(const ColumnPlan& plan, const T* columns, Range rows, Range wind
   }
 }
 
-// A tile of columns as an operand: made in `room`, or where it is.
+// A tile of columns as an operand: made in `room`, or the image itself.
 template <class T>
 struct Columns {
   Columns(const ColumnPlan& plan, const T* image, Range rows, Range windows, T* room)

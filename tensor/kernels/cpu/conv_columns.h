@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_CONV_COLUMNS_H_
 #define FIRN_TENSOR_KERNELS_CPU_CONV_COLUMNS_H_
 
-// Convolutions as products of matrices: of f64, for no library has them, and of f32 where oneDNN
-// has no more than its reference kernel, or is not there.
+// Convolutions as products of matrices: for f64, which no library has, and for f32 where oneDNN has
+// only its reference kernel, or is absent.
 
 #include <cstddef>
 

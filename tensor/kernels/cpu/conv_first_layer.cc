@@ -54,7 +54,7 @@ constexpr RowSumsFn kOneBlock[] = {
 constexpr RowSumsFn kTwoBlocks[] = {nullptr,       RowSums<1, 2>, RowSums<2, 2>,
                                     RowSums<3, 2>, RowSums<4, 2>, RowSums<kMaxPairWidth, 2>};
 
-// Elements of a row of x and its padding, as far as the kernel reaches.
+// The elements of a row of x and its padding that the kernel reaches.
 int64_t WideRow(const ConvProblem& p) {
   return (p.out_size[1] - 1) * p.attrs.stride[1] + (p.kernel[1] - 1) * p.attrs.dilation[1] + 1;
 }
@@ -67,8 +67,8 @@ void Widen(const ConvProblem& p, const float* row, float* wide) {
   std::fill_n(wide + left + inner, size - left - inner, 0.0f);
 }
 
-// Adds what one row of one input channel gives: `y` and `sums` are those of the image and of the
-// channel, for all output channels and rows of the kernel.
+// Adds the products of one row of one input channel: `y` is that of the image and `sums` that of
+// the channel, for all output channels and rows of the kernel.
 void AddRow(const ConvProblem& p, int64_t row, const float* wide, const float* y, Lanes* sums) {
   const int64_t groups = p.out / kChannelBlock, step = p.attrs.stride[0];
   const int64_t y_stride = p.out_size[0] * p.out_size[1] * kChannelBlock;

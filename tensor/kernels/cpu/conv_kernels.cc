@@ -27,7 +27,7 @@ constexpr ConvPass kForward = ConvPass::kForward;
 constexpr ConvPass kData = ConvPass::kBackwardData;
 constexpr ConvPass kWeight = ConvPass::kBackwardWeight;
 
-// Which of the specs (a, b -> out) is what depends on the pass.
+// The pass decides which of the specs (a, b -> out) are x, weight and y.
 template <ConvPass kPass>
 ConvProblem Problem(const TensorSpec& a, const TensorSpec& b, const TensorSpec& out,
                     const ConvAttrs& attrs) {
@@ -74,8 +74,8 @@ absl::Status WantsF32(const KernelQuery& q) {
 
 // --- Winograd ------------------------------------------------------------------------------------
 
-// The problem as Winograd computes it where that beats a direct convolution so many times as fast
-// as one of f32, or why it does not.
+// The problem for Winograd, where it beats a direct convolution that is so many times as fast as
+// one in f32; otherwise the reason why not.
 template <ConvPass kPass>
 absl::StatusOr<WinogradShape> WinogradShapeOf(const ConvProblem& p, double direct_speed) {
   FIRN_RETURN_IF(!WinogradAllowed(), Unimplemented("is switched off"));
@@ -136,8 +136,9 @@ absl::Status RunFirstLayer(KernelContext& k) {
 
 // --- Few channels a group ------------------------------------------------------------------------
 
-// Depthwise convolutions of whole blocks of channels of images and volumes, in what oneDNN computes
-// in: its kernels take 0.7 of the time of ours. Those for sequences take five times as long.
+// Depthwise convolutions of whole blocks of channels of images and volumes, in the dtypes that
+// oneDNN computes in: its kernels take 0.7 of the time of Firn's. For sequences, oneDNN's take five
+// times as long.
 bool OneDnnIsFaster(const ConvProblem& p, DType dtype) {
   return p.attrs.groups == p.in && p.in == p.out && p.in % kChannelBlock == 0 && p.dims() > 1 &&
          (dtype == DType::kF32 || dtype == DType::kBF16);
@@ -170,7 +171,7 @@ uint8_t GivenLayout(const TensorSpec& s) {
   const bool blocks = s.layout.blocked() && s.shape[1] % kChannelBlock == 0;
   return blocks ? static_cast<uint8_t>(kChannelBlock) : 0;
 }
-// Results have none yet and are best as AMX makes them.
+// Results have no layout yet; the best is the one in which AMX writes them.
 template <ConvPass kPass>
 ConvLayouts GivenLayouts(const KernelQuery& q) {
   if constexpr (kPass == kForward) return {GivenLayout(q.in(0)), kChannelsLast};
@@ -178,7 +179,7 @@ ConvLayouts GivenLayouts(const KernelQuery& q) {
   if constexpr (kPass == kWeight) return {GivenLayout(q.in(0)), GivenLayout(q.in(1))};
 }
 
-// What Request is to ask for.
+// The layouts that Request asks for.
 int32_t BlockOf(uint8_t layout, const TensorSpec& s) {
   return layout == kChannelsLast ? ChannelsLastBlock(s.shape) : layout;
 }
@@ -193,7 +194,7 @@ template <ConvPass kPass>
 absl::Status PrepareOneDnn(const KernelQuery& q, Prepared& answer) {
   const ConvProblem p = ProblemOf<kPass>(q);
   // Where bf16 is twice as fast as f32, Winograd in f32 may still be faster than both, but not
-  // where AMX multiplies: only there is a primitive made to find that out.
+  // where AMX multiplies. On processors with AMX a primitive is made to find out whether it does.
   const auto is_slower = [&] {
     constexpr double kBF16Speed = 2;
     return q.in(0).dtype == DType::kBF16 && WinogradShapeOf<kPass>(p, kBF16Speed).ok();
@@ -218,7 +219,7 @@ absl::Status RunOneDnn(KernelContext& k) {
 
 // --- Weight gradients by AMX ---------------------------------------------------------------------
 
-// The way it comes, or channels-last.
+// The block of the layout that the tensor has, or channels-last.
 int32_t BlockOfTiles(const TensorSpec& s) {
   const bool blocks = s.layout.channel_block == kChannelBlock && kChannelBlock == 16;
   return blocks ? s.layout.channel_block : ChannelsLastBlock(s.shape);
@@ -298,12 +299,12 @@ Kernel LoopKernel() {
           .run = RunLoop<kPass>};
 }
 
-// For f32, the last one for f64 too.
+// The kernels for f32; the last one takes f64 too.
 template <ConvPass kPass, int kDims>
 const std::vector<Kernel>& FastKernels() {
   static const auto* const kernels = [] {
     auto* made = new std::vector<Kernel>;
-    made->reserve(4);  // g++ 14 fears that a list which grows writes past its end
+    made->reserve(4);  // g++ 14 warns that a growing list writes past its end
     if (kDims == 2) {
       made->push_back(
           {.name = "winograd", .run = RunWinograd<kPass>, .prepare = PrepareWinograd<kPass>});

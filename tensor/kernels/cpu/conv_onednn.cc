@@ -1,11 +1,11 @@
 // Convolution primitives of oneDNN, made once per problem and thread count and kept in a
 // thread-local table and by frozen graphs: making one costs far more than running a small one, and
-// a table per thread needs no lock. Weights are packed into the primitive's layout in workspace at
-// each run, unless they come so (OneDnnConvOfPacked), and so are x and y where AMX multiplies and
-// they are not channels-last, the only order in which oneDNN 2.6.3 does that; oneDNN's own
-// scratchpad lies behind them. GFLOP/s of one Sapphire Rapids core, 128 channels 3x3 on 8x8, batch
-// 64: 2280 forward, 1680 and 540 backward; by blocks of channels 137, 139 and 119; bringing x or y
-// there and back takes a tenth of the former.
+// a table per thread needs no lock. Each run packs weights into the primitive's layout in
+// workspace, unless they come packed (OneDnnConvOfPacked). It also packs x and y where AMX
+// multiplies and they are not channels-last, the only order in which oneDNN 2.6.3 uses AMX;
+// oneDNN's own scratchpad lies behind them. GFLOP/s of one Sapphire Rapids core, 128 channels 3x3
+// on 8x8, batch 64: 2280 forward, 1680 and 540 backward; by blocks of channels 137, 139 and 119;
+// bringing x or y there and back takes a tenth of the former.
 
 #include "firn/tensor/kernels/cpu/conv_onednn.h"
 
@@ -142,7 +142,7 @@ Descs Describe(const ConvProblem& p, const Pass& pass, const ConvLayouts& inside
   d.low = DimsOf(a.padding);
   for (int i = 0; i < p.dims(); ++i) {
     d.dilation.push_back(a.dilation[i] - 1);
-    // What the last window needs, maybe less than nothing.
+    // The padding that the last window needs, which may be negative.
     d.high.push_back((p.out_size[i] - 1) * a.stride[i] + a.dilation[i] * (p.kernel[i] - 1) + 1 -
                      p.in_size[i] - a.padding[i]);
   }
@@ -261,12 +261,13 @@ std::shared_ptr<const OneDnnConv> Make(const ConvProblem& p, const Pass& pass) {
   }
   const ConvLayouts preferred = PreferredLayouts(p, pass);
   std::shared_ptr<const OneDnnConv> made = TryMake(p, pass, {preferred, preferred});
-  // Its blocked kernels have limits (images smaller than the kernel) that its gemm has not.
+  // oneDNN's blocked kernels have limits (images smaller than the kernel) that its gemm does not
+  // have.
   if (!made->status.ok() && preferred.y != 0) made = TryMake(p, pass, {});
   return made;
 }
 
-// From the thread's table, for as many threads as OpenMP has now.
+// The convolution from the thread's table, for as many threads as OpenMP has now.
 absl::StatusOr<std::shared_ptr<const OneDnnConv>> Find(const ConvProblem& p, const Pass& pass) {
   auto& table = OfThread<Primitives>().made;
   if (table.size() > 4096) table.clear();  // a program that never repeats a shape
@@ -326,7 +327,7 @@ absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvOfPacked(
   if (conv->threads != threads) {
     const OmpThreads as_packed(threads);
     FIRN_ASSIGN_OR_RETURN(std::shared_ptr<const OneDnnConv> first, Find(conv->problem, conv->of));
-    // The caller has asked for x and y as `conv` takes them.
+    // The caller has asked for x and y in the layouts that `conv` takes.
     FIRN_RETURN_IF(first->layouts != conv->layouts,
                    Unimplemented("with ", conv->threads, " threads x and y lie differently than ",
                                  "with the ", threads, " that the weight was packed for"));

@@ -25,21 +25,21 @@ struct ConvLayouts {
   bool operator==(const ConvLayouts&) const = default;
 };
 
-// A pass of one problem, as the library computes it with the threads that there were when it was
-// made; any thread may run it.
+// A pass of one problem: the library's primitive for the number of threads at the time when it was
+// made. Any thread may run it.
 struct OneDnnConv;
 
 // Errors: Unimplemented, `dtype` is neither f32 nor a bf16 that the processor multiplies, or the
-// library has no more than its reference kernel. Kept by each thread, so that asking for a problem
-// again costs a look-up. `given` is where x and y lie, or had better: AMX, which needs an order of
-// its own, takes them from there.
+// library has only its reference kernel. Each thread keeps them, so that asking for a problem again
+// costs a look-up. `given`: the layouts that x and y have or should get; AMX, which needs an order
+// of its own, converts them from these.
 absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvFor(const ConvProblem& p, ConvPass pass,
                                                                 DType dtype, bool bias,
                                                                 const ConvLayouts& given);
 
 ConvLayouts OneDnnConvLayouts(const OneDnnConv& conv);
 
-// Whether the processor's instructions for tiles of matrices (AMX) multiply.
+// Whether it multiplies by the processor's instructions for tiles of matrices (AMX).
 bool OneDnnConvWithTiles(const OneDnnConv& conv);
 
 // Scratch bytes: packed operands and the library's scratchpad.
@@ -54,8 +54,8 @@ ConvPass OneDnnConvPass(const OneDnnConv& conv);
 absl::Status OneDnnConvPackWeight(const OneDnnConv& conv, const void* weight, void* packed);
 
 // `conv` on a weight that OneDnnConvPackWeight laid out for the same problem with `threads`
-// threads: with as many as before where that is the layout for them, too, otherwise with these.
-// Requires: no gradient of the weight. Errors: those of OneDnnConvFor.
+// threads: with as many threads as OpenMP has now where their layout is the same, otherwise with
+// `threads`. Requires: no gradient of the weight. Errors: those of OneDnnConvFor.
 absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvOfPacked(
     const std::shared_ptr<const OneDnnConv>& conv, int threads);
 

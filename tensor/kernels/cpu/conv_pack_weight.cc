@@ -1,7 +1,6 @@
 // Winograd's method transforms its filters before it multiplies, and oneDNN brings weights into the
 // layout of its primitive. For a small batch that takes a good part of the time, or most of it.
-// Packed weights are bytes, which mean something to this process alone: what graphs are saved as
-// has the plain ones.
+// Packed weights are bytes that only this process can read: saved graphs have the plain ones.
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"

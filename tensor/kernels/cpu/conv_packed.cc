@@ -1,6 +1,7 @@
-// A packed call asks the kernel of the plain one, with the weight that there was, and goes on with
-// what that has prepared. Winograd's filters are the same for any number of threads. The layout of
-// oneDNN's weights may change with it: then the primitive of the threads that packed them runs.
+// A packed call asks the plain call's kernel, with the spec of the plain weight, and uses the state
+// that it has prepared. Winograd's filters are the same for any number of threads. The layout of
+// oneDNN's weights may change with that number: then the primitive for the number of threads at
+// packing runs.
 
 #include "firn/tensor/kernels/cpu/conv_packed.h"
 
@@ -17,7 +18,8 @@
 namespace firn::cpu {
 namespace {
 
-// That of ConvKernels for images. oneDNN's is the same for sequences and volumes.
+// The kernel of this name in ConvKernels for images. oneDNN's is the same for sequences and
+// volumes.
 template <ConvPass kPass>
 const Kernel& PlainKernel(std::string_view name) {
   static const auto* const kernels = new std::vector<Kernel>(ConvKernels(kPass, 2));
@@ -74,7 +76,7 @@ absl::Status PrepareOneDnn(const KernelQuery& q, Prepared& answer) {
   return absl::OkStatus();
 }
 
-// For f32, and what oneDNN multiplies.
+// For f32 and the other dtypes that oneDNN multiplies.
 template <ConvPass kPass>
 const std::vector<Kernel>& FastKernels() {
   static const auto* const kernels = [] {

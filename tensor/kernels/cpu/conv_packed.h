@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_CONV_PACKED_H_
 #define FIRN_TENSOR_KERNELS_CPU_CONV_PACKED_H_
 
-// Convolutions whose weight lies as its kernel wants it, so that no run lays it out.
+// Convolutions whose weight has the layout that its kernel wants, so that no run converts it.
 
 #include <cstdint>
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace firn::cpu {
 
-// Which layout a kernel of ConvKernels wants of the weight of a call: of the two, the one that is
-// there. Neither: it takes the weight as it comes.
+// The layout that a kernel of ConvKernels wants for the weight of a call: the one of the two
+// members that is set. If neither is, it takes the weight as it is.
 struct WeightPacking {
   std::shared_ptr<const OneDnnConv> onednn;
   std::shared_ptr<const WinogradShape> winograd;

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_CONV_REFERENCE_H_
 #define FIRN_TENSOR_KERNELS_CPU_CONV_REFERENCE_H_
 
-// Convolution as its definition, for every floating type: what the fast kernels are checked against
-// and what runs in f64. Row-major tensors; accumulates in double. Problems are of three
+// Convolution by its definition, for every floating type: fast kernels are checked against it, and
+// it runs in f64. Row-major tensors; accumulates in double. Problems are of three
 // dimensions (ConvProblem::Lifted).
 
 #include <algorithm>

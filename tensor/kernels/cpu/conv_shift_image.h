@@ -35,15 +35,16 @@ struct ShiftLayout {
     }
     plane = places[0] * places[1] * places[2];
     phases = p.attrs.stride.volume();
-    // A register beyond the last row: rows of two phases are written by whole ones.
+    // There is room for a register beyond the last row, because rows of two phases are written by
+    // whole registers.
     phase_size = WholeTiles(plane + kShiftTile);
     span = ((p.out_size[0] - 1) * places[1] + p.out_size[1] - 1) * places[2] + p.out_size[2];
   }
 
   int64_t image_size() const { return phases * phase_size; }
-  // Where the output (d, h, 0) is in the row of all outputs.
+  // The place of output (d, h, 0) in the row of all outputs.
   int64_t Row(int64_t d, int64_t h) const { return (d * places[1] + h) * places[2]; }
-  // Tap (d, h, w): its phase, and where its first place is in it.
+  // The phase of tap (d, h, w), and its first place in it.
   int64_t Phase(int64_t d, int64_t h, int64_t w) const {
     const Sizes &s = p.attrs.stride, &a = p.attrs.dilation;
     return (d * a[0] % s[0] * s[1] + h * a[1] % s[1]) * s[2] + w * a[2] % s[2];
@@ -83,7 +84,7 @@ template <int kFirst, class V, int... I>
 FIRN_ALWAYS_INLINE V EveryOther(V a, V b, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(a, b, (kFirst + 2 * I)...);
 }
-// A lane of a and one of b in turns, from their kFirst-th on.
+// Alternates lanes of a and b, from their kFirst-th on.
 template <int kFirst, class V, int... I>
 FIRN_ALWAYS_INLINE V InTurns(V a, V b, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(a, b, (kFirst + I / 2 + I % 2 * int{sizeof...(I)})...);
@@ -91,7 +92,7 @@ FIRN_ALWAYS_INLINE V InTurns(V a, V b, std::integer_sequence<int, I...>) {
 template <class T>
 using LaneNumbers = std::make_integer_sequence<int, static_cast<int>(kSimdLanes<T>)>;
 
-// a[i] = pairs[2 i], b[i] = pairs[2 i + 1] for i < n, and beyond, by whole registers.
+// a[i] = pairs[2 i], b[i] = pairs[2 i + 1] for i < n; writes whole registers and so beyond n.
 template <class T>
 inline void SplitPairs(const T* pairs, int64_t n, T* a, T* b) {
   for (int64_t i = 0; i < n; i += kSimdLanes<T>) {
@@ -119,7 +120,7 @@ inline void MergePairs(const T* a, const T* b, int64_t n, T* pairs) {
   }
 }
 
-// Elements of the row in between that ForEachRowOf hands on.
+// Elements of the row that ForEachRowOf uses in between.
 inline int64_t ShiftRowRoom(const ShiftLayout& s) { return 2 * WholeTiles(s.places[2] + 1); }
 
 // Calls f(row of x, first phase of its places, where they begin in it) for rows that some tap
@@ -161,7 +162,7 @@ void Spread(const ShiftLayout& s, const T* x, T* image, T* row) {
   });
 }
 
-// Gathers it again: zero where no tap meets.
+// Gathers the image again, with zeros where no tap meets.
 template <class T>
 void Gather(const ShiftLayout& s, const T* image, T* x, T* row) {
   const int64_t step = s.p.attrs.stride[2], left = s.p.attrs.padding[2], n = s.MetWidth();

@@ -1,6 +1,6 @@
 // With images laid out by conv_shift_image.h, y is a sum of shifted rows of x, each times a weight;
-// the gradient of x is the same of y, phase by phase; and that of a weight is the product of the
-// row of y with a shifted row of x.
+// the gradient of x is such a sum over y, phase by phase; and that of a weight is the product of
+// the row of y with a shifted row of x.
 //
 // The work is cut into items that write to places of their own: some outputs of a group of an
 // image, or of a part of the batch, whose sums are added up in order at the end. Items are given
@@ -49,7 +49,7 @@ constexpr int64_t kMostRoom = 1 << 18;  // elements of a slot, which should stay
 constexpr int64_t kMostAtOnce = 4;      // outputs that share what they read
 constexpr double kThreadFlops = 1e6;    // worth a thread
 
-// What is computed in T, of tensors of a dtype that may be a half type.
+// Computes in T, on tensors of a dtype that may be a half type.
 template <class T>
 struct Pass {
   const ShiftConv& s;
@@ -174,8 +174,8 @@ void RunData(const Pass<T>& pass, const Item& item, const Slot<T>& slot) {
   }
 }
 
-// One of Products' sums without what lies between the rows of y: zeros there times an infinity of x
-// are no numbers.
+// One of Products' sums without the places between the rows of y: zeros there times an infinity of
+// x give NaN.
 template <class T>
 T ExactProduct(const ShiftConv& s, const T* y, const T* x) {
   T sum = 0;
@@ -188,7 +188,7 @@ T ExactProduct(const ShiftConv& s, const T* y, const T* x) {
   return sum;
 }
 
-// Adds what one channel of y gives to its weights.
+// Adds the products of one channel of y to the gradients of its weights.
 template <class T>
 void AddProducts(const ShiftConv& s, const Slot<T>& slot, T* sums) {
   const auto count = static_cast<int64_t>(s.terms.size());
@@ -344,7 +344,7 @@ absl::StatusOr<std::shared_ptr<const ShiftConv>> ShiftConvFor(const ConvProblem&
   const int64_t cg = p.in_per_group(), og = p.out_per_group(), taps = p.kernel.volume();
   FIRN_RETURN_IF(cg > kMostChannels || og > kMostChannels || cg * og * taps > kMostWeights,
                  Unimplemented("wants few channels a group"));
-  // Strides far longer than kernels would make phases that nobody reads.
+  // Strides far longer than kernels would make phases that no tap reads.
   FIRN_RETURN_IF(p.attrs.stride.volume() > 4 * taps, Unimplemented("long strides"));
   const double room = static_cast<double>(cg + og) * static_cast<double>(p.attrs.stride.volume()) *
                       static_cast<double>(ShiftLayout(p).phase_size);

@@ -24,8 +24,8 @@ absl::StatusOr<std::shared_ptr<const ShiftConv>> ShiftConvFor(const ConvProblem&
 size_t ShiftConvWorkspace(const ShiftConv& conv);
 
 // Forward: y from x, weight, bias (may be null). Data: x from y, weight. Weight: weight from x, y.
-// Adds up in f32, or f64 of f64; the results do not depend on the threads. Requires: `workspace` is
-// aligned to 64 bytes.
+// Adds up in f32, or in f64 for f64; the results do not depend on the threads. Requires:
+// `workspace` is aligned to 64 bytes.
 void ShiftConvRun(const ShiftConv& conv, void* x, void* weight, const void* bias, void* y,
                   void* workspace);
 

@@ -2,13 +2,13 @@
 //
 // With x widened by its padding and y written into images as large, a tap of the kernel is one
 // distance between places of y and of x, whatever the pixel: places are one long dimension to sum
-// over, and the gradient is a product of matrices for each tap, of one y and of one x that is read
-// from another place on. The zeros cost (8 + 2)^2 / 8^2 for images of 8 x 8; oneDNN's kernel, which
-// goes along the rows of images, has 770 GFLOP/s there on two Sapphire Rapids cores.
+// over, and the gradient is a product of matrices for each tap: of y and of x read from another
+// place on. The zeros cost (8 + 2)^2 / 8^2 for images of 8 x 8; oneDNN's kernel, which goes along
+// the rows of images, has 770 GFLOP/s there on two Sapphire Rapids cores.
 //
-// Tiles hold 16 channels and 32 places, these in pairs. A pair is a place of the first half of what
-// is multiplied at once and one of the second half: so a distance moves both, whether it is even or
-// odd. Places are done in chunks, so that what a core multiplies stays in its cache.
+// Tiles hold 16 channels and 32 places, these in pairs. A pair is one place of the first half of a
+// chunk and one of the second half, so that a distance moves both, whether it is even or odd.
+// Places are done in chunks, whose tiles stay in a core's cache.
 
 #include "firn/tensor/kernels/cpu/conv_tiles.h"
 
@@ -32,9 +32,9 @@ using inner::internal::kTileSums;
 constexpr int64_t kMostTaps = 128;
 constexpr int64_t kChunkPlaces = 6144;  // about
 constexpr int64_t kPackedAtOnce = 256;  // pairs
-// Where it was as fast as oneDNN's at least: with so few places for a pixel of y, so many
-// operations, and in rows too short for oneDNN's or with so many products for each number brought
-// into tiles.
+// The limits within which it was at least as fast as oneDNN: so few places for a pixel of y, so
+// many operations, and either rows too short for oneDNN's kernel or so many products for each
+// number that is packed into tiles.
 constexpr double kMostWaste = 5, kLeastFlops = 3e5;
 constexpr int64_t kShortRows = 28, kManyProducts = 300;
 
@@ -52,7 +52,7 @@ struct TileConv {
     const Sizes& dilation = p.attrs.dilation;
     return (d * dilation[0] * height + h * dilation[1]) * width + w * dilation[2];
   }
-  // Pairs of places of a chunk, in whole tiles, and of those of x that they meet.
+  // The pairs of places of a chunk, in whole tiles, and the pairs of x that they meet.
   int64_t pairs() const { return (chunk_rows * width + kTileDepth - 1) / kTileDepth * kTileRows; }
   int64_t x_pairs() const { return pairs() + reach; }
 };
@@ -79,7 +79,7 @@ struct Buffers {
   }
 };
 
-// Images as they lie, and where a widened one has them.
+// The layout of images, and their place in a widened one.
 struct Images {
   const uint16_t* data;
   int64_t pixel, block, image;  // elements from one to the next
@@ -158,11 +158,11 @@ void ForEachPiece(int64_t blocks, int64_t pairs, const F& pack) {
   });
 }
 
-// Brings the chunk that begins with `row` into tiles.
+// Packs the chunk that begins with `row` into tiles.
 void Pack(const TileConv& c, const Images& x, const Images& y, int64_t row, const Buffers& to) {
   ForEachPiece(c.p.out / kTileRows, c.pairs(), [&](int64_t channels, int64_t begin, int64_t end) {
     alignas(64) uint16_t pairs[2 * kPackedAtOnce * kTileRows];
-    // What lies behind the chunk is the next one's.
+    // Places behind the chunk belong to the next one.
     ReadPairs(c, y, row, channels, begin, end, c.chunk_rows * c.width, pairs);
     uint16_t* const tiles = to.YTiles(c, channels) + begin * 2 * kTileRows;
     for (int64_t at = 0; at < (end - begin) * 2 * kTileRows; at += kTileBits) {
@@ -176,7 +176,7 @@ void Pack(const TileConv& c, const Images& x, const Images& y, int64_t row, cons
   });
 }
 
-// Up to two blocks of channels of either side by one tap.
+// Multiplies up to two blocks of channels of either side for one tap.
 struct Product {
   int64_t y_block, x_block, tap;
 };
@@ -260,7 +260,7 @@ absl::StatusOr<std::shared_ptr<const TileConv>> TileConvFor(const ConvProblem& p
   const int64_t chunks = (c->rows + rows_at_once - 1) / rows_at_once;
   c->chunk_rows = (c->rows + chunks - 1) / chunks;
   c->reach = c->distance(c->taps() - 1);
-  // So much of x is brought into tiles for every chunk besides its own.
+  // The pairs of x beyond its own that every chunk packs into tiles.
   FIRN_RETURN_IF(c->reach > c->pairs(), Unimplemented("wants taps that are near each other"));
   return c;
 }

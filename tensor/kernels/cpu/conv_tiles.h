@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CPU_CONV_TILES_H_
 
 // Weight gradients in bf16 where the processor multiplies tiles of matrices (AMX). A NaN or an
-// infinity of x or y can make NaN of what belongs to its channel and other places of the kernel.
+// infinity of x or y can give NaN at other places of the kernel for its channel.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace firn::cpu {
 
 struct TileConv;
 
-// How to compute the weight gradient of the problem, or why not here. Requires: `p` is of three
-// dimensions (ConvProblem::Lifted).
+// How to compute the weight gradient of the problem, or the reason why this kernel does not.
+// Requires: `p` is of three dimensions (ConvProblem::Lifted).
 absl::StatusOr<std::shared_ptr<const TileConv>> TileConvFor(const ConvProblem& p, DType dtype);
 
 size_t TileConvWorkspace(const TileConv& conv);

@@ -49,12 +49,12 @@ FIRN_ALWAYS_INLINE void ScaleKept(const Acc* x, const uint8_t* kept, Acc scale, 
 
 }  // namespace internal
 
-// Output 0 = input 0 (floating, contiguous) with each element dropped with probability p, as the
-// random words from `at` on say, and the others scaled by 1 / (1 - p). Output 1 has the choice: bit
-// e % 8 of byte e / 8 is set where element e is kept.
+// Output 0 = input 0 (floating, contiguous) with each element dropped with probability p, by the
+// random words from `at` on, and the others scaled by 1 / (1 - p). Output 1 has the choice: bit e %
+// 8 of byte e / 8 is set where element e is kept.
 inline void DropElements(KernelContext& k, const PhiloxState& at, double p) {
   const int64_t n = k.in_spec(0).num_elements();
-  // Below 2^32 - 1, so that it fits: p = 1 is a case of its own.
+  // At most 2^32 - 1, so that it fits; p = 1 is handled separately.
   const auto first_kept = static_cast<uint32_t>(std::min(p * 0x1p32, 0x1p32 - 1));
   uint8_t* const kept = k.out<uint8_t>(1);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
@@ -67,7 +67,7 @@ inline void DropElements(KernelContext& k, const PhiloxState& at, double p) {
       return;
     }
     const Acc scale = static_cast<Acc>(1 / (1 - p));
-    // Copies: a number that a store of a result might change keeps the loop from being vectors.
+    // Copies: if a store of a result might change these numbers, the loop would not be vectorised.
     ForEachWordRow(at, n, [=](int64_t first, const uint32_t* words, int64_t count) {
       Piece<T, kWordRow> in, out;
       const Acc* const from = in.Read(x + first, count);

@@ -1,8 +1,8 @@
 // A call becomes rows: the fewest runs in which every operand steps by one stride (LoopPlan). Rows
-// whose elements lie as the functor's loop wants them are given to it as they are. Others go
-// through tiles in the first-level cache: an input's elements are gathered, transposed, converted
-// or repeated into one, and half results rounded from one. So does what is left of a row that takes
-// whole blocks.
+// whose elements lie as the functor's loop wants them are passed to it directly. Others go through
+// tiles in the first-level cache: an input's elements are gathered, transposed, converted or
+// repeated into a tile, and half results are rounded from one. The remainder of a row that takes
+// whole blocks goes through tiles, too.
 
 #include "firn/tensor/kernels/cpu/elementwise.h"
 
@@ -24,7 +24,7 @@ constexpr int64_t kTile = 512;  // elements: with 8 bytes each, five operands fi
 // The rows of one call.
 class Rows {
  public:
-  // `steps` of the inputs in a row.
+  // The inputs' `steps` within a row.
   Rows(const RowLoop& loop, const void* functor, const int64_t* steps)
       : loop_(loop), functor_(functor), half_out_(loop.converts && IsHalf(loop.out)) {
     out_size_ = SizeOf(loop.out);
@@ -89,7 +89,7 @@ class Rows {
     }
   }
 
-  // An input that is one element for all, once or `n` times.
+  // An input with one element for all, stored once or `n` times.
   void FetchStill(int i, const char* in, int64_t n, char* tile, const void** from) const {
     *from = in;
     if ((fetched_ >> i & 1u) == 0) return;
@@ -100,11 +100,11 @@ class Rows {
   const RowLoop& loop_;
   const void* functor_;
   unsigned moving_ = 0, fetched_ = 0;  // a bit for each input
-  unsigned given_;                     // `moving` as the row is told
+  unsigned given_;                     // `moving` as the row gets it
   bool half_out_, direct_, takes_still_;
   int64_t out_size_;
   int64_t steps_[kMostInputs], sizes_[kMostInputs];
-  FetchFn fetch_[kMostInputs];  // of those that are fetched, of all for a row of blocks
+  FetchFn fetch_[kMostInputs];  // for fetched inputs; for all if the row takes blocks
 };
 
 // All operands are dense in one layout: a single row, cut among the threads.
@@ -131,7 +131,7 @@ bool AllAlike(const KernelContext& k, int inputs) {
   return true;
 }
 
-// Blocks of an input whose rows lie across those of the result, as a transposed matrix does. A
+// Blocks of an input whose rows lie across those of the result, such as a transposed matrix. A
 // block is as high as a line of the cache has elements of the narrowest such input, so that each
 // line is read once and whole, and so wide that a tile takes kAcrossBytes at most. Blocks that are
 // computed as single rows are narrow: lines of columns that are powers of two apart share few
@@ -146,7 +146,7 @@ bool LiesAcross(const LoopPlan& p, int o, int d) {
   return step != 0 && step != 1 && p.strides[o][d] == 1;
 }
 
-// A dimension in which some input lies across, or -1. Less than a few rows do not pay.
+// A dimension in which some input lies across, or -1. Fewer than some rows do not pay.
 int DimAcross(const LoopPlan& p, int inputs) {
   for (int d = p.rank - 2; d >= 0; --d) {
     for (int o = 1; o <= inputs; ++o) {
@@ -173,7 +173,7 @@ LoopPlan StripsOf(const LoopPlan& p, int d, int64_t cols) {
   }
   add(p.rank - 1, (p.inner() - 1) / cols + 1, cols);
   add(d, (p.sizes[d] - 1) / kAcrossBand + 1, kAcrossBand);
-  ++strips.rank;  // what is walked inside
+  ++strips.rank;  // the inner walk
   return strips;
 }
 
@@ -198,7 +198,7 @@ Blocks BlocksOf(const RowLoop& loop, const LoopPlan& p, int d) {
   return b;
 }
 
-// What lies across is transposed, block by block, before rows read it.
+// Inputs that lie across are transposed, block by block, before rows read them.
 void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const LoopPlan& p,
                int d) {
   int64_t steps[kMostInputs];

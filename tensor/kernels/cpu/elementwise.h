@@ -7,24 +7,24 @@
 // that the compiler vectorises the loop it is inlined into. A functor with options declares `using
 // Attrs = FooAttrs;` and is constructed from them.
 //
-// A functor is compiled into a row for each of its compute types and nothing else: one loop over
-// elements that lie side by side. All around it - broadcasting, strides, threads, and half types,
-// which go through the row as tiles of floats - is compiled once, in elementwise.cc.
+// Only a row is compiled from a functor, for each of its compute types: one loop over elements that
+// lie side by side. Everything around it - broadcasting, strides, threads, and half types, which go
+// through the row as tiles of floats - is compiled once, in elementwise.cc.
 //
-// A functor whose straight-line code holds for usual arguments only has it as Usual(x, ...) and
-// says by `bool IsRare(x, ...) const` which arguments take operator() instead: a pass over the few
-// elements that have them, apart from the loop that becomes vectors.
+// A functor whose straight-line code is right for usual arguments only has that code in Usual(x,
+// ...), and `bool IsRare(x, ...) const` tells which arguments need operator() instead. These few
+// elements get a pass of their own, outside of the vectorised loop.
 //
-// A functor of so few instructions that a tile in and a tile out would cost more than it does says
-// `using Brief = void;`. Where all its operands are of one half type, it has a row for that type,
-// which converts in registers, or, of one operand, does with its bits what `static uint16_t
-// OfHalfBits(uint16_t)` says for both types.
+// A functor of so few instructions that a tile in and a tile out would cost more than the functor
+// declares `using Brief = void;`. Where all its operands are of one half type, it has a row for
+// that type, which converts in registers, or, for a functor of one operand that has it, calls
+// `static uint16_t OfHalfBits(uint16_t)`, which works on the bits of both types.
 //
 // A functor without options that looks up tables in registers (vec_math.h) derives from one that
-// does not and says `template <class T> using Vectors = GeluOfVec<T>;`.
+// does not and declares `template <class T> using Vectors = GeluOfVec<T>;`.
 //
-// A functor of floating types that takes long over digits that rounding to a half type drops says
-// `using ForHalf = RoughFn<itself>;` (math_half.h, RunFloat).
+// A functor of floating types that takes long over digits that rounding to a half type drops
+// declares `using ForHalf = RoughFn<itself>;` (math_half.h, RunFloat).
 
 #include <algorithm>
 #include <atomic>
@@ -58,11 +58,11 @@ using RowFn = void (*)(const void* functor, void* out, const void* const* in, un
 struct RowLoop {
   RowFn run;
   int inputs;
-  // Which inputs may stand still, as bits by their sets: bit m is set where the row takes `moving`
-  // == m. In other calls all are repeated into tiles.
+  // The sets of inputs that may stand still: bit m is set where the row takes `moving` == m. In
+  // other calls all inputs are repeated into tiles.
   unsigned takes;
   bool converts;  // half types to float and back; else the row takes elements as they are
-  DType out;      // as they lie in memory
+  DType out;      // the row takes elements in the types that they have in memory
   const DType* in;
   int64_t block = 1;  // the row takes whole blocks of so many elements
 };
@@ -72,8 +72,8 @@ void RunRows(KernelContext& k, const RowLoop& loop, const void* functor);
 
 namespace internal {
 
-// Like the row below, for a functor with rare arguments, a tile at a time. The result may lie where
-// an argument did, so that what they give is computed first and written last.
+// Like the row below, for a functor with rare arguments, a tile at a time. The result may overwrite
+// an argument, so results of rare arguments are computed first and written last.
 template <unsigned kMoving, class F, class Out, class... In, size_t... I>
 FIRN_ALWAYS_INLINE void RareRow(const F& f, Out* out, std::tuple<const In*...> in, int64_t n,
                                 std::index_sequence<I...> inputs) {
@@ -123,7 +123,7 @@ FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, i
   }
   const F fn = f;  // a copy that stores to `out` cannot change
   const std::tuple<In...> still(*std::get<I>(in)...);
-  if constexpr (kMoving == 0) {  // no loop with a choice for all, which the compiler would multiply
+  if constexpr (kMoving == 0) {  // not one loop with a choice: g++ would copy it
     const Out one = static_cast<Out>(fn(std::get<I>(still)...));
     for (int64_t i = 0; i < n; ++i) out[i] = one;
     return;
@@ -142,8 +142,8 @@ FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, i
   }
 }
 
-// The sets of moving inputs (RowFn) that rows of so many inputs are compiled for. With three, the
-// first moves: a tensor between two bounds, a mask over a number.
+// The sets of moving inputs (RowFn) that rows of so many inputs are compiled for. With three inputs
+// the first moves, as for a tensor between two bounds or a mask over a number.
 template <size_t kInputs>
 inline constexpr auto kMovingSets = std::integer_sequence<unsigned, (1u << kInputs) - 1u>();
 template <>
@@ -158,7 +158,7 @@ constexpr unsigned BitsOf(std::integer_sequence<unsigned, kMoving...>) {
   return ((1u << kMoving) | ...);
 }
 
-// Flattened, for a functor too long for the compiler's taste would be called for each element.
+// Flattened, because the compiler would call a long functor for each element.
 template <class F, class Out, class... In, unsigned... kMoving>
 FIRN_FLATTEN void RowOf(const F& f, Out* out, std::tuple<const In*...> in, unsigned moving,
                         int64_t n, std::integer_sequence<unsigned, kMoving...>) {
@@ -167,7 +167,7 @@ FIRN_FLATTEN void RowOf(const F& f, Out* out, std::tuple<const In*...> in, unsig
                      ...));
 }
 
-// One copy of it serves every way to a row, so that all give the same bits, signs of NaN included.
+// One copy of the loop serves all rows, so that all give the same bits, even signs of NaN.
 template <class F, class Out, class... In>
 FIRN_ONE_COPY void AnyRow(const void* functor, void* to, const void* const* from, unsigned moving,
                           int64_t n) {
@@ -274,7 +274,7 @@ void ElementwiseLoop(KernelContext& k, const F& f) {
   }
   RunRows(k, loop, &f);
 }
-// The same for functors that take and return elements as they are, half types too.
+// The same for functors that take and return elements in their own types, half types too.
 template <class Out, class... In, class F>
 void MovedLoop(KernelContext& k, const F& f) {
   RunRows(k, internal::LoopOn<F, false, Out, In...>::kLoop, &f);
@@ -293,7 +293,7 @@ bool AnyElement(const KernelContext& k, int i, const P& predicate) {
     Piece<T, kPiece> piece;
     for (int64_t at = 0; at < count && !any.load(std::memory_order_relaxed); at += kPiece) {
       const int64_t m = std::min(kPiece, count - at);
-      int found = 0;  // not bool, of which the compiler makes no vectors
+      int found = 0;  // not bool, which the compiler does not vectorise
       if (step == 1) {
         const auto* const elements = piece.Read(row + at, m);
         for (int64_t j = 0; j < m; ++j) found |= predicate(elements[j]) ? 1 : 0;
@@ -337,8 +337,8 @@ void LoopOf(KernelContext& k, const F& f, std::index_sequence<I...>) {
 
 }  // namespace internal
 
-// Kernels of operations with kInputs inputs of one dtype, and a result of that dtype: any floating
-// one, any number, anything, integers, integers and bool.
+// Kernels of operations with kInputs inputs of one dtype, and a result of that dtype: floating,
+// numeric, any, integer, or integer and bool.
 template <class F, int kInputs = 1>
 absl::Status RunFloat(KernelContext& k) {
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {

@@ -39,7 +39,7 @@ ComputeOf<T> SumLosses(const T* x, const T* y, int64_t n, const F& f) {
   return total;
 }
 
-// Their mean where sums of them left the range of their type: in double.
+// The mean of the losses in double, for sums that left the range of their type.
 template <class T, class F>
 double FarMeanLoss(const T* x, const T* y, int64_t n, const F& f, double divisor) {
   using Acc = ComputeOf<T>;
@@ -53,14 +53,14 @@ double FarMeanLoss(const T* x, const T* y, int64_t n, const F& f, double divisor
 
 }  // namespace internal
 
-// For a Kernel whose attributes A hold `reduction`.
+// The workspace for a Kernel whose attributes A hold `reduction`.
 template <class A>
 size_t ElementwiseLossWorkspace(const KernelQuery& q) {
   const int64_t blocks = q.in(0).num_elements() / internal::kLossBlock + 1;
   return LossWorkspace(blocks, q.attrs<A>().reduction);
 }
 
-// Sums take the elements as they lie in memory, if those of both inputs lie alike.
+// Sums take the elements in memory order if both inputs have the same layout.
 template <class A>
 void ElementwiseLossLayouts(const KernelQuery& q, LayoutRequest& want) {
   if (q.attrs<A>().reduction == Reduction::kNone) return;

@@ -2,8 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CPU_ELEMENTWISE_OPS_H_
 
 // Declarations of the operations that are nothing but a scalar functor (see elementwise.h) applied
-// to every element. A page says what is an operation's own - name, documentation, gradient - and
-// gets the rest:
+// to every element. A page gives what differs - name, documentation, gradient - and gets the rest:
 //
 //   Tensor GradExp(const Tensor& dy, const Tensor& y) { return Mul(dy, y); }
 //   FIRN_REGISTER_OP(exp) {
@@ -26,11 +25,11 @@ namespace firn::cpu {
 
 using SavedList = std::initializer_list<Saved>;
 
-// An error where the divisor, input 1, is of integers and has a 0: the division would end the
+// An error where the divisor, input 1, is of integers and has a 0, since the division would end the
 // process.
 absl::Status CheckDivisor(const KernelContext& k);
 
-// What OpDef::elementwise says of an operation with the functor F.
+// OpDef::elementwise for an operation with the functor F.
 template <class F>
 Elementwise ElementwiseOf(Elementwise::Kind kind = Elementwise::Kind::kComputed) {
   static_assert(std::is_trivially_copyable_v<F> && alignof(F) <= 16, "its bytes are passed on");
@@ -65,7 +64,7 @@ OpDef Predicate(OpDef op);
 
 }  // namespace internal
 
-// y = F(x) for floating x; on the CPU by OnCpu, which may have Vectors.
+// y = F(x) for floating x; on the CPU it uses OnCpu, which may have Vectors.
 template <class F, class OnCpu = F>
 OpDef FloatOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
   return internal::UnaryOp(doc, kFloating, internal::FunctorAttrs<F>(), grad, saves,

@@ -26,7 +26,7 @@ void ForEach(int64_t n, const Body& body) {
   int64_t cost = 1;
   if constexpr (requires { body.cost(); }) cost = std::max<int64_t>(1, body.cost());
   ParallelFor(n, std::max<int64_t>(1, kBodyGrain / cost), [&](int64_t begin, int64_t end) {
-    const Body own = body;  // nobody else has its address: its members can stay in registers
+    const Body own = body;  // a local copy, whose members can stay in registers
     if constexpr (requires { own(begin, end); }) {
       own(begin, end);
     } else {
@@ -35,7 +35,7 @@ void ForEach(int64_t n, const Body& body) {
   });
 }
 
-// What `fold` makes of elements [begin, end), added in halves of halves.
+// `fold` over elements [begin, end), combined in halves of halves.
 template <class Fold>
 typename Fold::Acc FoldRange(const Fold& fold, int64_t begin, int64_t end) {
   constexpr int64_t kLeaf = 512;

@@ -1,19 +1,19 @@
 // Matrix products.
 //
 // A product is brought into a form that a library multiplies: every operand has a stride of 1 in
-// one direction and the compute type, else it is copied to workspace (in the order in which it
-// lies, so that reading and writing are both sequential). Then C is cut into one piece a thread,
-// and each thread multiplies its piece alone: the partition depends on the shape and the number of
-// threads only, no thread waits for another one's packing, and k is split, for half types, by
-// the shape only, one part after the other, so results are reproducible. f32 goes to oneDNN: on 64
-// x 8192 x 1024 its single-thread kernel does 76 to 83 GFLOP/s in all transpositions where Eigen's
-// does 45 to 55 (AMD Milan, AVX2); or to tiles, where the processor has AMX (gemm_tiles.h). So do
-// the half types: bf16 as it is where the processor multiplies it (GFLOP/s of one Zen 5 core on 512
-// x 512 x 512: 490, f32 250; with AMX 1400, also by primitives: onednn_matmul.h), else as f32. f64
-// is multiplied in Firn's own panels (gemm_packed.h), or with few rows or columns by Eigen, in
-// tiles so small that Eigen packs them on the stack. Small products and products of a column and a
-// row, for which a call of a library takes longer than the work, are Firn's own loops, and so are
-// those of few rows with operands that lie along the inner direction (gemm_dots.h).
+// one direction and the compute type, else it is copied to workspace (in its own order, so that
+// reading and writing are both sequential). Then C is cut into one piece a thread, and each thread
+// multiplies its piece alone: the partition depends on the shape and the number of threads only, no
+// thread waits for another one's packing, and for half types the shape alone decides how k is split
+// into parts, which are added in order. So results are reproducible. f32 goes to oneDNN: on 64 x
+// 8192 x 1024 its single-thread kernel does 76 to 83 GFLOP/s in all transpositions where Eigen's
+// does 45 to 55 (AMD Milan, AVX2); or to tiles, where the processor has AMX (gemm_tiles.h). The
+// half types take the same ways: bf16 as it is where the processor multiplies it (GFLOP/s of one
+// Zen 5 core on 512 x 512 x 512: 490, f32 250; with AMX 1400, also by primitives: onednn_matmul.h),
+// else as f32. f64 is multiplied in Firn's own panels (gemm_packed.h), or with few rows or columns
+// by Eigen, in tiles so small that Eigen packs them on the stack. Small products and products of a
+// column and a row, for which a call of a library takes longer than the work, are Firn's own loops,
+// and so are those of few rows with operands that lie along the inner direction (gemm_dots.h).
 
 #include "firn/tensor/kernels/cpu/gemm.h"
 
@@ -40,14 +40,14 @@ namespace {
 
 // Elements of both operands of a half type that are converted at once, to stay in cache.
 constexpr int64_t kConverted = 1 << 18;
-// For products with fewer columns or rows than kFew: enough to be worth several threads.
+// For products with fewer columns or rows than kFew: the size from which several threads pay.
 constexpr int64_t kConvertedOfFew = 1 << 20, kFew = 16;
-// For products by primitives. With so many rows two threads may each read all of B; with as many
-// columns besides, bringing A into another order is little beside the product, and with an inner
-// direction no longer than this the primitives are faster for it.
+// For products by primitives. With so many rows two threads may each read all of B. With as many
+// columns as well, reordering A costs little beside the product, and with an inner direction no
+// longer than this the primitives are faster even so.
 constexpr int64_t kManyRows = 256, kManyColumns = 1024, kShort = 512;
 
-// Rows of a half type, `step` apart, to f32 and back.
+// Converts rows of a half type, `step` apart, to f32 and back.
 template <class T>
 void WidenRows(const T* from, int64_t step, int64_t rows, int64_t n, float* to) {
   if (step == n) return ToFloats(from, rows * n, to);
@@ -59,7 +59,7 @@ void RoundRows(const float* from, int64_t rows, int64_t n, T* to, int64_t step) 
   for (int64_t i = 0; i < rows; ++i) FromFloats(from + i * n, n, to + i * step);
 }
 
-// One piece of C: its own product, on the calling thread.
+// Computes one piece of C on the calling thread.
 template <class T>
 void MultiplyPiece(const GemmShape& s, const T* a, const T* b, float* c, bool accumulate) {
   if (IsDots<T>(s)) return MultiplyDots(s, a, b, c, accumulate);
@@ -72,7 +72,8 @@ void MultiplyPiece(const GemmShape& s, const double* a, const double* b, double*
   MultiplyEigen(s, a, b, c, accumulate);
 }
 
-// Integers of any strides, a strip of a row of C at a time. Sums are kept unsigned: they wrap.
+// Multiplies integers of any strides, a strip of a row of C at a time. Sums are unsigned, so that
+// they wrap.
 template <class T>
 requires std::is_integral_v<T>
 void MultiplyPiece(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate) {
@@ -100,8 +101,8 @@ void MultiplyParallel(const GemmShape& s, const T* a, const T* b, Result* c, boo
   });
 }
 
-// A piece of C of a half type by way of f32, some rows at a time, which are rounded before they
-// leave the cache: with few products to an element, writing and reading all of them in f32 takes
+// Computes a piece of C of a half type in f32, some rows at a time, which are rounded before they
+// leave the cache: with few products for each element, writing and reading all of them in f32 takes
 // several times as long as the products.
 template <class Factor, class T>
 void MultiplyRounded(const GemmShape& s, const Factor* a, const Factor* b, T* c, bool accumulate,
@@ -118,20 +119,22 @@ void MultiplyRounded(const GemmShape& s, const Factor* a, const Factor* b, T* c,
   }
 }
 
-// C = 0 where there is nothing to sum.
+// Sets C to 0 where there is nothing to sum.
 template <class T>
 void FillZero(const GemmShape& s, T* c) {
   for (int64_t i = 0; i < s.m; ++i) std::fill_n(c + i * s.c_row, s.n, T{});
 }
 
-// The operands of a product that are copied to lie by rows although a library reads them in place.
+// Which operands of a product are copied to lie by rows although a library could read them in
+// place.
 struct Turned {
   bool a = false, b = false;
 };
 
 // oneDNN takes 2.7 times as long where both operands lie by columns (64 x 8192 x 1024, Zen 5), so
-// that the smaller one is turned, unless the product is small. Its primitives for bf16 take long
-// matrices only by rows, of which each thread can have some. Requires: canonical strides.
+// the smaller one is transposed, unless the product is small. Its primitives for bf16 take long
+// matrices only by rows, so that each thread can have some of the rows. Requires: canonical
+// strides.
 Turned TurnedOf(DType dtype, const GemmShape& s) {
   if (s.a.col == 1 || !InPlace(s.a, s.m, s.k)) return {};
   if (dtype == DType::kBF16) {
@@ -145,9 +148,9 @@ Turned TurnedOf(DType dtype, const GemmShape& s) {
   return {.a = s.m <= s.n, .b = s.m > s.n};
 }
 
-// f32 by the processor's tiles, each number as the sum of three bfloat16. Bringing the operands
-// into tiles has to be little beside the product: of sizes from here on it was faster than oneDNN's
-// f32.
+// Whether f32 is multiplied by the processor's tiles, each number as the sum of three bfloat16.
+// Packing the operands into tiles must cost little beside the product: from these sizes on it was
+// faster than oneDNN's f32.
 constexpr TileParts kAllOfAFloat = {3, 3};
 constexpr int64_t kLeastByTiles = 96;
 constexpr double kFlopsByTiles = 1e7;
@@ -174,7 +177,7 @@ class Scratch {
   char* next_;
 };
 
-// The operand as the library wants it; changes `strides` when it is copied.
+// The operand in a layout that the library reads; changes `strides` when it is copied.
 template <class Compute, class T>
 const Compute* Prepare(const T* x, int64_t rows, int64_t cols, bool turn, MatrixStrides* strides,
                        Scratch* scratch) {
@@ -199,8 +202,8 @@ bool Converts(DType dtype) {
 }
 
 // The largest part of a product that is converted and multiplied at once: some of the inner
-// direction, so much that walking C every time costs little beside it, or, where C is a vector or
-// little more, some of the longer operand.
+// direction, so much that reading and writing C each time costs little beside it, or, where C is
+// about a vector, some of the longer operand.
 GemmShape PartOf(DType dtype, const GemmShape& s) {
   GemmShape part = s;
   if (!Converts(dtype) || s.m == 0 || s.n == 0 || s.k == 0) return part;
@@ -213,7 +216,8 @@ GemmShape PartOf(DType dtype, const GemmShape& s) {
   return part;
 }
 
-// The operands of a product as pieces of it take them: in type Factor, and with the strides in `s`.
+// The operands of a product in the form that pieces of it take: in type Factor, and with the
+// strides in `s`.
 template <class Factor>
 struct Operands {
   const Factor *a, *b;
@@ -240,7 +244,7 @@ void MultiplyAs(GemmShape s, const T* a, const T* b, Result* c, bool accumulate,
   MultiplyParallel(s, of.a, of.b, c, accumulate);
 }
 
-// A product of which PartOf makes several parts.
+// A product that PartOf cuts into several parts.
 template <class T>
 void GemmInParts(const GemmShape& s, const GemmShape& most, const T* a, const T* b, T* c,
                  bool accumulate, float* wide, void* rest) {

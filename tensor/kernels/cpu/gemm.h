@@ -13,16 +13,16 @@ namespace firn::cpu {
 size_t GemmWorkspace(DType dtype, const GemmShape& s);
 
 // C = A B, or C += A B. The half types multiply and accumulate in float, f32 in float (or by AMX,
-// as exactly but for numbers below 2^-102, which lose digits, and denormal ones, which are zeros:
-// gemm_tiles.h), f64 in double, integers modulo their width. Called outside a ParallelFor it uses
-// all threads (one for small products); the result is the same at every run with the same number of
-// threads.
+// which is as exact except for numbers below 2^-102, which lose digits, and denormal ones, which
+// count as zeros: gemm_tiles.h), f64 in double, integers modulo their width. Called outside a
+// ParallelFor it uses all threads (one for small products); the result is the same at every run
+// with the same number of threads.
 //
 // T: any element type but bool. Requires: C overlaps neither A nor B; `workspace` is 64-byte
-// aligned and holds GemmWorkspace(...) bytes. It may be null for operands of f32, f64 or integers
-// that lie by rows or columns, one of them by rows; f32 is not multiplied by tiles then. Does not
-// allocate for f64 and integers; oneDNN, which multiplies f32, takes its packing buffers from the
-// heap.
+// aligned and holds GemmWorkspace(...) bytes. `workspace` may be null for operands of f32, f64 or
+// integers that each lie by rows or columns, at least one by rows; f32 is then not multiplied by
+// tiles. Does not allocate for f64 and integers; oneDNN, which multiplies f32, takes its packing
+// buffers from the heap.
 template <class T>
 void Gemm(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate, void* workspace);
 

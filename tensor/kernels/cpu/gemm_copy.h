@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_GEMM_COPY_H_
 #define FIRN_TENSOR_KERNELS_CPU_GEMM_COPY_H_
 
-// How the operands of a product lie, and copies of those that no library reads in place.
+// The layouts of a product's operands, and copies of operands that no library reads in place.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,9 +1,9 @@
 // C[i][j] is the dot product of row i of A and column j of B, both of neighbouring elements. A tile
-// of C is as many sums in registers as there are, each of a whole vector: a step along the inner
+// of C is as many sums as fit into registers, each of a whole vector: a step along the inner
 // direction loads a vector of each row and column and multiplies all pairs, and the lanes of the
 // sums are added up at the end of a block of the inner direction. Rows and columns are copied to
-// lie together before, block by block: theirs are often a power of two apart, which few places of a
-// cache are for.
+// lie together before, block by block: in memory they are often a power of two apart, and so share
+// few places of a cache.
 
 #include "firn/tensor/kernels/cpu/gemm_dots.h"
 
@@ -22,7 +22,7 @@
 namespace firn::cpu {
 namespace {
 
-// Sides of a tile: 16 sums and 5 operands in 32 registers. With fewer IsDots says no.
+// Sides of a tile: 16 sums and 5 operands in 32 registers. With fewer registers IsDots is false.
 constexpr int kSide = 4;
 // Bytes of a block of a row, of which 2 kSide fit the first-level cache, and of all blocks of A's
 // rows, which fit the second-level cache and the stack.
@@ -111,15 +111,15 @@ void Tile(const T* a, const T* b, int64_t steps, typename Dot<T>::Sum* c, int64_
 
 template <class T>
 using TileOf = void (*)(const T*, const T*, int64_t, typename Dot<T>::Sum*, int64_t, bool);
-// By (rows - 1) * kSide + (columns - 1).
+// Indexed by (rows - 1) * kSide + (columns - 1).
 template <class T>
 constexpr auto kTiles = []<size_t... I>(std::index_sequence<I...>) {
   return std::array<TileOf<T>, sizeof...(I)>{Tile<T, I / kSide + 1, I % kSide + 1>...};
 }
 (std::make_index_sequence<kSide * kSide>());
 
-// Asks the memory for a share of `count` rows of n elements, the part from `begin` to `end` of
-// `of`: a few lines at a time, which is as many as a processor waits for at once.
+// Prefetches a share of `count` rows of n elements, the part from `begin` to `end` of `of`, a few
+// lines at a time, since a processor waits for few at once.
 template <class T>
 void AskForRows(const T* from, int64_t step, int64_t count, int64_t n, int64_t begin, int64_t end,
                 int64_t of) {
@@ -130,7 +130,7 @@ void AskForRows(const T* from, int64_t step, int64_t count, int64_t n, int64_t b
   }
 }
 
-// Some rows of C, of a block of the inner direction.
+// Computes some rows of C for a block of the inner direction.
 template <class T>
 void MultiplyBlock(const GemmShape& s, const T* a, const T* b, typename Dot<T>::Sum* c,
                    bool accumulate) {
@@ -158,8 +158,8 @@ void MultiplyBlock(const GemmShape& s, const T* a, const T* b, typename Dot<T>::
 
 }  // namespace
 
-// oneDNN takes the widest vectors of the processor, whatever those are that this was compiled for.
-// Measured on a Zen 5 core with AVX-512 against oneDNN 2.6.3: of its time,
+// oneDNN uses the widest vectors of the processor, even if this file is compiled for narrower ones.
+// Times relative to oneDNN 2.6.3, on a Zen 5 core with AVX-512:
 //   m     n     k        f32   bf16         m     n     k        f32   bf16
 //   8     1024  1024     1.7   0.64         64    64    64       0.92  2.0
 //   16    1024  1024     0.47  0.70         64    64    256      0.70  1.14
@@ -172,11 +172,11 @@ bool IsDots(const GemmShape& s) {
   if (s.a.col != 1 || s.b.row != 1) return false;
   if (kSimdBytes < 64) return false;
   constexpr bool kHalf = std::is_same_v<T, BFloat16>;
-  // By tiles a library multiplies several times as fast, whatever it does before.
+  // A library that uses tiles multiplies several times as fast, even with its preparations.
   if (kHalf && (!inner::internal::HasBfloatDot() || MultipliesTiles())) return false;
   constexpr int64_t kLeastRows = kHalf ? 4 : 16, kMost = 128, kFew = 16;
   if (s.m >= 16 && s.n >= 4 && s.n <= kFew) return s.k >= (kHalf ? 192 : 64);
-  // A Sapphire Rapids core takes 1.4 of oneDNN's time where 64 rows and many columns are short.
+  // A Sapphire Rapids core takes 1.4 of oneDNN's time for 64 rows and many columns that are short.
   const int64_t shortest = kHalf ? 1024 : s.m >= 32 && s.n > 256 ? 512 : 192;
   return s.m >= kLeastRows && s.m <= kMost && s.n > kFew && s.k >= shortest;
 }

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_GEMM_DOTS_H_
 #define FIRN_TENSOR_KERNELS_CPU_GEMM_DOTS_H_
 
-// Products whose operands both lie along the inner direction, as those of a linear layer do.
+// Products whose operands both lie along the inner direction, such as those of a linear layer.
 
 #include "firn/tensor/dtype.h"
 #include "firn/tensor/kernels/matmul_plan.h"
@@ -13,8 +13,8 @@ namespace firn::cpu {
 template <class T>
 bool IsDots(const GemmShape& s);
 
-// C = A B, or C += A B, on the calling thread; does not allocate. bf16 is multiplied as the
-// processor's instructions do it, denormal numbers counting as zeros. Requires: IsDots<T>(s).
+// C = A B, or C += A B, on the calling thread; does not allocate. bf16 is multiplied by the
+// processor's instructions, which take denormal numbers for zeros. Requires: IsDots<T>(s).
 template <class T, class Result>
 void MultiplyDots(const GemmShape& s, const T* a, const T* b, Result* c, bool accumulate);
 

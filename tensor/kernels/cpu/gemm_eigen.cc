@@ -4,7 +4,8 @@
 
 #include "firn/device/check.h"
 
-// Eigen would abort a debug build before it allocates; the tiles below never make it.
+// With this, Eigen aborts a debug build before it allocates; the tiles below never make it
+// allocate.
 #define EIGEN_NO_MALLOC
 #define EIGEN_DONT_PARALLELIZE
 #define EIGEN_STACK_ALLOCATION_LIMIT (256 * 1024)

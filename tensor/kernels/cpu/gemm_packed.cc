@@ -1,9 +1,9 @@
 // Products after Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008):
 // those of f64, and in programs without oneDNN those of f32 (no_onednn.cc). A tile of C stays in
-// registers while a panel of A, some rows of it element by element in turn, and a panel of B, some
-// columns likewise, are read from beginning to end. A panel of B stays in the first-level cache for
-// all panels of a block of A, which is in the second. Both are packed on the stack, so that neither
-// strides nor powers of two between rows matter.
+// registers while a panel of A, which interleaves some rows of it, and a panel of B, which
+// interleaves some columns, are read from beginning to end. A panel of B stays in the first-level
+// cache for all panels of a block of A, which is in the second. Both are packed on the stack, so
+// that neither strides nor powers of two between rows matter.
 
 #include "firn/tensor/kernels/cpu/gemm_packed.h"
 
@@ -38,7 +38,8 @@ void Pack(const T* from, int64_t step, int64_t along, int64_t width, int64_t k, 
   if (step != 1) {
     return inner::internal::CopyTransposed(width, k, sizeof(T), from, step, to, width);
   }
-  // By vectors: a call of a function for each of these rows takes as long as copying it.
+  // Copies by vectors: a call of a function for each of these rows would take as long as copying
+  // it.
   for (int64_t p = 0; p < k; ++p, from += along) {
     int64_t i = 0;
     for (; i + kLanes<T> <= width; i += kLanes<T>) std::memcpy(to + i, from + i, kSimdBytes);
@@ -72,11 +73,11 @@ FIRN_ALWAYS_INLINE void Put(Vec<T> sum, int64_t lanes, T* to, bool accumulate) {
 // A tile of C, of kHeight rows and of `width` columns in kWidth vectors.
 template <class T, int kHeight, int kWidth>
 void Tile(const T* a, const T* b, int64_t k, T* c, int64_t c_row, int64_t width, bool accumulate) {
-  // What this tile of C held, or where it goes, is needed at the end: fetch it meanwhile.
+  // The tile of C is read or written at the end: prefetch it meanwhile.
   for (int i = 0; i < kHeight; ++i) {
     for (int64_t w = 0; w < width; w += 8) __builtin_prefetch(c + i * c_row + w, 1);
   }
-  // Unrolled, or the sums would not stay in registers.
+  // Unrolled, because otherwise the sums would not stay in registers.
   Vec<T> sums[kHeight][kWidth];
 #pragma GCC unroll 8
   for (int i = 0; i < kHeight; ++i) {
@@ -109,14 +110,14 @@ void Tile(const T* a, const T* b, int64_t k, T* c, int64_t c_row, int64_t width,
 
 template <class T>
 using TileOf = void (*)(const T*, const T*, int64_t, T*, int64_t, int64_t, bool);
-// By (rows - 1) * kVectors + (vectors - 1).
+// Indexed by (rows - 1) * kVectors + (vectors - 1).
 template <class T>
 constexpr auto kTiles = []<size_t... I>(std::index_sequence<I...>) {
   return std::array<TileOf<T>, sizeof...(I)>{Tile<T, I / kVectors + 1, I % kVectors + 1>...};
 }
 (std::make_index_sequence<kRows * kVectors>());
 
-// Some rows of C, of a block of the inner direction.
+// Computes some rows of C for a block of the inner direction.
 template <class T>
 void MultiplyBlock(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate) {
   alignas(64) T rows[kMostRows<T> * kDepth];
@@ -139,8 +140,8 @@ void MultiplyBlock(const GemmShape& s, const T* a, const T* b, T* c, bool accumu
 
 }  // namespace
 
-// Shares of Eigen's time on a Sapphire Rapids core, and of Eigen's compiled for AVX2 there (in
-// brackets, by A and B that lie by rows):
+// Times relative to Eigen's on a Sapphire Rapids core, and in brackets to Eigen's compiled for AVX2
+// (A and B lie by rows):
 //   m     n     k                            m     n     k
 //   512   512   512    0.74-0.81 (0.85)      64    64    9      0.63-0.65
 //   1024  1024  1024   0.73-0.89 (0.82)      256   8     8      0.43-0.51

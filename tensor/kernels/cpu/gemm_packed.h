@@ -5,8 +5,8 @@
 
 namespace firn::cpu {
 
-// Whether MultiplyPacked is faster than Eigen on f64: unless C has few rows or columns, for which
-// packing takes as long as multiplying.
+// Whether MultiplyPacked is faster than Eigen on f64: it is, unless C has few rows or columns,
+// where packing takes as long as multiplying.
 bool IsPacked(const GemmShape& s);
 
 // C = A B, or C += A B, on the calling thread; does not allocate. T: float, for programs without

@@ -45,7 +45,7 @@ inline int64_t PieceBegin(int64_t i, int64_t pieces, int64_t size, int64_t unit)
   return std::min(size, units * i / pieces * unit);
 }
 
-// Pieces of whole rows, if C has enough of them for all threads; else as ever.
+// Pieces of whole rows, if C has enough rows for all threads; else as above.
 inline Grid PlanRows(const GemmShape& s, int64_t least_rows) {
   Grid g = PlanGrid(s);
   if (g.down * g.across * least_rows <= s.m) g = {g.down * g.across, 1, g.row_unit, g.col_unit};

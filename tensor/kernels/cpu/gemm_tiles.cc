@@ -1,8 +1,8 @@
-// Products of floats by tiles of bfloat16 (AMX): some rows of A and some columns of B are brought
-// into tiles for a part of the inner direction, and what they give is added to C, 32 rows and
+// Products of floats by tiles of bfloat16 (AMX): some rows of A and some columns of B are packed
+// into tiles for a part of the inner direction, and their products are added to C, 32 rows and
 // columns at a time. B's columns are taken in groups that stay in the second-level cache while all
-// rows pass by, some at a time. Of the inner direction so much is taken that C's lines, which lie
-// far apart, are seldom read and written.
+// rows pass by, some at a time. The parts of the inner direction are so long that C's lines, which
+// lie far apart, are seldom read and written.
 
 #include "firn/tensor/kernels/cpu/gemm_tiles.h"
 
@@ -25,9 +25,9 @@ using inner::internal::kTileRows;
 constexpr int64_t kPair = 2 * kTileRows;  // rows or columns of a result at once
 constexpr int64_t kWide = 256;            // columns that a piece of a block has
 
-// What is brought into tiles at once, so that both stay in a second-level cache of 2 MB: with
-// little of the inner direction C is read and written often, with few columns the rows are brought
-// into tiles again.
+// The part that is packed into tiles at once, chosen so that both operands stay in a second-level
+// cache of 2 MB: with little of the inner direction C is read and written often, with few columns
+// the rows are packed several times.
 struct Blocking {
   int64_t deep, columns;
 };
@@ -52,7 +52,7 @@ int64_t RightSize(const GemmShape& s, int parts) {
   return TilesSize(std::min(s.n, most.columns), std::min(s.k, most.deep), parts);
 }
 
-// On all threads. Whether all numbers are finite.
+// Packs on all threads. Returns whether all numbers are finite.
 template <int kParts>
 bool SplitAll(const TileOperand& m, int64_t lanes, int64_t depth, uint16_t* to) {
   const int64_t blocks = UpTo(lanes, kPair) / kTileRows;
@@ -71,7 +71,7 @@ bool SplitAll(const TileOperand& m, int64_t lanes, int64_t depth, uint16_t* to) 
   return finite.load(std::memory_order_relaxed);
 }
 
-// What is multiplied at once: a part of the product, and its operands in tiles.
+// A part of the product that is multiplied at once, with its operands in tiles.
 struct Block {
   GemmShape s;
   const uint16_t *left, *right;
@@ -79,7 +79,7 @@ struct Block {
   bool accumulate;
 };
 
-// The sums at the edge of C, which have no whole tiles there.
+// Adds sums at the edge of C, where there are no whole tiles.
 void PutEdge(const Block& b, int64_t i, int64_t j, const float* sums) {
   for (int64_t r = 0; r < std::min(kPair, b.s.m - i); ++r) {
     float* const c = b.c + (i + r) * b.s.c_row + j;
@@ -89,7 +89,7 @@ void PutEdge(const Block& b, int64_t i, int64_t j, const float* sums) {
   }
 }
 
-// The sums that are next, which lie in many lines.
+// Prefetches the next sums, which lie in many lines.
 void AskForNext(const Block& b, int64_t i, int64_t j) {
   if (i + kPair > b.s.m || j + kPair > b.s.n) return;
   for (int64_t r = 0; r < kPair; ++r) {
@@ -115,7 +115,7 @@ void MultiplyPair(const Block& b, int64_t i, int64_t j) {
   if (!whole) PutEdge(b, i, j, edge);
 }
 
-// As floats. The step from a single row to the next means nothing, but oneDNN wants it to be as
+// Multiplies as floats. The step after a single row does not matter, but oneDNN wants it to be as
 // long as a row.
 void MultiplyFloats(GemmShape s, const float* a, const float* b, float* c, bool accumulate) {
   if (s.m == 1 && s.a.col == 1) s.a.row = std::max(s.a.row, s.k);
@@ -123,8 +123,8 @@ void MultiplyFloats(GemmShape s, const float* a, const float* b, float* c, bool 
   MultiplyOneDnn(s, a, b, c, accumulate);
 }
 
-// How threads share a block: each has some rows and some groups of columns. As evenly as can be,
-// and rather by rows, which are then brought into tiles once.
+// How threads share a block: each has some rows and some groups of columns. The shares are as even
+// as possible, and preferably of rows, which are then packed into tiles once.
 struct Pieces {
   int64_t rows, groups;  // in units of kPair and kWide
   int64_t down = 1, across = 1;
@@ -169,9 +169,9 @@ struct Part {
   bool accumulate;
   uint16_t *left, *right;
 
-  // Each thread brings its rows into tiles and multiplies them while they are near, and waits for
-  // others only before and after. What is multiplied as floats does not depend on the threads:
-  // kPair rows, one of which is not finite, by kWide columns, or all.
+  // Each thread packs its rows into tiles and multiplies them while they are in cache, and waits
+  // for others only before and after. The threads do not change which part is multiplied as floats:
+  // kPair rows, one of which is not finite, by kWide columns, or by all.
   void Run() const {
     if (!SplitAll<kRight>({b, s.b.col, s.b.row, false}, s.n, s.k, right)) {
       return MultiplyFloats(s, a, b, c, accumulate);
@@ -197,7 +197,7 @@ struct Part {
       }
     }
   }
-  // Rows [i, i + m), if they are finite.
+  // Multiplies rows [i, i + m), if they are finite.
   bool ByTiles(int64_t i, int64_t m, int64_t first, int64_t last, uint16_t* tiles) const {
     GemmShape rows = s;
     rows.m = m;

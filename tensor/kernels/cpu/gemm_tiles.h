@@ -7,7 +7,7 @@
 
 namespace firn::cpu {
 
-// How many bfloat16 each number of an operand is the sum of (split_tiles.h). Numbers that are
+// The number of bfloat16 whose sum each number of an operand is (split_tiles.h). Numbers that are
 // bfloat16 have one part, floats three; two leave 2^-18 of a float, far less than rounding the
 // result to bfloat16 does.
 struct TileParts {

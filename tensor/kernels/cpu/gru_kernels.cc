@@ -1,7 +1,6 @@
-// gru_layer: as lstm_layer (lstm_kernels.cc), with a row of four for each unit: r, z, n and what r
-// multiplies in n, w_hn h + b_hn, which the gradient needs as well.
-//
-// gru_layer_grad: the gradients of x w_ih^T and of h w_hh^T differ in n, where r stands between.
+// gru_layer works like lstm_layer (lstm_kernels.cc), with four numbers for each unit: r, z, n and
+// w_hn h + b_hn, which r multiplies in n and which the gradient needs as well. gru_layer_grad: the
+// gradients of x w_ih^T and of h w_hh^T differ in n, where r stands between.
 
 #include "firn/tensor/kernels/cpu/gru_kernels.h"
 
@@ -37,7 +36,7 @@ Sizes SizesOf(const TensorSpec& x, const TensorSpec& h0, const TensorSpec& gates
   return {gates.shape[0], h0.shape[0], h0.shape[1], x.shape.dim(-1), tiles};
 }
 
-// The gates of a row's units [begin, end), over what is summed for them, and the state.
+// Computes the gates of a row's units [begin, end), in place of their sums, and the state.
 template <class T>
 void Gates(int64_t hidden, int64_t begin, int64_t end, const T* before, T* gates, T* h) {
   T* const reset = gates;
@@ -75,7 +74,7 @@ void Forward(KernelContext& k, bool tiles) {
   T *const y = k.out<T>(Out::kY), *const gates = k.out<T>(Out::kGates);
   const int64_t hidden = s.hidden;
   for (int64_t i = 0; i < kKept * hidden; ++i) {
-    // That of n has its two biases in places of their own.
+    // n keeps its two biases apart.
     const T *const b_ih = k.in<T>(In::kBih), *const b_hh = k.in<T>(In::kBhh);
     const bool shared = i < 2 * hidden, of_h = i >= 3 * hidden;
     const T from_x = b_ih != nullptr && !of_h ? b_ih[i] : T{0};
@@ -121,8 +120,8 @@ struct ForwardPass {
 
 // --- The gradient --------------------------------------------------------------------------------
 
-// From dh of a row's units [begin, end), the gradients of x w_ih^T and of h w_hh^T; dh becomes what
-// goes to the state before past both.
+// Computes the gradients of x w_ih^T and of h w_hh^T from dh of a row's units [begin, end); dh
+// becomes the part of the previous state's gradient that does not go through these products.
 template <class T>
 void GatesGrad(int64_t hidden, int64_t begin, int64_t end, const T* before, const T* gates, T* dh,
                T* dgx, T* dgh) {

@@ -3,7 +3,8 @@
 namespace firn::cpu {
 namespace {
 
-// Calls f(first element of a run in the tensor, as a float, its length); for what has no gaps once.
+// Calls f(first element of a run in the tensor, as a float, its length), only once if there are no
+// gaps.
 template <class F>
 FIRN_ALWAYS_INLINE void ForEachRun(const Runs& r, const F& f) {
   const bool gaps = r.length != r.stride || r.length != r.step;

@@ -26,7 +26,7 @@ void ToFloats(const BFloat16* from, int64_t n, float* to);
 void FromFloats(const float* from, int64_t n, Half* to);
 void FromFloats(const float* from, int64_t n, BFloat16* to);
 
-// The same inlined: where the compiler knows the number, a small one, it keeps them in registers.
+// The same inlined: where n is a small constant, the compiler keeps the elements in registers.
 FIRN_ALWAYS_INLINE void FloatsOfBlock(const Half* from, int64_t n, float* to) {
   inner::internal::FloatsOfHalfBits(reinterpret_cast<const uint16_t*>(from), n, to);
 }
@@ -48,16 +48,15 @@ inline bool IsHalf(DType dtype) { return dtype == DType::kF16 || dtype == DType:
 void ToFloats(DType dtype, const void* from, int64_t n, float* to);
 void FromFloats(const float* from, int64_t n, DType dtype, void* to);
 
-// Runs of `length` elements, which begin `stride` apart in a tensor and `step` apart where they are
-// computed.
+// Runs of `length` elements, which begin `stride` apart in the tensor and `step` apart in the
+// buffer.
 struct Runs {
   int64_t runs, length, stride, step;
 };
 void ToFloats(DType dtype, const void* from, const Runs& r, float* to);
 void FromFloats(const float* from, const Runs& r, DType dtype, void* to);
 
-// to[i] = from[i] for elements of T and what they are computed in: T itself or, for a half type,
-// float.
+// to[i] = from[i] for elements of T and of its compute type: T itself or, for a half type, float.
 template <class T, class Acc>
 FIRN_ALWAYS_INLINE void LoadAs(const T* from, int64_t n, Acc* to) {
   if constexpr (std::is_same_v<T, Acc>) {
@@ -74,7 +73,7 @@ FIRN_ALWAYS_INLINE void StoreFrom(const Acc* from, int64_t n, T* to) {
     FromFloats(from, n, to);
   }
 }
-// n elements to read as Acc: where they lie or, of a half type, in `strip`.
+// n elements to read as Acc: in place or, for a half type, in `strip`.
 template <class T, class Acc>
 FIRN_ALWAYS_INLINE const Acc* ViewAs(const T* from, int64_t n, Acc* strip) {
   if constexpr (std::is_same_v<T, Acc>) {
@@ -85,8 +84,8 @@ FIRN_ALWAYS_INLINE const Acc* ViewAs(const T* from, int64_t n, Acc* strip) {
   }
 }
 
-// A piece of a row, of at most kMost elements, in the type that is computed in: elements of half
-// types go through a buffer of floats, others are where they are.
+// A piece of a row, of at most kMost elements, in its compute type: elements of half types go
+// through a buffer of floats, others are used in place.
 //   Piece<T, 512> in, out;
 //   const auto* from = in.Read(x, n);
 //   auto* to = out.Room(y);
@@ -98,7 +97,8 @@ class Piece {
   using Computed = ComputeOf<T>;
   // x[0..n), valid until the next call.
   const Computed* Read(const T* x, int64_t n) { return ViewAs(x, n, buffer_); }
-  // Where to write what Write(y, n) puts into y; of half types, over what was read.
+  // The place for results that Write(y, n) stores to y; for half types it is that of the elements
+  // read.
   Computed* Room(T* y) {
     if constexpr (kConverts) {
       return buffer_;

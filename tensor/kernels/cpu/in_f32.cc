@@ -45,7 +45,7 @@ void Round(const Operand& to, const float* from) {
   });
 }
 
-// The operands of the call in f32. Their memory is cut from `room`, in order.
+// The operands of the call in f32. Their memory is taken from `room`, in order.
 struct Operands {
   absl::InlinedVector<TensorSpec, 4> specs;
   absl::InlinedVector<Operand, 4> operands;

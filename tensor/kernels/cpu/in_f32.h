@@ -2,7 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CPU_IN_F32_H_
 
 // Kernels for half types of operations that compute far more than they read and write, such as
-// convolutions: converting the operands costs little there, and the kernels for f32 are the best.
+// convolutions: converting the operands costs little there, and the kernels for f32 are the
+// fastest.
 
 #include <vector>
 
@@ -19,7 +20,7 @@ absl::Status RunInF32(KernelContext& k);
 
 // Takes calls whose first input is of a half type. Converts inputs of that type to f32, runs the
 // first of `kernels()`, the operation's kernels for f32, that takes the call then, and rounds the
-// results once. The operands lie in the layouts that this kernel asks for.
+// results once. The operands get the layouts that this kernel asks for.
 template <const std::vector<Kernel>& (*kernels)()>
 Kernel InF32() {
   return {.name = "in_f32",

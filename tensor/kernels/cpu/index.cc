@@ -37,7 +37,7 @@ Places::Places(const Shape& region, const Shape& whole, int dim, int64_t* memory
     FillOffsets(sizes[0], steps[0], memory);
     FillOffsets(sizes[1], steps[1], memory + r.lines);
   }
-  // Places ascend, so the last tells of all.
+  // Places ascend, so the last one is the largest.
   side_by_side = region.num_elements() == 0 || memory[r.lines + r.columns - 1] == r.columns - 1;
   line = memory;
   column = memory + r.lines;

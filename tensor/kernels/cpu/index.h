@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_INDEX_H_
 #define FIRN_TENSOR_KERNELS_CPU_INDEX_H_
 
-// Loops of the operations that read or write where an integer tensor says. Indices have been
-// checked by Apply; negative ones count from the end.
+// Loops of the operations that read or write at the places that an integer tensor gives. Indices
+// have been checked by Apply; negative ones count from the end.
 
 #include <algorithm>
 #include <cstring>
@@ -23,14 +23,14 @@ namespace firn::cpu {
 // Requires: no size is 0.
 void FillOffsets(const Dims& sizes, const Dims& strides, int64_t* out);
 
-// What an index says that has been checked.
+// The place that a checked index means.
 template <class I>
 int64_t Wrapped(I index, int64_t n) {
   const auto i = static_cast<int64_t>(index);
   return i < 0 ? i + n : i;
 }
 
-// A row of elements moved; without a call for a few registers' worth.
+// Copies a row of elements, without a call if it is a few registers' worth.
 template <class T>
 void CopyRun(const T* from, int64_t n, T* to) {
   constexpr int64_t kPiece = 64 / static_cast<int64_t>(sizeof(T));
@@ -43,7 +43,7 @@ void CopyRun(const T* from, int64_t n, T* to) {
   for (; i < n; ++i) to[i] = from[i];
 }
 
-// Asks for the cache lines of a run that will soon be read, or written.
+// Prefetches the cache lines of a run that will soon be read, or written.
 template <bool kWrite, class T>
 void Prefetch(const T* run, int64_t n) {
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMost = 8;
@@ -51,7 +51,7 @@ void Prefetch(const T* run, int64_t n) {
     __builtin_prefetch(run + i, kWrite ? 1 : 0);
   }
 }
-// So many runs before they are needed.
+// How many runs ahead prefetching goes.
 inline constexpr int64_t kRunsAhead = 8;
 
 // y[b, o, k, :] = x[b, o, index[b, k], :], zeros where the index is p.ignored.
@@ -84,8 +84,8 @@ void SelectRows(const IndexPlan& p, const T* x, const I* index, T* y) {
               });
 }
 
-// y[b, o, index[b, k], :] += alpha * source[b, o, k, :] but where the index is p.ignored, in order
-// of k whatever the number of threads.
+// y[b, o, index[b, k], :] += alpha * source[b, o, k, :] except where the index is p.ignored, in
+// order of k for any number of threads.
 template <class Acc, class T, class I>
 void AddRows(const IndexPlan& p, const I* index, Acc alpha, const T* source, Acc* y) {
   if (p.count == 0) return;
@@ -126,7 +126,7 @@ void AddRows(const IndexPlan& p, const I* index, Acc alpha, const T* source, Acc
               });
 }
 
-// Calls f(at) with where each row that AddRows adds to starts in y, in order.
+// Calls f(at) with the start in y of each row to which AddRows adds, in order.
 template <class I, class F>
 void ForEachAddedRow(const IndexPlan& p, const I* index, const F& f) {
   for (int64_t line = 0; line < p.batch * p.outer; ++line) {
@@ -140,8 +140,8 @@ void ForEachAddedRow(const IndexPlan& p, const I* index, const F& f) {
 // --- Along one dimension, element by element ----------------------------------------------------
 
 // A region of `lines` x `count` x `columns` elements, the dimensions before, at and after the
-// indexed one: what gather and scatter_add walk. The other tensors may be larger, so tables say
-// where each line and column of the region lies in them.
+// indexed one: the part that gather and scatter_add walk. The other tensors may be larger, so
+// tables give the place of each line and column of the region in them.
 struct Region {
   Region(const Shape& shape, int dim);
   int64_t lines = 1, count = 1, columns = 1;
@@ -197,7 +197,7 @@ void GatherElements(const Region& r, const Places& in_x, int64_t n, const T* x, 
               });
 }
 
-// y[l, index[l, k, c], c] += source[l, k, c], in order of k whatever the number of threads.
+// y[l, index[l, k, c], c] += source[l, k, c], in order of k for any number of threads.
 template <class Acc, class T, class I>
 void ScatterAddElements(const Region& r, const Places& in_y, const Places& in_source, int64_t n,
                         const I* index, const T* source, Acc* y) {
@@ -247,8 +247,8 @@ void ScatterAddElements(const Region& r, const Places& in_y, const Places& in_so
               });
 }
 
-// The same for lines of a half type along which elements lie side by side: floats of one line at a
-// time, which lie in `memory` where the first line of a thread's would be if it had all of y.
+// The same for lines of a half type whose elements lie side by side, added up as floats one line at
+// a time. `memory` has room for y as floats; each thread uses the place of its first line.
 // Requires: one column, and steps of 1.
 template <class T, class I>
 void ScatterAddLines(const Region& r, const Places& in_y, const Places& in_source, int64_t n,

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_LINE_BLOCKS_H_
 #define FIRN_TENSOR_KERNELS_CPU_LINE_BLOCKS_H_
 
-// Lines of neighbouring elements in two passes, a sum and what is made with it, for terms that cost
-// less than a half type's way to float and back through memory: elements are converted in
-// registers, in either pass.
+// Lines of neighbouring elements in two passes, a sum and a result computed with it, for terms that
+// cost less than converting a half type to float and back through memory: both passes convert
+// elements in registers.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,8 +23,9 @@ namespace firn::cpu {
 // Two vectors of floats: g++ 12 unrolls loops of 16 steps before it makes vectors.
 inline constexpr int64_t kLineBlock = 32;
 
-// A block as what it is computed in: where it lies or, of a half type, in `buffer`. A copy of
-// others would be moved in smaller pieces than the vectors that are read of it, and these wait.
+// A block in its compute type: in place or, for a half type, in `buffer`. Other types are not
+// copied: a copy would be stored in smaller pieces than the vectors that are loaded from it, and
+// such loads wait.
 template <class T>
 FIRN_ALWAYS_INLINE const ComputeOf<T>* ViewBlock(const T* from, ComputeOf<T>* buffer) {
   if constexpr (std::is_same_v<T, ComputeOf<T>>) {
@@ -50,8 +51,8 @@ FIRN_ALWAYS_INLINE void MapBlock(const ComputeOf<T>* a, const ComputeOf<T>* b, T
   }
 }
 
-// Calls f(a, b, at, count) for blocks of the two lines as they are computed, of which `count`
-// elements from `at` on are theirs and the rest, in the last block, zeros.
+// Calls f(a, b, at, count) for blocks of the two lines in their compute type: `count` elements from
+// `at` on, then zeros in the last block.
 template <class T, class F>
 FIRN_ALWAYS_INLINE void ForEachBlock(const T* a, const T* b, int64_t begin, int64_t end,
                                      const F& f) {
@@ -111,8 +112,8 @@ void MapLine(const T* a, const T* b, int64_t n, T* y, const F& f) {
 }
 
 // y = f(the sum of term(a, b) over the line, a, b) for the lines along `dim` of a kernel's two
-// inputs and its output, if these are of neighbouring elements and not so short that lines side by
-// side are faster (softmax.h). Returns whether they were.
+// inputs and its output, if elements of lines are adjacent and lines are not so short that
+// computing them side by side is faster (softmax.h). Returns whether they were.
 template <class Term, class F>
 bool SumAndMapLines(KernelContext& k, int64_t dim, const Term& term, const F& f) {
   constexpr int64_t kLeast = 2 * kLineBlock;

@@ -29,7 +29,7 @@ struct LogsumexpReducer {
   static constexpr T kInf = std::numeric_limits<T>::infinity();
   static constexpr MaxReducer<T> kLargest = {};
 
-  // Infinities stay unshifted: inf - inf is no number.
+  // Infinities stay unshifted, because inf - inf is NaN.
   static T Shift(T largest) { return math::Abs(largest) == kInf ? T{0} : largest; }
 
   struct ExpSum : SumReducer<T> {
@@ -64,7 +64,7 @@ struct LogsumexpReducer {
   }
 
  private:
-  // Functions of their own: inside of a loop over rows g++ 12 makes jumps of choices, and no
+  // Functions of their own: inside of a loop over rows, g++ 12 compiles choices to jumps and not to
   // vectors.
   static FIRN_NOINLINE void Raise(const T* row, int64_t n, T* top) {
     FIRN_INDEPENDENT_STEPS

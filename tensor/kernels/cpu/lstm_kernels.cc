@@ -1,11 +1,11 @@
 // lstm_layer: each step sums x w_ih^T + b_ih + b_hh + h w_hh^T, by weights that were packed once,
-// and makes gates and both states of the sums (lstm_steps.h). Gates and cells are kept for the
+// and computes gates and both states from the sums (lstm_steps.h). Gates and cells are kept for the
 // gradient.
 //
-// lstm_layer_grad: the walk back. A step's pass makes the gradients of its gates, and their product
-// with w_hh is the gradient of h before it. The gradients of x and of the weights are one product
-// each, over all steps. With a projection, which needs all units of a step, threads share out
-// sequences and not units.
+// lstm_layer_grad: the walk back. A step's pass computes the gradients of its gates; their product
+// with w_hh is the gradient of the step's initial h. The gradients of x and of the weights are one
+// product each, over all steps. With a projection, which needs all units of a step, threads share
+// out sequences and not units.
 
 #include "firn/tensor/kernels/cpu/lstm_kernels.h"
 
@@ -111,8 +111,8 @@ struct ForwardPass {
 
 // --- The gradient --------------------------------------------------------------------------------
 
-// From the gradients of a row's states, dh of units [begin, end) and dc, those of its gates and of
-// the cell state before it. `unprojected`, if given, gets what the projection took.
+// Computes the gradients of a row's gates and of its previous cell state from those of its states,
+// dh of units [begin, end) and dc. `unprojected`, if given, gets the projection's input.
 template <class T>
 void GatesGrad(int64_t hidden, int64_t begin, int64_t end, const T* before, const T* gates,
                const T* cell, const T* dh, T* dc, T* dgates, T* unprojected) {
@@ -169,7 +169,7 @@ struct GradScratch {
   }
 };
 
-// The pass over a block of a step.
+// Does the pass over a block of a step.
 template <class T>
 class Backward {
  public:

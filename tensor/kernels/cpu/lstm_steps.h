@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_LSTM_STEPS_H_
 #define FIRN_TENSOR_KERNELS_CPU_LSTM_STEPS_H_
 
-// A step of lstm_layer (lstm_kernels.cc): the sums of its gates, and what becomes of them. Sums of
-// tiles become gates while they are near, 32 rows of 16 units at a time; others where the gates
-// lie.
+// A step of lstm_layer (lstm_kernels.cc): the sums of its gates, and the gates and states from
+// these. Sums by tiles become gates while they are in cache, 32 rows of 16 units at a time; other
+// sums become gates in place.
 
 #include <algorithm>
 #include <cstdint>
@@ -50,9 +50,9 @@ template <class T>
 FIRN_ALWAYS_INLINE UnitGates<T> GatesOf(T in, T forget, T candidate, T out) {
   return {math::Sigmoid(in), math::Sigmoid(forget), math::Tanh(candidate), math::Sigmoid(out)};
 }
-// By one division, which is half of the time of a gate: sigmoid(x) is 1 / (1 + e^-|x|) or e^-|x| of
-// that, tanh(|x|) is (1 - e^-2|x|) / (1 + e^-2|x|). A gate that is NaN is so by its numerator: its
-// divisor is the others', too.
+// Uses a single division, which takes half of the time of a gate: sigmoid(x) is 1 / (1 + e^-|x|) or
+// e^-|x| times that, tanh(|x|) is (1 - e^-2|x|) / (1 + e^-2|x|). NaN reaches a gate by its
+// numerator only, since the gates share the divisor.
 FIRN_ALWAYS_INLINE float Divisor(float d) { return d == d ? d : 1.0f; }
 template <>
 FIRN_ALWAYS_INLINE UnitGates<float> GatesOf(float in, float forget, float candidate, float out) {
@@ -68,9 +68,9 @@ FIRN_ALWAYS_INLINE UnitGates<float> GatesOf(float in, float forget, float candid
           math::WithSign(-mg * (q * d_out), candidate), (out >= 0.0f ? 1.0f : po) * (q * dg)};
 }
 
-// The gates of `n` units over what is summed for them, `step` from gate to gate, and the states:
-// cells over those before, which may lie elsewhere, and what a projection takes. In two passes,
-// since one waits for more than a processor looks ahead.
+// Overwrites the sums of `n` units, `step` from gate to gate, by the gates, and computes the
+// states: cells from the previous ones, which may lie elsewhere, and the projection's input. It
+// does so in two passes: a single one would wait for more than a processor looks ahead.
 template <class T>
 FIRN_ALWAYS_INLINE void Gates(int64_t n, int64_t step, T* gates, const T* before, T* cell, T* h) {
   T *const in = gates, *const forget = in + step, *const candidate = forget + step;
@@ -88,7 +88,7 @@ FIRN_ALWAYS_INLINE void Gates(int64_t n, int64_t step, T* gates, const T* before
   for (int64_t u = 0; u < n; ++u) h[u] = out[u] * TanhOf(cell[u]);
 }
 
-// What both directions of the kernel know of a call, and the shapes of its products.
+// The sizes of a call, for both directions of the kernel, and the shapes of its products.
 struct Sizes {
   int64_t rows, batch, hidden, state;
   bool projected, tiles;
@@ -99,8 +99,8 @@ struct Sizes {
   PanelShape projection_back() const { return {1, hidden, state, hidden, 1, tiles, 2}; }
 };
 
-// Some rows of a step that all have a state before it or all begin: their states, and the first of
-// each in all that steps write.
+// Some rows of a step that either all have an earlier step or all begin: their inputs and states,
+// and their first rows in the tensors that steps write.
 template <class T>
 struct Block {
   int64_t rows;
@@ -109,8 +109,8 @@ struct Block {
   T *gates, *cells, *to;
 };
 
-// A panel's units in some rows: of rows of groups of `hidden` elements to vectors of PanelSums, and
-// the other way round.
+// A panel's units in some rows; copies them from rows of groups of `hidden` elements to vectors of
+// PanelSums, and back.
 struct PanelPart {
   int64_t rows, first, units, hidden;
 
@@ -175,14 +175,14 @@ class Steps {
   }
 
  private:
-  // Whether sums of tiles become gates where they are.
+  // Whether sums by tiles become gates at once, in PanelSums.
   bool AtOnce() const {
     const auto fits = [](const PanelShape& p) {
       return Panels<T>::ByTiles(p) && p.depth <= PanelSums::kMostDepth;
     };
     return fits(s_.step()) && (!input_.by_step() || fits(input_.shape()));
   }
-  // From sums that are complete.
+  // Computes gates and states from complete sums.
   void OfSums(const Block<T>& b, const StepPiece& piece) const {
     const int64_t first = panels_.UnitBegin(piece.panel_begin);
     const int64_t units = panels_.UnitBegin(piece.panel_end) - first;

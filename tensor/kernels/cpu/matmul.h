@@ -10,7 +10,7 @@ namespace firn::cpu {
 
 size_t MatmulWorkspace(DType dtype, const MatmulPlan& p);
 
-// C = a b or C += a b, as Gemm. T: any element type but bool.
+// C = a b or C += a b, computed like Gemm. T: any element type but bool.
 template <class T>
 void RunMatmul(const MatmulPlan& p, const T* a, const T* b, T* c, bool accumulate, void* workspace);
 

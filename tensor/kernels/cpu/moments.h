@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_MOMENTS_H_
 #define FIRN_TENSOR_KERNELS_CPU_MOMENTS_H_
 
-// Mean and variance in one pass over memory: the passes that are accurate, the mean, what it still
-// lacks, and the squared deviations from it, are made over a piece that lies in the cache, and
-// pieces are joined.
+// Mean and variance in one pass over memory. The passes of the accurate algorithm - the mean, its
+// error, and the squared deviations from it - go over a piece that lies in the cache, and pieces
+// are joined.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace firn::cpu {
 
-// The sum of x - mean: n times what a rounded mean lacks. With it the variance of equal elements is
-// exactly 0.
+// The sum of x - mean: n times the error of the rounded mean. With it the variance of equal
+// elements is exactly 0.
 template <class T>
 struct ResidualReducer : SumReducer<T> {
   T mean;
@@ -51,7 +51,7 @@ struct MomentsReducer {
     std::fill_n(mean, cols, T{0});
     std::fill_n(squares, cols, T{0});
     const T count = static_cast<T>(num_rows);
-    for (int pass = 0; pass < 2; ++pass) {  // the second adds what the first lacks
+    for (int pass = 0; pass < 2; ++pass) {  // the second adds the error of the first
       std::fill_n(sum, cols, T{0});
       for (int64_t i = 0; i < num_rows; ++i) {
         for (int64_t c = 0; c < cols; ++c) sum[c] += x[i][c] - mean[c];
@@ -68,8 +68,8 @@ struct MomentsReducer {
   }
 };
 
-// The sums of the two numbers that f(i) gives for i < n, in lanes. f may change what only its i
-// names.
+// The sums of the two numbers that f(i) gives for i < n, in lanes. f may change elements that it
+// reaches by its own i only.
 template <class Acc, class F>
 FIRN_ALWAYS_INLINE std::pair<Acc, Acc> SumPairs(int64_t n, const F& f) {
   // g++ unrolls shorter loops before it makes vectors, and then makes none.
@@ -96,8 +96,8 @@ FIRN_ALWAYS_INLINE std::pair<Acc, Acc> SumPairs(int64_t n, const F& f) {
   return {a[0], b[0]};
 }
 
-// The moments of n > 0 numbers that lie in the cache: the second pass adds what the rounded mean
-// lacks, and takes it out of the squares (Chan, Golub and LeVeque, "Algorithms for Computing the
+// The moments of n > 0 numbers that lie in the cache: the second pass adds the rounded mean's
+// error, and removes it from the squares (Chan, Golub and LeVeque, "Algorithms for Computing the
 // Sample Variance", 1983: the corrected two-pass algorithm).
 template <class T>
 Moments<T> MomentsOfPiece(const T* x, int64_t n) {

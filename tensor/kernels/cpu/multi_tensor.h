@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_MULTI_TENSOR_H_
 #define FIRN_TENSOR_KERNELS_CPU_MULTI_TENSOR_H_
 
-// Loops over the elements of many tensors as if they stood one behind the other, so that work is
-// shared out evenly whatever the tensors' sizes are.
+// Loops over the elements of many tensors as if they stood one behind the other, so that threads
+// get equal shares for any sizes of tensors.
 
 #include <algorithm>
 #include <cstdint>

@@ -3,8 +3,8 @@
 
 // affine_group_norm of x as [n, c, length]: the channels of a group of a sample are a row, whose
 // statistics are those of layer_norm, and each channel has a scale and a shift. The gradient reads
-// dy and x twice, the second time from a cache if the row is not long: first the sums of dy and of
-// dy xhat for each channel of each sample, of which everything else is made, then
+// dy and x twice, the second time from a cache if the row is not long: first for the sums of dy and
+// of dy xhat for each channel of each sample, from which everything else follows, then
 //   dx = invstd (dy w - mean(dy w) - xhat mean(dy w xhat)).
 
 #include <cstdint>

@@ -26,11 +26,11 @@ inline int64_t RowGrain(int64_t cols) {
 
 namespace internal {
 
-// Elements of a row that are worked on while they lie in the first-level cache. Statistics are of a
-// piece in its own type, and of pieces in double.
+// Elements of a piece, which stays in the first-level cache. Statistics of a piece are computed in
+// its own type, and joined in double.
 inline constexpr int64_t kNormPiece = 2048;
 
-// Pieces of rows of one tensor. A row that is one piece is fetched once for all that is done to it.
+// Pieces of rows of one tensor. A row of one piece is fetched once for all loops over it.
 template <class Acc>
 class Pieces {
  public:
@@ -69,8 +69,8 @@ void ForEachPiece(int64_t cols, const F& f) {
   for (int64_t i = 0; i < cols; i += kNormPiece) f(i, std::min(kNormPiece, cols - i));
 }
 
-// Mends what RowStatistics gives for rows whose sum of squares, in Acc, may lack digits or is
-// infinite, 0 or no number, where that is not right. Not inlined: rows are short.
+// Corrects the result of RowStatistics for rows whose sum of squares in Acc lost digits, or is
+// infinite, 0 or NaN although the true one is not. It is not inlined, so that short rows stay fast.
 template <bool kCentred, class Acc>
 FIRN_NOINLINE void FarRowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols, double eps,
                                     double sum, std::pair<double, double>* result) {
@@ -88,8 +88,8 @@ FIRN_NOINLINE void FarRowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols, d
   *result = {m.mean / m.unit, m.unit / std::hypot(std::sqrt(var), std::sqrt(eps) * m.unit)};
 }
 
-// Mean and 1 / sqrt(var + eps) of the row at `row`, var the biased variance; around 0 where not
-// kCentred.
+// Mean and 1 / sqrt(var + eps) of the row at `row`, where var is the biased variance; without
+// kCentred the mean is taken as 0.
 template <bool kCentred, class Acc>
 std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols, double eps) {
   Moments<double> all{0, 0, 0};
@@ -106,7 +106,7 @@ std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t col
   });
   std::pair<double, double> result(all.mean,
                                    1 / std::sqrt(all.squares / static_cast<double>(cols) + eps));
-  // Whether the exponent is one of those from that of the least sum to that of the largest number.
+  // Whether the exponent lies between that of the least sum and that of the largest number.
   constexpr uint64_t kFirst = std::bit_cast<uint64_t>(kLeastSum<Acc>) >> 52;
   if ((std::bit_cast<uint64_t>(all.squares) >> 52) - kFirst >= 2047 - kFirst) [[unlikely]] {
     FarRowStatistics<kCentred>(x, row, cols, eps, all.squares, &result);
@@ -153,8 +153,8 @@ void GradPiece(const Acc* dy, const Acc* x, const Acc* w, RowNumbers<Acc> row, A
 
 }  // namespace internal
 
-// Rows [begin, end) of inputs x, weight, bias into outputs y, mean, invstd; where not kCentred, of
-// x and weight into y and the reciprocal root mean square.
+// Rows [begin, end) of inputs x, weight, bias into outputs y, mean, invstd; without kCentred,
+// inputs x and weight into y and the reciprocal root mean square.
 template <bool kCentred, class Acc>
 void NormalizeRows(KernelContext& k, int64_t begin, int64_t end) {
   const int64_t cols = k.in_spec(0).shape[1];

@@ -5,9 +5,10 @@
 
 #include "firn/tensor/kernels/cpu/onednn_thread.h"
 
-// Primitives' descriptions, as oneDNN 2 and 3 make them: 2 wraps what an operation is in a
-// descriptor of its own, 3 takes it as it is. All else that Firn calls is the same in both. oneDNN
-// 3 has no Winograd on x86-64; Firn asks for direct convolutions and has one of its own.
+// Primitives' descriptions, as oneDNN 2 and 3 make them: version 2 wraps an operation's arguments
+// in a descriptor of their own, version 3 takes them directly. Everything else that Firn calls is
+// the same in both. oneDNN 3 has no Winograd on x86-64; Firn asks for direct convolutions and has a
+// Winograd of its own.
 namespace firn::cpu {
 
 // What dnnl::convolution_forward and its like do, from the arguments that both versions have.

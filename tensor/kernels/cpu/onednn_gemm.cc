@@ -1,7 +1,8 @@
 // dnnl_sgemm, and its like for bf16, which oneDNN exports without mentioning it in a header (its
 // own tests declare it as is done here). Neither needs a primitive, so that shapes cost nothing the
-// first time they come. The reference is weak: with a library that has no such product any more,
-// bf16 is multiplied in f32. Bytes have products in the headers, with zero points.
+// first time they come. The reference is weak (in the linker's sense): with a library that no
+// longer has this product, bf16 is multiplied in f32. Bytes have products in the headers, with zero
+// points.
 
 #include "firn/tensor/kernels/cpu/onednn_gemm.h"
 
@@ -45,7 +46,7 @@ void MultiplyBytes(dnnl_status_t (*gemm)(char, char, char, dnnl_dim_t, dnnl_dim_
                    const GemmShape& s, const A* a, A a_zero, const int8_t* b, int8_t b_zero,
                    int32_t* c) {
   const bool ta = s.a.col != 1, tb = s.b.col != 1;
-  // A single row may be said to begin anywhere; oneDNN wants it to be as long as it is.
+  // A single row may have any step; oneDNN wants the step to be at least the row's length.
   const int64_t lda = std::max(ta ? s.a.col : s.a.row, ta ? s.m : s.k);
   const int64_t ldb = std::max(tb ? s.b.col : s.b.row, tb ? s.k : s.n);
   const int32_t none = 0;

@@ -10,16 +10,16 @@
 
 namespace firn::cpu {
 
-// Whether oneDNN multiplies bf16 by instructions made for it, and so about twice as fast as f32: on
-// processors with AVX512-BF16 or AMX. Elsewhere it imitates them, slower than f32. The answer is
+// Whether oneDNN multiplies bf16 by instructions made for it, which is about twice as fast as f32:
+// on processors with AVX512-BF16 or AMX. Elsewhere it emulates them, slower than f32. The answer is
 // the same throughout a process.
 bool MultipliesBf16();
 
 // Whether it does so by AMX, and about eight times as fast as f32.
 bool MultipliesTiles();
 
-// C = A B, or C += A B. Factors of bf16 are multiplied as the processor's instructions do it:
-// denormal numbers count as zeros.
+// C = A B, or C += A B. Factors of bf16 are multiplied by the processor's instructions, which take
+// denormal numbers for zeros.
 //
 // Requires: sizes above 0; each operand has a stride of 1 in one direction and at least the extent
 // of that direction in the other; for bf16, MultipliesBf16().

@@ -19,7 +19,8 @@ using Key = std::array<int64_t, 9>;
 
 struct Product {
   dnnl::matmul primitive;  // none: oneDNN does not multiply this by AMX
-  // Made once: making them takes as long as a product of 64 x 64 x 64. Their data is a call's.
+  // The library's objects are made once, since making them takes as long as a product of 64 x 64 x
+  // 64. Each call sets their data.
   memory a, b, c;
   std::unordered_map<int, memory> args;
 };
@@ -29,7 +30,7 @@ struct Products {
   dnnl::stream stream{OneDnnEngine()};
 };
 
-// oneDNN 2.6.3 has AMX for matrices without gaps alone.
+// oneDNN 2.6.3 uses AMX only for matrices without gaps.
 bool IsDense(const MatrixStrides& s, int64_t rows, int64_t cols) {
   return s.col == 1 ? s.row == cols : s.col == rows;
 }

@@ -5,8 +5,8 @@
 
 #include "firn/device/internal/openmp.h"
 
-// What those share who run primitives of oneDNN. Making one costs far more than running a small
-// one, so that each thread keeps those that it made: a table per thread needs no lock.
+// Parts shared by the kernels that run primitives of oneDNN. Making one costs far more than running
+// a small one, so each thread keeps those that it made: a table per thread needs no lock.
 namespace firn::cpu {
 
 dnnl::engine& OneDnnEngine();
@@ -25,8 +25,8 @@ class OmpThreads {
   const int before_;
 };
 
-// The thread's own T, which goes when the thread ends; destructors of other thread-local objects
-// may still compute after that, and get a new one.
+// The thread's own T, which is destroyed when the thread ends; destructors of other thread-local
+// objects may still compute after that, and get a new one.
 template <class T>
 T& OfThread() {
   static thread_local constinit T* state = nullptr;

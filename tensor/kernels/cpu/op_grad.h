@@ -1,7 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_OP_GRAD_H_
 #define FIRN_TENSOR_KERNELS_CPU_OP_GRAD_H_
 
-// Gradient rules of elementwise operations from functions of tensors, with what they read.
+// Gradient rules of elementwise operations, made from functions of tensors, with the values that
+// they read.
 
 #include <type_traits>
 #include <vector>
@@ -13,10 +14,11 @@
 
 namespace firn::cpu {
 
-// A gradient rule and what it reads. Where that is all of an operation's one input, or its result:
+// A gradient rule and the values that it reads. If it reads only the operation's single input, or
+// only its result, then
 //   Tensor Grad(const Tensor& dy, const Tensor& x) { ... }     cpu::FromInput<Grad>()
 //   Tensor Grad(const Tensor& dy, const Tensor& y) { ... }     cpu::FromOutput<Grad>()
-// gives dx; one that has options takes them as a third argument.
+// makes a rule whose function gives dx; a function with options takes them as a third argument.
 struct OpGrad {
   GradFn rule = nullptr;
   std::vector<Saved> saves = {};
@@ -70,11 +72,11 @@ OpGrad FromOutput() {
           {Saved::Output(0)}};
 }
 
-// The gradient of a gradient dx = f(dy, v), which is linear in dy: to dy it is f again, to v
-// it is dy times a curvature,
+// The gradient of a gradient dx = f(dy, v), which is linear in dy: with respect to dy it is f
+// again, with respect to v it is dy times a curvature,
 //   Tensor Curve(const Tensor& v) { ... }     cpu::OfGradient<FooGrad, Curve>()
-// which may take options too, or 0 without one: pieces are straight. Half types, which do not hold
-// what a curvature is made of, are computed in f32.
+// Curve may take options too. Without one the curvature is 0: the activation is piecewise linear.
+// Half types are computed in f32, because they lack the digits that a curvature needs.
 template <auto kGrad, auto kCurve = nullptr>
 OpGrad OfGradient() {
   constexpr bool kStraight = std::is_null_pointer_v<decltype(kCurve)>;

@@ -1,4 +1,4 @@
-// What optimizers' operations share: their declaration, and the inputs that are not elements.
+// Parts shared by optimizers' operations: their declaration, and the inputs that are not elements.
 
 #include "firn/tensor/kernels/cpu/optimizer_step.h"
 

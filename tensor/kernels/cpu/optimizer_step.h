@@ -24,14 +24,14 @@ namespace firn::cpu {
 
 // The value of a 0-d floating input.
 double ScalarOf(const KernelContext& k, int i);
-// Whether the input kSkip says so.
+// Whether the input kSkip says that the step is skipped.
 bool SkipsStep(const KernelContext& k);
 // Adds 1 to the counts of steps (i64, may be absent), `offset` after each parameter.
 void CountSteps(const KernelContext& k, int cycle, int offset);
 
 namespace internal {
 
-// All but what is computed.
+// The declaration without the rule's computation.
 OpDef OptimizerOp(std::string_view doc, absl::Span<const StateTensor> state, bool step_optional,
                   const AttrsType* attrs, InferFn infer, const Kernel& kernel);
 // Refuses tensors whose shape is not that of the parameter before them.
@@ -66,13 +66,13 @@ struct StepPiece {
   int64_t begin, end;
 };
 
-// Runs are computed in whole vectors, so that no element's result depends on where it stands: the
-// compiler merges products and sums otherwise in what is left over of a loop.
+// Runs are computed in whole vectors, so that an element's result does not depend on its place: in
+// the remainder of a loop the compiler would merge products and sums differently.
 inline constexpr int64_t kRun = 512, kLanes = 64;
 constexpr int64_t WholeLanes(int64_t n) { return RoundUp(n, kLanes); }
 
-// x[0, n) in its compute type: x itself where that will do, otherwise a copy in `room`, with zeros
-// up to whole lanes.
+// x[0, n) in its compute type: x itself where possible, otherwise a copy in `room`, with zeros up
+// to whole lanes.
 template <class C, class T>
 C* RunOf(T* x, int64_t n, C* room) {
   if constexpr (std::is_same_v<std::remove_const_t<T>, C>) {
@@ -96,7 +96,7 @@ void PutRun(const C* run, int64_t n, T* x) {
 }
 
 // Calls f(param, grad, state, count) for runs of elements of T in their compute type, of which the
-// first `count` count; what it changes is written back, of parameters only where kMoves.
+// first `count` elements are valid; changes are written back, for parameters only where kMoves.
 template <class Rule, unsigned kGiven, bool kMoves, class T, class F, size_t... S>
 void ForEachRun(const StepPiece& piece, const F& f, std::index_sequence<S...>) {
   using C = ComputeOf<T>;
@@ -214,8 +214,7 @@ class StepNumbers {
 };
 
 // Sums are added up by parts of a parameter, which are cut from its beginning and counted through
-// all parameters: so they depend neither on timing nor on threads nor on what other parameters
-// there are.
+// all parameters: so sums depend neither on timing nor on threads nor on other parameters.
 inline int64_t NumSumParts(int64_t elements) { return CeilDiv(elements, kMultiTensorBlock); }
 
 // Calls f(part, input, begin, end) for parts [first, last).
@@ -249,7 +248,7 @@ size_t ParamOf(int at) {
   return static_cast<size_t>((at - kFirstParam) / StepInputs<Rule>::kCycle);
 }
 
-// For each part, and behind them for each parameter.
+// Room for the sums of each part, and behind them for those of each parameter.
 template <class Rule>
 size_t SumsWorkspace(const KernelQuery& q) {
   return (static_cast<size_t>(NumSumParts<Rule>(q)) + ParamOf<Rule>(q.num_inputs())) * Rule::kSums *

@@ -1,7 +1,8 @@
 // Elements become unsigned integers in the order wanted (keys), ranks are keys with their indices
 // behind them, and so an order of plain integers without ties. Long lines are sorted by the digits
-// of their keys, last digit first (LSD radix sort: stable, so that the indices need no look); the
-// first of a line are found by comparing vectors of it with the last one that is kept so far.
+// of their keys, last digit first (LSD radix sort, which is stable, so that indices are not
+// compared); the first of a line are found by comparing vectors of it with the last rank kept so
+// far.
 
 #include "firn/tensor/kernels/cpu/order.h"
 
@@ -83,8 +84,8 @@ constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
 // So many are sorted faster by comparing them.
 constexpr int64_t kFewRanks = 128;
 
-// Orders ranks that are in the order of their indices, by keys of `bytes` bytes. The result stands
-// in one of the two arrays, which is returned. Requires: n > 0.
+// Orders ranks that are in the order of their indices, by keys of `bytes` bytes. Returns the one of
+// the two arrays that has the result. Requires: n > 0.
 template <class Rank>
 Rank* SortRanks(Rank* ranks, Rank* spare, int64_t n, int bytes) {
   constexpr int kMostBytes = std::is_same_v<Rank, WideRank> ? 8 : 4;
@@ -132,7 +133,7 @@ void SelectRanks(Rank* ranks, int64_t n, int64_t keep) {
     const Rank* const stretch = ranks + at;
     const int64_t count = std::min(kStretch, n - at);
     int64_t better = 0;
-    // Among equal keys the earlier comes first, so keys tell all.
+    // Among equal keys the earlier one comes first, so comparing keys is enough.
     for (int64_t i = 0; i < count; ++i) better += KeyOf(stretch[i]) < KeyOf(last) ? 1 : 0;
     if (better == 0) continue;
     for (int64_t i = 0; i < count; ++i) {
@@ -151,7 +152,7 @@ bool SortsAll(int64_t length, const LineOrder& o) {
   return o.sorted && length > kFewRanks && o.keep > length / 16;
 }
 
-// Orders the ranks of a line as asked. The first `keep` stand in the array that is returned.
+// Orders the ranks of a line as asked. Returns the array that begins with the first `keep`.
 template <class Rank>
 Rank* OrderRanks(Rank* ranks, Rank* spare, int64_t n, const LineOrder& o, int bytes) {
   if (SortsAll(n, o)) return SortRanks(ranks, spare, n, bytes);
@@ -160,7 +161,7 @@ Rank* OrderRanks(Rank* ranks, Rank* spare, int64_t n, const LineOrder& o, int by
   return ranks;
 }
 
-// Lines are shared by so many pieces of workspace, however many threads there are: fewer where
+// The number of pieces of workspace that lines share, for any number of threads; it is lower where
 // ranks would take much memory.
 int64_t NumSlots(const Lines& l) {
   const int64_t most =

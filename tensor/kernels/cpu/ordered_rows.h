@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_ORDERED_ROWS_H_
 #define FIRN_TENSOR_KERNELS_CPU_ORDERED_ROWS_H_
 
-// Rows added to rows of a result: what comes to one row is found out first, so that threads can
-// have some rows each. Half types are added up in floats while they are in the nearest cache;
-// floats of the whole result, which rows could be added to in any order, would have to be cleared,
-// read, written and rounded.
+// Adds rows to rows of a result. It first finds out which rows are added to each one, so that each
+// thread can take some rows of the result. Half types are added up in floats while they are in the
+// nearest cache; a whole result in floats, to which rows could be added in any order, would have to
+// be cleared, read, written and rounded.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace firn::cpu {
 
-// Whether AddOrderedRows is the fast way: for many rows, long enough to be worth finding their
-// order, of a result that the nearest cache does not hold, and an index at least to so many of its
+// Whether AddOrderedRows is the fast way: for many rows that are long enough to be worth finding
+// their order, a result larger than the nearest cache, and at least one index for so many of its
 // rows. The order counts in 32 bits.
 inline bool OrdersRows(const IndexPlan& p) {
   constexpr int64_t kLeastRow = 16, kLeastRows = 64, kLeastElements = 1 << 15, kFew = 64;
@@ -30,21 +30,21 @@ inline bool OrdersRows(const IndexPlan& p) {
          p.n <= kMost && p.count <= kMost && p.count * kFew >= p.n;
 }
 
-// Bytes of its memory.
+// Bytes of memory that AddOrderedRows needs.
 inline size_t OrderBytes(const IndexPlan& p) {
   return static_cast<size_t>(p.count + p.n + 1) * sizeof(int32_t);
 }
 
-// What comes to each of n rows: numbers order[starts[i]], ..., order[starts[i + 1] - 1]
-// come to row i, in order.
+// Which numbers are added to each of n rows: row i gets order[j] for starts[i] <= j < starts[i +
+// 1], in this order.
 struct RowOrder {
   int32_t *starts, *order;
 
   template <class I>
   RowOrder(const IndexPlan& p, const I* indices, void* memory)
       : starts(static_cast<int32_t*>(memory)), order(starts + p.n + 1) {
-    // Counted one place further on, so that, when each place has moved on by as many, it is where
-    // the next row begins.
+    // Counts one place further on: each start moves on while its row is filled, and ends where the
+    // next row begins.
     std::fill_n(starts, p.n + 1, 0);
     for (int64_t k = 0; k < p.count; ++k) {
       if (indices[k] != p.ignored) ++starts[Wrapped(indices[k], p.n) + 1];
@@ -61,8 +61,8 @@ struct RowOrder {
     }
   }
 
-  // Where a part of all lines' rows begins, so that each has as much to add: some indices come up
-  // far more often than others.
+  // The first row of a part of all lines' rows, chosen so that all parts have as much to add: some
+  // indices occur far more often than others.
   int64_t Begin(const IndexPlan& p, int64_t part, int64_t parts) const {
     const int64_t line = p.n + starts[p.n], before = line * p.outer * part / parts;
     int64_t begin = 0, end = p.n;
@@ -74,8 +74,8 @@ struct RowOrder {
   }
 };
 
-// Adds to a row of y, of n elements, alpha times the rows of `from` that come to it, which are
-// numbers k, k + 1, ... of the order, `behind` not included.
+// Adds alpha times rows of `from` to a row of y, of n elements: the rows at places [k, behind) of
+// the order.
 template <class T>
 void AddToRow(const RowOrder& rows, int32_t k, int32_t behind, ComputeOf<T> alpha, const T* from,
               int64_t n, T* y) {
@@ -94,8 +94,8 @@ void AddToRow(const RowOrder& rows, int32_t k, int32_t behind, ComputeOf<T> alph
   }
 }
 
-// y[b, o, index[b, k], :] += alpha * source[b, o, k, :] but where the index is p.ignored, in order
-// of k, rounded once. Requires: OrdersRows(p), and OrderBytes(p) of memory.
+// y[b, o, index[b, k], :] += alpha * source[b, o, k, :] except where the index is p.ignored, in
+// order of k, rounded once. Requires: OrdersRows(p), and OrderBytes(p) of memory.
 template <class T, class I>
 void AddOrderedRows(const IndexPlan& p, const I* index, ComputeOf<T> alpha, const T* source, T* y,
                     void* memory) {

@@ -2,8 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CPU_PANELS_H_
 
 // Matrices in panels, and products of them, for kernels that multiply small matrices which they
-// have just made and use several times: there is nothing to choose or to pack in such a product,
-// and no edge, since panels are whole.
+// have just made and use several times: such a product has nothing to choose or to pack, and no
+// edges, since panels are whole.
 //
 // A panel is kPanel columns, row after row, two registers each; a matrix is its panels one after
 // the other. So a product reads both operands from beginning to end, as one after Goto and van de
@@ -46,7 +46,7 @@ int64_t PanelsSize(int64_t rows, int64_t columns) {
 
 namespace internal {
 
-// The sums of a tile, one by one so that they stay in registers.
+// The sums of a tile, as single variables so that they stay in registers.
 template <class T>
 FIRN_ALWAYS_INLINE void StartSums(const T* c, bool accumulate, Vec<T> (&sums)[kTileRows][2]) {
 #pragma GCC unroll 8
@@ -88,8 +88,8 @@ FIRN_ALWAYS_INLINE void AddProducts(Vec<T> (&sums)[kTileRows][2], const T* a, co
 
 }  // namespace internal
 
-// A tile of C = A B or C += A B: kTileRows rows of a panel. `a` is where A's first row begins, `b`
-// where B's panel does, `depth` the inner size.
+// A tile of C = A B or C += A B: kTileRows rows of a panel. `a` is the start of A's first row, `b`
+// the start of B's panel, `depth` the inner size.
 template <class T>
 FIRN_NOINLINE void MultiplyTile(const T* a, int64_t a_jump, const T* b, int64_t depth, T* c,
                                 bool accumulate) {
@@ -101,7 +101,7 @@ FIRN_NOINLINE void MultiplyTile(const T* a, int64_t a_jump, const T* b, int64_t 
   }
   internal::StoreSums(sums, c);
 }
-// The same of C = A^T B: `a` is where the first of kTileRows columns of A begins.
+// The same of C = A^T B: `a` is the start of the first of kTileRows columns of A.
 template <class T>
 FIRN_NOINLINE void MultiplyTurned(const T* a, const T* b, int64_t depth, T* c, bool accumulate) {
   Vec<T> sums[kTileRows][2];
@@ -119,7 +119,7 @@ struct MatrixIn {
 
 namespace internal {
 
-// Columns [j, j + n) of a matrix whose rows do not lie side by side, as a panel.
+// Copies columns [j, j + n) of a matrix whose rows are not contiguous to a panel.
 template <class Acc>
 void PackTurned(const MatrixIn<Acc>& m, int64_t j, int64_t n, int64_t rows, Acc* to) {
   constexpr int64_t kSome = 64, kWidth = kPanel<Acc>;
@@ -168,8 +168,8 @@ void Pack(const MatrixIn<Acc>& m, int64_t rows, int64_t columns, const Panels<Ac
   }
 }
 
-// Rows of panels, times a factor for each, to where `to` has them: row i begins at offset + i *
-// row.
+// Copies rows of panels, times a factor for each, to their places by `to`: row i begins at offset +
+// i * row.
 template <class Acc, class F>
 void Unpack(const Panels<Acc>& from, int64_t rows, int64_t columns, const RowsOut<Acc>& to,
             int64_t offset, int64_t row, const F& factor) {

@@ -2,8 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CPU_PARTS_H_
 
 // A range cut into parts whose number depends on its length only: for workspace with a place for
-// each part, whose size is asked for before the kernel runs and must not change with the number of
-// threads in between. Results put together in the order of parts do not depend on it either.
+// each part, whose size is computed before the kernel runs and must not change with the number of
+// threads in between. Results joined in the order of parts do not depend on that number either.
 
 #include <algorithm>
 #include <cstdint>

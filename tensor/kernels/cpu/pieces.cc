@@ -28,7 +28,7 @@ void Interpolate(long double (*f)(long double), long double middle, long double 
   }
 }
 
-// Among two hundred numbers of T from `middle` on, that whose value is nearest to one.
+// Among two hundred numbers of T from `middle` on, the one at which f is nearest to a T.
 template <class T>
 T WhereNearlyRound(long double (*f)(long double), long double middle) {
   constexpr int kTries = 200;
@@ -52,7 +52,7 @@ template <class T>
 Pieces<T>::Pieces(long double (*f)(long double), T scale) : scale_(scale) {
   constexpr int kSize = inner::internal::kTableSize<T>, kLanes = static_cast<int>(kSimdLanes<T>);
   constexpr int kAlike = 1 << kBits;                  // pieces of one length
-  constexpr int kBias = kFloats ? 127 : 1023;         // of exponents, from where the bits come
+  constexpr int kBias = kFloats ? 127 : 1023;         // the exponent's bias
   const auto unit = static_cast<long double>(scale);  // exact, and one division for both
   for (int i = 0; i < kSize; ++i) {
     const long double length = std::ldexp(1.0L / kAlike, i / kAlike);

@@ -11,25 +11,25 @@
 namespace firn::cpu {
 
 // A smooth function of numbers from 0 up to 15 / scale (floats) or 255 / scale (doubles), as a
-// polynomial for each of some pieces: of floats eight as long as each other for 1 + scale z in
-// [1, 2), eight twice as long up to 4, and so on; of doubles two and two. It costs neither a
-// division nor more terms the wider the range is. Each polynomial is about the place near its
-// piece's middle where the function's value is nearly a T, so that rounding this coefficient costs
-// nothing (S. Gal and B. Bachelis, "An accurate elementary mathematical library for the IEEE
-// floating point standard", 1991).
+// polynomial for each of some pieces: for floats eight of one length for 1 + scale z in [1, 2),
+// eight twice as long up to 4, and so on; for doubles two each. It needs no division, and no more
+// terms for a wider range. Each polynomial is about the place near its piece's middle where the
+// function's value is nearly a T, so that rounding this coefficient costs nothing (S. Gal and B.
+// Bachelis, "An accurate elementary mathematical library for the IEEE floating point standard",
+// 1991).
 template <class T>
 class Pieces {
  public:
-  // Evaluates f, which must be right to some bits more than T has, for arguments inside of the
+  // Evaluates f, which must be accurate to some bits more than T has, for arguments inside of the
   // range.
   Pieces(long double (*f)(long double), T scale);
 
-  // Any numbers beyond the range, NaN for NaN.
+  // The function's values; any numbers beyond the range, NaN for NaN.
   FIRN_ALWAYS_INLINE Vec<T> operator()(Vec<T> z) const {
     const At at = Find(z);
     return LookUp(factors_[0], at.piece) + at.v * Slope(at);
   }
-  // The same, and what rounding the last sum lost.
+  // The same with the rounding error of the last sum.
   struct Sum {
     Vec<T> high, low;
   };

@@ -7,7 +7,7 @@
 
 namespace firn::cpu {
 
-// OutOfRange where an element of input i, contiguous and floating, is no probability: "p 1.5 at
+// OutOfRange where an element of input i, contiguous and floating, is not a probability: "p 1.5 at
 // index 1 is outside [0, 1]".
 template <class T>
 absl::Status CheckProbabilities(const KernelContext& k, int i) {

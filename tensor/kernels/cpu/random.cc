@@ -10,13 +10,13 @@ namespace firn::cpu {
 
 PhiloxState TakeCounters(KernelContext& k, int i, int64_t counters) {
   int64_t* s = k.inout<int64_t>(i);
-  if (s == nullptr) return {};  // never: the state is not optional
+  if (s == nullptr) return {};  // never happens: the state is not optional
   const int64_t offset = std::atomic_ref<int64_t>(s[1]).fetch_add(counters);
   return {static_cast<uint64_t>(s[0]), static_cast<uint64_t>(offset)};
 }
 
 void PhiloxBlock(const PhiloxState& state, uint64_t first, PhiloxLanes* out) {
-  // A word in the lower half of each lane; what the upper halves hold nobody looks at.
+  // A word in the lower half of each lane; the upper halves are ignored.
   using Words = Vec<uint64_t>;
   constexpr int kLanes = static_cast<int>(kSimdLanes<uint64_t>);
   constexpr int kParts = kPhiloxLanes / kLanes;

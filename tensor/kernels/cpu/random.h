@@ -52,7 +52,7 @@ void ForEachWordRow(const PhiloxState& state, int64_t n, F&& f) {
     PhiloxLanes words;
     for (int64_t at = begin; at < end; ++at) {
       PhiloxBlock(state, static_cast<uint64_t>(at * kPhiloxLanes), &words);
-      // In the elements' order first, so that the compiler makes vectors of what f does.
+      // The words are first put into the elements' order, so that the compiler vectorises f.
       alignas(64) uint32_t row[kWordRow];
       for (int i = 0; i < kPhiloxLanes; ++i) {
         for (int w = 0; w < 4; ++w) row[4 * i + w] = words.v[w][i];

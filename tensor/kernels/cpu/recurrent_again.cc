@@ -1,5 +1,6 @@
-// recurrent_layer and its gradient by the kernels of lstm_layer, gru_layer and rnn_layer: what
-// those keep for the gradient lies in the workspace here, and the gradient makes it anew.
+// recurrent_layer and its gradient by the kernels of lstm_layer, gru_layer and rnn_layer: the
+// results that those keep for the gradient are in the workspace here, and the gradient computes
+// them again.
 
 #include "firn/tensor/kernels/cpu/recurrent_again.h"
 
@@ -36,7 +37,8 @@ const Kernel& GradKernel(RecurrentCell cell) {
   return (*kernels)[static_cast<size_t>(cell)].front();
 }
 
-// Memory behind each other, aligned to cache lines; over null it counts.
+// Hands out pieces of memory in a row, aligned to cache lines; with a null base it only counts
+// bytes.
 class Room {
  public:
   explicit Room(void* base = nullptr) : base_(static_cast<char*>(base)) {}
@@ -52,7 +54,7 @@ class Room {
   size_t used_ = 0;
 };
 
-// The layer's own operation: what it gives, and its kernel's answer.
+// The layer's own operation: the specs of its results, and its kernel's answer.
 struct LayerCall {
   RecurrentLayerAttrs attrs;
   std::vector<TensorSpec> out;  // y, the states, and what is kept
@@ -141,7 +143,8 @@ struct GradCall {
   size_t workspace() const { return std::max(layer.answer.workspace, answer.workspace); }
 };
 
-// The inputs of the layer's gradient: `of`(i) of ours, `made`(i) of the layer's results.
+// The inputs of the layer's gradient: `of`(i) from this operation's inputs, `made`(i) from the
+// layer's results.
 template <class Vector, class Of, class Made>
 Vector GradInputs(RecurrentCell cell, const Of& of, const Made& made) {
   Vector in = {of(In::kX), of(In::kH0),         of(In::kWih),        of(In::kWhh),

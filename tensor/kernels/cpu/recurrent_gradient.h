@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_RECURRENT_GRADIENT_H_
 #define FIRN_TENSOR_KERNELS_CPU_RECURRENT_GRADIENT_H_
 
-// What the gradients of recurrent layers share: the walk back, and the products that end it.
+// Parts shared by the gradients of recurrent layers: the walk back, and the products after it.
 
 #include <algorithm>
 #include <cstddef>
@@ -18,11 +18,11 @@
 
 namespace firn::cpu {
 
-// The products over all steps that end a gradient. Rows of the gates' gradients are some elements
-// further apart than they are long where powers of two between rows would have all of a column in
-// the same few places of the caches. A weight's gradient is computed transposed but by tiles, which
-// packs the shorter rows across: of 2048 rows, 1024 gates and 256 units 167 GFLOP/s of a Sapphire
-// Rapids core instead of 130.
+// The products over all steps that end a gradient. Rows of the gates' gradients get some padding
+// where powers of two between rows would put a whole column into the same few places of the caches.
+// Except by tiles, a weight's gradient is computed transposed, which packs the shorter rows: for
+// 2048 rows, 1024 gates and 256 units that gave 167 GFLOP/s on a Sapphire Rapids core instead of
+// 130.
 template <class T>
 class GradProducts {
  public:
@@ -30,8 +30,8 @@ class GradProducts {
     constexpr int64_t kLine = 64 / sizeof(T);
     return gates % (16 * kLine) == 0 ? gates + kLine : gates;
   }
-  // `state`, `in`: the widths that weights are multiplied for; narrower ones may take more room.
-  // `tiles`: numbers other than the gates' gradients are bfloat16, and multiplied by AMX. Requires
+  // `state`, `in`: the widths of the weights' products; narrower ones may take more room. `tiles`:
+  // numbers other than the gates' gradients are bfloat16, and multiplied by AMX. Requires
   // RecurrentTiles().
   GradProducts(int64_t rows, int64_t gates, int64_t state, int64_t in, bool tiles,
                RecurrentScratch& scratch)
@@ -49,8 +49,8 @@ class GradProducts {
     AddToWeight(WeightShape(width), x, dgates, dw, false);
     Store(width, dw);
   }
-  // The same of the states before each step, those of y and h0. `before` has room for them where
-  // not all sequences have all steps: StatesBefore.
+  // The same for the states before each step, which are rows of y and h0. `before` has room for
+  // copies where not all sequences have all steps: StatesBefore.
   void Recurrent(const TimeSteps& s, const T* y, const T* h0, int64_t width, const T* dgates,
                  T* before, T* dw) const {
     if (s.sizes != nullptr) {
@@ -101,7 +101,7 @@ class GradProducts {
   }
 
  private:
-  // The gates' gradients, on the left by tiles, are no bfloat16, the other operand is.
+  // By tiles, the gates' gradients, on the left, are not bfloat16, but the other operand is.
   static constexpr TileParts kParts = {2, 1};
   static constexpr double kWorthTiles = 4e6;
 
@@ -156,7 +156,7 @@ class GradProducts {
   void* gemm_;
 };
 
-// A gradient that walks back begins with what is given, or with nothing.
+// The gradient with which the walk back begins: the given one, or zeros.
 template <class T>
 void BeginGrad(const T* given, int64_t size, T* to) {
   if (given == nullptr) {
@@ -177,7 +177,7 @@ struct BackProduct {
   int64_t state;
   bool accumulate;
 
-  // For a piece of the step that has rows [at, at + rows).
+  // Computes a piece of the step that has rows [at, at + rows).
   void operator()(int64_t at, int64_t rows, const StepPiece& piece) const {
     const int64_t begin = piece.row_begin, end = std::min(piece.row_end, rows);
     if (begin < end) {
@@ -196,8 +196,9 @@ struct StepBlock {
   bool carried;
 };
 
-// The walk back: adds dy, if any, to dh and calls f(block) for all blocks of a step, once dh has
-// what came through the step computed after it; in the end dh is that of the initial states.
+// The walk back: adds dy, if any, to dh and calls f(block) for all blocks of a step, once dh
+// includes the gradient from the step computed after it; at the end dh is the gradient of the
+// initial states.
 template <class T, class F>
 void WalkBack(const TimeSteps& steps, const StepGrid& grid, const BackProduct<T>& through,
               const T* dy, const F& f) {

@@ -1,4 +1,4 @@
-// What kernels of recurrent layers read of a call.
+// Reads the sizes of a call for kernels of recurrent layers.
 
 #include "firn/tensor/kernels/cpu/recurrent_layer.h"
 

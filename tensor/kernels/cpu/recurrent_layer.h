@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_RECURRENT_LAYER_H_
 #define FIRN_TENSOR_KERNELS_CPU_RECURRENT_LAYER_H_
 
-// What the kernels of recurrent layers share.
+// Parts shared by the kernels of recurrent layers.
 
 #include <algorithm>
 #include <cstddef>
@@ -47,7 +47,7 @@ const std::vector<Kernel>& KernelsOfFullTypes() {
   return *kernels;
 }
 // The same for half types too: in f32, with operands converted before and after. Products of
-// bfloat16 are those of tiles, where there are some.
+// bfloat16 use tiles where the processor has them.
 template <class Pass>
 std::vector<Kernel> KernelsOf() {
   Kernel kernel = KernelsOfFullTypes<Pass>()[0];
@@ -70,7 +70,7 @@ std::vector<Kernel> KernelsOf() {
 // `x`: the sequences, or what has their shape.
 TimeSteps StepsOf(const Shape& x, int64_t batch, const RecurrentLayerAttrs& attrs);
 
-// Hands out workspace in pieces aligned to a cache line; over null it counts.
+// Hands out workspace in pieces aligned to a cache line; with a null base it only counts bytes.
 class RecurrentScratch {
  public:
   explicit RecurrentScratch(void* base = nullptr) : base_(static_cast<char*>(base)) {}
@@ -106,10 +106,10 @@ StepGrid PlanFor(const TimeSteps& steps, const PanelShape& s, bool whole_rows = 
                    whole_rows);
 }
 
-// What x and the biases give to the sums of all steps: x w_ih^T + bias, into rows that are
+// The part of all steps' sums that does not depend on the states: x w_ih^T + bias, in rows that are
 // `row_step` apart. Weights that stay in a cache beside the recurrent ones are packed and
-// multiplied at each step, whose sums are then still near; others are one product for all steps,
-// before the walk.
+// multiplied at each step, so that its sums are still in cache; other weights are multiplied once
+// for all steps, before the walk.
 template <class T>
 class InputSums {
  public:
@@ -127,14 +127,14 @@ class InputSums {
   }
   T* bias() const { return bias_; }
 
-  // The bias of sums to which x and h give alike; null: none.
+  // Sets the bias where it is simply the sum of both; either may be null.
   void SetBias(const T* b_ih, const T* b_hh) const {
     for (int64_t i = 0; i < row_step_; ++i) {
       bias_[i] = (b_ih != nullptr ? b_ih[i] : T{0}) + (b_hh != nullptr ? b_hh[i] : T{0});
     }
   }
 
-  // Before the walk.
+  // Called before the walk.
   void Begin(const T* x, const T* w_ih, T* sums) {
     if (by_step_) {
       PackBias();
@@ -143,19 +143,20 @@ class InputSums {
     FillRows(0, rows_, 0, row_step_, sums);
     Gemm(Product(), x, w_ih, sums, true, gemm_);
   }
-  // Rows [begin, end) of all and a piece's columns, before the recurrent product.
+  // Computes rows [begin, end) of all, and a piece's columns, before the recurrent product.
   void Step(const T* x, int64_t begin, int64_t end, const StepPiece& piece, T* sums) const {
     if (!by_step_) return;
     const int64_t first = panels_.UnitBegin(piece.panel_begin);
     const int64_t last = panels_.UnitBegin(piece.panel_end);
-    // Columns that x gives nothing to.
+    // Columns of sums in which x has no part.
     for (int64_t g = shape_.groups * shape_.units; g < row_step_; g += shape_.units) {
       FillRows(begin, end, g + first, g + last, sums);
     }
     panels_.MultiplyOnto(piece.panel_begin, piece.panel_end, end - begin, x + begin * shape_.depth,
                          shape_.depth, bias_, sums + begin * row_step_, row_step_);
   }
-  // Whether the sums of a step are this product and bias(); otherwise those of x lie in the sums.
+  // Whether the sums of a step are this product and bias(); otherwise the sums already hold the
+  // product with x.
   bool by_step() const { return by_step_; }
   const PanelShape& shape() const { return shape_; }
   PanelFactor Times(const T* x) const { return panels_.Times(x, shape_.depth); }
@@ -169,7 +170,7 @@ class InputSums {
 
   int64_t PanelBiasSize() const { return shape_.groups * Panels<T>::Count(shape_) * kSimdLanes<T>; }
   void PackBias() const {
-    if (shape_.groups == 1) return;  // whose panels nobody asks
+    if (shape_.groups == 1) return;  // whose panels are not used
     for (int64_t i = 0; i < PanelBiasSize(); ++i) {
       const int64_t vector = i / kSimdLanes<T>, group = vector % shape_.groups;
       const int64_t unit = vector / shape_.groups * kSimdLanes<T> + i % kSimdLanes<T>;

@@ -3,8 +3,8 @@
 
 // C += A B with the B of a recurrent layer: a few rows of A at every step of time, B always the
 // same. B is packed once, in panels of a few registers of columns, and read from there at each
-// step. Which columns stand together in a panel is the layer's choice: the gates of the same units,
-// so that a thread that has a panel has all that it needs for its units.
+// step. The layer chooses the columns of a panel: the gates of the same units, so that a thread
+// that has a panel has all gates of its units.
 
 #include <algorithm>
 #include <array>
@@ -25,9 +25,9 @@ namespace firn::cpu {
 // at k * row + (group * units + unit) * column. One of `row` and `column` is 1.
 struct PanelShape {
   int64_t groups, units, depth, row, column;
-  // Numbers of B are bfloat16 in f32: multiplied by AMX, those of A in so many parts, one if they
-  // are bfloat16, too. Three keep what f32 has of sums that are results in f32, and two, which
-  // leave 2^-18 of a number, of those that end as bfloat16. Requires RecurrentTiles().
+  // Numbers of B are bfloat16 in f32, and are multiplied by AMX. Numbers of A are split into so
+  // many parts: one if they are bfloat16, too; three for results in f32, which keep all of its
+  // digits; two for results in bfloat16, which leave 2^-18 of a number. Requires RecurrentTiles().
   bool tiles = false;
   int parts = 3;
 };
@@ -44,7 +44,7 @@ class Panels {
   // `to` holds Size(shape) elements, aligned to a register.
   Panels(const PanelShape& shape, T* to) : shape_(shape), data_(to) {}
 
-  // Multiplied by tiles, which are worth filling up with zeros.
+  // Whether it is multiplied by tiles: it must be worth filling these up with zeros.
   static bool ByTiles(const PanelShape& s) { return s.tiles && s.depth >= 16; }
   static int64_t Size(const PanelShape& s) {
     const int64_t vectors = Count(s) * Vectors(s);
@@ -125,7 +125,7 @@ class Panels {
     return reinterpret_cast<uint16_t*>(data_) + vector * TileColumnSize(shape_.depth);
   }
 
-  // C = old + A B, or, if that is null, A B.
+  // C = old + A B, or C = A B if `old` is null.
   void MultiplyPanels(int64_t first, int64_t last, int64_t rows, const T* a, int64_t a_row,
                       const T* old, int64_t old_row, T* c, int64_t c_row,
                       const int64_t* offsets) const {
@@ -198,7 +198,7 @@ class Panels {
   template <int kHeight, int kWidth>
   static void Tile(const T* a, int64_t a_row, const T* b, int64_t b_row, int64_t depth,
                    const T* old, T* c, const Target& to) {
-    // Unrolled, or the sums would not stay in registers.
+    // Unrolled, because otherwise the sums would not stay in registers.
     Vec<T> sums[kHeight][kWidth];
 #pragma GCC unroll 8
     for (int i = 0; i < kHeight; ++i) {
@@ -226,7 +226,7 @@ class Panels {
     }
   }
 
-  // By (rows - 1) * kMaxVectors + (vectors - 1).
+  // Indexed by (rows - 1) * kMaxVectors + (vectors - 1).
   static constexpr auto kTiles = []<size_t... I>(std::index_sequence<I...>) {
     return std::array<TileOf, sizeof...(I)>{Tile<I / kMaxVectors + 1, I % kMaxVectors + 1>...};
   }

@@ -62,8 +62,8 @@ struct StepPiece {
   int64_t row_begin, row_end, panel_begin, panel_end;
 };
 
-// How steps are cut. Sequences do not wait for each other, so that a thread with all columns goes
-// through all of time alone; cut by columns, every step waits for the one before it.
+// How steps are cut. Sequences do not wait for each other, so a thread with all columns goes
+// through all steps alone; if steps are cut by columns, every step waits for the one before it.
 struct StepGrid {
   int64_t down = 1, across = 1, batch = 0, panels = 0;
 
@@ -74,23 +74,22 @@ struct StepGrid {
   }
 };
 
-// A step's work: what it computes, the weights that it reads, and with how many sequences at least
-// a thread's products are as fast as those of many.
+// A step's work: its operations, the weights that it reads, and the number of sequences from which
+// a thread's products reach full speed.
 struct StepCost {
   double flops, bytes;
   int64_t few_rows;
 };
 
-// By sequences where each thread has enough of them to make reading all weights worth it, by
-// columns where a step is long enough to be worth several threads; with `whole_rows` by sequences
-// in any case. Cut by columns, threads wait for each other twice a step, some tens of microseconds
-// of work: where another program takes a core, each of these waits may last a turn of the
-// scheduler.
+// Cuts by sequences where each thread has enough of them to make reading all weights worth it, by
+// columns where a step is long enough for several threads; with `whole_rows` always by sequences.
+// Cut by columns, threads wait for each other twice a step, some tens of microseconds of work:
+// where another program takes a core, each of these waits may last a turn of the scheduler.
 inline StepGrid PlanSteps(const TimeSteps& s, int64_t panels, const StepCost& cost,
                           bool whole_rows) {
   constexpr double kSharedFlops = 5e5, kAllFlops = 2e6;
-  // What stays in a second-level cache; less where the last sequences end before the first ones, so
-  // that threads with all columns have unlike shares.
+  // The bytes of weights that stay in a second-level cache; less where the last sequences end
+  // before the first ones, so that threads with all columns have unlike shares.
   const double near = s.sizes == nullptr ? 1 << 20 : 512 << 10;
   const auto [flops, bytes, few_rows] = cost;
   StepGrid grid{1, 1, s.batch, panels};
@@ -128,8 +127,8 @@ void ForEachStepAndPiece(const TimeSteps& s, const StepGrid& grid, bool backward
   });
 }
 
-// Calls f(begin, end, carried) for the sequences of a piece that a step has: those that have the
-// step before it, and those that begin with it.
+// Calls f(begin, end, carried) for the sequences of a piece that a step has: first those that have
+// the step before it, then those that begin with it.
 template <class F>
 void ForEachPart(const TimeStep& step, const StepPiece& piece, const F& f) {
   const int64_t end = std::min(piece.row_end, step.rows);
@@ -138,8 +137,8 @@ void ForEachPart(const TimeStep& step, const StepPiece& piece, const F& f) {
   if (middle < end) f(middle, end, false);
 }
 
-// Copies of rows of `width` elements: what is the state before each step to the step's rows, from
-// `y` (of all steps) and, of sequences that begin, from `initial`.
+// Copies of rows of `width` elements: copies the state before each step to the step's rows, from
+// `y` (of all steps) or, for sequences that begin, from `initial`.
 template <class T>
 void StatesBefore(const TimeSteps& s, int64_t width, const T* y, const T* initial, T* to) {
   ForEachStep(s, false, [&](const TimeStep& step) {

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_RECURRENT_TILES_H_
 #define FIRN_TENSOR_KERNELS_CPU_RECURRENT_TILES_H_
 
-// The products of recurrent layers (recurrent_product.h) of bfloat16, by AMX. B is packed once as
-// its tiles lie; rows of A are brought into tiles at every product, for all of its panels.
+// The products of recurrent layers (recurrent_product.h) of bfloat16, by AMX. B is packed into
+// tiles once; rows of A are packed into tiles at every product, for all panels of B.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace firn::cpu {
 
 inline bool RecurrentTiles() { return HasTileProducts(); }
 
-// Of the inner direction at once: the tiles of 32 rows of A, 48 KiB at most, stay near.
+// How much of the inner direction is multiplied at once: the tiles of 32 rows of A, 48 KiB at most,
+// stay in cache.
 inline constexpr int64_t kTilesDeep = 256;
 inline constexpr int64_t kDeepBits = inner::internal::kTileRows * kTilesDeep;
 inline constexpr int64_t kSumsRow =
@@ -39,7 +40,7 @@ inline void PackTiles(const float* b, int64_t row, int64_t column_step, int64_t 
 
 namespace internal {
 
-// Infinities leave nothing to the parts behind the first one.
+// An infinity has zeros as its parts behind the first one.
 inline void ClearBehindInfinities(int parts, int64_t steps, uint16_t* tiles) {
   constexpr int64_t kBits = inner::internal::kTileBits;
   constexpr uint16_t kExponent = 0x7f80;
@@ -87,8 +88,8 @@ void MultiplyTileColumns(const float* a, int64_t a_row, int64_t rows, int64_t de
 }  // namespace internal
 
 // A B for vectors [begin, end) of 16 columns: calls put(vector, row, rows, begins, sums) for up to
-// 16 rows from `row` on, of which `sums` has a part of the sums, kSumsRow apart, the first one
-// where `begins`. Numbers of A are multiplied in 1, 2 or 3 parts (split_tiles.h).
+// 16 rows from `row` on; `sums` has a part of their sums, kSumsRow apart, and `begins` says that it
+// is the first part. Numbers of A are multiplied in 1, 2 or 3 parts (split_tiles.h).
 template <class Put>
 void MultiplyTileColumns(int parts, const float* a, int64_t a_row, int64_t rows, int64_t depth,
                          const uint16_t* b, int64_t begin, int64_t end, const Put& put) {
@@ -98,7 +99,7 @@ void MultiplyTileColumns(int parts, const float* a, int64_t a_row, int64_t rows,
   multiply(a, a_row, rows, depth, b, begin, end, put);
 }
 
-// A product whose sums PanelSums adds up: of `depth` numbers of each row of A, with B's panels of
+// A product whose sums PanelSums adds up: of `depth` numbers of each row of A and B's panels of
 // four vectors of columns. `exact`: numbers of A are bfloat16; others are multiplied in two parts,
 // which leave 2^-18 of them.
 struct PanelFactor {
@@ -108,8 +109,8 @@ struct PanelFactor {
   bool exact;
 };
 
-// The sums of some products that have the same rows and panels, a panel at a time, which are near
-// when they are used: those of 32 rows stand in 8 KiB, vector by vector.
+// The sums of some products that have the same rows and panels, one panel at a time, so that they
+// are in cache when they are used: those of 32 rows take 8 KiB, vector by vector.
 class PanelSums {
  public:
   static constexpr int64_t kVectors = 4;
@@ -119,9 +120,9 @@ class PanelSums {
   static constexpr int64_t kMostDepth = 512;
   static constexpr size_t kMostFactors = 2;
 
-  // For panels [begin, end) and up to 32 rows from `row` on: calls onto(panel, row, rows, sums) for
-  // what the sums begin with, which lies anywhere or in `sums`, and put(panel, row, rows, sums).
-  // Requires: 1 to kMostFactors factors, of depths up to kMostDepth.
+  // For panels [begin, end) and up to 32 rows from `row` on: calls onto(panel, row, rows, sums),
+  // which gives the initial values of the sums, in `sums` or elsewhere, and then put(panel, row,
+  // rows, sums). Requires: 1 to kMostFactors factors, of depths up to kMostDepth.
   struct Onto {
     const float* data;
     int64_t row, vector;  // from row to row, from vector to vector

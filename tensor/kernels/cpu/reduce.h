@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_REDUCE_H_
 #define FIRN_TENSOR_KERNELS_CPU_REDUCE_H_
 
-// What loops over many numbers are made of: how they are combined so that the error of a sum grows
-// with the logarithm of their number. See reducers.h for what a reducer is, reduce_loop.h for
-// reductions over dimensions.
+// Parts of loops over many numbers, which combine them so that the error of a sum grows with the
+// logarithm of their number. See reducers.h for reducers, reduce_loop.h for reductions over
+// dimensions.
 
 #include <algorithm>
 #include <bit>
@@ -100,14 +100,14 @@ class Lanes {
       lanes_[l] = r_.combine(lanes_[l], r_.map(x[(i + l) * stride]));
     }
   }
-  // Leaves nothing useful behind.
+  // The partial results are useless afterwards.
   Acc Total() {
     Fold<kCount / 2>();
     return lanes_[0];
   }
 
  private:
-  // A constant width: these are a few instructions.
+  // The width is constant, so that this is a few instructions.
   template <int64_t kWidth>
   FIRN_ALWAYS_INLINE void Fold() {
     if constexpr (kWidth > 0) {
@@ -129,7 +129,7 @@ FIRN_ALWAYS_INLINE typename R::Acc CombineInLanes(const R& r, const In* x, int64
   return lanes.Total();
 }
 
-// Up to kLeaf elements.
+// Reduces up to kLeaf elements.
 template <class R, class In>
 FIRN_ALWAYS_INLINE typename R::Acc CombineRun(const R& r, const In* x, int64_t n, int64_t stride) {
   if (n >= 2 * Lanes<R, 4>::kCount) return CombineInLanes<R, 4>(r, x, n, stride);

@@ -2,14 +2,14 @@
 //
 // By rows, a task is a result, or a block of its elements: runs along the last reduced dimension,
 // short ones many at a time, in pieces that are combined in pairs. Results of few elements are
-// computed many at a time: where their runs lie at equal distances they are turned, and rows of
-// them combined, so that no vector is left in part empty. By columns, a task is a strip of results
-// and a block of their elements, which are walked row by row. Where there are several blocks their
-// partial results lie in the workspace, and are combined in pairs as well.
+// computed many at a time: where their runs lie at equal distances, they are transposed and rows of
+// them combined, so that all vectors are full. By columns, a task is a strip of results and a block
+// of their elements, which are walked row by row. Where there are several blocks their partial
+// results lie in the workspace, and are combined in pairs as well.
 //
-// Elements with gaps between them, and those of another type than a loop of several passes has, are
-// fetched into a tile, a piece (of several runs) at a time; of strips, as many columns as a group
-// of rows leaves room for.
+// Elements with gaps between them, and elements of another type than that of a loop of several
+// passes, are fetched into a tile, a piece (of several runs) at a time; for strips, as many columns
+// as fit beside each other for a group of rows.
 
 #include "firn/tensor/kernels/cpu/reduce_loop.h"
 
@@ -30,7 +30,7 @@ using internal::kColumns, internal::kLeaf, internal::kReduceGrain, internal::kRo
     internal::Odometer;
 
 constexpr int64_t kMostRows = 256;                // given to a loop at once
-constexpr int64_t kTurnedBytes = 4 * kSimdBytes;  // runs of fewer are turned
+constexpr int64_t kTurnedBytes = 4 * kSimdBytes;  // runs of fewer are transposed
 constexpr int64_t kTurnedResults = 128;
 constexpr int64_t kMostPieces = 64;       // of a block, see ByRows::Block
 constexpr int64_t kMostAccBytes = 32;     // of one Acc
@@ -49,7 +49,7 @@ void CombinePieces(const ReduceLoop& loop, const void* reducer, char* acc, int64
   }
 }
 
-// What the loops read: elements as they lie in memory, or tiles of them.
+// The elements that the loops read: those in memory, or tiles of them.
 class Source {
  public:
   // Elements are `step` apart; `loop` is their dtype in the loops.
@@ -162,8 +162,8 @@ class ByRows {
   }
 
   // The reduced elements [begin, end) of the result whose first element has the offset `first`.
-  // There are no more pieces than kMostPieces: one has more than half of leaf_, or kMostRows runs
-  // of two or more, but for the first and the last of the block and of a run.
+  // There are at most kMostPieces pieces: except for the first and the last of the block and of a
+  // run, each has more than half of leaf_, or kMostRows runs of two or more.
   void Block(int64_t first, int64_t begin, int64_t end, int64_t task, StoreReduced store) const {
     Odometer run(p_.reduced_sizes, p_.reduced_strides, std::max(last_, 0), begin / length_);
     const void* rows[kMostRows];
@@ -259,8 +259,8 @@ class ByColumns {
       }
     }
   }
-  // Loops of several passes want all rows at once, others whole rows, as many as a tile holds; the
-  // rows come together before they join the others.
+  // Loops of several passes want all rows at once, others whole rows, as many as a tile holds;
+  // these rows are combined before they are combined with the others.
   FIRN_NOINLINE void AcrossTiles(const void* const* rows, int64_t num_rows, int64_t cols,
                                  bool first, char* acc) const {
     if (loop_.whole) return AcrossTile(rows, num_rows, cols, first, acc);
@@ -296,7 +296,7 @@ class ByColumns {
   bool tiled_;
 };
 
-// Results of no elements.
+// Results over no elements.
 void StoreNothing(const ReduceLoop& loop, const void* reducer, int64_t results,
                   StoreReduced store) {
   alignas(64) char acc[kMostRows * kMostAccBytes];
@@ -357,7 +357,7 @@ void Reduce(KernelContext& k, absl::Span<const int64_t> dims, const ReduceLoop& 
   const DType out = k.out_spec().dtype;
   const auto store = [&](int64_t j, const void* from, int64_t n) {
     char* const to = k.out<char>() + j * SizeOf(out);
-    // Only results of half types are computed in another.
+    // Only results of half types are computed in another type.
     if (!IsHalf(out)) return loop.finish(reducer, from, n, p.reduced, to);
     float tile[kFinishedAtOnce];
     for (int64_t i = 0; i < n; i += kFinishedAtOnce) {

@@ -1,15 +1,15 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_REDUCE_LOOP_H_
 #define FIRN_TENSOR_KERNELS_CPU_REDUCE_LOOP_H_
 
-// The loops behind every reduction over dimensions. What is computed is a reducer (reducers.h),
-// which may have loops of its own where two passes over a piece that lies in the cache do better
-// than one element at a time:
+// The loops behind every reduction over dimensions. A reducer (reducers.h) defines what is
+// computed. It may have loops of its own where two passes over a piece that lies in the cache are
+// better than one element at a time:
 //
 //   Acc run(const Element* x, int64_t n) const;
 //   void rows(const Element* const* x, int64_t num_rows, int64_t cols, Acc* acc) const;
 //
-// A reducer is compiled into a ReduceLoop for each type of elements and nothing else: loops over a
-// row of them. All around it - walking, blocks, threads, and rows with gaps, which go through it as
+// Only a ReduceLoop is compiled from a reducer, for each type of elements: loops over a row of
+// them. Everything around it - walking, blocks, threads, and rows with gaps, which go through it as
 // tiles - is compiled once, in reduce_loop.cc.
 //
 // Elements are combined in blocks and blocks in pairs; how blocks are cut depends on shapes and
@@ -27,24 +27,26 @@
 
 namespace firn::cpu {
 
-// A reducer as functions that know its types; the rest sees bytes.
+// A reducer as functions that know its types; all other code sees bytes.
 struct ReduceLoop {
   int64_t acc_size;
-  DType along_in, across_in;  // of what elements the loops are
+  DType along_in, across_in;  // the dtype of the loops' elements
   bool whole;                 // elements have to lie side by side
-  // acc[j], j < results: of n elements at each of rows[j * runs], ... rows[j * runs + runs - 1], up
-  // to kLeaf together. Where `whole`, runs is 1.
+  // Computes acc[j], j < results, from n elements at each of rows[j * runs], ... rows[j * runs +
+  // runs - 1], up to kLeaf together. Where `whole`, runs is 1.
   void (*along)(const void* reducer, const void* const* rows, int64_t results, int64_t runs,
                 int64_t n, void* acc);
-  // acc[c], c < n <= kColumns: of element c * step of each row, of which there are up to kRowGroup,
-  // and, but for the `first` ones, of what it is already. Where `whole`, step is 1.
+  // Computes acc[c], c < n <= kColumns, from element c * step of each row, of which there are up to
+  // kRowGroup, and, unless these are the `first` rows, from its old value. Where `whole`, step is
+  // 1.
   void (*across)(const void* reducer, const void* const* rows, int64_t num_rows, int64_t n,
                  int64_t step, bool first, void* acc);
-  // a[i], i < n: of itself and b[i].
+  // Computes a[i], i < n, from itself and b[i].
   void (*combine)(const void* reducer, void* a, const void* b, int64_t n);
-  // acc[i], i < n: of no elements.
+  // Sets acc[i], i < n, to the result over no elements.
   void (*clear)(const void* reducer, int64_t n, void* acc);
-  // out[i], i < n: what comes of acc[i], which is of `count` elements; floats for the half types.
+  // Computes the results out[i], i < n, from acc[i], which combines `count` elements; floats for
+  // the half types.
   void (*finish)(const void* reducer, const void* acc, int64_t n, int64_t count, void* out);
 };
 
@@ -151,7 +153,7 @@ struct LoopsOf {
   }
 };
 
-// f16 is converted by vectors in a loop of its own alone.
+// f16 is converted in a loop of its own, because only such a loop is vectorised.
 template <class In>
 using LoopedAs = std::conditional_t<std::is_same_v<In, Half>, float, In>;
 
@@ -170,20 +172,20 @@ inline size_t ReduceWorkspace(const ReducePlan& p, size_t acc_size) {
   return p.blocks == 1 ? 0 : static_cast<size_t>(p.blocks * p.kept) * acc_size;
 }
 
-// The same for elements of `in` over `dims`. Small tensors, whose time is that of planning, are not
-// planned a second time for it.
+// The same for elements of `in` over `dims`. Small tensors are not planned a second time for it,
+// since planning is most of their time.
 inline size_t ReduceWorkspace(const TensorSpec& in, absl::Span<const int64_t> dims,
                               size_t acc_size) {
   if (in.shape.num_elements() <= kLeastReduceBlock) return 0;
   return ReduceWorkspace(PlanReduction(in, dims), acc_size);
 }
 
-// What happens to the results j, ..., j + n - 1: Accs, one behind the other.
+// Receives the results j, ..., j + n - 1: Accs, one behind the other.
 using StoreReduced = absl::FunctionRef<void(int64_t j, const void* acc, int64_t n)>;
 
-// Gives every result to `store`, several threads at once: what the reducer makes of the reduced
-// elements of `in`, which have the spec that `p` was made for and the dtype `dtype`, that of the
-// loops or one that Fetcher makes that of. `workspace` holds
+// Gives every result to `store`, several threads at once: the reducer over the reduced elements of
+// `in`, which has the spec that `p` was made for and the dtype `dtype`: that of the loops, or one
+// that Fetcher converts to it. `workspace` holds
 // ReduceWorkspace(p, loop.acc_size) bytes.
 void ReduceWith(const ReduceLoop& loop, const void* reducer, const ReducePlan& p, DType dtype,
                 const void* in, void* workspace, StoreReduced store);
@@ -199,10 +201,10 @@ void ReduceWith(KernelContext& k, absl::Span<const int64_t> dims, const R& r, co
              });
 }
 
-// Output 0 from input 0, whose elements are seen as those of `dtype`, reduced over `dims`.
+// Output 0 = input 0, whose elements are read as those of `dtype`, reduced over `dims`.
 void Reduce(KernelContext& k, absl::Span<const int64_t> dims, const ReduceLoop& loop,
             const void* reducer, DType dtype);
-// With elements of T.
+// The same with elements of T.
 template <class T, class R>
 void Reduce(KernelContext& k, absl::Span<const int64_t> dims, const R& r) {
   constexpr bool kConverted = internal::LoopsOf<R, typename R::Element>::kWhole || requires {

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_REDUCED_ELEMENTS_H_
 #define FIRN_TENSOR_KERNELS_CPU_REDUCED_ELEMENTS_H_
 
-// Reductions a second time, for the few results whose squares or powers left the range of the type
-// that they were summed in although the result does not: in double, of elements over a power of two
-// near the largest, one element at a time.
+// A second reduction, for the few results whose squares or powers left the range of the type that
+// they were summed in although the result does not. It runs in double, one element at a time, on
+// elements divided by a power of two near the largest.
 
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ template <class T>
 inline constexpr double kLeastSum = std::is_same_v<T, double> ? 0x1p-969 : 0x1p-102;
 
 // Calls f(begin, end) for parts of [0, n) in which a result may be below `least`, infinite or NaN.
-// Those are few, so that all are asked first, in a loop without branches.
+// There are few, so a loop without branches tests all results first.
 template <class Acc, class T, class F>
 void ForEachPartOutside(const T* results, int64_t n, Acc least, const F& f) {
   constexpr int64_t kPart = 1 << 14;
@@ -71,13 +71,13 @@ class ExactSum {
   double sum_ = 0, lost_ = 0;
 };
 
-// The sum of those that `for_each(f)` gives f over `divisor`, also where the sum is no double: a
-// power of two less than half a double's range is taken out of each number.
+// The sum of those that `for_each(f)` gives f over `divisor`, also where the sum exceeds a double:
+// a power of two less than half a double's range is taken out of each number.
 template <class ForEach>
 double FarMeanOf(const ForEach& for_each, double divisor) {
-  constexpr double kUnit = 0x1p-64;  // of numbers this large it takes no digits that count
+  constexpr double kUnit = 0x1p-64;  // on numbers this large it costs no significant digits
   ExactSum sum;
-  double plain = 0;  // right where a number is none, which an exact sum turns to NaN
+  double plain = 0;  // right for infinities, which the exact sum turns to NaN
   for_each([&](double v) {
     sum.Add(v * kUnit);
     plain += v * kUnit;
@@ -86,7 +86,7 @@ double FarMeanOf(const ForEach& for_each, double divisor) {
   return (std::isfinite(total) ? total : plain) / divisor / kUnit;
 }
 
-// The largest |v| of those that `for_each(f)` gives f, infinite if there is a NaN.
+// The largest |v| that `for_each(f)` gives f; infinite if there is a NaN.
 template <class ForEach>
 double LargestOf(const ForEach& for_each) {
   double top = 0;
@@ -107,7 +107,7 @@ inline double UnitFor(double top) {
 // Mean and sum of squared deviations of `count` numbers times `unit`.
 struct ScaledMoments {
   double unit, mean, squares;
-  bool known;  // false: there are none, or zeros alone, or an infinity or NaN
+  bool known;  // false: there are no numbers, or only zeros, or an infinity or NaN
 };
 // Around 0 where not `centred`.
 template <class ForEach>
@@ -115,7 +115,7 @@ ScaledMoments ScaledMomentsOf(const ForEach& for_each, int64_t count, bool centr
   const double top = LargestOf(for_each);
   if (!(top > 0) || top > std::numeric_limits<double>::max()) return {1, 0, 0, false};
   const double unit = UnitFor(top);
-  // From the first number on, so that equal ones have no variance.
+  // Differences to the first number, so that equal numbers have no variance.
   ExactSum sum, squares;
   double first = 0;
   bool any = false;

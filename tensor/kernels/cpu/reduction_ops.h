@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CPU_REDUCTION_OPS_H_
 
 // Declarations of the operations that are nothing but a reducer (see reducers.h) over dimensions.
-// A page says what is its own, and gets the rest:
+// A page gives what differs, and gets the rest:
 //
 //   FIRN_REGISTER_OP(amax) {
 //     return cpu::ReductionOp<MaxReducer>("The largest element over dims (empty: all).",
@@ -22,7 +22,7 @@ namespace firn::cpu {
 
 namespace internal {
 
-// All but what is computed.
+// The declaration without the kernels.
 OpDef ReductionOp(std::string_view doc, Reduces what, GradFn grad,
                   std::initializer_list<Saved> saves, Kernel kernel);
 
@@ -47,9 +47,9 @@ size_t ReductionWorkspace(const KernelQuery& q) {
 
 }  // namespace internal
 
-// y = what R makes of the elements of x over the dimensions of ReduceAttrs. R::kReduces says which
-// dtypes x may have and which one y has. Sums and products of anything (Reduces::kNumbers) are in
-// full precision inside an AutocastScope.
+// y = x reduced by R over the dimensions of ReduceAttrs. R::kReduces says which dtypes x may have
+// and which one y has. Sums and products (Reduces::kNumbers) are in full precision inside an
+// AutocastScope.
 template <template <class> class R>
 OpDef ReductionOp(std::string_view doc, GradFn grad = nullptr,
                   std::initializer_list<Saved> saves = {}) {

@@ -1,5 +1,5 @@
-// Layers of the simplest kind, as lstm_layer (lstm_kernels.cc): sums are formed where y is, and y
-// is all that their gradients need.
+// The simplest layers, which work like lstm_layer (lstm_kernels.cc): sums are formed in y, and y is
+// all that their gradients need.
 
 #include "firn/tensor/kernels/cpu/rnn_kernels.h"
 

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_ROWS_H_
 #define FIRN_TENSOR_KERNELS_CPU_ROWS_H_
 
-// The elements of floating tensors as the numbers that kernels compute: those of f32 and f64 where
-// they lie, those of the half types as floats, a row at a time in a tile of the kernel's. So a
-// kernel is compiled for float and for double, and not for every type that tensors have.
+// The elements of floating tensors in the type that kernels compute in: f32 and f64 in place, half
+// types as floats, a row at a time in a tile of the kernel's. So a kernel is compiled only for
+// float and for double.
 
 #include <algorithm>
 #include <cstdint>
@@ -34,7 +34,7 @@ class RowsIn {
   bool given() const { return data_ != nullptr; }
   // Whether rows go through tiles.
   bool converted() const { return dtype_ != DTypeOf<Acc>(); }
-  // Elements [i, i + n): in `tile`, which has room for them, or where they lie.
+  // Elements [i, i + n): in `tile`, which has room for them, or in place.
   FIRN_ALWAYS_INLINE const Acc* At(int64_t i, int64_t n, Acc* tile) const {
     if (converted()) {
       Load(i, n, tile);
@@ -83,11 +83,11 @@ class RowsOut {
 
   bool given() const { return data_ != nullptr; }
   bool converted() const { return dtype_ != DTypeOf<Acc>(); }
-  // Where to put elements from i on: `tile`, or where they belong.
+  // The place for elements from i on: `tile`, or the output itself.
   FIRN_ALWAYS_INLINE Acc* At(int64_t i, Acc* tile) const {
     return converted() ? tile : static_cast<Acc*>(data_) + i;
   }
-  // Elements [i, i + n) stand where At said.
+  // Tells that elements [i, i + n) are at the place that At gave.
   FIRN_ALWAYS_INLINE void Done(int64_t i, int64_t n, const Acc* tile) const {
     if (converted()) Store(i, n, tile);
   }

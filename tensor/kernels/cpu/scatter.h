@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_SCATTER_H_
 #define FIRN_TENSOR_KERNELS_CPU_SCATTER_H_
 
-// What operations share that read, write or add where index tensors say.
+// Parts shared by operations that read, write or add at the places that index tensors give.
 
 #include <utility>
 
@@ -13,13 +13,13 @@
 
 namespace firn::cpu {
 
-// Bytes in which the sums of a result are formed: floats of a half type, which others do not need.
+// Bytes in which the sums of a result are formed: floats for a half type; 0 for other types.
 inline size_t SumsBytes(const TensorSpec& y) {
   return IsHalf(y.dtype) ? static_cast<size_t>(y.num_elements()) * sizeof(float) : 0;
 }
 
-// Calls add(sums) with the n elements of y to add to: y itself or, of a half type, floats in
-// `memory`, SumsBytes long, from which y is rounded then.
+// Calls add(sums) with the n elements of y to add to: y itself or, for a half type, floats in
+// `memory`, SumsBytes long, which are then rounded to y.
 template <class T, class Add>
 void AddUp(T* y, int64_t n, void* memory, const Add& add) {
   if constexpr (kIsHalf<T>) {
@@ -37,13 +37,13 @@ void AddUp(T* y, int64_t n, void* memory, const Add& add) {
   }
 }
 
-// AddUp where `count` runs of `length` elements each are added to, all or few of y: `runs` calls
-// its argument f(at) with where each starts. With a half type and few runs, only these become
-// floats.
+// AddUp where sums go to `count` runs of `length` elements each, which may be few or all of y:
+// `runs` calls its argument f(at) with the start of each. With a half type and few runs, only these
+// become floats.
 template <class T, class Add, class Runs>
 void AddUpRuns(T* y, int64_t n, void* memory, int64_t count, int64_t length, const Runs& runs,
                const Add& add) {
-  constexpr int64_t kCost = 64;  // of a run more than of its elements
+  constexpr int64_t kCost = 64;  // cost of a run beside that of its elements
   if constexpr (kIsHalf<T>) {
     if (count * (length + kCost) < n) {
       float* const sums = static_cast<float*>(memory);
@@ -55,9 +55,9 @@ void AddUpRuns(T* y, int64_t n, void* memory, int64_t count, int64_t length, con
   AddUp(y, n, memory, add);
 }
 
-// `op`, whose input `indices` and those after it are checked against op.index_bounds, and all that
-// its gradient saves. The kernel walks input 0 by its strides, as zeros that a gradient is added to
-// have them, when the others are contiguous.
+// `op`, whose input `indices` and those after it are checked against op.index_bounds, and
+// everything that its gradient saves. The kernel takes input 0 with its strides if the other inputs
+// are contiguous, because the zeros to which a gradient is added have strides.
 inline OpDef ScatterOp(OpDef op, int indices, size_t (*workspace)(const KernelQuery&),
                        absl::Status (*run)(KernelContext&)) {
   if (op.grad != nullptr) op.saves = {Saved::Input(indices)};

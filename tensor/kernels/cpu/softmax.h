@@ -1,12 +1,12 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_SOFTMAX_H_
 #define FIRN_TENSOR_KERNELS_CPU_SOFTMAX_H_
 
-// Sums and maxima along lines (see lines.h), as softmax and its relatives need them. Elements are
-// numbers, float or double, whatever lies in memory (see rows.h): a term is f(c, j, v...) with c
-// the line's place in its strip, j the element's place in its line, and an element of each input.
+// Sums and maxima along lines (see lines.h), for softmax and its relatives. Elements are computed
+// in float or double, whatever their dtype (see rows.h): a term is f(c, j, v...) with c the line's
+// place in its strip, j the element's place in its line, and an element of each input.
 //
-// Short lines side by side are turned into a strip, so that vectors work on many lines at a time.
-// Half types are converted a strip at a time, once for all that is done to it.
+// Short lines side by side are transposed into a strip, so that vectors work on many lines at a
+// time. Half types are converted a strip at a time, once for all loops over it.
 
 #include <algorithm>
 
@@ -68,7 +68,7 @@ class Tiled {
   alignas(64) Acc tile_[kTile];
 };
 
-// Reduces g(f) over every line of the strip into out; the values go to y as well if it is given,
+// Reduces g(f) over every line of the strip into out; if y is given, the values go there as well,
 // the strip's first one to y[0]. g is costly and f is not.
 template <class R, class F, class G, class Acc, class... In>
 FIRN_ALWAYS_INLINE void ReduceStrip(const R& r, const Strip& s, const F& f, const G& g, Acc* y,
@@ -105,7 +105,7 @@ FIRN_ALWAYS_INLINE void ReduceStrip(const R& r, const Strip& s, const F& f, cons
 
 }  // namespace internal
 
-// What the reducer r makes of f over every line.
+// Reduces f over every line by r.
 template <class R, class Acc, class F, class... In>
 void CombineStrip(const R& r, const Strip& s, const F& f, Acc* out, const RowsIn<In>&... in) {
   Acc* const none = nullptr;
@@ -178,7 +178,7 @@ FIRN_ALWAYS_INLINE void MapTiled(const Strip& s, const RowsOut<Acc>& y, const F&
 
 }  // namespace internal
 
-// y = f. y may be one of the inputs.
+// Writes f to y, which may be one of the inputs.
 template <class Acc, class F, class... In>
 void MapStrip(const Strip& s, const RowsOut<Acc>& y, const F& f, const RowsIn<In>&... in) {
   internal::MapTiled(s, y, f, internal::Tiled<In, internal::kPiece>(in)...);
@@ -198,7 +198,7 @@ void ScaledExpStrip(const Strip& s, const RowsOut<Acc>& y, const RowsIn<Acc>& x,
     from_start.offset = 0;
     const auto share = [&](int64_t c, int64_t, Acc e) { return e * scale[c]; };
     MapStrip(from_start, RowsOut<Acc>(exps), share, RowsIn<Acc>(exps));
-  } else {  // rounding the exponentials already would cost a bit
+  } else {  // rounding the exponentials first would cost a bit
     const auto share = [&](int64_t c, int64_t, Acc v) {
       return math::Exp(v - shift[c]) * scale[c];
     };
@@ -208,8 +208,8 @@ void ScaledExpStrip(const Strip& s, const RowsOut<Acc>& y, const RowsIn<Acc>& x,
 
 namespace internal {
 
-// Lines of up to so many elements are turned, some at a time, where there is one input, and where
-// there are more: each has to be turned.
+// Lines of up to so many elements are transposed, some at a time: the limits for one input, and for
+// several, each of which has to be transposed.
 inline constexpr int64_t kShortLine = 112, kShortLines = 24, kTurnedTile = 4096;
 
 // How many lines at a time.
@@ -250,7 +250,7 @@ void TurnStrips(const Lines& l, int64_t begin, int64_t end, const RowsOut<Acc>& 
 // are worth it.
 inline constexpr int64_t kConvertedTile = 4096, kLeastWidth = 32;
 
-// How many lines are converted at once: 0 where they are too long.
+// How many lines are converted at once: 0 where lines are too long.
 inline int64_t ConvertedWidth(const Lines& l) {
   if (l.length == 0 || l.length > kConvertedTile) return 0;
   if (l.inner == 1) return 1;
@@ -262,7 +262,8 @@ template <class Acc, class F, class... In>
 void ConvertStrip(const Strip& s, const RowsOut<Acc>& y, const F& f,
                   Tiled<In, kConvertedTile>&&... in) {
   alignas(64) Acc result[kConvertedTile];
-  // A last column alone is no line, whose sums would be added in another order than other columns'.
+  // A single last column is not computed as a line by itself: its sums would be added in another
+  // order than those of other columns.
   const int64_t pitch = std::max<int64_t>(2, s.width);
   const auto load = [&s, pitch](auto& from) {
     for (int64_t j = 0; j < s.length; ++j) {
@@ -295,8 +296,8 @@ void ConvertLines(int64_t begin, int64_t end, int64_t length, const RowsOut<Acc>
 
 }  // namespace internal
 
-// Calls f(strip, y, in...) for strips that make up all lines, in parallel, with what stands for y,
-// which may be missing, and the inputs: strips name their elements by the offset in these.
+// Calls f(strip, y, in...) for strips that make up all lines, in parallel, with buffers for y,
+// which may be missing, and the inputs: a strip's offsets are places in these.
 template <class Acc, class F, class... In>
 void ForEachStrip(const Lines& l, const RowsOut<Acc>& y, const F& f, const RowsIn<In>&... in) {
   constexpr int64_t kShort = sizeof...(In) == 1 ? internal::kShortLine : internal::kShortLines;

@@ -2,9 +2,9 @@
 #define FIRN_TENSOR_KERNELS_CPU_SPLIT_TILES_H_
 
 // Floats as sums of bfloat16, their parts, in tiles of the processor (device/tiles.h). A number's
-// first part has its upper bits, the next ones those of what is left: three have all bits
-// of a float, and one those of a number that is bfloat16. So products of floats are sums of
-// products of bfloat16, with f32 sums, and as exact as those of f32: G. Henry, P. Tang, A.
+// first part has its upper bits, and each next part the upper bits of the remainder: three parts
+// have all bits of a float, and one those of a number that is bfloat16. So products of floats are
+// sums of products of bfloat16, with f32 sums, and as exact as those of f32: G. Henry, P. Tang, A.
 // Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision
 // Computations", 2019. Only numbers whose last part falls below the smallest normal float lose
 // digits: those below 2^-102.
@@ -33,8 +33,8 @@ FIRN_ALWAYS_INLINE void SplitFloats(TileFloats x, TileWords (&parts)[kParts], Ti
   constexpr uint32_t kUpper = 0xffff0000u, kHalf = 0x8000u;
   parts[0] = reinterpret_cast<TileWords>(x);
   if constexpr (kParts == 2) {
-    // Rounded, which leaves half as much behind the second part, but for numbers that would become
-    // infinite.
+    // Rounded, which leaves half as much behind the second part, except for numbers that would
+    // become infinite.
     constexpr uint32_t kSize = 0x7fffffffu, kLargest = 0x7f7f0000u;
     const auto rounded = reinterpret_cast<TileWords>((parts[0] & kSize) < kLargest);
     parts[0] = (parts[0] + (rounded & kHalf)) & kUpper;
@@ -48,7 +48,7 @@ FIRN_ALWAYS_INLINE void SplitFloats(TileFloats x, TileWords (&parts)[kParts], Ti
     parts[1] = (reinterpret_cast<TileWords>(x) + kHalf) & kUpper;
     parts[2] = reinterpret_cast<TileWords>(x - reinterpret_cast<TileFloats>(parts[1]));
   }
-  rest += x * 0.f;  // NaN for good where something was infinite or NaN
+  rest += x * 0.f;  // stays NaN once a number was infinite or NaN
 }
 
 // Words' upper halves: those of `a`, then those of `b`; and in turn, one of `a` below one of `b`.
@@ -73,7 +73,7 @@ inline bool IsFinite(TileFloats rest) {
   return finite;
 }
 
-// 16 lines of 32 floats, `line` apart, as tiles of all parts: a row each.
+// 16 lines of 32 floats, `line` apart, as tiles of all parts, with a row for each line.
 template <int kParts>
 void SplitLines(const float* from, int64_t line, uint16_t* to, TileFloats& rest) {
   for (int64_t i = 0; i < inner::internal::kTileRows; ++i, from += line) {
@@ -89,9 +89,8 @@ void SplitLines(const float* from, int64_t line, uint16_t* to, TileFloats& rest)
   }
 }
 
-// 32 lines of 16 floats for each of some blocks, `line` apart: a row for each two of them, element
-// by element in turn. Blocks lie side by side in a line, so that it is read in one go, and their
-// tiles `block` apart.
+// 32 lines of 16 floats for each of some blocks, `line` apart: a row interleaves two lines. Blocks
+// lie side by side in a line, so that it is read in one go; their tiles lie `block` apart.
 template <int kParts>
 void SplitPairs(const float* from, int64_t line, int64_t blocks, uint16_t* to, int64_t block,
                 TileFloats& rest) {
@@ -110,7 +109,7 @@ void SplitPairs(const float* from, int64_t line, int64_t blocks, uint16_t* to, i
   }
 }
 
-// Tiles of which each row of pairs becomes a column, and the other way round.
+// Transposes tiles of pairs.
 inline void TurnTiles(const uint16_t* from, int64_t tiles, uint16_t* to) {
   constexpr int64_t kRows = inner::internal::kTileRows, kBits = inner::internal::kTileBits;
   for (int64_t i = 0; i < tiles; ++i) {
@@ -121,15 +120,15 @@ inline void TurnTiles(const uint16_t* from, int64_t tiles, uint16_t* to) {
 
 }  // namespace internal
 
-// Lanes are rows of what stands left in a product, columns of what stands right: element (lane,
-// depth) lies at lane * lane_step + depth * depth_step, one of which is 1.
+// Lanes are rows of a product's left operand or columns of its right one: element (lane, depth)
+// lies at lane * lane_step + depth * depth_step, one of which is 1.
 struct TileOperand {
   const float* data;
   int64_t lane_step, depth_step;
   bool left;
 };
 
-// So many blocks of 16 lanes are brought into tiles at once.
+// The number of blocks of 16 lanes that are packed into tiles at once.
 inline constexpr int64_t kSplitBlocks = 4;
 
 // Elements of a block of 16 lanes in tiles.
@@ -139,9 +138,9 @@ constexpr int64_t BlockSize(int64_t depth) {
   return (depth + kDepth - 1) / kDepth * inner::internal::kTileBits * kParts;
 }
 
-// Brings up to kSplitBlocks blocks of lanes and `depth` numbers of each lane into tiles, block by
-// block, each step by step with all parts, and zeros where there are fewer `lanes` than in `blocks`
-// or no whole step. False if a number is infinite or NaN: those would meet parts of other signs.
+// Packs up to kSplitBlocks blocks of lanes and `depth` numbers of each lane into tiles, block by
+// block, each step by step with all parts, with zeros where `lanes` or steps are not whole. Returns
+// false if a number is infinite or NaN: products of its parts could have other signs.
 template <int kParts>
 bool SplitIntoTiles(const TileOperand& m, int64_t lanes, int64_t blocks, int64_t depth,
                     uint16_t* to) {

@@ -2,8 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CPU_SPREAD_PLANES_H_
 
 // Gradients of pooling: each plane of a larger image is filled from a plane of values. Small planes
-// are worked on together, and those of half types as floats in a little workspace that stays in
-// cache: converting them one by one, or the result as a whole, takes longer than the gradient.
+// are computed several at a time, and half types as floats in a small workspace that stays in
+// cache: converting planes one by one, or the result as a whole, takes longer than the gradient.
 
 #include <algorithm>
 #include <type_traits>
@@ -21,7 +21,7 @@ namespace internal {
 // Elements of planes that are worked on together.
 inline constexpr int64_t kPlaneGroup = 4096;
 
-// What all parts of the work need at most for planes of `spec`, in whichever layout it comes.
+// The most floats that all parts of the work need for planes of `spec`, in any layout.
 inline int64_t SpreadRoom(const TensorSpec& spec) {
   const int64_t block = std::min<int64_t>(kChannelBlock, std::max<int64_t>(1, spec.shape[1]));
   const int64_t one = ImageOf(spec.shape).volume() * block;
@@ -38,8 +38,8 @@ inline size_t SpreadPlanesBytes(const KernelQuery& q) {
 }
 
 // Calls add(first, planes, values, sums, std::integral_constant<int, block>) for the planes of
-// input 0 and of the result, some neighbours at a time and in parallel: to `sums`, which are 0, it
-// adds what planes first, first + 1, ... of the result get from `values`.
+// input 0 and of the result, some neighbours at a time and in parallel: it adds the contributions
+// of `values` to planes first, first + 1, ... of the result to `sums`, which are 0.
 template <class T, class F>
 void SpreadPlanes(KernelContext& k, const F& add) {
   using Acc = ComputeOf<T>;

@@ -28,7 +28,7 @@ void Gather(const void* const* rows, int64_t num_rows, int64_t n, int64_t step, 
   }
 }
 
-// Elements that lie apart are brought together first: conversions are fast only side by side.
+// Elements that lie apart are gathered first: conversions are fast only for adjacent elements.
 template <class T>
 void Widen(const void* const* rows, int64_t num_rows, int64_t n, int64_t step, void* to) {
   constexpr int64_t kPiece = 256;

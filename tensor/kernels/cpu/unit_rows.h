@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_UNIT_ROWS_H_
 #define FIRN_TENSOR_KERNELS_CPU_UNIT_ROWS_H_
 
-// Rows of a matrix over their lengths, times a number for each, and the gradients. What a row is
-// multiplied by is computed in double. Where that is no normal number of the elements' type, the
-// few such rows are computed in double, too.
+// Rows of a matrix divided by their lengths, times a number for each, and the gradients. The factor
+// of a row is computed in double. The few rows whose factor is not a normal number of the elements'
+// type are computed in double, too.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,8 @@
 
 namespace firn::cpu {
 
-// The factors of a row: x over its length is x * inverse, and the result that times `scale`.
+// The factors of a row: x divided by its length is x * inverse, and the result is that times
+// `scale`.
 struct RowFactors {
   double inverse, scale;
 
@@ -100,8 +101,8 @@ void UnitRows(KernelContext& k, double eps, double least, int64_t begin, int64_t
   }
 }
 
-// Rows [begin, end) of inputs dy, x, scale and inverse into outputs dx and dscale. A row whose
-// inverse is 1 / least has a length that does not move.
+// Rows [begin, end) of inputs dy, x, scale and inverse into outputs dx and dscale. The length of a
+// row whose inverse is 1 / least counts as constant.
 template <class Acc>
 void UnitRowsGrad(KernelContext& k, double least, int64_t begin, int64_t end) {
   const int64_t cols = k.in_spec(1).shape[1];

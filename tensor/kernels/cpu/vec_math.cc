@@ -6,7 +6,7 @@
 namespace firn::cpu::internal {
 namespace {
 
-// By the error function or, where its exponential takes digits away, Laplace's continued fraction.
+// Uses the error function or, where its exponential loses digits, Laplace's continued fraction.
 long double ScaledNormalTail(long double z) {
   constexpr long double kLastOfErfc = 5;
   constexpr long double kDensityAt0 = 0.398942280401432677939946059934381868L;

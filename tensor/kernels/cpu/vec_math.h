@@ -1,13 +1,13 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_VEC_MATH_H_
 #define FIRN_TENSOR_KERNELS_CPU_VEC_MATH_H_
 
-// Functions of kernels/math*.h whose values for a register of numbers come out of tables, in less
-// time or with smaller errors where kFastLookUp. Special values are the same, but for the sign of
-// NaN. Greatest errors in units of the last place, held by vec_math_test.cc:
+// Functions of kernels/math*.h whose values for a register of numbers come from tables, in less
+// time or with smaller errors where kFastLookUp. Special values are the same, except for the sign
+// of NaN. Greatest errors in units of the last place, held by vec_math_test.cc:
 //   gelu 1.96, f64 1.0   its gradient 2.93, of the larger of its two terms   erf 1.5
 //
-// Each is an object: a loop makes a copy of its own first. One of floats holds its tables, which
-// the compiler keeps in registers then; those of doubles, 2.4 KB, are read where they are.
+// Each is an object: a loop makes a copy of its own first. For floats, the object holds its tables,
+// which the compiler then keeps in registers; tables of doubles, 2.4 KB, are read from memory.
 
 #include <concepts>
 #include <cstdint>
@@ -63,7 +63,7 @@ FIRN_ALWAYS_INLINE BellCurve BellCurveAt(Vec<float> z) {
   return {rest, reinterpret_cast<Vec<float>>(bits)};
 }
 
-// Beyond it what is x e^(-x^2 / 2) is nothing.
+// Beyond it x e^(-x^2 / 2) is negligible.
 template <class T>
 inline constexpr T kLastOfBell = std::same_as<T, float> ? T(14.6) : T(39);
 
@@ -126,12 +126,13 @@ class GeluOfVec {
     return internal::TimesBellCurve({high, low}, z);
   }
 
-  // Where registers cannot hold the tables, a copy for each row would take longer than a short row.
+  // Where registers cannot hold the tables, copying them for each row would take longer than a
+  // short row.
   std::conditional_t<std::same_as<T, float>, Pieces<T>, const Pieces<T>&> tail_ =
       internal::NormalTail<T>();
 };
 
-// dy times the slope of that: P(X <= x) + x density(x).
+// dy times the derivative of Gelu: P(X <= x) + x density(x).
 template <std::same_as<float> T>
 class GeluGradOfVec {
  public:

@@ -1,8 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_VECTOR_ROW_H_
 #define FIRN_TENSOR_KERNELS_CPU_VECTOR_ROW_H_
 
-// The way through a row of a functor that has one of its own for registers of numbers
-// (elementwise.h).
+// The row of a functor that has a version for registers of numbers (elementwise.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +17,9 @@
 
 namespace firn::cpu::internal {
 
-// The row of a functor with Vectors. It asks for memory well before it gets there: so
-// many instructions lie between two registers that the processor does not see it coming, and a
-// third of the time went by.
+// The row of a functor with Vectors. It prefetches memory well ahead: there are so many
+// instructions between two registers that the processor does not look far enough ahead, and a third
+// of the time was spent on waiting.
 template <unsigned kMoving, class Vectors, class T, class... In, size_t... I>
 FIRN_ALWAYS_INLINE void VectorRow(T* out, std::tuple<const In*...> in, int64_t n,
                                   std::index_sequence<I...>) {

@@ -8,9 +8,9 @@
 //
 // The gradient of the weights sums over tiles. Where dU is large, all threads share a block of
 // transformed tiles: they first transform V and dM together, then add V^T dM into dU, each for its
-// own points and channels. Where it is small, that would be many short pieces of work to wait for:
+// own points and channels. Where it is small, threads would often wait for short pieces of work, so
 // the tiles are divided into a fixed number of parts, each with a dU of its own, added in order at
-// the end. Either way every sum is taken in the same order whatever the number of threads.
+// the end. Either way every sum is taken in the same order for any number of threads.
 
 #include "firn/tensor/kernels/cpu/winograd.h"
 
@@ -43,7 +43,7 @@ int64_t PartSize(int64_t n, int64_t most, int64_t multiple, int64_t least) {
 }
 
 // Tiles per block of an image pass: as many as keep one point of V in the first-level cache, but
-// enough to reuse U, all the more where it does not fit the last-level cache.
+// enough to reuse U, and more where U does not fit the last-level cache.
 constexpr int64_t MaxTiles(int64_t in_channels, int64_t out_channels) {
   constexpr int64_t kPointFloats = 6 << 10;
   constexpr int64_t kCachedFilters = 100'000;  // 14 MB of U
@@ -159,7 +159,7 @@ struct WeightPlan {
   int64_t floats() const { return parts * du_floats() + workers * scratch_floats(); }
 };
 
-// V (unless it is null) and dM of a block of tiles, which the threads share out.
+// Computes V (unless it is null) and dM of a block of tiles, which the threads share.
 void TransformOperands(const WeightPlan& plan, const float* x, const float* dy, Range tiles,
                        Range blocks, float* v, float* dm) {
   ParallelFor(tiles.size(), 1, [&](int64_t begin, int64_t end) {
@@ -187,7 +187,7 @@ void MultiplyGradients(const WeightPlan& plan, int64_t tiles, int64_t out_blocks
   });
 }
 
-// dU of `tiles`, of which there is at least one. `has_v`: scratch holds their V already.
+// Computes dU of `tiles`, of which there is at least one. `has_v`: scratch holds their V already.
 void SumGradients(const WeightPlan& plan, const float* x, const float* dy, Range tiles,
                   Range blocks, bool has_v, float* scratch, float* du) {
   float* dm = scratch + kPoints * plan.v_stride;
@@ -198,7 +198,7 @@ void SumGradients(const WeightPlan& plan, const float* x, const float* dy, Range
   }
 }
 
-// The same in parts, added into the first one's dU.
+// The same in parts, which are added to the first part's dU.
 void SumPartGradients(const WeightPlan& plan, const float* x, const float* dy, float* scratch,
                       float* du) {
   ParallelForChunks(plan.parts, 1, [&](int worker, int64_t begin, int64_t end) {

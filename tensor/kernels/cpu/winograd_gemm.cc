@@ -58,7 +58,7 @@ template <int kWidth>
 void GradientKernel(int64_t tiles, const float* dm, const float* v, int64_t v_stride,
                     bool accumulate, float* du, int64_t du_stride) {
   Channels acc[kGradientRows][kWidth] = {};
-  // What this tile of dU held is needed at the end: fetch it meanwhile.
+  // The old values of this tile of dU are needed at the end: prefetch them meanwhile.
   for (int w = 0; w < kWidth; ++w) {
     for (int i = 0; i < kGradientRows * kBlock; i += kCacheLine) {
       __builtin_prefetch(du + w * du_stride + i, 1);

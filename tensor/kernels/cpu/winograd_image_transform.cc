@@ -66,7 +66,7 @@ FIRN_ALWAYS_INLINE void OutputAdjoint(const Channels* y, Channels* r) {
 
 alignas(64) constexpr float kZeros[kPatch * kBlock] = {};
 
-// Walks the tiles of a range: which image, and where the tile's outputs begin.
+// Walks the tiles of a range, with the image and the start of each tile's outputs.
 class TileCursor {
  public:
   TileCursor(const TileGrid& grid, int64_t tile)

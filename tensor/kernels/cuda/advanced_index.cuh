@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_ADVANCED_INDEX_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_ADVANCED_INDEX_CUH_
 
-// Several index tensors at once: what index, index_put and index_write share. A place is the
-// row-major number of an element of the indexed dimensions alone.
+// Several index tensors at once: parts shared by index, index_put and index_write. A place is the
+// row-major number of an element, counted through the indexed dimensions only.
 
 #include <cstdint>
 #include <vector>
@@ -42,7 +42,7 @@ struct IndexedPlaces {
   }
 };
 
-// Element [b, position, a] of what is indexed lies in x at before(b) + place(..) + after(a).
+// Element [b, position, a] of the indexed result lies in x at before(b) + place(..) + after(a).
 struct IndexedPlan {
   IndexedPlaces places;
   Steps before, place, after;
@@ -94,7 +94,7 @@ struct PositionItemsBody {
   FIRN_HOST_DEVICE void operator()(int64_t i) const { items[i] = packing.Item(0, places(i), i); }
 };
 
-// Values [before, position, after] to the places in a tensor of this spec.
+// Writes or adds values [before, position, after] at the places in a tensor of this spec.
 inline Scatter IndexedScatter(const IndexedPlan& p) {
   Scatter s = {.lists = 1,
                .lines_a_list = p.num_before,

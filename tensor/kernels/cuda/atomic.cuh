@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_ATOMIC_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_ATOMIC_CUH_
 
-// What threads of a kernel may do to one place in memory at once. On the host, where a stand-in for
-// the device runs kernels in one thread, plain reads and writes.
+// Operations that several threads of a kernel may do at once on one place in memory. On the host,
+// where a stand-in for the device runs kernels in one thread, plain reads and writes.
 
 #include <cstdint>
 
@@ -25,7 +25,7 @@ FIRN_HOST_DEVICE inline int64_t AtomicExchange(int64_t* p, int64_t value) {
 // Puts 1 where 0 is, and returns whether this thread did.
 FIRN_HOST_DEVICE inline bool AtomicClaim(uint32_t* p) {
 #if defined(__CUDA_ARCH__)
-  // Looked at first: where many threads find it taken, they need not take turns.
+  // A plain read first: where many threads find the place taken, they need not take turns.
   return *static_cast<volatile uint32_t*>(p) == 0 && atomicCAS(p, 0u, 1u) == 0;
 #else
   if (*p != 0) return false;
@@ -34,7 +34,7 @@ FIRN_HOST_DEVICE inline bool AtomicClaim(uint32_t* p) {
 #endif
 }
 
-// Puts 1 there for the host to see, behind everything that this thread wrote before.
+// Writes 1 for the host to see, after everything that this thread wrote before.
 FIRN_HOST_DEVICE inline void PublishToHost(uint32_t* p) {
 #if defined(__CUDA_ARCH__)
   __threadfence_system();

@@ -1,11 +1,12 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_ATTENTION_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_ATTENTION_CUH_
 
-// softmax(scale q k^T + mask) v without ever holding the weights: T. Dao, "FlashAttention-2: Faster
+// softmax(scale q k^T + mask) v without storing the weights: T. Dao, "FlashAttention-2: Faster
 // Attention with Better Parallelism and Work Partitioning", 2023. A block has a tile of queries and
-// goes along the keys, with the largest score so far of each query, the sum of exponentials and the
-// sum of values; where a larger score comes, both are scaled down. Values wider than a block's sums
-// are cut into pieces, each with a block of its own, which computes the scores again.
+// goes along the keys. For each query it keeps the largest score so far, the sum of exponentials
+// and the weighted sum of values; where a larger score comes, both sums are scaled down. Values
+// wider than a block's sums are cut into pieces, each with a block of its own, which computes the
+// scores again.
 
 #include "firn/tensor/kernels/cuda/attention_scores.cuh"
 #include "firn/tensor/kernels/divide.h"
@@ -22,7 +23,8 @@ struct AttentionForward {
   static constexpr int kColumns = kSquares * kRows;
   using Acc = typename Tiles::Acc;
   using Shared = typename Tiles::Shared;
-  // The columns of `sums` are values', those of `scores` keys. `total`: of a member's own scores.
+  // The columns of `sums` are those of values, the columns of `scores` are keys. `total`: the sum
+  // over a member's own scores.
   struct Own {
     FourByFour<Acc> scores, sums[kSquares];
     Four<Acc> top, total, some;
@@ -65,7 +67,7 @@ struct AttentionForward {
   }
 
  private:
-  // Scores become weights that are not yet divided by their sum.
+  // Turns scores into weights that are not yet divided by their sum.
   template <class Block>
   FIRN_HOST_DEVICE void Weigh(const Block& block, int64_t b, int64_t h, int64_t query,
                               int64_t key) const {

@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CUDA_ATTENTION_GRAD_CUH_
 
 // The gradients of attention, which compute the weights again from the logarithms that the forward
-// pass left. With weights W, of which a dropout makes Z W:
+// pass left. With weights W, which a dropout turns into Z W:
 //
 //   dW = Z (dy v^T)    dS = W (dW - sum(dy y))    dq = scale dS k    dk = scale dS^T q
 //   dv = (Z W)^T dy
@@ -40,8 +40,8 @@ struct TiledSlopes {
     return i < a.p.queries ? logsumexp[logsumexp_at.At(b, h, i)] : Acc{0};
   }
 
-  // For query i and the keys from j on: from products with keys the weights as they were applied,
-  // and from those with values the gradients of the scores.
+  // For query i and the keys from j on: turns products with keys into the weights as they were
+  // applied, and products with values into the gradients of the scores.
   FIRN_HOST_DEVICE void Weigh(int64_t b, int64_t h, int64_t i, int64_t j, Acc log, Acc dot,
                               Four<Acc>& weights, Four<Acc>& slopes) const {
     a.MakeScores(b, h, i, j, weights);
@@ -56,8 +56,7 @@ struct TiledSlopes {
   }
 };
 
-// Writes four rows of four from row `first` on, of which there are `rows`, as much of them as is
-// there.
+// Writes four rows of four from row `first` on, as far as there are rows (`rows`) and columns.
 template <class Acc>
 FIRN_HOST_DEVICE void StoreSquare(DType dtype, void* to, int64_t at, int64_t step, int64_t rows,
                                   int64_t columns, Acc scale, const FourByFour<Acc>& x) {
@@ -90,7 +89,7 @@ struct AttentionQueryGrad {
   int64_t count() const {
     return s.a.p.batch * s.a.p.heads * CeilDiv(s.a.p.queries, kRows) * Pieces();
   }
-  // One at least, for the sums of dy y.
+  // At least one, for the sums of dy y.
   FIRN_HOST_DEVICE int64_t Pieces() const {
     return s.a.p.width == 0 ? 1 : CeilDiv(s.a.p.width, kColumns);
   }
@@ -133,7 +132,7 @@ struct AttentionQueryGrad {
   }
 
  private:
-  // What a block knows of its queries before it begins.
+  // The numbers of a block's queries that it reads before it begins.
   template <class Block>
   FIRN_HOST_DEVICE void AddDots(const Block& block, int64_t b, int64_t h, int64_t query,
                                 bool write) const {
@@ -173,7 +172,7 @@ struct AttentionQueryGrad {
 template <class Tiles, int kSquares>
 struct AttentionKeyGrad {
   static constexpr int kThreads = Tiles::kThreads, kRows = Tiles::kRows;
-  // Two would have to keep sums of two squares elsewhere.
+  // With two squares a member's sums would not fit into registers.
   static constexpr int kResident = sizeof(typename Tiles::Acc) == 8 ? 4 : kSquares == 1 ? 2 : 1;
   static constexpr int kColumns = kSquares * kRows;
   using Acc = typename Tiles::Acc;

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_ATTENTION_SCORES_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_ATTENTION_SCORES_CUH_
 
-// What both directions of attention read, and what becomes of the products of queries and keys.
+// The inputs of both directions of attention, and the scores from the products of queries and keys.
 
 #include <limits>
 
@@ -11,7 +11,7 @@
 
 namespace firn::cuda {
 
-// What kernels of both directions read.
+// The inputs of kernels of both directions.
 template <class Tiles>
 struct TiledAttention {
   using Acc = typename Tiles::Acc;
@@ -26,9 +26,9 @@ struct TiledAttention {
   const int64_t* position = nullptr;  // only with a dropout
   int64_t position_step = 1;
   uint32_t first_kept = 0;  // of random words
-  Acc kept = 1;             // what remaining weights are multiplied by
+  Acc kept = 1;             // the factor of the remaining weights
 
-  // For head h: a tile of its queries, or of what it reads of keys and values.
+  // For head h: a tile of its queries, or of its keys or values.
   FIRN_HOST_DEVICE TileRows<Acc> Queries(int64_t b, int64_t h, int64_t i) const {
     return Rows(q, p.q, p.q.At(b, h, i), p.queries - i);
   }
@@ -43,7 +43,7 @@ struct TiledAttention {
     return {data, dtype, at.row, at.column, offset, n < kRows ? n : kRows};
   }
 
-  // Products of query i and the keys from j on become scores: scaled and masked.
+  // Turns products of query i and the keys from j on into scores: scaled and masked.
   FIRN_HOST_DEVICE void MakeScores(int64_t b, int64_t h, int64_t i, int64_t j, Four<Acc>& x) const {
     const int64_t end = i < p.queries ? p.Seen(i) : 0, mask = p.mask.At(b, h, i);
     TileRows<Acc> of_mask = {added, dtype, 0, p.mask.column, mask, 1};
@@ -56,8 +56,8 @@ struct TiledAttention {
       x.v[l] = hidden ? kNone : x.v[l] * static_cast<Acc>(p.scale) + add.v[l];
     }
   }
-  // What dropping makes of the weights of query i from key j on: factors of 0, or `scale` where
-  // they remain; 1 without a dropout.
+  // The factors that a dropout gives the weights of query i from key j on: 0, or `scale` where they
+  // remain; 1 without a dropout.
   FIRN_HOST_DEVICE Four<Acc> Kept(int64_t b, int64_t h, int64_t i, int64_t j, Acc scale) const {
     Four<Acc> factors = {{1, 1, 1, 1}};
     if (position == nullptr) return factors;

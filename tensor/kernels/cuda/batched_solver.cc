@@ -1,6 +1,5 @@
-// cuBLAS's functions for batches wait for nothing, and neither does cuSOLVER's for Cholesky
-// factors: each call is one of a queue (launch.h), made with the addresses that lie in device
-// memory.
+// cuBLAS's functions for batches and cuSOLVER's for Cholesky factors do not wait: each call goes to
+// the queue (launch.h), with addresses that lie in device memory.
 
 #include "firn/tensor/kernels/cuda/batched_solver.h"
 
@@ -16,7 +15,7 @@ namespace {
 
 constexpr int64_t kMostRows = 128;
 
-// The arguments of a call, whichever it is.
+// The arguments of any of these calls.
 struct BatchCall {
   Device device;
   DType dtype;

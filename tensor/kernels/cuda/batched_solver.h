@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_BATCHED_SOLVER_H_
 #define FIRN_TENSOR_KERNELS_CUDA_BATCHED_SOLVER_H_
 
-// Factors of many small matrices in one call, by cuBLAS and cuSOLVER, as solver.h has them of one
+// Factors of many small matrices in one call, by cuBLAS and cuSOLVER, which solver.h computes one
 // after the other. These functions take matrices by their addresses (matrices.h: SetAddresses) and
 // do not wait for the device, so that they can be recorded.
 
@@ -13,8 +13,8 @@
 
 namespace firn::cuda {
 
-// OK where the libraries can be used and the batch is one for these functions: more than one
-// matrix, of at most 128 rows (docs/decisions/gpu.md).
+// OK where the libraries can be used and the batch suits these functions: more than one matrix, of
+// at most 128 rows (docs/decisions/gpu.md).
 absl::Status SupportsBatch(Device device, const SolverBatch& batch);
 
 // P A = L U, as FactorLu. `pivots`: n for each matrix, which count from 1. `infos`: a number each.

@@ -36,7 +36,7 @@ struct Types {
   cudaDataType_t scale;
 };
 
-// What is multiplied, and in what it is added up.
+// The types that are multiplied and in which products are added up.
 Types TypesOf(DType dtype, bool tf32) {
   switch (dtype) {
     case DType::kF64:
@@ -58,7 +58,7 @@ struct Matrix {
   auto operator<=>(const Matrix&) const = default;
 };
 
-// Nothing when it is dense in neither direction.
+// No value if it is dense in neither direction.
 std::optional<Matrix> MatrixOf(int64_t rows, int64_t cols, MatrixStrides s) {
   if ((s.col == 1 || cols == 1) && (rows == 1 || s.row >= cols)) {
     return Matrix{cols, rows, rows == 1 ? cols : s.row, false};
@@ -72,7 +72,7 @@ std::optional<Matrix> MatrixOf(int64_t rows, int64_t cols, MatrixStrides s) {
 constexpr uint32_t kAlignment = 16;                  // bytes: no load or store is wider
 constexpr size_t kMostWorkspace = size_t{32} << 20;  // what NVIDIA advises for its fastest devices
 
-// One call of cuBLASLt, as far as the choice of its algorithm depends on it.
+// The parts of a call of cuBLASLt on which the choice of its algorithm depends.
 struct Problem {
   DType dtype;
   bool bias, tf32;
@@ -85,8 +85,8 @@ struct Problem {
   auto operator<=>(const Problem&) const = default;
 };
 
-// More than kAlignment is not told apart, so that the choice, and with it the rounding, does not
-// depend on where a tensor happens to lie.
+// Alignments above kAlignment count as equal, so that the choice, and with it the rounding, does
+// not depend on a tensor's address.
 uint32_t AlignmentOf(const void* p) {
   const auto at = reinterpret_cast<uintptr_t>(p) | kAlignment;
   return static_cast<uint32_t>(at & (~at + 1));
@@ -134,7 +134,7 @@ absl::Status InitProduct(const Problem& p, const Types& types, const void* bias,
   FIRN_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSA, left));
   FIRN_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSB, right));
   if (!p.bias) return absl::OkStatus();
-  // A number for each of its rows, which are our columns.
+  // A number for each of cuBLASLt's rows, which are Firn's columns.
   FIRN_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS));
   FIRN_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, types.element));
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
@@ -200,9 +200,9 @@ absl::StatusOr<Context*> ContextOf(Device device) {
   });
 }
 
-// The plan of a problem, made at its first time. For a bias that lies as the problem says: another
-// takes its place before a call, but without any, cuBLASLt proposes nothing. Requires: the
-// context's lock.
+// The plan of a problem, made at first use. The plan gets a bias with the problem's alignment,
+// which each call replaces: without a bias, cuBLASLt proposes nothing. Requires: the context's
+// lock.
 absl::StatusOr<Plan*> PlanFor(Context& context, const Problem& p) {
   auto it = context.plans.find(p);
   if (it != context.plans.end()) return &it->second;
@@ -224,7 +224,7 @@ struct Multiplication {
   Problem problem;  // with the usual alignments
   int64_t usual_batches;
   Operands operands;
-  void* workspace;  // as large as the usual problem's plan wants it
+  void* workspace;  // of the size that the usual problem's plan wants
 };
 
 absl::Status Multiply(const Multiplication& m, void* stream) {
@@ -265,8 +265,7 @@ struct BatchLoop {
   int64_t size, a, b, c;
 };
 
-// The loops of a batch, as few as its strides allow, the longest one last: that one is left to
-// cuBLASLt.
+// The loops of a batch, as few as its strides allow, the longest one last: cuBLASLt does that one.
 absl::InlinedVector<BatchLoop, kMaxRank> LoopsOf(const MatmulPlan& p) {
   absl::InlinedVector<BatchLoop, kMaxRank> loops;
   int64_t c = p.one.m * p.one.n;
@@ -301,7 +300,7 @@ Problem UsualProblem(DType dtype, const MatmulPlan& plan, const BatchLoop& inner
           .tf32 = tf32,
           .m = g.m,
           .n = g.n,
-          .a = *MatrixOf(g.m, g.k, g.a),  // BlasTakes saw to them
+          .a = *MatrixOf(g.m, g.k, g.a),  // BlasTakes has checked them
           .b = *MatrixOf(g.k, g.n, g.b),
           .batches = std::min(inner.size, kMaxBatch),
           .a_step = inner.a,
@@ -309,8 +308,9 @@ Problem UsualProblem(DType dtype, const MatmulPlan& plan, const BatchLoop& inner
           .c_step = inner.c};
 }
 
-// For TF32 and without: a graph is run as may be allowed then. Where nothing is proposed, running
-// says so, and whatever might be proposed then has room.
+// For plans with and without TF32, since a graph runs with what is allowed then. Where cuBLASLt
+// proposes nothing, the run gives the error; the size leaves room for any plan that it may propose
+// then.
 size_t WorkspaceFor(Context& context, const Problem& strict) {
   const std::lock_guard lock(context.mutex);
   if (const auto it = context.workspaces.find(strict); it != context.workspaces.end()) {
@@ -342,7 +342,7 @@ absl::Status BlasTakes(DType dtype, const MatmulPlan& plan) {
 
 size_t BlasWorkspace(const TensorSpec& out, const MatmulPlan& plan, bool bias) {
   const absl::StatusOr<Context*> context = ContextOf(out.device);
-  if (!context.ok()) return 0;  // running says why
+  if (!context.ok()) return 0;  // the run gives the error
   const Problem strict = UsualProblem(out.dtype, plan, LoopsOf(plan).back(), bias, false);
   const size_t bytes = WorkspaceFor(**context, strict);
   return bytes == 0 ? 0 : bytes + kWorkspaceAlignment;

@@ -14,18 +14,18 @@
 
 namespace firn::cuda {
 
-// OK when BlasMultiply takes operands of that dtype and plan, else why not: integers, an operand
-// that is dense in neither direction, sums over nothing.
+// OK when BlasMultiply takes operands of that dtype and plan, else the reason why not: integers, an
+// operand that is dense in neither direction, sums over nothing.
 absl::Status BlasTakes(DType dtype, const MatmulPlan& plan);
 // Bytes, for a result of that spec.
 size_t BlasWorkspace(const TensorSpec& out, const MatmulPlan& plan, bool bias);
-// Output 0 = input 0 times input 1 as `plan` says, plus `bias` (a number a column, or null) in each
-// row. Half types are summed in float.
+// Output 0 = input 0 times input 1 by `plan`, plus `bias` (a number a column, or null) in each row.
+// Half types are summed in float.
 absl::Status BlasMultiply(const KernelContext& k, const MatmulPlan& plan, const void* bias);
 
 namespace internal {
 
-// Made of the operands as the kernel will get them.
+// Made from the specs of the operands that the kernel will get.
 template <class Operation, bool kPacked>
 MatmulPlan PlanOf(const KernelQuery& q) {
   const auto arranged = [](const TensorSpec& s) {
@@ -60,8 +60,8 @@ absl::Status RunBlas(KernelContext& k) {
 
 }  // namespace internal
 
-// The kernels of an operation that multiplies its inputs 0 and 1: on operands where they are, and
-// on packed copies of those that cuBLASLt cannot read. `Operation` says
+// The kernels of an operation that multiplies its inputs 0 and 1: one reads operands in place, the
+// other packed copies of operands that cuBLASLt cannot read. `Operation` has
 //   static MatmulPlan Plan(const TensorSpec& a, const TensorSpec& b, AttrsRef attrs);
 //   static constexpr int kBias;  // the input with the bias, -1: there is none
 template <class Operation>

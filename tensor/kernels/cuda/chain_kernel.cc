@@ -38,7 +38,7 @@ class Chain final : public ElementwiseProgramKernel {
   size_t workspace_bytes() const override { return 0; }
 
   absl::Status Run(const Program& p, KernelContext& k) const override {
-    alignas(16) char argument[4096];  // as ChainSource says
+    alignas(16) char argument[4096];  // laid out as ChainSource describes
     char* to = argument;
     const auto put = [&to](const auto& value) {
       std::memcpy(to, &value, sizeof(value));
@@ -69,7 +69,7 @@ class Chain final : public ElementwiseProgramKernel {
   int pack_;
 };
 
-// What passes between steps lies in the workspace, whole.
+// Values that pass between steps lie in the workspace, whole.
 class StepByStep final : public ElementwiseProgramKernel {
  public:
   StepByStep(const Program& p, Device device)

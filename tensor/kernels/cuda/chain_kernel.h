@@ -10,11 +10,11 @@
 namespace firn::cuda {
 
 // Compiles `program`, which is finished, to one kernel for a CUDA device; on a stand-in for one,
-// which has no compiler, the result runs the steps' own kernels one after the other. Programs of
-// one text are compiled once. Takes about a second. Thread-safe.
+// which has no compiler, the result runs the steps' own kernels one after the other. Programs with
+// the same text are compiled once. Takes about a second. Thread-safe.
 //
 // Errors: Unimplemented when there is no source for a step; Internal when the compiler fails or is
-// not there, which is also said on stderr, once a process.
+// missing; the first such error of a process is also printed on stderr.
 absl::StatusOr<std::shared_ptr<const firn::inner::internal::ElementwiseProgramKernel>> CompileChain(
     const firn::inner::internal::ElementwiseProgram& program, Device device);
 

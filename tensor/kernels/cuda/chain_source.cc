@@ -1,7 +1,7 @@
 // Each thread loads a few neighbouring elements of all inputs, takes them through all steps in
 // registers, and stores the results. A step computes as the kernel of the single operation does
-// (ElementwiseBody in elementwise.cuh), and rounds its result to its dtype; nvrtc/chain.h has what
-// keeps the compiler from seeing two steps as one expression.
+// (ElementwiseBody in elementwise.cuh), and rounds its result to its dtype; nvrtc/chain.h keeps the
+// compiler from treating two steps as one expression.
 
 #include "firn/tensor/kernels/cuda/chain_source.h"
 
@@ -25,7 +25,7 @@ namespace {
 using Program = firn::inner::internal::ElementwiseProgram;
 using Kind = Elementwise::Kind;
 
-// A launch may bring 4096 bytes.
+// A launch's argument may have 4096 bytes.
 constexpr size_t kMaxArgumentBytes = 4096;
 
 const char* CppName(DType dtype) {
@@ -34,8 +34,8 @@ const char* CppName(DType dtype) {
   return kNames[static_cast<int>(dtype)];
 }
 
-// The headers that declare a functor's type, which may be a template of others; none when one of
-// its names is declared in no header.
+// The headers that declare a functor's type and its template arguments; none when no header
+// declares one of these names.
 std::vector<std::string_view> HeadersOf(std::string_view type) {
   std::vector<std::string_view> headers;
   const auto letter = [](char c) {
@@ -127,7 +127,7 @@ class Writer {
                         at, ");\n");
   }
 
-  // Where the functor's bytes are. They are made as a kernel makes them, from a call without
+  // The place of the functor's bytes. They are made like a kernel's functor, from a call without
   // memory.
   size_t Keep(const Elementwise& code, const Program::Step& step) {
     absl::InlinedVector<Operand, Program::kMaxStepInputs> in;

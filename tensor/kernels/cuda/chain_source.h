@@ -33,7 +33,7 @@ struct ChainSource {
   size_t argument_bytes() const { return functors_at + functors.size(); }
 };
 
-// Whether there is source for what the operation declares (OpDef::elementwise).
+// Whether there is source for the functor that the operation declares (OpDef::elementwise).
 bool HasSource(const OpDef& op);
 
 // Programs that differ only in shapes and attributes have the same text.

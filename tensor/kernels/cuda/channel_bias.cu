@@ -1,5 +1,5 @@
-// A bias added in place and an activation, in words of sixteen bytes where what lies together of a
-// channel, or of NHWC's channels, is a multiple of them.
+// A bias added in place and an activation, in words of sixteen bytes where a channel's run, or all
+// channels of an NHWC pixel, are a multiple of that.
 #include "firn/tensor/dtype.h"
 #include "firn/tensor/kernels/cuda/channel_bias.h"
 #include "firn/tensor/kernels/cuda/for_each.cuh"

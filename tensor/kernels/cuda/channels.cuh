@@ -98,7 +98,7 @@ struct PixelBody {
   T* y;
   const T* in[kIn];
   int64_t pixels, packs;  // of channels, in a pixel
-  int64_t step;           // task t takes the pixels t / packs, t / packs + step, ...
+  int64_t step;           // task t takes pixels t / packs, t / packs + step, ...
 
   FIRN_HOST_DEVICE void operator()(int64_t task) const {
     int64_t pixel = task;
@@ -120,8 +120,8 @@ struct PixelBody {
   }
 };
 
-// y may be one of what is read. A thread takes several pixels where there are more packs than keep
-// a device busy.
+// y may be one of the inputs. A thread takes several pixels where there are more packs than keep a
+// device busy.
 template <class F, class T, class... In>
 absl::Status MapChannels(const Queue& queue, const TensorSpec& spec, const F& f, T* y,
                          const T* first, const In*... rest) {

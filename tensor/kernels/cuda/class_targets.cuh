@@ -13,20 +13,20 @@ namespace firn::cuda {
 
 template <class T>
 struct Targets : ClassTargets<T, IndexRange> {
-  // Input `input`, the argument `site`, whose weights are the next one.
+  // The targets in input `input`, which is the argument `site`; their weights are the next input.
   Targets(const KernelContext& k, const IndexSite& site, int input, int64_t num_classes,
           int64_t ignore_index)
       : ClassTargets<T, IndexRange>(
             k, input, IndexRange{IndexFaults(k, site), 0, num_classes, ignore_index}) {}
 };
 
-// The reduction over samples; `label` are their targets, which are contiguous. It needs
-// MeanBytes(work) of workspace.
+// The reduction over samples, whose targets `label` are contiguous. It needs MeanBytes(work) of
+// workspace.
 inline ReduceWork PlanSamples(const TensorSpec& label) { return PlanWork(label, {}); }
 inline size_t MeanBytes(const ReduceWork& work) { return work.Bytes(sizeof(WeightedSum<double>)); }
 
-// What a gradient's flow is divided by: one, or the samples' weights, which the device knows. The
-// workspace holds kDivisorBytes and MeanBytes(PlanSamples).
+// The divisor of a gradient's flow: one, or the sum of the samples' weights, which only the device
+// knows. The workspace holds kDivisorBytes and MeanBytes(PlanSamples).
 inline constexpr size_t kDivisorBytes = 64;
 template <class T>
 absl::Status MakeDivisor(KernelContext& k, const TensorSpec& label, const Targets<T>& targets,

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_CONV_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_CONV_CUH_
 
-// What the loops of the three convolution passes share.
+// Parts shared by the loops of the three convolution passes.
 
 #include "firn/tensor/kernels/conv_axis.h"
 #include "firn/tensor/kernels/cuda/for_each.cuh"
@@ -10,7 +10,7 @@
 
 namespace firn::cuda {
 
-// Sizes of problems with up to three dimensions, as one of three.
+// Sizes of problems with up to three dimensions, written as three.
 struct ConvSizes {
   explicit ConvSizes(const ConvProblem& problem)
       : batch(problem.batch),

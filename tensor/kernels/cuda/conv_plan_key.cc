@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxKnobs = 64;
 
-// Only what StrCat writes: no sign before a positive number, no spaces.
+// Reads only numbers as StrCat writes them: no sign before a positive number, no spaces.
 bool Number(std::string_view text, int64_t* number) {
   const absl::string_view t(text.data(), text.size());
   return absl::SimpleAtoi(t, number) && absl::StrCat(*number) == t;

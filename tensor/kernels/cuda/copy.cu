@@ -1,4 +1,4 @@
-// Strided copies on a CUDA device: what CopyElements (tensor/reorder.h) does there.
+// Strided copies on a CUDA device: CopyElements (tensor/reorder.h) calls them there.
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
@@ -15,7 +15,7 @@ using firn::inner::internal::CopyDim;
 
 constexpr int kDims = kMaxRank + 1;
 
-// Some dimensions of a copy, counted through in row-major order.
+// Some dimensions of a copy, counted in row-major order.
 struct Walk {
   int rank = 0;
   int64_t count = 1;
@@ -52,8 +52,9 @@ struct CopyBody {
 };
 
 // Where one dimension's elements are neighbours in the source and another's in the destination, as
-// between NCHW and NHWC: squares, read along the one and written along the other, so that both go
-// through memory in runs. Rows lie in the source, columns in the destination.
+// between NCHW and NHWC: copies squares, which are read along the one dimension and written along
+// the other, so that both sides go through memory in runs. Rows lie in the source, columns in the
+// destination.
 template <class T>
 struct TransposeBody {
   static constexpr int kSide = sizeof(T) <= 2 ? 64 : 32;
@@ -105,8 +106,8 @@ struct TransposeBody {
   }
 };
 
-// The same with a dimension of a few elements only, which in the one of the two lies dense with the
-// long one, as the taps of a filter do in row-major order: runs of kLong.
+// The same for a dimension of only a few elements, such as the taps of a filter in row-major order,
+// which on one side lies dense with the long one: in runs of kLong.
 template <class T>
 struct ThinBody {
   static constexpr int kLong = 64, kMostThin = 16;
@@ -168,7 +169,7 @@ absl::Status CopySingly(const Queue& queue, absl::Span<const CopyDim> dims, cons
   return ForEach(queue, body.walk.count, body);
 }
 
-// Whether a thin dimension and a long one are all that `body` needs; then it has them.
+// Sets the thin dimension and the long one of `body`, and returns whether the copy has such.
 template <class T>
 bool MakeThin(absl::Span<const CopyDim> dims, ThinBody<T>* body) {
   const CopyDim& last = dims.back();

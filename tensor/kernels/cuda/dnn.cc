@@ -1,11 +1,12 @@
-// Convolutions by cuDNN 9, through its graph API (cudnnBackend*). A plan is made when a kernel is
-// asked whether it takes a call (dnn_plans.h).
+// Convolutions by cuDNN 9, through its graph API (cudnnBackend*). A plan is made when Apply asks a
+// kernel whether it takes a call (dnn_plans.h).
 //
-// Images and weights are NHWC where that is worth it and an engine takes it: engines that run on
-// tensor cores otherwise turn them around in every call. A weight's gradient is turned back here.
+// Images and weights are NHWC where that pays and an engine takes it: engines that run on tensor
+// cores otherwise convert them in every call. A weight's gradient is converted back here.
 //
-// What f32 may be traded for, and whether plans were timed, is a kernel of its own each, so that a
-// graph keeps to what was allowed when it chose its kernels, and to the memory that they asked for.
+// There is a kernel for each precision that is allowed for f32, with plans that are timed or not,
+// so that a graph keeps what was allowed when it chose its kernels, and the memory that they asked
+// for.
 
 #include "firn/tensor/kernels/cuda/dnn.h"
 
@@ -60,7 +61,7 @@ DnnConvCall CallOf(const KernelQuery& q) {
   const int64_t elements = p.batch * p.in * p.in_size.volume() +
                            p.batch * p.out * p.out_size.volume() +
                            p.out * p.in_per_group() * p.kernel.volume();
-  // Room for all of it in another layout, and for partial sums.
+  // Room for a whole tensor in another layout, and for partial sums.
   const auto room = static_cast<size_t>(2 * elements * SizeOf(dtype)) + (size_t{64} << 20);
   DnnConvCall call{PassOf(kConv), dtype, kAlignment, room, kF32, p};
   call.bias = IsForward(kConv) && q.has(2);
@@ -70,7 +71,7 @@ DnnConvCall CallOf(const KernelQuery& q) {
   return call;
 }
 
-// A call and its plan: what a run keeps of the question.
+// A call and its plan, which a run keeps from the preparation.
 struct Planned {
   DnnConvCall call;
   DnnPlans::Plan plan;
@@ -88,7 +89,7 @@ absl::StatusOr<Planned> PlanOf(Device device, DnnConvCall call) {
   return Planned{call, *std::move(plan)};
 }
 
-// The plan of a query, or why cuDNN does not take it.
+// The plan of a query, or the reason why cuDNN does not take it.
 template <DnnConv kConv, DnnF32 kF32, bool kTimed>
 absl::StatusOr<Planned> PlanOf(const KernelQuery& q) {
   const Device device = q.out().device;
@@ -100,7 +101,7 @@ absl::StatusOr<Planned> PlanOf(const KernelQuery& q) {
   return PlanOf<kF32, kTimed>(device, CallOf<kConv, kF32>(q));
 }
 
-// Memory for a gradient that comes in another order than it is wanted in.
+// Memory for a gradient that cuDNN writes in another order than it is wanted in.
 size_t TurnedBytes(const DnnConvCall& call, const TensorSpec& out) {
   const bool turned = call.pass == ConvPass::kBackwardWeight && call.nhwc;
   if (!turned || ChannelsLastBlock(out.shape) == 0) return 0;

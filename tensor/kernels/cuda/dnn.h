@@ -16,7 +16,7 @@ enum class DnnConv {
 };
 
 // The kernels by cuDNN. They refuse calls that no engine of cuDNN takes. Those whose name ends in
-// "_timed" run what is the fastest; they take calls only under a TuningScope (tensor/tuning.h).
+// "_timed" run the fastest plan; they take calls only under a TuningScope (tensor/tuning.h).
 std::vector<Kernel> DnnConvKernels(DnnConv conv);
 
 }  // namespace firn::cuda

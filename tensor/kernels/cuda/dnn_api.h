@@ -8,7 +8,7 @@
 
 namespace firn::cuda {
 
-// What Firn calls of cuDNN's graph API.
+// The functions of cuDNN's graph API that Firn calls.
 struct DnnApi {
   decltype(&cudaSetDevice) set_device = cudaSetDevice;
   decltype(&cudnnGetVersion) version = cudnnGetVersion;

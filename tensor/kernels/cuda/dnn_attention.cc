@@ -1,6 +1,5 @@
-// Plans of attention and their calls. A plan is the first engine that cuDNN proposes; nothing is
-// timed, and nothing written to the file of plans: what takes long, compiling, cannot be kept in
-// it.
+// Plans of attention and their calls. A plan is the first engine that cuDNN proposes. Plans are
+// neither timed nor written to the file of plans: the slow part, compiling, cannot be kept in it.
 
 #include "firn/tensor/kernels/cuda/dnn_attention.h"
 
@@ -30,7 +29,7 @@ class DnnAttentionPlan {
 
   const DnnApi& api;
   const DnnAttentionCall call;
-  std::deque<Descriptor> parts;  // what the plan was made of
+  std::deque<Descriptor> parts;  // the descriptors from which the plan was made
   Descriptor plan;
   size_t workspace = 0;
 };
@@ -38,15 +37,15 @@ class DnnAttentionPlan {
 namespace {
 
 constexpr int kMostPlans = 32;                          // each takes seconds
-constexpr size_t kMostAsked = 1024;                     // those that cuDNN does not take among them
+constexpr size_t kMostAsked = 1024;                     // including those that cuDNN does not take
 constexpr int64_t kMostColumns = 128, kColumnStep = 8;  // of 2 bytes: 16
-// Of the gradients of scores, 2 bytes each: what cudnn-frontend gives them, too.
+// Memory for the gradients of scores, 2 bytes each: cudnn-frontend gives them as much.
 constexpr int64_t kMostScores = (int64_t{256} << 20) / 2;
-// Gradients of keys whose number is no multiple of 128 are wrong before, as cudnn-frontend's way
-// round says (node/scaled_dot_product_flash_attention.h).
+// In earlier versions gradients of keys are wrong if their number is no multiple of 128, according
+// to cudnn-frontend's workaround (node/scaled_dot_product_flash_attention.h).
 constexpr size_t kFirstVersion = 91600;
 
-// The handle is told its stream before each call, so that threads share it under one lock.
+// Each call sets the handle's stream, so that threads share it under one lock.
 struct Context {
   std::mutex mutex;
   cudnnHandle_t handle = nullptr;
@@ -69,7 +68,7 @@ absl::StatusOr<Context*> ContextOf(const DnnApi& api, Device device) {
 
 // --- What is asked of engines --------------------------------------------------------------------
 
-// Whether rows begin where cuDNN can load 16 bytes, and no two elements are one.
+// Whether rows begin where cuDNN can load 16 bytes, and no two elements share an address.
 bool Fits(const DnnAttentionCall::Strides& strides, const DnnAttentionCall::Strides& sizes) {
   if (strides[3] != 1) return false;
   for (size_t i = 0; i < 3; ++i) {
@@ -121,7 +120,8 @@ struct Execution {
   void* workspace;
 };
 
-// What a graph reads and writes, and where. Numbers are read before cuDNN's call returns.
+// The tensors that a graph reads and writes, and their addresses. Numbers are read before cuDNN's
+// call returns.
 class Operands {
  public:
   void Add(int64_t id, const void* data) {

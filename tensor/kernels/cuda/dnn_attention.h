@@ -17,8 +17,8 @@ namespace firn::cuda {
 // What cuDNN wants the addresses of tensors to be multiples of, in bytes.
 inline constexpr size_t kDnnAttentionAlignment = 16;
 
-// One call, as far as its plan depends on it. Strides are in elements, in the order [batch, heads,
-// rows, columns]; those of y and dy count for the gradient alone, since results are dense
+// The parts of a call on which its plan depends. Strides are in elements, in the order [batch,
+// heads, rows, columns]; those of y and dy count only for the gradient, since results are dense
 // [batch, rows, heads, columns].
 struct DnnAttentionCall {
   using Strides = std::array<int64_t, 4>;
@@ -33,10 +33,10 @@ struct DnnAttentionCall {
   auto operator<=>(const DnnAttentionCall&) const = default;
 };
 
-// Why cuDNN does not get a call, as far as that is known without asking it: its engines take half
-// types; widths that are multiples of 8 and at most 128; columns that are neighbours; rows that
-// begin at multiples of 16 bytes; no elements that lie at the same place. A gradient that is the
-// same every time takes memory for each pair of a query and a key, of which it gets 256 MiB.
+// The reasons, known without asking it, why cuDNN does not get a call: its engines take half types;
+// widths that are multiples of 8 and at most 128; adjacent columns; rows that begin at multiples of
+// 16 bytes; no two elements at the same address. A deterministic gradient takes memory for each
+// pair of a query and a key, of which it gets 256 MiB.
 absl::Status CheckDnnAttention(const DnnAttentionCall& call);
 
 // A plan lasts as long as the process, so that calls of it can be kept and repeated.
@@ -50,8 +50,8 @@ struct DnnAttentionFound {
   DnnAttentionMemory memory;
 };
 // The plan of a call, made at the first time and kept; so is the reason when there is none. Making
-// one compiles a kernel, which takes cuDNN seconds, so that there are 32 of a device and no more: a
-// program whose sizes change all the time stops waiting. Thread-safe. Errors: Unavailable without
+// one compiles a kernel, which takes cuDNN seconds, so a device has 32 plans at most: a program
+// whose sizes change all the time then stops waiting. Thread-safe. Errors: Unavailable without
 // cuDNN 9.16 or later; Unimplemented if it takes no such call, or no more of them.
 absl::StatusOr<DnnAttentionFound> FindDnnAttention(Device device, const DnnAttentionCall& call);
 

@@ -1,6 +1,7 @@
-// Attention as cuDNN's engines know it: not one operation, but the graph that NVIDIA documents as
-// fused attention (https://docs.nvidia.com/deeplearning/cudnn/developer/graph-api.html). With
-// scores S = scale q k^T, hidden ones -inf:
+// Attention in the form that cuDNN's engines recognise: not one operation, but the graph that
+// NVIDIA documents as fused attention
+// (https://docs.nvidia.com/deeplearning/cudnn/developer/graph-api.html). With scores S = scale q
+// k^T, hidden ones -inf:
 //
 //   logsumexp = max S + log sum exp(S - max S)      y = exp(S - max S) / sum exp(S - max S) v
 //
@@ -8,7 +9,8 @@
 //
 //   dv = W^T dy    dS = scale W (dy v^T - sum dy y)    dk = dS^T q    dq = dS k
 //
-// Between operations all is f32 but for the factors of products, which are of the tensors' type.
+// Between operations all values are f32, except for the factors of products, which have the
+// tensors' type.
 
 #include "firn/tensor/kernels/cuda/dnn_attention_graph.h"
 
@@ -23,7 +25,7 @@ using Id = DnnAttentionId;
 using Four = DnnAttentionCall::Strides;
 
 Four RowMajor(const Four& s) { return {s[1] * s[2] * s[3], s[2] * s[3], s[3], 1}; }
-// Of a dense [batch, rows, heads, columns], in the order of `s`.
+// The strides of a dense [batch, rows, heads, columns], in the order of `s`.
 Four ByRows(const Four& s) { return {s[1] * s[2] * s[3], s[3], s[1] * s[3], 1}; }
 Four Turned(const Four& s) { return {s[0], s[1], s[3], s[2]}; }
 
@@ -43,7 +45,7 @@ class Builder {
     d.Set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true);
     return Done(d);
   }
-  // What only passes between operations.
+  // A tensor that only passes between operations.
   const Descriptor& Between(const Four& sizes, cudnnDataType_t type = CUDNN_DATA_FLOAT) {
     return Between(sizes, RowMajor(sizes), type);
   }
@@ -82,7 +84,7 @@ class Builder {
     Done(op);
     return to;
   }
-  // Over the dimensions that `to` has one element of.
+  // Reduces over the dimensions in which `to` has one element.
   const Descriptor& Reduce(cudnnReduceTensorOp_t how, const Descriptor& x, const Descriptor& to) {
     Descriptor& reduction = Made(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
     reduction.Set(CUDNN_ATTR_REDUCTION_OPERATOR, how)
@@ -95,7 +97,7 @@ class Builder {
     Done(op);
     return to;
   }
-  // x with other sizes and strides: here always a matrix turned over.
+  // x with other sizes and strides: here always a transposed matrix.
   const Descriptor& Reshape(const Descriptor& x, const Descriptor& to) {
     Descriptor& op = Operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
     op.Set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x).Set(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, to);
@@ -152,14 +154,14 @@ struct Sizes {
   Four q, k, v, y, scores, rows;
 };
 
-// scale q k^T. Engines are asked for k^T, which is k with its strides the other way round.
+// scale q k^T. Engines get k^T, which is k with its strides swapped.
 const Descriptor& Scores(const Sizes& s, const Descriptor& q, const Descriptor& kt,
                          const Descriptor& scale, Builder& g) {
   const Descriptor& product = g.Multiply(q, kt, g.Between(s.scores));
   return g.Each(CUDNN_POINTWISE_MUL, product, &scale, g.Between(s.scores));
 }
 
-// Scores of keys behind their query are hidden.
+// Hides the scores of keys behind their query.
 const Descriptor& Hide(const Sizes& s, const Descriptor& scores, Builder& g) {
   constexpr cudnnDataType_t kIndex = CUDNN_DATA_INT32, kBool = CUDNN_DATA_BOOLEAN;
   const auto index = [&](int64_t axis) -> const Descriptor& {
@@ -193,7 +195,7 @@ void AddForward(const DnnAttentionCall& c, Builder& g) {
   g.Multiply(weights, v, y);
 }
 
-// to = x^T z, with x [batch, heads, queries, keys]: of heads that share their keys the sum.
+// to = x^T z, with x [batch, heads, queries, keys], summed over heads that share their keys.
 void AddTurnedProduct(const DnnAttentionCall& c, const Descriptor& x, const Descriptor& z,
                       int64_t columns, const Descriptor& to, Builder& g) {
   const Four turned = {c.batch, c.heads, c.keys, c.queries};

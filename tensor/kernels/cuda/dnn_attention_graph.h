@@ -12,8 +12,8 @@
 
 namespace firn::cuda {
 
-// What the tensors of attention are called in its graphs. The last three are numbers of f32 that
-// are read on the host when a plan runs: the scale, what hidden scores become, and 1.
+// The ids of attention's tensors in its graphs. The last three are numbers of f32 that are read on
+// the host when a plan runs: the scale, the value of hidden scores, and 1.
 struct DnnAttentionId {
   enum : int64_t {
     kQ = 1,
@@ -32,8 +32,8 @@ struct DnnAttentionId {
   };
 };
 
-// cuDNN's graph of a call. What it is made of, and must live as long, is appended to `parts`.
-// `handle`: null for a graph that is planned for a device which is not there.
+// cuDNN's graph of a call. Its descriptors, which must live as long, are appended to `parts`.
+// `handle`: null for a graph that is planned for a device which is not in the machine.
 absl::StatusOr<Descriptor> AttentionGraph(const DnnApi& api, cudnnHandle_t handle,
                                           const DnnAttentionCall& call,
                                           std::deque<Descriptor>* parts);

@@ -21,12 +21,12 @@ cudnnDataType_t TypeOf(DType dtype) {
   }
 }
 
-// What is added up in: half types in float.
+// The type in which products are added up: half types in float.
 cudnnDataType_t ComputeTypeOf(const DnnConvCall& call) {
   return call.dtype == DType::kF64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
 }
 
-// What an operation's descriptor and its attributes are called for each pass.
+// cuDNN's names for an operation's descriptor and its attributes in each pass.
 struct PassNames {
   cudnnBackendDescriptorType_t type;
   cudnnBackendAttributeName_t alpha, beta, convolution, x, weight, y;
@@ -100,7 +100,7 @@ absl::StatusOr<Descriptor> Convolution(const DnnConvCall& call) {
   return d;
 }
 
-// Builds a graph: what it is made of, and its operations.
+// Builds a graph: its descriptors, and its operations.
 class Builder {
  public:
   Builder(const DnnConvCall& call, std::vector<Descriptor>* parts) : call_(call), parts_(parts) {}
@@ -128,7 +128,7 @@ class Builder {
     return Keep(&x, &weight, &convolution);
   }
 
-  // result = mode(the last result, bias); without `bias` of the last result alone.
+  // result = mode(the last result, bias), or mode(the last result) without `bias`.
   absl::Status Pointwise(cudnnPointwiseMode_t mode, const Descriptor* bias, int64_t result) {
     Descriptor pointwise(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
     FIRN_RETURN_IF_ERROR(pointwise.Set(CUDNN_ATTR_POINTWISE_MODE, mode)

@@ -12,11 +12,11 @@
 
 namespace firn::cuda {
 
-// What the tensors of a convolution are called in its graph.
+// The ids of a convolution's tensors in its graph.
 enum DnnTensorId : int64_t { kX = 1, kWeight, kY, kBias };
 
-// cuDNN's graph of a call: the convolution, and if `fused` the bias and relu behind it. What
-// the graph is made of, and must live as long, is appended to `parts`.
+// cuDNN's graph of a call: the convolution, and if `fused` the bias and relu behind it. The graph's
+// descriptors, which must live as long, are appended to `parts`.
 absl::StatusOr<Descriptor> ConvGraph(cudnnHandle_t handle, const DnnConvCall& call, bool fused,
                                      std::vector<Descriptor>* parts);
 

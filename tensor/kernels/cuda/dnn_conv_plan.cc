@@ -52,7 +52,7 @@ absl::StatusOr<EngineChoice> ChoiceOf(const Descriptor& configuration, const Des
   return choice;
 }
 
-// The configuration of a choice; the engine and what else it is made of are appended to `parts`.
+// The configuration of a choice; the engine and its other descriptors are appended to `parts`.
 absl::StatusOr<Descriptor> ConfigurationOf(const Descriptor& graph, const EngineChoice& choice,
                                            std::vector<Descriptor>* parts) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
@@ -79,7 +79,7 @@ absl::StatusOr<Descriptor> ConfigurationOf(const Descriptor& graph, const Engine
 
 }  // namespace
 
-// A graph and what it is made of.
+// A graph and its descriptors.
 struct DnnConvPlan::Graph {
   std::vector<Descriptor> parts;
   Descriptor graph{CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR};
@@ -123,7 +123,7 @@ absl::StatusOr<std::vector<DnnConvPlan>> DnnConvPlan::Candidates(cudnnHandle_t h
   absl::Status last = Unimplemented("nothing proposed");
   std::vector<DnnConvPlan> plans;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-    // What can only be fused by an engine of last resort is better not fused.
+    // A bias and relu that only a fallback engine can fuse are better not fused.
     if (!plans.empty() || (fused && mode == CUDNN_HEUR_MODE_FALLBACK)) break;
     absl::StatusOr<std::vector<Descriptor>> proposals = Proposals(graph->graph, mode);
     if (!proposals.ok()) {

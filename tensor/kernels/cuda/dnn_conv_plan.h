@@ -22,8 +22,8 @@ struct DnnOperands {
 // call: deterministic, within the memory, of the precision asked for.
 class DnnConvPlan {
  public:
-  // The first `most` engines in cuDNN's order of preference that fit, one at least. `fused`: they
-  // do the call's bias and relu too; the others leave them to the caller, as all do with tanh.
+  // The first `most` engines that fit, in cuDNN's order of preference, at least one. `fused`: they
+  // do the call's bias and relu too; otherwise the caller does. The caller always does tanh.
   static absl::StatusOr<std::vector<DnnConvPlan>> Candidates(cudnnHandle_t handle,
                                                              const DnnConvCall& call, bool fused,
                                                              size_t most);
@@ -48,7 +48,7 @@ class DnnConvPlan {
                                           std::vector<Descriptor> parts);
 
   std::shared_ptr<const Graph> graph_;
-  std::vector<Descriptor> parts_;  // what the plan was made of, beside the graph
+  std::vector<Descriptor> parts_;  // the plan's other descriptors, besides the graph
   Descriptor plan_{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
   EngineChoice choice_;
   size_t workspace_ = 0;

@@ -1,4 +1,4 @@
-// What all graphs of cuDNN ask about engines.
+// Questions about engines that all graphs of cuDNN share.
 
 #include "firn/tensor/kernels/cuda/dnn_engine.h"
 

@@ -1,9 +1,10 @@
 // A plan is looked for in memory, then in the file of plans, and only then asked of cuDNN.
 //
 // Timed plans are kept apart from the others and for ever: a graph runs with the memory that its
-// plan asked for when it was compiled. For the same reason what is not timed depends on nothing but
-// the call and the file as it was first read: forgotten, it comes back as it was. The first plans
-// of either kind last, because launches that repeat are known by their address (CudaReplay).
+// plan asked for when it was compiled. For the same reason, plans that are not timed depend only on
+// the call and the file as it was first read: a plan that was forgotten comes back as it was. The
+// first plans of either kind last, because launches that repeat are known by their address
+// (CudaReplay).
 
 #include "firn/tensor/kernels/cuda/dnn_plans.h"
 
@@ -25,7 +26,7 @@ namespace firn::cuda {
 namespace {
 
 constexpr size_t kMaxPlans = 1024;  // more come from sizes that change all the time
-constexpr size_t kMaxTimed = 8;     // engines, fused ones and others each
+constexpr size_t kMaxTimed = 8;     // engines with fusion, and as many without
 constexpr int kRepeats = 5;
 
 }  // namespace
@@ -129,7 +130,8 @@ absl::StatusOr<DnnConvPlan> DnnPlans::Choose(const DnnConvCall& call, bool timed
   return std::move(plans[best]);
 }
 
-// The first where they cannot be timed: without memory for it, or while a graph is recorded.
+// Takes the first plan where plans cannot be timed: without memory for it, or while a graph is
+// recorded.
 size_t DnnPlans::FastestOf(const DnnConvCall& call, const std::vector<DnnConvPlan>& plans) {
   size_t workspace = 0;
   for (const DnnConvPlan& plan : plans) workspace = std::max(workspace, plan.workspace());

@@ -24,12 +24,12 @@ class DnnPlans {
   // there.
   static absl::StatusOr<DnnPlans*> Of(Device device);
 
-  // The plan of a call, made at the first time and kept: so is the reason when there is none.
-  // `timed`: the fastest of some, which are run on scratch memory at the first time; otherwise the
-  // first that cuDNN proposes. Either may come from the file of plans. Thread-safe.
+  // The plan of a call, or the reason why there is none, made at first use and kept. `timed`: the
+  // fastest of some plans, which are run on scratch memory at first use; otherwise the first that
+  // cuDNN proposes. Either may come from the file of plans. Thread-safe.
   absl::StatusOr<Plan> Find(const DnnConvCall& call, bool timed);
 
-  // Queues a call, with the bias and activation that the plan leaves to us. Thread-safe.
+  // Queues a call, with the bias and activation that the plan leaves to Firn. Thread-safe.
   absl::Status Run(const DnnConvPlan& plan, const DnnConvCall& call, const Queue& queue,
                    const DnnOperands& operands, void* workspace);
 
@@ -55,9 +55,9 @@ class DnnPlans {
   Device device_;
   DnnMachine machine_;
   std::mutex mutex_;              // guards the plans
-  Entries lasting_[2], passing_;  // by `timed`; of calls that are too many to keep for ever
-  // Threads share the handle: calls only queue work. Held for calls of cuDNN alone, for they are
-  // made while launches wait in line (Call in launch.h).
+  Entries lasting_[2], passing_;  // by `timed`; for calls beyond those whose plans last
+  // Threads share the handle: calls only queue work. Held only for calls of cuDNN, because these
+  // are made while launches are held back (Call in launch.h).
   std::mutex handle_mutex_;
   cudnnHandle_t handle_ = nullptr;
 };

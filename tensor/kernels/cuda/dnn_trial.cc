@@ -1,5 +1,5 @@
-// Events around some calls in a row: for one alone the way from one event to the next would count
-// as much as a small convolution.
+// Events around some calls in a row: around a single call, the time between two events would be as
+// long as a small convolution.
 
 #include "firn/tensor/kernels/cuda/dnn_trial.h"
 

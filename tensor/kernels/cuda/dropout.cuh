@@ -65,11 +65,11 @@ struct DropAgainBody {
   }
 };
 
-// Outputs 0 and 1 from input 0 as cpu::DropElements makes them from the random words behind
-// `state`.
+// Outputs 0 and 1 from input 0 and the random words behind `state`, equal to those of
+// cpu::DropElements.
 inline absl::Status DropElements(KernelContext& k, const int64_t* state, double p) {
   const int64_t n = k.in_spec(0).num_elements();
-  // Below 2^32 - 1, so that it fits: p = 1 is a case of its own, also where x is infinite.
+  // At most 2^32 - 1, so that it fits; p = 1 is handled separately, also where x is infinite.
   const auto first_kept = static_cast<uint32_t>(std::min(p * 0x1p32, 0x1p32 - 1));
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const auto scale = static_cast<AccumulatorOf<T>>(1 / (1 - p));
@@ -79,7 +79,7 @@ inline absl::Status DropElements(KernelContext& k, const int64_t* state, double 
   });
 }
 
-// Output 0 = input 0 as cpu::DropAgain makes it by the choice in input 1.
+// Output 0 from input 0 and the choice in input 1, equal to that of cpu::DropAgain.
 inline absl::Status DropAgain(KernelContext& k, double p) {
   const int64_t n = k.in_spec(0).num_elements();
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {

@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CUDA_ELEMENTS_CUH_
 
 // A few neighbouring elements that a thread reads or writes in one access of up to 16 bytes; and
-// writing them as a dtype that only the call knows, so that it costs no kernel of its own.
+// writes of them in a dtype that only the call knows, so that no further kernel is compiled for it.
 
 #include <cstdint>
 
@@ -28,7 +28,8 @@ FIRN_HOST_DEVICE bool InOneAccess(const T* p, int64_t at, int64_t n) {
 
 }  // namespace internal
 
-// from[at], from[at + 1], ...; anything from from[n] on. Requires: `at` is a multiple of kN.
+// from[at], from[at + 1], ...; elements from from[n] on have any value. Requires: `at` is a
+// multiple of kN.
 template <int kN, class T>
 FIRN_HOST_DEVICE Elements<T, kN> LoadElements(const T* from, int64_t at, int64_t n) {
   if (internal::InOneAccess<T, kN>(from, at, n)) {

@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CUDA_ELEMENTWISE_CUH_
 
 // The loops behind elementwise operations on CUDA, over the functors that the CPU's loops run. An
-// operation's .cu file says which functor and which dtypes:
+// operation's .cu file gives the functor and the dtypes:
 //
 //   FIRN_REGISTER_KERNELS(exp) { return cuda::FloatKernels<ExpFn>(); }
 
@@ -53,7 +53,7 @@ struct ElementwiseBody {
   ElementwiseBody(const F& fn, Out* to, const std::tuple<const In*...>& from)
       : f(fn), out(to), in(from) {}
 
-  // Decides how many packs a thread has. Requires: all but `apart` is set.
+  // Decides how many packs a thread has. Requires: all members but `apart` are set.
   int64_t ShareOut() {
     if (!dense) return n;
     const int64_t packs = CeilDiv(n, kPack);

@@ -10,8 +10,8 @@
 
 namespace firn::cuda {
 
-// The sum of f(x, y), divided. See reduce.cuh for what a fold is. Sums are double, which holds
-// those of f32 whose mean f32 holds.
+// The sum of f(x, y), divided. See reduce.cuh for folds. Sums are double, which holds every sum of
+// f32 whose mean f32 holds.
 template <class F, class T>
 struct LossFold {
   using Of = ComputeOf<T>;

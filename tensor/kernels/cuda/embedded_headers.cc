@@ -16,7 +16,7 @@ const EmbeddedHeader* Find(std::string_view name) {
   return nullptr;
 }
 
-// What an #include line names, else nothing.
+// The name in an #include line; no value for other lines.
 std::string_view Included(std::string_view line) {
   constexpr std::string_view kInclude = "#include ";
   if (!line.starts_with(kInclude)) return {};

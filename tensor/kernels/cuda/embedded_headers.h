@@ -10,7 +10,7 @@ namespace firn::cuda {
 
 // A header of Firn as text in the program: nothing is read from disk at run time.
 struct EmbeddedHeader {
-  std::string_view name;  // as it is included: "firn/tensor/ops/elementwise/exponential_fn.h"
+  std::string_view name;  // in #include lines: "firn/tensor/ops/elementwise/exponential_fn.h"
   std::string_view text;
 };
 

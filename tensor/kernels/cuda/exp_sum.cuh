@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_EXP_SUM_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_EXP_SUM_CUH_
 
-// The sum of exp(x - largest x) in one pass: when a larger element comes, what was summed up to
-// then is scaled down. Where the largest is infinite the sum means nothing.
+// The sum of exp(x - largest x) in one pass: when a larger element comes, the sum so far is scaled
+// down. Where the largest is infinite, the sum is meaningless.
 
 #include <limits>
 
@@ -34,8 +34,8 @@ struct ExpSum {
   }
 };
 
-// The sum of a line, for all members of its team; as softmax has it, the sum is NaN where the
-// largest is infinite.
+// The sum of a line, for all members of its team. It is NaN where the largest element is infinite,
+// which softmax needs.
 template <class Acc, class Team, class T>
 FIRN_HOST_DEVICE ExpSum<Acc> ExpSumOfLine(const Team& team, int64_t length, int64_t stride,
                                           const T* x) {

@@ -1,4 +1,4 @@
-// Which of several ways to compute the same is the fastest, by trying them.
+// Finds the fastest of several ways to compute the same, by trying them.
 
 #include "firn/tensor/kernels/cuda/fastest.h"
 

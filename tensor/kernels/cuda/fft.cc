@@ -1,6 +1,6 @@
-// Plans of cuFFT by what is transformed. Their scratch memory is the kernel's workspace, and what
-// else they keep on the device they keep for good: a recording of launches reads their tables
-// whenever it is repeated, so that a plan that was made is never destroyed.
+// Plans of cuFFT, found by their transform. Their scratch memory is the kernel's workspace. Plans
+// are never destroyed, because a recording of launches reads their tables on the device whenever it
+// is repeated.
 
 #include "firn/tensor/kernels/cuda/fft.h"
 
@@ -26,7 +26,7 @@ struct Plan {
   size_t workspace;  // bytes
 };
 
-// A plan is told its stream and memory before each call, so that threads share all under one lock.
+// Each call sets a plan's stream and memory, so that threads share all plans under one lock.
 struct Context {
   std::mutex mutex;
   std::map<FftLines, Plan> plans;

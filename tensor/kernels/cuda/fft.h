@@ -28,13 +28,13 @@ struct FftLines {
   auto operator<=>(const FftLines&) const = default;
 };
 
-// Bytes of workspace, aligned to kWorkspaceAlignment, for lines of which there are some. Makes what
-// they need on the device at the first time. Errors: Unavailable where there is no cuFFT.
+// Bytes of workspace, aligned to kWorkspaceAlignment, for at least one line. Makes the plan on the
+// device at first use. Errors: Unavailable where there is no cuFFT.
 absl::StatusOr<size_t> FftWorkspace(Device device, const FftLines& lines);
 
-// Queues the transforms of what FftWorkspace was asked about. `inverse` counts where both sides are
-// complex. Lines lie where a complex number may (2 * SizeOf(dtype)), and those of kToReal may be
-// overwritten.
+// Queues the transforms of lines for which FftWorkspace was called. `inverse` matters only where
+// both sides are complex. Lines are aligned for complex numbers (2 * SizeOf(dtype)), and those of
+// kToReal may be overwritten.
 absl::Status FftTransform(const Queue& queue, const FftLines& lines, bool inverse, const void* from,
                           void* to, void* workspace);
 

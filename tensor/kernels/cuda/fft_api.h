@@ -8,7 +8,7 @@
 
 namespace firn::cuda {
 
-// What Firn calls of cuFFT.
+// The functions of cuFFT that Firn calls.
 struct FftApi {
   decltype(&cudaSetDevice) set_device = cudaSetDevice;
   decltype(&cufftCreate) create = cufftCreate;

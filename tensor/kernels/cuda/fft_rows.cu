@@ -1,4 +1,4 @@
-// A thread an element of what is written.
+// A thread for each element that is written.
 #include "firn/tensor/kernels/cuda/fft_rows.h"
 #include "firn/tensor/kernels/cuda/for_each.cuh"
 #include "firn/tensor/kernels/divide.h"

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_FFT_ROWS_H_
 #define FIRN_TENSOR_KERNELS_CUDA_FFT_ROWS_H_
 
-// Lines along any dimension of a tensor, moved to where they lie one behind the other, and back.
+// Copies lines along any dimension of a tensor to rows that lie one behind the other, and back.
 
 #include <cstdint>
 

@@ -25,7 +25,7 @@ namespace firn::cuda {
 
 inline constexpr unsigned kThreads = 256;
 inline constexpr unsigned kWarp = 32;
-// Threads that keep a device busy: with more to do than these each may do several things.
+// Threads that keep a device busy: with more work than threads, each thread may do several items.
 inline constexpr int64_t kBusyThreads = 131072;
 // Enough blocks to fill the largest device several times over; loops stride over the rest.
 inline constexpr int64_t kMaxBlocks = 8192;
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kThreads) ForEachKernel(Loop<Body> loop) {
   }
 }
 
-// Work for n = 0 is none.
+// For n = 0 there is no work.
 template <class Body>
 absl::Status ForEach(const Queue& queue, int64_t n, const Body& body) {
   if (n <= 0) return absl::OkStatus();
@@ -80,12 +80,12 @@ absl::Status ForEach(const Queue& queue, int64_t n, const Body& body) {
 struct HostTeam {
   FIRN_HOST_DEVICE int64_t rank() const { return 0; }
   FIRN_HOST_DEVICE int64_t size() const { return 1; }
-  // What all members get: op over every member's value, in the order of their ranks.
+  // Gives all members op over every member's value, in the order of their ranks.
   template <class T, class Op>
   FIRN_HOST_DEVICE T Reduce(T value, const Op&) const {
     return value;
   }
-  // What a member gets: op over the values of the members before it and its own.
+  // Gives each member op over the values of the members before it and its own.
   template <class T, class Op>
   FIRN_HOST_DEVICE T Scan(T value, const Op&) const {
     return value;
@@ -122,7 +122,8 @@ struct WarpTeam {
   // op over the values of the first `lanes` lanes, a power of two.
   template <class T, class Op>
   static __device__ T ReduceFirst(unsigned lanes, T value, const Op& op) {
-    // Lane i gets i..i+2d-1: only lane 0's is over all lanes in order, so it is handed round.
+    // Lane i gets i..i+2d-1: only lane 0's value is over all lanes in order, so all lanes get that
+    // one.
     for (unsigned d = 1; d < lanes; d *= 2) {
       const T other =
           ShuffleWords(value, [d](uint32_t w) { return __shfl_down_sync(0xFFFFFFFFu, w, d); });
@@ -150,7 +151,7 @@ struct WarpTeam {
 struct BlockTeam {
   static constexpr unsigned kMaxValue = 32;  // bytes of a value that is shared
 
-  unsigned char* scratch;  // shared memory: kMaxValue bytes for each of 32 warps and one more
+  unsigned char* scratch;  // shared memory: kMaxValue bytes for each of 32 warps and the result
 
   __device__ int64_t rank() const { return threadIdx.x; }
   __device__ int64_t size() const { return blockDim.x; }
@@ -224,7 +225,7 @@ absl::Status ForEachLine(const Queue& queue, int64_t lines, int64_t length, cons
     for (int64_t line = 0; line < loop.n; ++line) loop.body(HostTeam(), line);
   };
   const char* const name = typeid(Body).name();
-  if (length <= 512) {  // a line a warp
+  if (length <= 512) {  // a warp for each line
     constexpr int64_t kLines = kThreads / kWarp;
     return LaunchWith<Loop<Body>>(queue, name, WarpLinesKernel<Body>, on_host,
                                   (lines + kLines - 1) / kLines, kThreads, {body, lines});

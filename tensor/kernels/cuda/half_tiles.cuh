@@ -3,10 +3,10 @@
 
 // Tiles of half types, which tensor cores multiply and add up in float. A warp has 32 rows by 16
 // columns of a square, as two by two of mma's sixteen by eight. Which row, column or step of the
-// sum an operand of mma stands for is ours to say, as long as both sides agree: so that a thread's
-// results are four neighbouring rows by four columns, and what it reads of a row for a step is four
-// neighbouring elements. Weights, which are floats, are cut into two parts, of which the second is
-// what the first was rounded by.
+// sum an operand of mma stands for is free, as long as both sides agree. Here a thread's results
+// are four neighbouring rows by four columns, and for a step it reads four neighbouring elements of
+// a row. Weights, which are floats, are cut into two parts, of which the second is the rounding
+// error of the first.
 
 #include <cstdint>
 #include <type_traits>
@@ -16,12 +16,12 @@
 
 namespace firn::cuda {
 
-// Rows in shared memory, some words longer, so that neighbours do not meet in a bank.
+// Rows in shared memory are some words longer, so that neighbours lie in different banks.
 template <int kRows, int kDepth>
 struct SharedRows {
   Four<uint16_t> v[kRows][kDepth / kEach + 1];
 
-  // From element 4 * group of a row on.
+  // The elements of a row from 4 * group on.
   FIRN_HOST_DEVICE Four<uint16_t>& At(int row, int group) { return v[row][group]; }
 };
 
@@ -32,7 +32,7 @@ struct HalfTiles {
   static constexpr int kSide = 16, kRows = kEach * kSide, kThreads = kSide * kSide;
   static constexpr int kDepth = 64, kFours = kDepth / kEach;
   static constexpr int kAcross = 4;  // warps that share rows
-  // What weights of at most 1 are multiplied by, so that small ones are no subnormal f16.
+  // The factor of weights, which are at most 1, so that small ones are not subnormal in f16.
   static constexpr float kOfWeights = std::is_same_v<T, Half> ? 0x1p15f : 1.0f;
   static_assert(kDepth == kRows, "AddProducts takes weights from the first line on");
   using Lines = SharedRows<kRows, kDepth>;
@@ -86,7 +86,7 @@ struct HalfTiles {
       shared.weights[1].At(row, column) = parts[1];
     }
   }
-  // Lines up to a whole sixteen are there.
+  // Lines up to a multiple of sixteen exist.
   template <bool kWeights, class Block, class To>
   FIRN_HOST_DEVICE static void AddProducts(const Block& block, int, int64_t lines, const To& to) {
     for (int line = 0; line < lines; line += kMmaDepth) {
@@ -139,7 +139,7 @@ struct HalfTiles {
   FIRN_HOST_DEVICE static uint32_t Pair(uint16_t low, uint16_t high) {
     return low | static_cast<uint32_t>(high) << 16;
   }
-  // g++ sees in a float that becomes _Float16 and a float again what it was before.
+  // g++ would drop a conversion of a float to _Float16 and back.
   FIRN_HOST_DEVICE static T Rounded(float x) {
     uint32_t bits = static_cast<T>(x).bits;
     asm("" : "+r"(bits));

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_INDEX_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_INDEX_CUH_
 
-// What kernels that read or write where an integer tensor says have in common; for the indices
-// themselves see index_range.cuh.
+// Parts shared by kernels that read or write at the places that an integer tensor gives; for the
+// indices themselves see index_range.cuh.
 
 #include <cstdint>
 #include <vector>
@@ -13,8 +13,8 @@
 
 namespace firn::cuda {
 
-// The two kernels of an operation that reads most of its inputs' elements once: one takes them
-// where they lie if `supports` says so, the other in row-major order.
+// The two kernels of an operation that reads most of its inputs' elements once: one takes them in
+// any layout if `supports` is OK, the other in row-major order.
 inline std::vector<Kernel> StridedAndDenseKernels(absl::Status (*supports)(const KernelQuery&),
                                                   size_t (*workspace)(const KernelQuery&),
                                                   absl::Status (*run)(KernelContext&)) {

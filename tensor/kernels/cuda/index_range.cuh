@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_INDEX_RANGE_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_INDEX_RANGE_CUH_
 
-// Bounds of indices, which nobody has looked at before a kernel reads them: that would mean waiting
-// for the device. The kernel leaves out what lies outside and notes the first of it; the error
-// comes with the next read from the device (device/internal/cuda_faults.h).
+// Bounds of indices, which only the kernel checks, since an earlier check would wait for the
+// device. The kernel skips indices outside the bounds and notes the first one; the error comes with
+// the next read from the device (device/internal/cuda_faults.h).
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ namespace firn::cuda {
 
 using firn::IndexSite;
 
-// Where indices of one call's argument outside their bounds are noted.
+// The place where indices of one call's argument that are outside their bounds are noted.
 class IndexFaults {
  public:
   IndexFaults() = default;
@@ -45,8 +45,8 @@ struct IndexRange {
   int64_t low, high;
   int64_t ignored = kNoneIgnored;
 
-  // What an index means, counted from `high` when negative; -1 for the ignored one and for one
-  // outside, which is noted.
+  // The element that an index means, counted from `high` when negative; -1 for the ignored index
+  // and for one outside the bounds, which is noted.
   FIRN_HOST_DEVICE int64_t operator()(int64_t index) const {
     if (index == ignored) return -1;
     if (index >= low && index < high) return index < 0 ? index + high : index;

@@ -12,7 +12,7 @@
 
 namespace firn::cuda {
 
-// Where a kernel is queued: for an operation's, what its context says.
+// The queue of a kernel; for an operation's kernel its context gives it.
 struct Queue {
   Queue(const KernelContext& k);  // NOLINT: implicit, so that kernels hand on their context
   explicit Queue(Device on, Stream* own = nullptr) : device(on), stream(own) {}
@@ -25,7 +25,8 @@ absl::Status Launch(const Queue& queue, const firn::inner::internal::CudaLaunch&
 
 // Queues kCall(argument, stream), a call to a library that queues its work on `stream` (a
 // cudaStream_t). It is made with a copy of the argument, now or a little later and as often as the
-// program repeats itself (see device/internal/cuda_replay.h): what the argument points to lives on.
+// program repeats itself (see device/internal/cuda_replay.h): memory to which the argument points
+// must live on.
 template <auto kCall, class Argument>
 absl::Status Call(const Queue& queue, const char* name, Argument argument) {
   static_assert(std::is_trivially_copyable_v<Argument>);
@@ -43,11 +44,12 @@ absl::Status Call(const Queue& queue, const char* name, Argument argument) {
                         }});
 }
 
-// The handle of a queue's stream, for what can be neither a kernel nor a Call: nothing is repeated
-// across it.
+// The handle of a queue's stream, for work that can be neither a kernel nor a Call: a repeated
+// recording ends before it.
 absl::StatusOr<void*> StreamHandle(const Queue& queue);
 
-// Where kernels of the device note an index outside its bounds; null where launches fail anyway.
+// The place where kernels of the device note an index outside its bounds; null where launches fail
+// anyway.
 firn::inner::internal::CudaIndexFault* IndexFaultOf(const Queue& queue);
 
 // Whether cuBLAS and cuDNN can be used for a call: not with a stand-in for the device.

@@ -13,12 +13,12 @@ namespace firn::cuda {
 template <class Api>
 class LibraryApi {
  public:
-  // Null where there is a stand-in for the device, and none for the library.
+  // The functions; null where there is a stand-in for the device but none for the library.
   static const Api* Of(Device device) {
     static constexpr Api kOwn;
     return HasLibraries(device) ? &kOwn : stand_in_.load(std::memory_order_acquire);
   }
-  // For tests (tests/device/fake_libraries.h). If null, none.
+  // For tests (tests/device/fake_libraries.h): sets a stand-in for the library; null removes it.
   static void SetStandIn(const Api* api) { stand_in_.store(api, std::memory_order_release); }
 
  private:

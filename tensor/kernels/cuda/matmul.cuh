@@ -1,8 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_MATMUL_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_MATMUL_CUH_
 
-// Matrix products as their definition, for every dtype and any strides: what runs where cuBLAS does
-// not. An element of the result is a thread's, or a team's where there are few with long sums.
+// Matrix products by their definition, for every dtype and any strides; they run where cuBLAS does
+// not. A thread computes an element of the result, or a team does where there are few elements with
+// long sums.
 
 #include "firn/tensor/kernels/cuda/for_each.cuh"
 #include "firn/tensor/kernels/divide.h"
@@ -53,7 +54,7 @@ struct ProductBody {
   }
 };
 
-// Inputs 0 and 1 multiplied as `plan` says, with the vector of input `bias` unless it is negative.
+// Multiplies inputs 0 and 1 by `plan`, and adds the vector of input `bias` unless that is negative.
 template <class T>
 absl::Status Multiply(const KernelContext& k, const MatmulPlan& plan, int bias) {
   const bool has_bias = bias >= 0 && k.has(bias);

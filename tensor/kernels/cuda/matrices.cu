@@ -1,4 +1,4 @@
-// A thread an element of what is written; a team a matrix of which the diagonal is read.
+// A thread for each element that is written; a team for each matrix whose diagonal is read.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,7 +19,7 @@ absl::Status VisitMatrices(DType dtype, const F& f) {
   return dtype == DType::kF32 ? f(TypeTag<float>()) : f(TypeTag<double>());
 }
 
-// Strides of `batch` matrices in that order, of which there are `own`.
+// Strides of `batch` matrices in that order; only `own` of them exist.
 Dims StridesIn(const MatrixCopy& c, const Dims& own, Order order) {
   Dims strides(c.batch.rank, 0);
   int64_t step = c.rows * c.columns;
@@ -52,7 +52,7 @@ template <class T>
 struct CheckPivotsBody {
   const T* a;
   int64_t n;
-  int32_t* infos;  // null: what is looked for are zeros
+  int32_t* infos;  // null: it looks for zeros
   IndexFaults faults;
 
   template <class Team>

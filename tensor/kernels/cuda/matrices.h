@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_MATRICES_H_
 #define FIRN_TENSOR_KERNELS_CUDA_MATRICES_H_
 
-// What stands before and behind the functions of solver.h: matrices copied to where and as they
-// want them, and looked at. f32 and f64.
+// Steps before and after the functions of solver.h: they copy matrices to the places and layouts
+// that those want, and check them. f32 and f64.
 
 #include <cstdint>
 
@@ -16,11 +16,11 @@ namespace firn::cuda {
 // An argument whose matrices can be refused, as a static object: {"inv", "a", "is singular"}.
 using MatrixSite = firn::inner::internal::CudaIndexSite;
 
-// How the matrices of a batch lie: row-major, or column-major.
+// The order of the matrices of a batch: row-major, or column-major.
 enum class Order : uint8_t { kRows, kColumns };
 
 // Copies matrices of `rows` x `columns` in the order `from` to `batch` of them in the order `to`;
-// what there is of them, `own`, is broadcast to it.
+// the `own` matrices are broadcast to `batch`.
 struct MatrixCopy {
   DType dtype;
   inner::Dims own, batch;
@@ -37,25 +37,26 @@ absl::Status SetToUnit(const Queue& queue, DType dtype, int64_t count, int64_t r
 // with the next read from the device.
 absl::Status CheckPivots(const Queue& queue, const MatrixSite& site, DType dtype, int64_t count,
                          int64_t n, const void* a);
-// The same where an element is not positive and finite, or where infos[i], counted from 1, says
-// that a row had none, and may have left anything there. infos[i] is not 0 then.
+// The same where an element is not positive and finite, or where infos[i], counted from 1, names a
+// row without such a pivot, whose elements may be anything. Sets infos[i] to non-zero then.
 absl::Status CheckDefinite(const Queue& queue, const MatrixSite& site, DType dtype, int64_t count,
                            int64_t n, const void* a, int32_t* infos);
 
-// y: the lower (upper) triangles of row-major x, and zeros; NaN where `bad` (null: none) says so.
-// May be x.
+// y: the lower (upper) triangles of row-major x, and zeros elsewhere; NaN for matrices that `bad`
+// (may be null) marks. y may be x.
 absl::Status CopyTriangles(const Queue& queue, DType dtype, int64_t count, int64_t n, bool upper,
                            const void* x, const int32_t* bad, void* y);
 
-// The determinants of LU factors with pivots that count from 1. `logs` null: themselves, to
-// `signs`; else signs, and logarithms of their absolute values.
+// The determinants of LU factors with pivots that count from 1. With null `logs`, `signs` gets the
+// determinants; otherwise `signs` gets their signs and `logs` the logarithms of their absolute
+// values.
 absl::Status Determinants(const Queue& queue, DType dtype, int64_t count, int64_t n, const void* lu,
                           const int64_t* pivots, void* signs, void* logs);
 
-// The addresses of `count` matrices that lie `bytes` apart, as functions for batches want them.
+// The addresses of `count` matrices that lie `bytes` apart, for functions that take batches.
 absl::Status SetAddresses(const Queue& queue, int64_t count, const void* base, int64_t bytes,
                           void** to);
-// Pivots of such functions as Determinants takes them.
+// Converts pivots of such functions to those that Determinants takes.
 absl::Status WidenPivots(const Queue& queue, int64_t count, const int32_t* from, int64_t* to);
 
 // Where the elements of a batch's matrices lie, in elements: `matrix` from one matrix to the next.
@@ -71,15 +72,16 @@ struct MatrixPart {
   Part part = Part::kAll;
 };
 absl::Status CopyPart(const Queue& queue, const MatrixPart& p, const void* x, void* y);
-// The same for libraries that may search in what is not finite forever: a matrix that has such
-// elements there is noted, becomes 0, and its number in `bad` 1, which is 0 of the others.
+// The same for libraries that may never end on elements that are not finite: a matrix that has such
+// elements is noted, becomes 0, and its number in `bad` becomes 1; that of the others is 0.
 absl::Status CopyFinite(const Queue& queue, const MatrixSite& site, const MatrixPart& p,
                         const void* x, void* y, int32_t* bad);
 
-// Vectors of matrices copied, each with the sign that makes the first of its largest elements
-// positive; those that rounding alone tells apart are as large. The first `paired` of the others
-// get the signs of those with their numbers, the rest none. All of a matrix of which one of `bad`
-// and `infos` is not 0 become NaN, and so do its `values`, as many as are paired.
+// Copies vectors of matrices, each with the sign that makes the first of its largest elements
+// positive; elements that differ only by rounding count as equal. The first `paired` vectors of
+// `others` get the signs of the vectors with the same numbers, the rest keep theirs. All vectors of
+// a matrix whose `bad` or `infos` is not 0 become NaN, and so do its `values`, as many as are
+// paired.
 struct MatrixVectors {
   int64_t lines = 0, size = 0;                 // of every matrix
   MatrixSteps from_steps = {}, to_steps = {};  // a row: a vector
@@ -93,7 +95,7 @@ struct SignedVectors {
   void* values;
   MatrixVectors own, other = {};
 };
-// `site` says what matrices are whose infos alone are not 0; the first of them is noted.
+// `site` says what is wrong with matrices of which only infos is not 0; the first of them is noted.
 absl::Status CopyVectors(const Queue& queue, const MatrixSite& site, const SignedVectors& v);
 
 // Rows of column-major matrices, k x columns, over the singular values s that are above `atol` and

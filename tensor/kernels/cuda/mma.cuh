@@ -4,7 +4,7 @@
 // A warp's products on tensor cores, for kernels by phases: two by two of
 // mma.sync.aligned.m16n8k16, whose operands' places among the lanes are those of NVIDIA's "Parallel
 // Thread Execution ISA", "Matrix Fragments for mma.m16n8k16 with floating point type". The stand-in
-// for the device does the same with the same places.
+// for the device computes the same with the same places.
 
 #include <cstdint>
 #include <cstring>
@@ -58,7 +58,7 @@ FIRN_HOST_DEVICE float OneOf(uint32_t pair, int i) {
 }  // namespace internal
 
 // Adds to to(own), rows of four floats: results c0 and c1 of matrices m and n are elements 2 n and
-// 2 n + 1 of row 2 m, and c2 and c3 those of row 2 m + 1. Own::factors is what is multiplied.
+// 2 n + 1 of row 2 m, and c2 and c3 those of row 2 m + 1. Own::factors are the operands.
 template <class T, class Body, class To>
 __device__ void MultiplyMatrices(const DeviceBlock<Body>& block, const To& to) {
   auto& sums = to(block.own);

@@ -2,8 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CUDA_MOMENTS_CUH_
 
 // Mean and variance in one pass. A thread sums the differences of its elements to the first one it
-// gets, and their squares; what that costs in digits grows with the number of a thread's elements
-// only, for an outlier in the first place is part of the variance itself. Threads are joined as in
+// gets, and their squares. The lost digits grow only with the number of a thread's elements,
+// because an outlier in the first place is part of the variance itself. Threads are joined as in
 // kernels/moments.h.
 
 #include "firn/tensor/kernels/moments.h"

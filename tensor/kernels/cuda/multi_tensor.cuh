@@ -18,7 +18,7 @@
 
 namespace firn::cuda {
 
-// Eight elements a thread of a block.
+// Eight elements for each thread of a block.
 inline constexpr int64_t kChunk = 2048;
 
 inline int64_t NumChunks(int64_t elements) { return (elements + kChunk - 1) / kChunk; }
@@ -59,9 +59,9 @@ struct TensorTable {
   }
 };
 
-// Inputs `first`, `first` + `cycle`, ... of a call are tensors that others (`arrays` says how far
-// behind each) belong to, of the same size and dtype. Calls f(TypeTag<T>, table) with all that have
-// elements.
+// Inputs `first`, `first` + `cycle`, ... of a call are tensors; the arrays that belong to each, of
+// the same size and dtype, come `arrays` inputs behind it. Calls f(TypeTag<T>, table) with all
+// tensors that have elements.
 template <size_t kArrays, class F>
 absl::Status VisitTables(const KernelContext& k, int first, int cycle,
                          const std::array<int, kArrays>& arrays, const F& f) {
@@ -94,7 +94,7 @@ absl::Status VisitTables(const KernelContext& k, int first, int cycle,
   return absl::OkStatus();
 }
 
-// body(team, chunk) for every chunk of the table that the body was made with.
+// body(team, chunk) for every chunk of the body's table.
 template <size_t kArrays, class Body>
 absl::Status ForEachChunk(const Queue& queue, const TensorTable<kArrays>& table, const Body& body) {
   return ForEachLine(queue, table.chunks, kChunk, body);

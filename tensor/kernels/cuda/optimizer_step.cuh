@@ -40,7 +40,7 @@ struct StepNumbersBody {
   }
 };
 
-// To the workspace, numbers for each parameter.
+// Writes numbers for each parameter to the workspace.
 template <class Rule>
 absl::Status MakeStepNumbers(const KernelContext& k) {
   using Inputs = StepInputs<Rule>;
@@ -118,7 +118,7 @@ struct AddSums {
   FIRN_HOST_DEVICE double operator()(double a, double b) const { return a + b; }
 };
 
-// The sums of each chunk's terms, of a rule that has some.
+// The sums of each chunk's terms, for a rule that has sums.
 template <class Rule, class T>
 struct GatherBody {
   StepTable<Rule> table;
@@ -150,7 +150,7 @@ struct GatherBody {
   }
 };
 
-// Gives each parameter's numbers its sums.
+// Applies each parameter's sums to its numbers.
 template <class Rule>
 struct UseSumsBody {
   StepTable<Rule> table;

@@ -2,11 +2,11 @@
 #define FIRN_TENSOR_KERNELS_CUDA_ORDER_CUH_
 
 // Sorting lines of items by their key and then by their index, so that no two items are equal and
-// every order is stable. Long lines of which a quarter is wanted are sorted by digits, the line's
-// being the highest (radix_sort.h). For others, runs of kRun items are ordered by counting, for
-// each item, how many come before it; then runs are merged two by two, each item finding its place
-// by a search in the other run. Only the first `keep` items of a run go on, which is all that the
-// first of a line need.
+// every order is stable. Long lines of which at least a quarter is wanted are sorted by digits,
+// with the line's number as the highest ones (radix_sort.h). For others, runs of kRun items are
+// ordered by counting, for each item, how many come before it; then runs are merged two by two,
+// each item finding its place by a search in the other run. Only the first `keep` items of a run go
+// on, because no others can be among the first of the line.
 
 #include <algorithm>
 #include <cstdint>
@@ -74,7 +74,8 @@ struct MergeRunsBody {
   }
 };
 
-// Items are these or, where key and index fit in 64 bits, one number with the key above.
+// Items are such pairs or, where key and index fit in 64 bits, one number with the key in the upper
+// bits.
 struct WideItem {
   uint64_t key, index;
 };
@@ -89,7 +90,8 @@ struct Ordering {
   RadixBits bits;
   size_t radix = 0;  // bytes for digits beside two arrays of items; 0: by merging
 
-  // `key_and_line`: where numbers have their line above their key; none where they have no line.
+  // `key_and_line`: the bits of line and key in numbers that have the line above the key; none in
+  // others.
   Ordering(Device device, int64_t of_lines, int64_t of_length, int64_t keeps,
            RadixBits key_and_line = {})
       : lines(of_lines), length(of_length), keep(keeps), bits(key_and_line) {
@@ -103,7 +105,7 @@ struct Ordering {
   }
 
  private:
-  // By what a million items take on an H100, in microseconds.
+  // The choice follows times for a million items on an H100, in microseconds.
   bool DigitsAreFaster() const {
     constexpr int kDigit = 38, kRuns = 74, kMerge = 25;
     int merging = kRuns;
@@ -112,8 +114,8 @@ struct Ordering {
   }
 };
 
-// Orders every line of the items that lie at the start of the workspace and returns where they lie
-// then. For each line only the first `keep` are meaningful.
+// Orders every line of the items that lie at the start of the workspace and returns their new
+// place. For each line only the first `keep` are meaningful.
 template <class Item>
 absl::StatusOr<const Item*> OrderItems(const Queue& queue, const Ordering<Item>& order,
                                        void* workspace) {

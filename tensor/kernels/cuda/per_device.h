@@ -16,12 +16,12 @@
 
 namespace firn::cuda {
 
-// What a CUDA library needs once a device (a handle, its plans), made at first use and never
-// destroyed. Only for .cc files of CUDA kernels. Thread-safe; found again without a lock.
+// Objects that a CUDA library needs once for each device (a handle, its plans), made at first use
+// and never destroyed. Only for .cc files of CUDA kernels. Thread-safe; found again without a lock.
 template <class Context>
 class PerDevice {
  public:
-  // Makes the device the thread's current one, which all calls of the libraries go to. `init`
+  // Makes the device the thread's current one, which the libraries' calls use. `init`
   // (absl::Status(Context&)) completes a new context. A stand-in has a `set_device` of its own.
   template <class Init>
   absl::StatusOr<Context*> Get(Device device, const Init& init,

@@ -1,18 +1,18 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_PHASES_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_PHASES_CUH_
 
-// A fourth shape of kernels, for work that a block does in many steps on memory that it shares:
+// A fourth shape of kernels, for work that a block does in many steps on shared memory:
 //
 //   ForEachBlock(k, n, body)   body(block, i) for every i < n, Body::kThreads members each
 //
 // Body::Shared is the memory that members share, Body::Own what each has for itself: registers, few
-// enough that a multiprocessor holds Body::kResident blocks, which wait for memory in turn. A
-// body is written for the block and not for one of its members, by phases, of which the last comes
-// when all are done with those before:
+// enough that a multiprocessor holds Body::kResident blocks, which wait for memory in turn. A body
+// is written for the block and not for one of its members, in phases; each begins when all members
+// are done with the one before:
 //
 //   block.All(f)                 f(member, own, shared) by every member; what it wrote into Shared
 //                                is there for the next phase
-//   block.Each(f)                the same of phases that write into Own alone
+//   block.Each(f)                the same for phases that write only into Own
 //   block.Sync()                 ends a phase that was made of several
 //   block.Combine<kGroup, &Own::x>(op)   own.x becomes op over those of the kGroup neighbours, a
 //                                power of two up to a warp; op is commutative
@@ -104,7 +104,7 @@ absl::Status ForEachBlock(const Queue& queue, int64_t n, const Body& body) {
     const auto& loop = *static_cast<const Loop<Body>*>(argument);
     std::vector<typename Body::Own> members(Body::kThreads);
     const auto shared = std::make_unique<typename Body::Shared>();
-    for (int64_t i = 0; i < loop.n; ++i) {  // as on a device nothing is there when a block begins
+    for (int64_t i = 0; i < loop.n; ++i) {  // a device's shared memory begins undefined
       std::memset(static_cast<void*>(shared.get()), 0xFF, sizeof(*shared));
       std::memset(static_cast<void*>(members.data()), 0xFF, members.size() * sizeof(members[0]));
       loop.body(HostBlock<Body>{*shared, members.data()}, i);

@@ -1,8 +1,8 @@
 // The file: a line that says what it is, the CRC-32 of all that follows, the number of entries, and
 // for each the lengths of key and value and their bytes. Numbers are 32-bit, little-endian.
 //
-// It may come from anywhere, so that nothing in it is believed before the checksum has matched, and
-// no length even then.
+// The file is not trusted: nothing is read before the checksum has matched, and lengths are checked
+// even then.
 
 #include "firn/tensor/kernels/cuda/plan_cache.h"
 
@@ -56,7 +56,7 @@ std::optional<std::string> BytesOf(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;  // a pipe would block
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return std::nullopt;
-  // The size of the file that is open: another may have its name by now.
+  // The size of the open file: another file may have its name by now.
   const auto size = static_cast<size_t>(std::max<std::streamoff>(file.tellg(), 0));
   file.seekg(0);
   std::string bytes(size > kMaxFile ? 0 : size, '\0');

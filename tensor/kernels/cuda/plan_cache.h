@@ -12,12 +12,12 @@
 
 namespace firn::cuda {
 
-// What took long to find out, such as the fastest engine for a convolution, kept in a file for
-// later processes: texts by text. Thread-safe.
+// A cache of results that took long to find, such as the fastest engine for a convolution, kept in
+// a file for later processes: texts by text. Thread-safe.
 //
 // A cache makes programs faster and never stops one: a file that cannot be read, is damaged or is
-// of another version counts as empty, which one line on stderr says, and the next Save replaces it;
-// where no file can be written, there is none, in silence.
+// of another version counts as empty, which is reported by one line on stderr, and the next Save
+// replaces it. Where no file can be written, there is none, without a message.
 class PlanCache {
  public:
   // Longer ones are not kept. With the most entries in it the file has less than 40 MB.
@@ -28,17 +28,17 @@ class PlanCache {
   explicit PlanCache(std::string path, std::chrono::milliseconds between_saves = kBetweenSaves)
       : path_(std::move(path)), between_saves_(between_saves) {}
 
-  // What the file said when it was read, whatever has been added since: a process that asks twice
-  // gets one answer.
+  // The value in the file when it was read; later additions do not change it, so a process that
+  // asks twice gets the same answer.
   std::optional<std::string> Find(std::string_view key);
-  // The same, but what this process has added comes first.
+  // The same, but values that this process has added come first.
   std::optional<std::string> FindNewest(std::string_view key);
   void Add(std::string_view key, std::string_view value);
-  // Writes the file, if there is something new: what it holds by now, and what was added, which
-  // wins. Its folder is made where it is missing.
+  // Writes the file if there are new entries: the entries that it has by now, and those that were
+  // added, which win. Makes its folder if that is missing.
   void Save();
-  // The same, unless the last time, or the beginning, was only just before: many additions then
-  // cost one file.
+  // The same, unless the last save, or the start, was only just before: so many additions cost one
+  // write.
   void SaveNowAndThen();
 
  private:
@@ -56,8 +56,8 @@ class PlanCache {
   Entries found_, added_;
 };
 
-// The cache of this process: "plans" in env::CacheFolder(). What was not saved is at the end of the
-// process.
+// The cache of this process: "plans" in env::CacheFolder(). Unsaved entries are saved at the end of
+// the process.
 PlanCache& SharedPlanCache();
 
 }  // namespace firn::cuda

@@ -13,13 +13,13 @@
 
 namespace firn::cuda {
 
-// Elements of a row that are worked on together.
+// Elements of a row that are computed together.
 template <class T>
 inline constexpr int kTileElements = sizeof(T) >= 4 ? static_cast<int>(16 / sizeof(T)) : 4;
 
 // x[i] = flow(window, pixel) for the window that holds element i, 0 where none does. `window`
-// counts from the first of all planes, `pixel` within the plane. One lane; rows of whole
-// kTileElements.
+// counts from the first of all planes, `pixel` within the plane. For one lane, and rows that are
+// multiples of kTileElements.
 template <class T, class Flow>
 struct PoolTilesBody {
   static constexpr int kN = kTileElements<T>;
@@ -49,7 +49,7 @@ struct PoolTilesBody {
   }
 };
 
-// Whether images of so many lanes can be worked on so.
+// Whether images of so many lanes can be computed in this way.
 template <class T>
 bool ArePoolTiles(const PoolAxes& s, int64_t lanes) {
   return lanes == 1 && s.w.in % kTileElements<T> == 0 && s.d.tiles() && s.h.tiles() && s.w.tiles();

@@ -15,7 +15,7 @@ struct Sorting {
   RadixBits bits;
 };
 
-// With a null workspace: sets s.bytes alone.
+// With a null workspace, only sets s.bytes.
 cudaError_t SortKeys(Sorting& s, cudaStream_t stream) {
   return cub::DeviceRadixSort::SortKeys(s.workspace, s.bytes, s.from, s.to, s.n, s.bits.begin,
                                         s.bits.end, stream);
@@ -32,7 +32,8 @@ absl::Status Sort(const Sorting& sorting, void* stream) {
 
 size_t RadixWorkspace(Device device, int64_t n) {
   if (n == 0 || !HasLibraries(device)) return 0;
-  // A call is asked twice, for its memory and when it runs, and the next is often of its shape.
+  // The size is asked twice for a call, for its memory and when it runs, and the next call often
+  // has the same shape.
   struct Answer {
     Device device;
     int64_t n = 0;

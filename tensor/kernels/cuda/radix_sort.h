@@ -18,7 +18,7 @@ struct RadixBits {
 
   int digits() const { return (end - begin + 7) / 8; }  // as CUB takes them
 };
-// For the numbers up to n: 0 for none but 0, and where n is negative.
+// The bits of numbers up to n; 0 where n is 0 or negative.
 inline unsigned BitsUpTo(int64_t n) {
   return n < 1 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n)));
 }
@@ -27,8 +27,8 @@ inline unsigned BitsUpTo(int64_t n) {
 // thread's current one, as calls of the libraries do.
 size_t RadixWorkspace(Device device, int64_t n);
 
-// from[0..n) in the order of these bits to `to`; what they do not tell apart stays in its order.
-// The workspace has the `bytes` that RadixWorkspace said. Requires: HasLibraries(queue.device).
+// Sorts from[0..n) by these bits to `to`; numbers with equal bits keep their order. The workspace
+// has the `bytes` that RadixWorkspace said. Requires: HasLibraries(queue.device).
 absl::Status RadixSort(const Queue& queue, const uint64_t* from, uint64_t* to, int64_t n,
                        RadixBits bits, void* workspace, size_t bytes);
 

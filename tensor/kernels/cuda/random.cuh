@@ -3,8 +3,8 @@
 
 // Random words on a CUDA device: each element gets those that kernels/cpu/random.h gives it. A
 // thread takes a counter and makes the elements that its four words are for. The generator's state
-// {seed, offset} is in device memory: kernels read it there, and once they are queued, so is the
-// addition that moves it on.
+// {seed, offset} is in device memory: kernels read it there, and the addition that moves it on is
+// queued behind them.
 
 #include "firn/device/philox.h"
 #include "firn/device/status_macros.h"
@@ -46,8 +46,8 @@ struct DrawBody {
   }
 };
 
-// out[e], e < n, from f(e, words) with the words of counter e / kEach behind `state`, where f makes
-// the Elements<T, kEach> from element e on.
+// out[e], e < n, from f(e, words) with the words of counter e / kEach behind `state`; f returns the
+// Elements<T, kEach> from element e on.
 template <class T, int kEach, class F>
 absl::Status DrawFrom(const int64_t* state, KernelContext& k, T* out, int64_t n, const F& f) {
   return ForEach(k, CeilDiv(n, kEach), DrawBody<T, kEach, F>{f, state, out, n});

@@ -3,16 +3,16 @@
 
 // Reductions over any dimensions of strided inputs. What is computed is a fold, a small struct:
 //
-//   using Acc = ...;    // of what partial results are made
-//   using State = ...;  // what one thread gathers before it makes an Acc of it
+//   using Acc = ...;    // the type of partial results
+//   using State = ...; // what one thread gathers before it turns that into an Acc
 //   State start() const;
 //   void add(State& s, int64_t j, int64_t i, In... v) const;  // element i of result j
 //   Acc total(const State& s) const;
 //   Acc combine(const Acc& a, const Acc& b) const;  // associative and commutative
 //   void store(int64_t j, const Acc& a) const;
 //
-// A result is a team's, or a thread's where neighbouring results lie next to each other or are made
-// of few elements. When there are too few results to keep the device busy, their elements are cut
+// A team computes a result, or a thread does where neighbouring results lie next to each other or
+// have few elements. When there are too few results to keep the device busy, their elements are cut
 // into parts, whose Accs a second launch combines. All of that depends on shapes and strides only.
 
 #include <algorithm>
@@ -103,7 +103,7 @@ struct ReduceBody {
   // Elements that a thread adds before it begins anew, for a long sum loses digits.
   static constexpr int64_t kMostAdded = 256;
 
-  // What the member makes of its elements i, begin <= i < end.
+  // The member's fold of its elements i, begin <= i < end.
   template <class Team>
   FIRN_HOST_DEVICE Acc Gather(const Team& team, int64_t j, int64_t begin, int64_t end) const {
     State s = r.start();
@@ -140,7 +140,7 @@ struct ReduceBody {
     return r.combine(acc, r.total(s));
   }
 
-  // Element by element. Two dimensions are the usual case and want no division.
+  // Element by element. Two dimensions are the usual case and need no division.
   template <class Team>
   FIRN_HOST_DEVICE void AddSingly(const Team& team, State& s, int64_t j, int64_t base,
                                   int64_t begin, int64_t end) const {
@@ -188,8 +188,8 @@ struct CombineBody {
 
 }  // namespace internal
 
-// Folds the elements of `in`, which all lie as `w` says. `workspace` holds w.Bytes(sizeof(Acc))
-// bytes. kSolo: whether w.solo can be.
+// Folds the elements of `in`, which all have the layout of `w`. `workspace` holds
+// w.Bytes(sizeof(Acc)) bytes. kSolo: whether w.solo can be.
 template <bool kSolo = true, class R, class... In>
 absl::Status ReduceWith(const Queue& queue, const R& r, const ReduceWork& w, void* workspace,
                         const In*... in) {

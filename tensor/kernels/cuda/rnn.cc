@@ -1,9 +1,9 @@
 // A layer's descriptors, weights copied to where cuDNN wants them, and its calls.
 //
-// Sequences are packed: without padding, sorted by length, which is how recurrent_layer has them,
-// and what equally long ones are as well. The lengths are in a descriptor, so a call that may be
-// made later, or again, needs one that lasts. Those of equally long sequences do; other lengths
-// change from batch to batch, and their descriptors live as long as their call.
+// Sequences are packed, without padding and sorted by length, as in recurrent_layer; equally long
+// ones are packed by nature. The lengths are in a descriptor, so a call that may be made later, or
+// again, needs one that lasts. Those of equally long sequences do; other lengths change from batch
+// to batch, and their descriptors live as long as their call.
 
 #include "firn/tensor/kernels/cuda/rnn.h"
 
@@ -29,7 +29,7 @@ struct RnnPlan {
   cudnnRNNDescriptor_t rnn = nullptr;
   cudnnRNNDataDescriptor_t x = nullptr, y = nullptr;
   cudnnTensorDescriptor_t h = nullptr, c = nullptr;
-  cudnnTensorDescriptor_t matrix = nullptr, bias = nullptr;  // what cuDNN says of a weight
+  cudnnTensorDescriptor_t matrix = nullptr, bias = nullptr;  // cuDNN's description of a weight
 
   RnnPlan() = default;
   RnnPlan(const RnnPlan&) = delete;
@@ -64,7 +64,7 @@ absl::Status CudaStatus(cudaError_t code, const char* call) {
   return Internal(call, ": ", cudaGetErrorString(code));
 }
 
-// The handle is told its stream before each call, so that threads share it under one lock.
+// Each call sets the handle's stream, so that threads share it under one lock.
 struct Context {
   std::mutex mutex;
   cudnnHandle_t handle = nullptr;
@@ -186,8 +186,8 @@ absl::StatusOr<std::shared_ptr<const RnnPlan>> MakePlan(const RnnApi& api, const
 
 // --- Weights -------------------------------------------------------------------------------------
 
-// Calls f(weight, offset, place, bytes) for every part of a parameter, in bytes from its beginning,
-// and its place in the weight space. Parts that lie behind each other are one.
+// Calls f(weight, offset, place, bytes) for every part of a parameter: `offset` is in bytes from
+// the parameter's beginning, `place` is in the weight space. Adjacent parts are joined.
 template <class F>
 absl::Status ForEachPart(const RnnPlan& p, cudnnHandle_t handle, void* space, const F& f) {
   struct Part {
@@ -299,7 +299,7 @@ absl::Status RunBackward(const Context& context, const Backward& b, cudaStream_t
                            p.c, t.c0, g.dc_n, g.dc0, p.memory.weights, s.weights, p.memory.backward,
                            s.work, p.memory.reserve, s.reserve),
       "cudnnRNNBackwardData_v8"));
-  // The only mode is to add.
+  // Adding is cuDNN's only mode here.
   FIRN_RETURN_IF_ERROR(
       CudaStatus(p.api->fill(g.scratch, 0, p.memory.weights, stream), "cudaMemsetAsync"));
   FIRN_RETURN_IF_ERROR(

@@ -61,7 +61,7 @@ absl::Status RnnForward(const Queue& queue, const RnnCall& call, const RnnTensor
 
 struct RnnGradients {
   const void *dy, *dh_n, *dc_n;  // the states' may be null, for zeros
-  void* zeros;                   // null, or where as many zeros as dy has are made, which is null
+  void* zeros;                   // null, or memory for zeros in place of dy, which is then null
   size_t zero_bytes;
   void *dx, *dh0, *dc0;
   void* weights[RnnWeight::kCount];  // null: not wanted

@@ -8,7 +8,8 @@
 
 namespace firn::cuda {
 
-// What Firn calls of cuDNN for recurrent layers, and the copies of weights around it.
+// The functions of cuDNN that Firn calls for recurrent layers, and the copies of weights around
+// them.
 struct RnnApi {
   decltype(&cudaSetDevice) set_device = cudaSetDevice;
   decltype(&cudaMemcpyAsync) copy = cudaMemcpyAsync;

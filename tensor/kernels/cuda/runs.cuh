@@ -4,7 +4,7 @@
 // A team's walk over elements at equal distances, in one or more arrays at once. Where there are no
 // gaps and the arrays begin equally far from an aligned address, a thread moves several elements at
 // a time, and those before the first and after the last such pack one by one. Which member gets an
-// element depends on addresses; for all arrays of a walk it is the same one.
+// element depends on addresses; for all arrays of a walk it is the same member.
 
 #include <cstdint>
 
@@ -25,7 +25,7 @@ struct alignas(sizeof(T) == 1 ? 8 : 16) RunPack {
 struct RunCut {
   int64_t head = 0, packed = 0;
 
-  // Number e of those that are not, e < n - packed.
+  // Number e of the elements that are not packed, e < n - packed.
   FIRN_HOST_DEVICE int64_t single(int64_t e) const { return e < head ? e : e + packed; }
 };
 
@@ -43,7 +43,7 @@ FIRN_HOST_DEVICE RunCut CutRun(int64_t n, const T* first, const Rest*... rest) {
 }
 
 // Reads of several elements are under way before the first is used: one after the other, each would
-// take a whole way to memory.
+// wait for memory.
 inline constexpr int kBatch = 8, kPackBatch = 4;
 template <class T, int kN = kBatch>
 struct ReadBatch {
@@ -130,7 +130,7 @@ FIRN_HOST_DEVICE void ReadElements(const Team& team, int64_t n, int64_t, const F
   for (int64_t i = team.rank(); i < n; i += team.size()) f(i);
 }
 
-// y[i * stride] = f(i, x[i * stride], ...). y may be one of what is read.
+// y[i * stride] = f(i, x[i * stride], ...). y may be one of the arrays that are read.
 template <class Team, class F, class T, class... In>
 FIRN_HOST_DEVICE void MapElements(const Team& team, int64_t n, int64_t stride, const F& f, T* y,
                                   const In*... x) {

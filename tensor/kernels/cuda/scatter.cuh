@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_SCATTER_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_SCATTER_CUH_
 
-// Adding or writing elements of a source to the places that indices say, with one result whatever
-// the order of threads: positions are sorted by their place (order.cuh), so that those of one place
-// stand together in their own order. Their sum is formed in that order, and the last one is what a
-// plain write leaves, as on the CPU.
+// Adding or writing elements of a source to the places that indices say, with the same result in
+// any order of threads: positions are sorted by their place (order.cuh), so that those of one place
+// stand together in their own order. They are summed in that order, and a plain write keeps the
+// last one, as on the CPU.
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ struct Packing {
   Packing(int64_t lists, int64_t places, int64_t positions)
       : shift(BitsUpTo(positions)), place_bits(BitsUpTo(places)), list_bits(BitsUpTo(lists - 1)) {}
 
-  // Whether the list is there: it can be left out where lists are ordered one by one.
+  // Whether the number has the list, which can be left out where lists are ordered one by one.
   FIRN_HOST_DEVICE bool has_list() const { return shift + place_bits + list_bits <= 64; }
   FIRN_HOST_DEVICE uint64_t Item(int64_t list, int64_t place, int64_t position) const {
     const uint64_t above =
@@ -45,8 +45,8 @@ struct Packing {
   }
 };
 
-// Source elements [line, position, column] go to elements [line, place, column] of y; the positions
-// of `lines_a_list` neighbouring lines are indexed alike, by one list of `count` indices.
+// Source elements [line, position, column] go to elements [line, place, column] of y;
+// `lines_a_list` neighbouring lines share one list of `count` indices.
 struct Scatter {
   int64_t lists, lines_a_list, count, columns;
   int64_t places;  // of a line
@@ -78,7 +78,7 @@ struct ListItemsBody {
   }
 };
 
-// What the loops below know of a sorted scatter.
+// A sorted scatter, as the loops below see it.
 struct SortedScatter {
   Scatter s;
   const uint64_t* items;
@@ -147,7 +147,7 @@ struct AddToPlaceBody {
     FIRN_HOST_DEVICE Acc operator()(Acc a, Acc b) const { return a + b; }
   };
 
-  // How many items of the list are of places before this one.
+  // How many items of the list have places before this one.
   FIRN_HOST_DEVICE int64_t Begin(const uint64_t* list, int64_t place) const {
     int64_t low = 0, high = sorted.s.count;
     while (low < high) {

@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CUDA_SOFTMAX_CUH_
 
 // softmax, log_softmax and their gradients. A line is read twice, for a sum and for the result,
-// unless it is short. A rule is what they differ in, as static functions of accumulators:
+// unless it is short. A rule has their differences, as static functions of accumulators:
 //
 //   Acc OfSum(Acc sum);                     // of exp(x - largest), once a line
 //   Acc Result(Acc x, Acc of_sum);          // x: less the largest

@@ -1,5 +1,5 @@
 // One handle a device, told its stream before each call. The 64-bit functions of cuSOLVER serve all
-// dtypes; their params stay as they are made, which asks for the usual algorithms.
+// dtypes; their params keep the defaults, which ask for the usual algorithms.
 
 #include "firn/tensor/kernels/cuda/solver.h"
 
@@ -19,7 +19,7 @@ using Context = SolverContext;
 
 cudaDataType TypeOf(DType dtype) { return dtype == DType::kF64 ? CUDA_R_64F : CUDA_R_32F; }
 
-// How much scratch memory `ask`(api, context, bytes, host_bytes) says.
+// The scratch memory that `ask`(api, context, bytes, host_bytes) reports.
 template <class Ask>
 absl::StatusOr<SolverScratch> ScratchOf(Device device, const char* call, const Ask& ask) {
   FIRN_RETURN_IF_ERROR(SolverIsThere(device));
@@ -32,7 +32,7 @@ absl::StatusOr<SolverScratch> ScratchOf(Device device, const char* call, const A
   return s;
 }
 
-// The same of functions that count elements.
+// The same for functions that count elements.
 template <class Ask>
 absl::StatusOr<SolverScratch> ElementsOf(Device device, const char* call, DType dtype,
                                          const Ask& ask) {
@@ -45,8 +45,8 @@ absl::StatusOr<SolverScratch> ElementsOf(Device device, const char* call, DType 
                    });
 }
 
-// Calls f(api, context, i), which queues something on the queue, for every i < count. Nothing is
-// repeated across it.
+// Calls f(api, context, i), which queues something on the queue, for every i < count. A repeated
+// recording ends before it.
 template <class F>
 absl::Status ForEachMatrix(const Queue& queue, int64_t count, const F& f) {
   const SolverApi& api = *LibraryApi<SolverApi>::Of(queue.device);
@@ -58,7 +58,7 @@ absl::Status ForEachMatrix(const Queue& queue, int64_t count, const F& f) {
   return absl::OkStatus();
 }
 
-// Element i of what lies behind `data`.
+// Element i of the array at `data`.
 template <class T>
 T* Element(DType dtype, T* data, int64_t i) {
   using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
@@ -183,7 +183,7 @@ absl::Status SolveTriangles(const Queue& queue, const SolverBatch& batch, const 
 
 // --- QR ------------------------------------------------------------------------------------------
 
-// orgqr is there with sizes of int alone, and its memory counts elements.
+// orgqr exists only with sizes of int, and counts its memory in elements.
 absl::StatusOr<SolverScratch> QrScratch(Device device, const QrBatch& b) {
   FIRN_RETURN_IF(std::max({b.m, b.n, b.q}) > std::numeric_limits<int>::max(),
                  Unimplemented("takes sizes below 2^31"));

@@ -5,8 +5,8 @@
 //
 // Matrices are column-major, dense and of f32 or f64; those of a batch lie one behind the other and
 // are taken one after the other, unless a comment says so. cuSOLVER may wait for the device, so
-// that kernels which call it are not graph_capturable. These functions do not look at what a matrix
-// turns out to be: kernels of ours do (matrices.h).
+// that kernels which call it are not graph_capturable. These functions do not check whether a
+// matrix is suitable: Firn's kernels do (matrices.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@
 namespace firn::cuda {
 
 // The scratch memory of a call: bytes on the device, for a workspace aligned to
-// kWorkspaceAlignment, and memory of the host, which whoever prepares the call makes.
+// kWorkspaceAlignment, and memory of the host, which the code that prepares the call allocates.
 struct SolverScratch {
   size_t bytes = 0, host_bytes = 0;
   std::shared_ptr<char[]> host;
@@ -46,7 +46,7 @@ absl::StatusOr<SolverScratch> LuScratch(Device device, const SolverBatch& batch)
 absl::Status FactorLu(const Queue& queue, const SolverBatch& batch, const SolverScratch& scratch,
                       void* workspace, void* a, int64_t* pivots, int32_t* info);
 // X of A X = B, or of A^T X = B, in B's place: `columns` right sides for each of the batch's
-// systems, of which system i has the factors of matrix at(i).
+// systems; system i uses the factors of matrix at(i).
 absl::Status SolveLu(const Queue& queue, const SolverBatch& batch, bool transposed,
                      absl::FunctionRef<int64_t(int64_t)> at, const void* lu, const int64_t* pivots,
                      int64_t columns, void* b, int32_t* info);
@@ -92,7 +92,8 @@ absl::Status FactorEigh(const Queue& queue, const SolverBatch& batch, bool upper
 struct SvdBatch {
   DType dtype;
   int64_t m, n, width, count;
-  // Where they fit it (FitOneCall): U has m columns then, and V comes as it is, not transposed.
+  // The same in one call, for matrices that fit it (FitOneCall): U has m columns, and V is not
+  // transposed.
   bool one_call = false;
 };
 absl::StatusOr<SolverScratch> SvdScratch(Device device, const SvdBatch& batch);

@@ -9,7 +9,7 @@
 
 namespace firn::cuda {
 
-// What Firn calls of cuSOLVER, and of cuBLAS for triangles and products beside them.
+// The functions that Firn calls of cuSOLVER, and of cuBLAS for triangles and products.
 struct SolverApi {
   decltype(&cudaSetDevice) set_device = cudaSetDevice;
   decltype(&cublasCreate) create_blas = cublasCreate;

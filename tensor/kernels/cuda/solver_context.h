@@ -14,12 +14,12 @@ namespace firn::cuda {
 absl::Status SolverStatus(cusolverStatus_t code, const char* call);
 absl::Status BlasStatus(cublasStatus_t code, const char* call);
 
-// One a device, told its stream before each call: threads share it under its lock.
+// One for each device; each call sets its stream, and threads share it under its lock.
 struct SolverContext {
   std::mutex mutex;
   cusolverDnHandle_t solver = nullptr;
   cusolverDnParams_t params = nullptr;
-  syevjInfo_t jacobi = nullptr;  // both as they are made: all digits, values in order
+  syevjInfo_t jacobi = nullptr;  // both with their defaults: all digits, values in order
   gesvdjInfo_t svd_jacobi = nullptr;
   cublasHandle_t blas = nullptr;
 };

@@ -16,8 +16,8 @@
 
 namespace firn::cuda {
 
-// A number that is less where x comes first. All NaN are one and larger than any number, and -0 is
-// 0.
+// A number that is less where x comes first. All NaN are equal and larger than any number, and -0
+// equals 0.
 template <class T>
 FIRN_HOST_DEVICE auto OrderedBits(T x) {
   using C = ComputeOf<T>;
@@ -33,8 +33,8 @@ FIRN_HOST_DEVICE auto OrderedBits(T x) {
   }
 }
 
-// How items are made of an element's key, its index and the number of its line, which is left out
-// where there is no room for it.
+// Makes items from an element's key, its index and the number of its line, which is left out where
+// there is no room for it.
 struct ItemShape {
   unsigned index_bits, line_bits;
 
@@ -63,8 +63,8 @@ struct ItemShape {
   }
 };
 
-// Bits that the keys of all elements have in common but for their signs' sake: what floats have
-// more than a half type.
+// The number of low bits that are equal in all keys apart from their sign: those that floats have
+// and a half type has not.
 inline int IdleKeyBits(DType dtype) {
   return dtype == DType::kBF16 ? 16 : dtype == DType::kF16 ? 13 : 0;
 }

@@ -11,13 +11,13 @@
 
 namespace firn::cuda {
 
-// Where element i of a row-major array of dimensions lies in memory that these strides describe.
+// The place of element i, counted row-major, in memory with these strides.
 struct Steps {
   int rank = 0;
   int64_t sizes[kMaxRank] = {}, strides[kMaxRank] = {};
 
   Steps() = default;
-  // The dimensions as they are.
+  // Takes the dimensions unchanged.
   Steps(const Dims& from_sizes, const Dims& from_strides) : rank(from_sizes.rank) {
     std::copy_n(from_sizes.d, rank, sizes);
     std::copy_n(from_strides.d, rank, strides);

@@ -2,9 +2,9 @@
 #define FIRN_TENSOR_KERNELS_CUDA_TILE_PRODUCTS_CUH_
 
 // Products of tiles for kernels by phases. A block has squares of sums, of which each member has
-// four by four in registers: rows and columns that are neighbours. Both factors come by way of
-// shared memory. How they lie there, who has which four, and who multiplies is a kind of tiles:
-// PlainTiles, or HalfTiles (half_tiles.cuh), which are for tensor cores.
+// four by four in registers, of neighbouring rows and columns. Both factors go through shared
+// memory. A kind of tiles decides how they lie there, which sums a member has, and who multiplies:
+// PlainTiles, or HalfTiles (half_tiles.cuh) for tensor cores.
 
 #include <cstdint>
 #include <type_traits>
@@ -42,7 +42,7 @@ struct TileRows {
       return LoadAs<float>(r, first, width);
     }
   }
-  // The same of a half type, as its words.
+  // The same for a half type, as its words.
   FIRN_HOST_DEVICE Four<uint16_t> LoadWords(int64_t r, int64_t first, int64_t width) const {
     return TileRows<uint16_t>{data, dtype, row, column, offset, n}.template LoadAs<uint16_t>(
         r, first, width);
@@ -98,9 +98,9 @@ FIRN_HOST_DEVICE void StoreFour(DType dtype, void* to, int64_t at, int64_t n, co
 // --- Tiles that are multiplied by every thread for itself
 // -----------------------------------------
 
-// Lines in shared memory: line l has element l of each row of a factor, in fours that change places
-// from line to line so that neither those who write along a line nor those who write across lines
-// meet in a bank.
+// Lines in shared memory: line l has element l of each row of a factor, in fours whose order
+// changes from line to line, so that neither writes along a line nor writes across lines meet in a
+// bank.
 template <class T, int kLines, int kFours>
 struct SharedLines {
   Four<T> v[kLines][kFours];
@@ -108,7 +108,7 @@ struct SharedLines {
   FIRN_HOST_DEVICE Four<T>& At(int line, int group) { return v[line][group ^ (line / 4 % 8)]; }
 };
 
-// For float or double. For doubles a quarter, so that there is room.
+// For float or double. For doubles a quarter, so that it fits.
 template <class T>
 struct PlainTiles {
   using Acc = T;
@@ -126,7 +126,7 @@ struct PlainTiles {
   FIRN_HOST_DEVICE static int RowGroup(int member) { return member / kSide; }
   FIRN_HOST_DEVICE static int ColumnGroup(int member) { return member % kSide; }
 
-  // Rows of a factor, of which lines are columns from `first` on.
+  // Loads rows of a factor; lines are its columns from `first` on.
   FIRN_HOST_DEVICE static void LoadRows(const TileRows<T>& rows, int64_t first, int64_t width,
                                         int member, Lines& to) {
     constexpr int kFours = kDepth / kEach;
@@ -138,7 +138,7 @@ struct PlainTiles {
       for (int j = 0; j < kEach; ++j) to.At(line + j, row / kEach).v[row % kEach] = x.v[j];
     }
   }
-  // Columns from `first` on, of which lines are rows from `line` on.
+  // Loads columns of a factor from `first` on; lines are its rows from `line` on.
   FIRN_HOST_DEVICE static void LoadColumns(const TileRows<T>& rows, int line, int64_t first,
                                            int64_t width, int member, Lines& to) {
     for (int i = member; i < kDepth * kSide; i += kThreads) {
@@ -154,7 +154,7 @@ struct PlainTiles {
     }
   }
   // to(own) += the products of `lines` lines of shared.left, or from `first` on of shared.weights,
-  // and shared.right. Lines up to a whole four are there.
+  // and shared.right. Lines up to a multiple of four exist.
   template <bool kWeights, class Block, class To>
   FIRN_HOST_DEVICE static void AddProducts(const Block& block, int first, int64_t lines,
                                            const To& to) {
@@ -180,7 +180,7 @@ struct PlainTiles {
       }
     });
   }
-  // own.*kValue becomes op over those of all that share its rows.
+  // own.*kValue becomes op over the values of all members that share its rows.
   template <auto kValue, class Block, class Op>
   FIRN_HOST_DEVICE static void CombineRows(const Block& block, const Op& op) {
     block.template Combine<kSide, kValue>(op);
@@ -207,8 +207,8 @@ FIRN_HOST_DEVICE void MultiplyRows(const Block& block, const TileRows<typename T
   }
 }
 
-// (own.*kTo)[square] += W B, of the weights in shared memory, of which each line is for a row of B,
-// and B's columns from `first` on.
+// (own.*kTo)[square] += W B, for the weights in shared memory, where each line belongs to a row of
+// B, and B's columns from `first` on.
 template <class Tiles, auto kTo, int kSquares, class Block>
 FIRN_HOST_DEVICE void MultiplyWeights(const Block& block, const TileRows<typename Tiles::Acc>& b,
                                       int64_t first, int64_t width) {

@@ -8,8 +8,8 @@
 
 namespace firn::cuda {
 
-// What CUDA's libraries want their workspaces aligned to; a kernel's own is not. Kernels ask for
-// this many bytes more than a library uses.
+// The alignment that CUDA's libraries want for workspaces; a kernel's own workspace has less.
+// Kernels ask for this many bytes more than a library uses.
 inline constexpr size_t kWorkspaceAlignment = 256;
 
 inline void* AlignedWorkspace(const KernelContext& k) {
@@ -17,8 +17,9 @@ inline void* AlignedWorkspace(const KernelContext& k) {
   return reinterpret_cast<void*>(at / kWorkspaceAlignment * kWorkspaceAlignment);
 }
 
-// Pieces of a workspace, one behind the other, each aligned so. For none they only count: a kernel
-// says which pieces it takes in one place, asked for bytes and for addresses.
+// Pieces of a workspace, one behind the other, each aligned like this. Without a workspace they
+// only count bytes, so that a kernel lists its pieces in one place, for their size and for their
+// addresses.
 class WorkspacePieces {
  public:
   WorkspacePieces() = default;
@@ -33,7 +34,7 @@ class WorkspacePieces {
     taken_ += (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
     return piece;
   }
-  // For the workspace that holds them.
+  // The bytes of a workspace that holds them.
   size_t bytes() const { return taken_ == 0 ? 0 : taken_ + kWorkspaceAlignment; }
 
  private:

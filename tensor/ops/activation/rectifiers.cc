@@ -3,8 +3,8 @@
 // leaky_relu: two slopes. The input is kept, not the result, whose sign says nothing when alpha is
 // negative.
 //
-// prelu: the same with slopes that are learnt. The operation broadcasts; the function lays the
-// slopes along dimension 1.
+// prelu: the same with learnt slopes. The operation broadcasts; the function puts the slopes along
+// dimension 1.
 //
 // hardtanh: x between two bounds. Its gradient and hardsigmoid's are 0 at the ends.
 //

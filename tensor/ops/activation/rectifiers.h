@@ -98,7 +98,8 @@ struct EluAttrs {
 Tensor Elu(const Tensor& x, inner::Real alpha = 1);
 
 namespace inner {
-// scale * (x where x > 0, else alpha * (e^(x * input_scale) - 1)): what elu, selu and celu are.
+// scale * (x where x > 0, else alpha * (e^(x * input_scale) - 1)): the common form of elu, selu and
+// celu.
 Tensor ScaledElu(const Tensor& x, const EluAttrs& attrs);
 }  // namespace inner
 
@@ -107,7 +108,7 @@ Tensor ScaledElu(const Tensor& x, const EluAttrs& attrs);
 Tensor Selu(const Tensor& x);
 
 namespace inner {
-// Throws when alpha is 0, which the formula divides by.
+// Throws when alpha is 0, because the formula divides by it.
 void CheckCeluAlpha(double alpha, const char* where);
 }  // namespace inner
 

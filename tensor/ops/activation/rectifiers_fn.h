@@ -105,7 +105,7 @@ struct HardsigmoidGradFn : HardsigmoidAttrs {
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const T y = static_cast<T>(alpha) * x + static_cast<T>(beta);
     const T inside = static_cast<T>(alpha) * dy;
-    const T above = y <= T(0) ? T(0) : inside;  // apart: g++ 12 joins comparisons by detours
+    const T above = y <= T(0) ? T(0) : inside;  // apart: g++ 12 joins comparisons slowly
     return y >= T(1) ? T(0) : above;
   }
 };

@@ -168,7 +168,7 @@ FIRN_REGISTER_SAMPLES(elu) {
   s.Add("negative alpha", {Grid({3, 4}, 8)}, EluAttrs{.alpha = -0.5});
   s.Add("selu", {Grid({3, 4}, 9)},
         EluAttrs{.alpha = 1.6732632423543772, .scale = 1.0507009873554805})
-      .check_function = false;  // Selu calls it so
+      .check_function = false;  // the form that Selu calls
   s.Add("celu", {Grid({3, 4}, 10)}, EluAttrs{.alpha = 2, .input_scale = 0.5}).check_function =
       false;
   s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 200, -200})}, EluAttrs{})

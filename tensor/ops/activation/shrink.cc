@@ -1,6 +1,6 @@
 // hardshrink and softshrink have one gradient: dy outside of [-lambda, lambda].
 //
-// tanhshrink: not an operation of its own.
+// tanhshrink is made of operations.
 
 #include "firn/tensor/ops/activation/shrink.h"
 

@@ -52,7 +52,7 @@ FIRN_REGISTER_COMPOSITE(tanhshrink) {
   s.Declare({{.name = "x", .dtypes = kFloating}});
   s.Function<Tanhshrink>();
   s.Reference([](double x) { return x - std::tanh(x); });
-  // Not near 0, where half types cancel to nothing.
+  // Not near 0, where half types lose all digits.
   AddUnary(s, [](const Shape& shape, uint64_t seed) { return Uniform(shape, 1, 3, seed); });
 }
 

@@ -4,8 +4,8 @@
 //
 // logit: one pass each way, of half types in f32.
 //
-// What else sigmoids.h has is in gelu.cc and smooth_rectifiers.cc, so that none of the files takes
-// a compiler long.
+// The other functions of sigmoids.h are in gelu.cc and smooth_rectifiers.cc, so that no file takes
+// long to compile.
 
 #include "firn/tensor/ops/activation/sigmoids.h"
 
@@ -66,7 +66,7 @@ FIRN_REGISTER_OP(tanh_grad) {
 
 Tensor GradSoftsign(const Tensor& dy, const Tensor& x) {
   const Tensor size = Add(Abs(x), 1);
-  const bool half = ComputeDType(x.dtype()) != x.dtype();  // f16 has no square of 300
+  const bool half = ComputeDType(x.dtype()) != x.dtype();  // the square of 300 exceeds f16
   return half ? Div(Div(dy, size), size) : Div(dy, Square(size));
 }
 FIRN_REGISTER_OP(softsign) {

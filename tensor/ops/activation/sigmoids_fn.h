@@ -126,7 +126,7 @@ struct GeluTanhGradFn {
   }
 };
 
-// For devices: one loop does, with the form as a number of the call.
+// For devices: one loop is enough, with the form as a number of the call.
 template <class Exact, class WithTanh>
 struct EitherGelu {
   using Attrs = GeluAttrs;
@@ -166,8 +166,8 @@ struct SoftplusGradFn {
   double beta, threshold;
 };
 
-// With n = e^x, tanh(log(1 + n)) = n (n + 2) / (n (n + 2) + 2), which is 1 long before n^2 leaves
-// the range.
+// With n = e^x, tanh(log(1 + n)) = n (n + 2) / (n (n + 2) + 2), which is 1 long before n^2
+// overflows.
 struct MishFn {
   using ForHalf = RoughFn<MishFn>;
   template <class T>

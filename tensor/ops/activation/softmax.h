@@ -6,7 +6,7 @@
 namespace firn {
 
 // x normalised to probabilities along `dim`: y_i = exp(x_i) / sum_j exp(x_j). Any finite values are
-// safe; a line of -inf only gives NaN. Floating dtypes; half types compute in float.
+// safe; a line that is all -inf gives NaN. Floating dtypes; half types compute in float.
 Tensor Softmax(const Tensor& x, inner::Integer dim);
 // Softmax(-x).
 Tensor Softmin(const Tensor& x, inner::Integer dim);

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_SOFTMAX_RULES_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_SOFTMAX_RULES_H_
 
-// What softmax and its relatives share on every device.
+// Shape rules that softmax and its relatives share on every device.
 
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/activation/softmax.h"

@@ -6,8 +6,8 @@
 namespace firn {
 
 // y, whose gradient goes unchanged to x and not to y: the straight-through estimator (Bengio et
-// al., 2013). StraightThrough(Round(x), x) rounds, and learns as if it did not. Two floating
-// tensors of one dtype, which broadcast.
+// al., 2013). StraightThrough(Round(x), x) rounds, but has the gradient of x. Two floating tensors
+// of one dtype, which broadcast.
 Tensor StraightThrough(const Tensor& y, const Tensor& x);
 
 }  // namespace firn

@@ -1,5 +1,5 @@
-// scaled_dot_product_attention by tiles (kernels/cpu/attention.h). Saved are the inputs, the result
-// and a logarithm for each query; with a dropout, where the random words begin, by which the
+// scaled_dot_product_attention by tiles (kernels/cpu/attention.h). It saves the inputs, the result
+// and a logarithm for each query, and with a dropout the start of the random words, from which the
 // gradient makes the same choice again. Recorded gradients (create_graph) and that of a
 // mask are written with operations (attention_weights.h).
 
@@ -57,7 +57,7 @@ absl::Status CheckDropout(const InferContext& c) {
   return absl::OkStatus();
 }
 
-// But for the dtypes.
+// Checks all but the dtypes.
 absl::Status CheckShapes(const InferContext& c) {
   const Shape &q = c.shape(In::kQ), &k = c.shape(In::kK), &v = c.shape(In::kV);
   FIRN_RETURN_IF(k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || v[2] != k[2] || k[3] != q[3],
@@ -133,7 +133,7 @@ cpu::AttentionInputs<Acc> InputsOf(const KernelContext& k) {
   return in;
 }
 
-// Slots are counted once, so that their memory stays enough for them.
+// Slots are counted once, so that the memory suffices for them.
 template <bool kGrad>
 absl::Status PrepareTiles(const KernelQuery& q, Prepared& answer) {
   const AttentionProblem p = AttentionOf(q);
@@ -183,7 +183,7 @@ void Grad(GradContext& g) {
   }
 }
 
-// Nothing is dropped, and no position asked for.
+// There is no dropout, so no position is needed.
 absl::StatusOr<TensorList> Evaluate(absl::Span<const Tensor> in, AttrsRef attrs) {
   AttentionAttrs a = attrs.get<AttentionAttrs>();
   a.dropout = 0;
@@ -276,7 +276,8 @@ Shape BatchOf(const Tensor& q, const Tensor& k, const Tensor& v) {
   return batch;
 }
 
-// With `batch` before the last three dimensions, or `heads` where there is no such dimension.
+// Reshapes to `batch` before the last three dimensions, or adds `heads` where that dimension is
+// missing.
 Tensor Lifted(const Tensor& x, const Shape& batch, int64_t heads) {
   Dims sizes = batch.dims();
   const int64_t own = x.rank() > 2 ? x.shape().dim(-3) : 1;
@@ -316,8 +317,8 @@ DType ComputedDType(const Tensor& t) {
   return caster != nullptr && t.dtype() == DType::kF32 ? caster->dtype() : t.dtype();
 }
 
-// Where the words of a dropout begin. Drawn only for a call that will be taken, since on an error
-// nothing has changed.
+// The start of the words of a dropout. Drawn only for a call that succeeds, because an error must
+// change nothing.
 Tensor DrawPosition(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
                     AttentionAttrs a, RandomGenerator* generator) {
   const DType dtype = ComputedDType(q);
@@ -331,7 +332,7 @@ Tensor DrawPosition(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
     if (absl::Status s = CheckMaskDType(ComputedDType(mask), dtype); !s.ok()) Refuse(std::move(s));
   }
   const double dropout = std::exchange(a.dropout, 0);
-  if (!(dropout > 0 && dropout <= 1)) return {};  // for Infer to refuse
+  if (!(dropout > 0 && dropout <= 1)) return {};  // Infer refuses it
   const TensorRef in[] = {q, k, v, mask};
   if (absl::Status s = CheckShapes(InferContext(in, a, {})); !s.ok()) Refuse(std::move(s));
   const int64_t weights = q.size(0) * q.size(1) * q.size(2) * k.size(2);

@@ -1,5 +1,5 @@
-// cuDNN comes first; tiles take every call; the portable kernels, a thread for each query and some
-// columns, stay as what they are compared with.
+// cuDNN comes first; tiles take every call; the portable kernels, with a thread for each query and
+// some columns, stay for comparison.
 
 #include <type_traits>
 
@@ -18,9 +18,9 @@ namespace {
 using In = AttentionIn;
 using GradIn = AttentionGradIn;
 
-// f(TypeTag<Tiles>, squares): with the tiles of a dtype, and as many squares of sums as a block of
-// rows so wide needs, one or two. Gradients of scores may be larger than f16's largest number where
-// all that is read and written is not, so those of f16 are multiplied as floats.
+// f(TypeTag<Tiles>, squares): with the tiles of a dtype, and one or two squares of sums, as many as
+// a block needs for rows of that width. Gradients of scores may exceed f16's largest number even
+// where inputs and results do not, so those of f16 are multiplied as floats.
 template <bool kGrad, class F>
 absl::Status VisitTiles(DType dtype, int64_t columns, const F& f) {
   const auto with = [&]<class Tiles>(TypeTag<Tiles> tag) -> absl::Status {

@@ -39,7 +39,8 @@ inline AttentionStrides StridesOfMask(const TensorSpec& spec) {
   return to;
 }
 
-// What a call computes. Context: KernelQuery or KernelContext; `spec(i)` gives that of input i.
+// The problem of a call. Context: KernelQuery or KernelContext; `spec(i)` gives the spec of input
+// i.
 template <class F>
 AttentionProblem AttentionOf(const AttentionAttrs& a, bool masked, const F& spec) {
   using In = AttentionIn;
@@ -113,7 +114,7 @@ struct AttentionScores {
     if (added != nullptr) return score + static_cast<Acc>(static_cast<const T*>(added)[at]);
     return score;
   }
-  // What dropping makes of the weight: a factor.
+  // The factor that a dropout gives the weight.
   FIRN_HOST_DEVICE Acc Kept(int64_t b, int64_t h, int64_t i, int64_t j) const {
     if (position == nullptr) return 1;
     if (p.dropout >= 1) return 0;
@@ -186,7 +187,7 @@ struct AttentionKernel {
   }
 };
 
-// What a weight passes on.
+// The gradients that flow through a weight.
 template <class T>
 struct AttentionSlopes {
   using Acc = ComputeOf<T>;

@@ -1,6 +1,7 @@
-// scaled_dot_product_attention and its gradient by cuDNN: of half types, without a mask or under
-// the causal one, and without a dropout, whose random words would not be ours. Its logarithms are
-// those of our own kernels, so that either kernel of the gradient goes with either of the result.
+// scaled_dot_product_attention and its gradient by cuDNN: for half types, without a mask or under
+// the causal one, and without a dropout, whose random words would not be Firn's. Its logarithms are
+// those of Firn's own kernels, so that either kernel of the gradient works with either of the
+// result.
 
 #include "firn/tensor/ops/attention/attention_cuda.h"
 
@@ -21,11 +22,11 @@ using cuda::DnnAttentionCall;
 using cuda::DnnAttentionFound;
 using cuda::DnnAttentionTensors;
 
-// A decoder asks with one query, or a few, about keys that are more from call to call, and each
-// number of keys would have to be planned.
+// A decoder calls with one query, or a few, and a number of keys that grows from call to call; each
+// number would need a plan.
 constexpr int64_t kFewestQueries = 16;
 
-// A process keeps to one answer.
+// The answer stays the same throughout a process.
 bool SwitchedOff() {
   static const bool off = !env::CudnnAttention();
   return off;
@@ -119,7 +120,8 @@ bool Aligned(const DnnAttentionTensors& t) {
   return places % cuda::kDnnAttentionAlignment == 0;
 }
 
-// Where a view begins is not known before: our own kernels run what begins at an odd place.
+// The start of a view is not known before: Firn's own kernels run tensors that begin at an
+// unaligned place.
 template <bool kGrad>
 absl::Status Run(KernelContext& k) {
   const DnnAttentionFound& found = k.state<DnnAttentionFound>();

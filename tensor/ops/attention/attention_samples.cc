@@ -129,7 +129,7 @@ std::vector<RefTensor> Backward(absl::Span<const RefTensor> in, AttrsRef attrs) 
   return {dq, dk, dv};
 }
 
-// Query 1 sees nothing, the others every key but some.
+// Query 1 sees no key, the others see all keys but some.
 Tensor SomeSeen(int64_t length, int64_t source) {
   std::vector<int64_t> seen(static_cast<size_t>(length * source), 1);
   for (int64_t j = 0; j < source; ++j) seen[static_cast<size_t>(source + j)] = 0;
@@ -139,7 +139,7 @@ Tensor SomeSeen(int64_t length, int64_t source) {
 
 struct Call {
   std::string name;
-  Shape q, v;  // k is as v, with q's width
+  Shape q, v;  // k is like v, but with q's width
   Tensor mask;
   AttentionAttrs attrs;
 };
@@ -179,7 +179,7 @@ std::vector<Call> Calls() {
       {"no heads", {2, 0, 3, 2}, {2, 0, 2, 2}, none, {.scale = 0.7}},
       {"no width", {1, 2, 3, 0}, {1, 2, 4, 2}, none, {.scale = 1}},
       {"8 heads", {2, 8, 3, 3}, {2, 8, 4, 3}, none, {.scale = 0.7}},
-      // As cuDNN takes it in half types.
+      // A call that cuDNN takes in half types.
       {"eights", {1, 2, 17, 16}, {1, 1, 21, 8}, none, {.scale = 0.3, .causal = true}},
   };
 }
@@ -250,7 +250,7 @@ FIRN_REGISTER_SAMPLES(scaled_dot_product_attention_grad) {
   const auto add = [&](const Call& c) {
     std::vector<Tensor> in = InputsOf(c);
     const Shape y = ByRows(c.q, c.v);
-    // Weights below 1, as they are, that add up to numbers of moderate size.
+    // Weights below 1, unchanged, whose products add up to numbers of moderate size.
     in.push_back(Uniform(y, -0.5, 0.5, 5));
     in.push_back(Uniform(y, -0.5, 0.5, 6));
     in.push_back(Uniform({y[0], y[2], y[1]}, 6, 7, 7));

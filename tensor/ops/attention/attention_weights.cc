@@ -32,8 +32,8 @@ using In = AttentionIn;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The weights of a call and what is computed from them, in the type that is computed in, with the
-// heads of q in groups: [batch, heads of k, group, length, ...].
+// The weights of a call and their products, in the compute type, with the heads of q in groups:
+// [batch, heads of k, group, length, ...].
 class Weights {
  public:
   explicit Weights(GradContext& g) : a_(g.attrs<AttentionAttrs>()) {
@@ -79,7 +79,7 @@ class Weights {
   Tensor ByHeads(const Tensor& x) const {
     return Reshape(x, {groups_[0], groups_[1] * groups_[2], groups_[3], x.size(4)});
   }
-  // With a dimension for the group of each head of k.
+  // Adds a dimension for the group of each head of k.
   Tensor MaskByGroups(const Tensor& mask) const {
     if (!mask.defined()) return mask;
     const int64_t source = k_.size(3);

@@ -1,6 +1,6 @@
 // multi_head_attention: one product for all projections of the same tensor, heads as views,
-// attention, and a product of the heads side by side. The masks of PyTorch, which say what is
-// hidden, become one of scaled_dot_product_attention.
+// attention, and a product of the heads side by side. PyTorch's masks, which mark hidden keys,
+// become one mask of scaled_dot_product_attention.
 
 #include "firn/tensor/ops/attention/multi_head_attention.h"
 
@@ -80,7 +80,7 @@ Tensor Rows(const Tensor& x, int64_t begin, int64_t end) {
   return x.defined() ? Slice(x, 0, begin, end) : x;
 }
 
-// q, k and v projected; tensors that are one are projected at once.
+// q, k and v projected; if some are the same tensor, one product projects them.
 std::array<Tensor, 3> Projected(const Tensor& q, const Tensor& k, const Tensor& v, int64_t embed,
                                 const Parameters& p) {
   const Tensor& bias = p.in_proj_bias;
@@ -112,7 +112,7 @@ std::array<Tensor, 3> Projected(const Tensor& q, const Tensor& k, const Tensor& 
   return {some(q, 0, 1), both[0], both[1]};
 }
 
-// Keys or values with those that come last.
+// Keys or values with the additional ones at the end.
 Tensor WithMore(const Tensor& x, const Tensor& more, bool zeros, int dim) {
   std::vector<Tensor> all = {x};
   inner::Dims one = x.shape().dims();
@@ -138,7 +138,7 @@ Tensor Joined(const Tensor& y, const Extents& s) {
   return Reshape(parts, {parts.size(0), parts.size(1), s.heads * s.width});
 }
 
-// Masks of the four dimensions of the weights, with keys that nobody hides at the end.
+// Masks in the four dimensions of the weights, with keys at the end that are never hidden.
 struct Masks {
   const Extents& s;
   int64_t more;  // such keys
@@ -160,7 +160,7 @@ struct Masks {
     }
     return Reshape(mask, {s.n, s.heads, s.length, s.source});
   }
-  // With `value` for the keys at the end.
+  // Adds `value` for the keys at the end.
   Tensor Longer(const Tensor& mask, inner::Element value) const {
     if (more == 0) return mask;
     inner::Dims end = mask.shape().dims();
@@ -172,7 +172,8 @@ struct Masks {
     const Tensor zero = Zeros({}, dtype, device);
     return Where(mask, FullLike(zero, -std::numeric_limits<double>::infinity()), zero);
   }
-  // What attention takes: true where a key is seen, or numbers to add; undefined for none.
+  // The mask that attention takes: true where a key is seen, or numbers to add; undefined for no
+  // mask.
   Tensor Both(const Tensor& one, const Tensor& other, bool causal) const {
     Tensor seen;
     if (causal && more > 0) {
@@ -252,7 +253,7 @@ MultiHeadAttentionResult MultiHeadAttention(const Tensor& q, const Tensor& k, co
     Refuse("q, k and v must have 2 dimensions, or 3 with a batch, got ", q.shape().ToString(), ", ",
            k.shape().ToString(), " and ", v.shape().ToString());
   }
-  // Tensors that are one stay one.
+  // Equal tensors stay one tensor.
   const Tensor one_q = Unsqueeze(q, 0), one_k = k.impl() == q.impl() ? one_q : Unsqueeze(k, 0);
   const Tensor one_v = v.impl() == k.impl() ? one_k : Unsqueeze(v, 0);
   Options o = options;

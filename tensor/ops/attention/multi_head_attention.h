@@ -8,22 +8,22 @@ namespace firn {
 
 // Under PyTorch's names, sizes and order.
 struct MultiHeadAttentionParameters {
-  Tensor in_proj_weight = {};  // [3 embed, embed]: of q, k and v; or these three
+  Tensor in_proj_weight = {};  // [3 embed, embed]: of q, k and v; or the next three
   Tensor q_proj_weight = {}, k_proj_weight = {}, v_proj_weight = {};  // [embed, size of q, k or v]
   Tensor in_proj_bias = {};                                           // [3 embed], or undefined
-  Tensor bias_k = {}, bias_v = {};  // [1, 1, embed]: a key and its value more; or undefined
+  Tensor bias_k = {}, bias_v = {};  // [1, 1, embed]: an additional key and its value; or undefined
   Tensor out_proj_weight = {};      // [embed, embed]
   Tensor out_proj_bias = {};        // [embed], or undefined
 };
 
 struct MultiHeadAttentionOptions {
   bool batch_first = false;
-  // True where a key is NOT seen, the other way round than in ScaledDotProductAttention, as in
-  // PyTorch; or numbers that are added to the scores.
+  // True where a key is NOT seen, as in PyTorch and the opposite of ScaledDotProductAttention; or
+  // numbers that are added to the scores.
   Tensor key_padding_mask = {};  // [n, source]; [source] without a batch
   Tensor attn_mask = {};         // [length, source] or [n heads, length, source]
-  bool is_causal = false;        // query i sees keys up to i, whatever the masks say besides
-  bool add_zero_attn = false;    // a key and a value of zeros more, which every query sees
+  bool is_causal = false;        // query i sees keys up to i; the masks apply as well
+  bool add_zero_attn = false;    // an additional key and value of zeros, which every query sees
   double dropout = 0;            // of weights, while training
   bool training = true;
   // Whether the weights are wanted too, which takes memory that grows with length times source.
@@ -40,7 +40,7 @@ struct MultiHeadAttentionResult {
 };
 
 // Attention between projections of q, k and v, each in `num_heads` parts of its last dimension (A.
-// Vaswani et al., "Attention is all you need", 2017), as
+// Vaswani et al., "Attention is all you need", 2017), like
 // torch.nn.functional.multi_head_attention_forward.
 //   q: [length, n, embed]      k, v: [source, n, size]      output: [length, n, embed]
 // with `batch_first` [n, length, embed] and so on; without a batch there is no n. Bias keys and

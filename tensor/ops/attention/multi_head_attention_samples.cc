@@ -61,7 +61,7 @@ std::vector<Tensor> Called(In in, const MultiHeadAttrs& a) {
                                                          .add_zero_attn = a.add_zero_attn,
                                                          .need_weights = a.need_weights,
                                                          .average_weights = a.average_weights});
-  // A composite has as many results with every option.
+  // A composite has the same number of results with every option.
   return {r.output, a.need_weights ? r.weights : r.output};
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kName[] = "rotary_embedding";
 
-// How many features turn.
+// The number of features that are rotated.
 int64_t CheckedDims(const Tensor& x, const RotaryEmbeddingOptions& o) {
   CheckDefined(x, kName);
   if (x.rank() < 2 || !IsFloating(x.dtype())) {

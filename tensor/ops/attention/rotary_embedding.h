@@ -8,19 +8,19 @@
 namespace firn {
 
 struct RotaryEmbeddingOptions {
-  // Where the rows stand, i64 or floating, broadcast to [..., length]; undefined: offset, offset +
-  // 1, ...
+  // The positions of the rows, i64 or floating, broadcast to [..., length]; undefined: offset,
+  // offset + 1, ...
   Tensor positions = {};
   int64_t offset = 0;
   double base = 10000;
-  int64_t dims = 0;  // so many leading features turn, an even number; 0: all
+  int64_t dims = 0;  // the number of leading features that are rotated, even; 0: all
   // The features that make a pair: neighbours, or one of each half, as LLaMA's weights have them.
   bool interleaved = false;
 };
 
 // Rotary position embedding (J. Su et al., "RoFormer: enhanced transformer with rotary position
-// embedding", 2021): pair i of the `dims` features of the row at position p is turned by the angle
-// p / base^(2 i / dims), so that products of turned queries and keys depend on the distance alone.
+// embedding", 2021): pair i of the `dims` features of the row at position p is rotated by the angle
+// p / base^(2 i / dims), so that products of rotated queries and keys depend only on the distance.
 //   x: [..., length, features], floating      y: as x
 // Angles are computed in f32, in f64 for f64; the rotation itself as well. Throws on an odd number
 // of features or one beyond those of x.

@@ -1,5 +1,5 @@
-// Three operations for one function: of a sum and a mean the gradient needs nothing kept, of an
-// extreme the argument and the result, of a product the argument.
+// Three operations for one function, because gradients keep different tensors: nothing for a sum or
+// a mean, the argument and the result for an extreme, the argument for a product.
 
 #include "firn/tensor/ops/collective/all_reduce.h"
 
@@ -78,8 +78,8 @@ void GradExtreme(GradContext& g) {
   g.set_grad_input(0, Mul(dy, Div(is_it, SumOf(is_it, group))));
 }
 
-// Each rank has the products of all others for all of them, times its own gradient; what belongs to
-// a rank is summed there.
+// Each rank computes for every rank the product of the others' elements times its own gradient;
+// these are summed on the rank to which they belong.
 void GradProd(GradContext& g) {
   const int64_t group = g.attrs<AllReduceOptions>().group;
   const Shape& shape = g.input_shape(0);

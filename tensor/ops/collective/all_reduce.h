@@ -14,8 +14,8 @@ namespace firn {
 // set no world is the only rank. Memory of a CUDA device goes through NCCL, behind what is queued
 // on the device (device/comm/nccl_ranks.h): all ranks have x on such a device, each on one of its
 // own. They throw kNotFound for a number that no group has, or where there is no NCCL, and with the
-// communicator's error where ranks differ in what they call or one of them does not come; on a
-// device who reads the result may have it first.
+// communicator's error where ranks make different calls or one of them does not come; on a device
+// the error may first come with a read of the result.
 struct AllReduceOptions {
   comm::Reduction reduction = comm::Reduction::kSum;
   int64_t group = 0;
@@ -28,12 +28,12 @@ struct AllReduceOptions {
 
 // Element by element the sum (or mean, product, smallest, largest) of what all ranks have in x,
 // the same bits on all of them (PyTorch's torch.distributed.nn.functional.all_reduce). Half types
-// are summed in f32 and rounded once, on CUDA devices as NCCL does. x: numbers of any dtype, for a
-// mean floating ones.
+// are summed in f32 and rounded once, on CUDA devices by NCCL's rules. x: numbers of any dtype; for
+// a mean, floating.
 //
-// Gradients, where L is the sum of the ranks' losses: of a sum and a mean the same reduction of the
-// gradient; of the smallest and the largest the sum of the gradients, which the ranks that tie
-// share evenly, as of Amax; of a product the sum of the gradients times the product of the others.
+// Gradients, where L is the sum of the ranks' losses: for a sum or a mean, the same reduction of
+// the gradient; for the smallest or the largest, the sum of the gradients, shared evenly by ranks
+// that tie, as for Amax; for a product, the sum of the gradients times the product of the others.
 Tensor AllReduce(const Tensor& x, const AllReduceOptions& options = {});
 
 }  // namespace firn

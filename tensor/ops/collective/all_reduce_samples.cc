@@ -1,5 +1,5 @@
-// In a group of one rank, where the result is x. What several ranks do together is tested in
-// tests/tensor/collective_test.cc.
+// In a group of one rank, where the result is x. tests/tensor/collective_test.cc tests several
+// ranks.
 
 #include "firn/tensor/ops/collective/all_reduce.h"
 #include "firn/tensor/testing/samples.h"

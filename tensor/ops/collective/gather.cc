@@ -1,4 +1,5 @@
-// What changes hands as it is, or in parts: each is another's gradient.
+// Collectives that move elements without combining them, and their gradients, which are collectives
+// too.
 
 #include "firn/tensor/ops/collective/gather.h"
 
@@ -141,7 +142,7 @@ absl::Status SetZero(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// With one root, whatever the kind.
+// The rule for calls with a root, of any kind.
 absl::Status RunRooted(KernelContext& k, CollectiveKind kind) {
   const auto& a = k.attrs<BroadcastOptions>();
   FIRN_ASSIGN_OR_RETURN(comm::Communicator* const ranks, FindRanks(k, a.group));

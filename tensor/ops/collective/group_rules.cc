@@ -1,4 +1,4 @@
-// What collective operations check before their kernels wait for others.
+// Checks of collective operations before their kernels wait for other ranks.
 
 #include "firn/tensor/ops/collective/group_rules.h"
 
@@ -10,7 +10,7 @@
 namespace firn::inner {
 
 comm::Element ElementOf(DType dtype) {
-  // The same types in the same order, but for bool.
+  // The same types in the same order, except bool.
   static_assert(static_cast<int>(DType::kF64) == static_cast<int>(comm::Element::kF64) &&
                 static_cast<int>(DType::kBF16) == static_cast<int>(comm::Element::kBF16) &&
                 static_cast<int>(DType::kI64) == static_cast<int>(comm::Element::kI64) &&

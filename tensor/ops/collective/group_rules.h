@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_COLLECTIVE_GROUP_RULES_H_
 #define FIRN_TENSOR_OPS_COLLECTIVE_GROUP_RULES_H_
 
-// What collective operations share: which elements ranks know, and which ranks there are.
+// Parts shared by collective operations: the communicator's element types, and the group's ranks.
 
 #include <cstdint>
 #include <string_view>
@@ -16,8 +16,8 @@ namespace firn::inner {
 // Booleans are moved as bytes, and not reduced.
 comm::Element ElementOf(DType dtype);
 
-// How many ranks the group has, for attributes that shapes depend on. Throws what
-// comm::FindGroup refuses, in the name of `op`.
+// The number of ranks in the group, for attributes on which shapes depend. Throws the errors of
+// comm::FindGroup in the name of `op`.
 int64_t RanksOf(int64_t group, std::string_view op);
 
 // InvalidArgument for a mean of integers.
@@ -25,8 +25,8 @@ absl::Status CheckReduction(const InferContext& c, comm::Reduction reduction);
 // InvalidArgument for a root outside of the `ranks`.
 absl::Status CheckRoot(int64_t root, int64_t ranks);
 
-// The group's communicator for the memory of the call. FailedPrecondition unless it has as many
-// ranks as when the operation was called or captured; 0: any number will do.
+// The group's communicator for the memory of the call. FailedPrecondition unless it has `ranks`
+// ranks, the number when the operation was called or captured; 0 allows any number.
 absl::StatusOr<comm::Communicator*> FindRanks(const KernelContext& k, int64_t group,
                                               int64_t ranks = 0);
 

@@ -1,5 +1,5 @@
 // The two find each other by the memory that both write into (device/comm/started.h), so a graph
-// needs no more than that they have the same buffer: all that orders writes orders them.
+// need only give them the same buffer: everything that orders writes orders them.
 
 #include "firn/tensor/ops/collective/started.h"
 

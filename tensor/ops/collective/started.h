@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_OPS_COLLECTIVE_STARTED_H_
 
 // Collectives in place whose data moves while the program goes on. Between the start and the wait
-// nobody may read or write x, and x must stay:
+// no code may read or write x, and x must stay alive:
 //
 //   StartAllReduce(bucket, comm::Reduction::kSum, group);
 //   ...                                                      // the backward pass goes on
@@ -10,13 +10,13 @@
 //
 // Both are operations, so a capture records both where they are called, and a frozen graph starts
 // and waits there. It keeps the memory of `bucket` from the first to the second, since both write
-// into it. A start whose wait lies outside of the captured run is waited for at the end of each
-// run; a run that fails waits for what it has started, too.
+// into it. If the wait lies outside of the captured run, each run waits at its end; a run that
+// fails also waits for the calls that it has started.
 //
 // x: contiguous, the same handle (or another on the same elements) for both, on
-// the same thread. Throws for others, for what is on its way already, and what the communicator
-// refuses; WaitCollective where nothing was started into x, and with the error that ended the call.
-// In a group of one rank both do nothing.
+// the same thread. The start throws for other x, for an x whose call is on its way already, and
+// with the communicator's errors; WaitCollective throws where nothing was started into x, and with
+// the error that ended the call. In a group of one rank both do nothing.
 
 #include <cstdint>
 
@@ -42,7 +42,7 @@ struct StartCollectiveAttrs {
 };
 
 struct WaitCollectiveAttrs {
-  int64_t group = 0, ranks = 1;  // as of the start
+  int64_t group = 0, ranks = 1;  // as for the start
   template <class V>
   void Visit(V& v) {
     v.Field("group", group);
@@ -50,10 +50,10 @@ struct WaitCollectiveAttrs {
   }
 };
 
-// x: on all ranks what the reduction of their x's is. A number of any dtype, a mean of floating
-// ones alone.
+// x becomes the reduction of all ranks' x, on all ranks. Any numeric dtype; a mean needs floating
+// ones.
 void StartAllReduce(const Tensor& x, comm::Reduction reduction, int64_t group = 0);
-// x: that of rank `root`.
+// x becomes that of rank `root`.
 void StartBroadcast(const Tensor& x, int64_t root, int64_t group = 0);
 // x: [ranks n, ...], of which rank i gives rows i n to (i + 1) n - 1; all rows of all ranks.
 void StartAllGather(const Tensor& x, int64_t group = 0);

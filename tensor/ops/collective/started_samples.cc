@@ -1,5 +1,5 @@
-// In a group of one rank, whose collectives leave x as it is. What ranks do together is tested in
-// tests/tensor/collective_started_test.cc.
+// In a group of one rank, whose collectives leave x as it is.
+// tests/tensor/collective_started_test.cc tests several ranks.
 
 #include "firn/tensor/ops/collective/started.h"
 #include "firn/tensor/testing/samples.h"

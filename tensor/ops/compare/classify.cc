@@ -1,4 +1,5 @@
-// Integers and bool are always finite; their loops are there all the same, so that nobody need ask.
+// Integers and bool are always finite; they have loops all the same, so that callers need not
+// distinguish dtypes.
 
 #include "firn/tensor/ops/compare/classify.h"
 

@@ -1,5 +1,5 @@
-// isclose: made of operations. A difference of infinities is infinite or no number and never close;
-// equal ones are found by comparing.
+// isclose: made of operations. A difference of infinities is infinite or NaN and never close; a
+// comparison finds equal ones.
 
 #include "firn/tensor/ops/compare/close.h"
 

@@ -11,7 +11,7 @@ struct IscloseOptions {
   bool equal_nan = false;  // NaN is close to NaN
 };
 
-// True where |x - y| <= atol + rtol |y|, broadcast, and where x equals y, as infinities may
+// True where |x - y| <= atol + rtol |y|, broadcast, and where x equals y, even if both are infinite
 // (torch.isclose). Dtypes promote as PyTorch's; half types are compared in f32, integers in f64.
 // Throws on a tolerance that is negative or NaN.
 Tensor Isclose(const Tensor& x, const Tensor& y, const IscloseOptions& options = {});

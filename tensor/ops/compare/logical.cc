@@ -1,8 +1,4 @@
-// logical_and: of x != 0 and y != 0.
-//
-// logical_or: of x != 0 and y != 0.
-//
-// logical_xor: of x != 0 and y != 0.
+// logical_and, logical_or and logical_xor combine x != 0 and y != 0.
 //
 // logical_not: x == 0. NaN is not 0.
 

@@ -40,7 +40,7 @@ absl::Status InferChannelAffine(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Elements of a half type that are converted at once, in whole chunks of lanes.
+// The number of elements of a half type that are converted at once, in whole chunks of lanes.
 constexpr int64_t kStrip = 8 * cpu::kLanes;
 
 // x * scale + shift for runs of a tensor.
@@ -53,7 +53,7 @@ struct Affine {
   const Number *scale, *shift;
   T* y;
 
-  // Runs [begin, end). Those of half types are converted some at once, or in strips.
+  // Runs [begin, end). Runs of half types are converted several at once, or in strips.
   void operator()(int64_t begin, int64_t end) const {
     if constexpr (sizeof(T) != 2) {
       for (int64_t r = begin; r < end; ++r) Scale(r, x + r * v.run, v.run, y + r * v.run);
@@ -202,17 +202,16 @@ FIRN_ALWAYS_INLINE void FoldLanes(int64_t block, Acc* lanes) {
   halve(std::integral_constant<int64_t, 1>());
 }
 
-// Sums of the channels of groups side by side: each image's runs of these groups lie one behind the
-// other.
+// Sums of the channels of adjacent groups, whose runs lie one behind the other in each image.
 template <class T>
 class SumOfGroups {
  public:
-  // Elements of a half type that are converted at once, and channels.
+  // The numbers of elements of a half type and of channels that are converted at once.
   static constexpr int64_t kAtOnce = 1024, kChannels = 64;
 
   SumOfGroups(const cpu::ChannelView& v, const T* x) : v_(v), x_(x) {}
 
-  // Requires: so many groups have no more than kChannels channels.
+  // Requires: the groups have at most kChannels channels together.
   void operator()(int64_t first, int64_t groups, T* out) {
     std::fill_n(sums_, groups * v_.block, 0.0);
     const int64_t at_once = std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, v_.run));
@@ -280,7 +279,7 @@ class SumOfGroups {
     return parts[0];
   }
   static FIRN_ALWAYS_INLINE void AddTo(Acc (&lanes)[cpu::kLanes], const Acc* from, int64_t n) {
-    Acc own[cpu::kLanes];  // nothing else has its address
+    Acc own[cpu::kLanes];  // a local copy, whose address nothing else has
     std::copy_n(lanes, cpu::kLanes, own);
     cpu::ForEachLane(n, [&](int64_t i, int64_t j) { own[j] += from[i]; });
     std::copy_n(own, cpu::kLanes, lanes);

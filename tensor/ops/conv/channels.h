@@ -7,7 +7,7 @@ namespace firn {
 
 // x * scale + shift with one number per channel (dimension 1); undefined means 1 and 0.
 // x: [n, c, ...]      scale, shift: [c], of x's dtype or both f32 where it is a half type
-// y: as x, also in layout
+// y: like x, also in layout
 Tensor ChannelAffine(const Tensor& x, const Tensor& scale, const Tensor& shift);
 
 namespace inner {

@@ -1,5 +1,5 @@
-// conv1d, conv2d, conv3d: one definition. Winograd where it wins, oneDNN otherwise, the definition
-// in other dtypes.
+// conv1d, conv2d, conv3d: one definition. It runs Winograd where that is faster, oneDNN otherwise,
+// and the definition in other dtypes.
 //
 // Data and weight gradients are operations of their own (conv_transpose, conv_weight_grad), and
 // each of the three is made of the other two when differentiated again.
@@ -67,7 +67,7 @@ void GradConv(GradContext& g) {
   if (g.needs(In::kBias)) g.set_grad_input(In::kBias, ChannelSum(dy));
 }
 
-// The definition of the convolution, then the activation where the result lies.
+// Runs the definition of the convolution, then the activation in place.
 absl::Status RunActivated(KernelContext& k) {
   static const Kernel convolution = cpu::ConvKernels(ConvPass::kForward, 2).back();
   const auto& a = k.attrs<ConvActAttrs>();
@@ -92,9 +92,8 @@ std::vector<ArgDecl> Inputs(int dims) {
           {.name = "bias", .same_dtype_as = "x", .min_rank = 1, .max_rank = 1, .optional = true}};
 }
 
-// On a CUDA device; the CPU's own kernels are faster without. In the half types the convolution
-// would no longer be rounded before the activation: all the same to relu, whose result is then what
-// is rounded of relu.
+// Only on a CUDA device; the CPU's own kernels are faster without fusion. In the half types the
+// convolution would no longer be rounded before the activation; for relu that makes no difference.
 std::optional<OpCall> WithActivation(AttrsRef attrs, const TensorSpec& y, FusedActivation f) {
   const bool half = y.dtype != DType::kF32 && y.dtype != DType::kF64;
   if (y.device.is_cpu() || (half && f != FusedActivation::kRelu)) return {};
@@ -145,7 +144,7 @@ FIRN_REGISTER_OP(conv3d) {
   return ConvOp(3, "Cross-correlation of volumes with a set of kernels.");
 }
 
-// What compiled graphs run on a CUDA device. On the CPU it is there to be compared with.
+// Compiled graphs run it on a CUDA device. On the CPU it serves for comparison.
 FIRN_REGISTER_OP(conv2d_act) {
   return {
       .doc =
@@ -205,8 +204,8 @@ FIRN_REGISTER_OP(conv3d_weight_grad) {
   return WeightGradOp(3, "The gradient of conv3d with respect to its weight.");
 }
 
-// x with the lines of zeros that kSame wants at its ends beyond those that it wants on both sides,
-// which `a` gets.
+// x with the additional lines of zeros that kSame needs at the end only; `a` gets the padding of
+// both sides.
 absl::StatusOr<Tensor> PadToSame(const Tensor& x, const Sizes& kernel, ConvAttrs& a) {
   const int dims = kernel.count();
   FIRN_RETURN_IF(!a.stride.Are(1),
@@ -214,7 +213,7 @@ absl::StatusOr<Tensor> PadToSame(const Tensor& x, const Sizes& kernel, ConvAttrs
   FIRN_ASSIGN_OR_RETURN(const Sizes dilation,
                         internal::CheckedOption("dilation", a.dilation, 1, dims));
   a.padding = Sizes::Each(dims, 0);
-  std::vector<int64_t> ends;  // as Pad wants them: of the last dimension first
+  std::vector<int64_t> ends;  // in the order of Pad: the last dimension first
   bool more = false;
   for (int i = dims - 1; i >= 0; --i) {
     const int64_t total = dilation[i] * (kernel[i] - 1);

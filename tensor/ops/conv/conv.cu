@@ -1,7 +1,6 @@
-// Convolutions as their definition, an output a thread: what cuDNN does not take (conv_cuda.cc).
-//
-// Weight gradients as their definition: a team adds up one weight's gradient over the batch and the
-// output's pixels.
+// Convolutions by their definition, with a thread for each output, for calls that cuDNN does not
+// take (conv_cuda.cc). Weight gradients by their definition: a team adds up one weight's gradient
+// over the batch and the output's pixels.
 
 #include "firn/tensor/kernels/cuda/channel_bias.h"
 #include "firn/tensor/kernels/cuda/conv.cuh"
@@ -39,7 +38,7 @@ struct ForwardBody {
     *y.at(n, o, at) = static_cast<T>(sum);
   }
 
-  // Over the input channels of output channel o.
+  // Sums over the input channels of output channel o.
   FIRN_HOST_DEVICE Acc Products(int64_t n, int64_t o, const ConvPlace& pixel,
                                 const ConvPlace& at) const {
     const T* from = x.at(n, o / s.out_per_group * s.in_per_group, pixel);
@@ -67,8 +66,8 @@ absl::Status Convolve(KernelContext& k, const ConvAttrs& attrs, bool with_bias) 
 
 absl::Status RunConv(KernelContext& k) { return Convolve(k, k.attrs<ConvAttrs>(), true); }
 
-// The activation, and the bias of types that lose nothing in between, by the kernel that cuDNN's
-// convolutions leave them to.
+// Applies the activation, and the bias for types that are not rounded in between, by the kernel
+// that does this for cuDNN's convolutions.
 absl::Status RunActivated(KernelContext& k) {
   const auto& a = k.attrs<ConvActAttrs>();
   const bool half = SizeOf(k.out_spec().dtype) < 4;

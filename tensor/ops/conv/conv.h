@@ -46,27 +46,28 @@ using Conv3dOptions = ConvOptions;
 //                   sum_{c, u, v} weight[o, c, u, v] x[n, c, i s - p + u d, j s - p + v d]
 // x: [n, in, h, w]      weight: [out, in / groups, kh, kw]      bias: [out] or undefined
 // y: [n, out, (h + 2p - d (kh - 1) - 1) / s + 1, ...]
-// x may lack its batch, as y then does: [in, h, w]. Throws firn::Error for any other rank, and for
-// options of more than two numbers.
+// x may lack its batch; y then lacks it, too: [in, h, w]. Throws firn::Error for any other rank,
+// and for options of more than two numbers.
 // f32 may use the Winograd transform, which rounds to about 2e-6 of the largest result.
 Tensor Conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               const Conv2dOptions& options = {});
 
 // The same along one dimension.
-// x: [n, in, w] or [in, w]      weight: [out, in / groups, kw]      y: as x, [n, out, ...]
+// x: [n, in, w] or [in, w]      weight: [out, in / groups, kw]      y: [n, out, ...], or without n
+// like x
 Tensor Conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               const Conv1dOptions& options = {});
 
-// The same of volumes.
+// The same for volumes.
 // x: [n, in, d, h, w] or [in, d, h, w]      weight: [out, in / groups, kd, kh, kw]
-// y: as x, [n, out, ...]
+// y: [n, out, ...], or without n like x
 Tensor Conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               const Conv3dOptions& options = {});
 
 namespace inner {
 struct ConvAttrs;
 
-// The convolution of x, which has a batch, with these attributes.
+// The convolution of x, which must have a batch, with these attributes.
 Tensor ConvWith(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs);
 
 // The gradient of sum(y * grad) for y = conv(x, weight) with respect to weight, whose kernel size

@@ -22,7 +22,7 @@ Shape ShapeWith(int64_t first, int64_t second, const At& image) {
   return Shape(absl::MakeConstSpan(sizes));
 }
 
-// Sets `where` to where the kernel's tap `k` ([channel, spatial...]) at the output `at`
+// Sets `where` to the place where the kernel's tap `k` ([channel, spatial...]) at the output `at`
 // ([n, out, spatial...]) meets x, in the channel `c`; false for padding.
 bool Meets(const RefTensor& x, absl::Span<const int64_t> at, int64_t c, absl::Span<const int64_t> k,
            const ConvAttrs& a, At& where) {
@@ -73,7 +73,7 @@ At Over(const Sizes& sizes, int dims) {
   return At(all.span().begin(), all.span().end());
 }
 
-// References of the operations, whatever their number of dimensions.
+// References of the operations, for any number of dimensions.
 std::vector<RefTensor> Forward(absl::Span<const RefTensor> in, AttrsRef attrs) {
   return {Convolve(in[0], in[1], in[2].defined() ? &in[2] : nullptr, attrs.get<ConvAttrs>())};
 }
@@ -297,8 +297,8 @@ FIRN_REGISTER_SAMPLES(conv_transpose2d) {
   s.Add("3x3 of blocked channels", {Normal({2, 32, 7, 8}), Normal({32, 16, 3, 3}, 2)},
         ConvAttrs{.padding = 1, .result = {7, 8}})
       .check_gradient = false;
-  // So many products an element as in conv2d's: Winograd's error grows with their absolute sum, of
-  // which it is about 2^-21, and the tolerance does not.
+  // As many products for an element as in conv2d's: Winograd's error is about 2^-21 of their
+  // absolute sum, while the tolerance is fixed.
   s.Add("5x5 of blocked channels", {Normal({2, 16, 8, 9}), Normal({16, 32, 5, 5}, 2)},
         ConvAttrs{.padding = 2, .result = {8, 9}})
       .check_gradient = false;
@@ -366,8 +366,9 @@ FIRN_REGISTER_SAMPLES(conv2d_weight_grad) {
   s.Add("3x3 of blocked channels", {Normal({2, 16, 7, 8}), Normal({2, 32, 7, 8}, 2)},
         ConvAttrs{.padding = 1, .result = 3})
       .check_gradient = false;
-  // Twelve tiles: Winograd's error grows with as many as are added up for a tap, and the tolerance
-  // does not. With 40 that of the last tap is now and then beyond it, whichever the compiler.
+  // Twelve tiles: Winograd's error grows with the number of tiles that are added up for a tap,
+  // while the tolerance is fixed. With 40 tiles, the last tap's error sometimes exceeds it, with
+  // any compiler.
   s.Add("5x5 of blocked channels", {Normal({2, 16, 4, 5}), Normal({2, 32, 4, 5}, 2)},
         ConvAttrs{.padding = 2, .result = 5})
       .check_gradient = false;

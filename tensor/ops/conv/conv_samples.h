@@ -24,7 +24,7 @@ using ConvTranspose = Tensor(const Tensor&, const Tensor&, const Tensor&,
 template <ConvTranspose* kConv>
 Tensor CallTransposed(In in, const ConvAttrs& a) {
   const Sizes x = ImageOf(in[0].shape()), kernel = ImageOf(in[1].shape());
-  Sizes more = x;  // output_padding: what is missing to the result
+  Sizes more = x;  // output_padding: the difference to the result's size
   for (int i = 0; i < x.count(); ++i) {
     const int64_t least =
         (x[i] - 1) * a.stride[i] - 2 * a.padding[i] + a.dilation[i] * (kernel[i] - 1) + 1;

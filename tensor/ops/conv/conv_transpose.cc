@@ -72,7 +72,7 @@ const OpDef& OpOf(int dims) {
   return OpOfDims<"conv_transpose1d", "conv_transpose2d", "conv_transpose3d">(dims);
 }
 
-// The image of conv_transpose(x, weight), or what is wrong with the options.
+// The image's size of conv_transpose(x, weight), or the error in the options.
 absl::StatusOr<Sizes> ResultSize(const Sizes& in, const Sizes& kernel,
                                  const ConvTransposeOptions& o) {
   const int dims = kernel.count();

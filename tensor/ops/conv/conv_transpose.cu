@@ -1,5 +1,5 @@
-// Transposed convolutions as their definition: each element of the image, a thread, gathers the
-// outputs it takes part in. For what cuDNN does not take (conv_transpose_cuda.cc).
+// Transposed convolutions by their definition: a thread for each element of the image gathers the
+// outputs that contain it. For calls that cuDNN does not take (conv_transpose_cuda.cc).
 
 #include "firn/tensor/kernels/cuda/conv.cuh"
 
@@ -33,7 +33,7 @@ struct DataBody {
     *x.at(n, channel, at) = static_cast<T>(sum);
   }
 
-  // Over the output channels of the group of input channel `channel`.
+  // Sums over the output channels of the group of input channel `channel`.
   FIRN_HOST_DEVICE Acc Products(int64_t n, int64_t channel, const ConvPlace& pixel,
                                 const ConvPlace& at) const {
     int64_t group = channel;

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_CONV_IMAGES_SAMPLES_H_
 #define FIRN_TENSOR_OPS_CONV_IMAGES_SAMPLES_H_
 
-// What golden cases of operations on images share. Test code only.
+// Parts shared by golden cases of operations on images. Test code only.
 
 #include "firn/tensor/sizes.h"
 #include "firn/tensor/testing/golden_samples.h"

@@ -1,7 +1,7 @@
 // unfold and fold, of one to three dimensions. Both are linear, and each is the other's gradient.
 //
-// fold adds up some rows of an image at a time, which stay in cache, tap by tap: what a tap gives
-// to them is read in the order in which it lies.
+// fold adds up some rows of an image at a time, which stay in cache, tap by tap, so that the
+// columns are read in the order of memory.
 
 #include "firn/tensor/ops/conv/unfold.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 Tensor Call(const OpDef& op, const Tensor& x, const UnfoldAttrs& a) { return Apply1(op, {x}, a); }
 
-// The channels and taps that a column has one below the other, or an error for more than fit.
+// The channels and taps of a column, or an error if there are too many.
 absl::StatusOr<int64_t> RowsOf(int64_t channels, const Sizes& kernel) {
   FIRN_ASSIGN_OR_RETURN(const Shape rows, ShapeOfImages(1, channels, kernel));
   return rows.num_elements();
@@ -89,8 +89,8 @@ void GradFold(GradContext& g) {
   g.set_grad_input(0, Call(TheOp<"unfold">(), g.grad_output(), a));
 }
 
-// Band i of all the images' rows, which lie in as many bands as kSums asks for. Every element's sum
-// is in the order of the taps; half types are added up in f32.
+// Computes band i of all the images' rows, which are cut into as many bands as kSums needs. Every
+// element's sum is in the order of the taps; half types are added up in f32.
 template <class T>
 struct FoldBands {
   static constexpr int64_t kSums = 2048;
@@ -126,7 +126,7 @@ struct FoldBands {
   int64_t columns, rows, bands;  // of a part, of a band, of an image
 
  private:
-  // Adds what rows [first, last) of a plane at depth d get between two columns.
+  // Adds to rows [first, last) of a plane at depth d, between two columns.
   void AddPart(int64_t plane, int64_t d, int64_t first, int64_t last, int64_t left, int64_t right,
                Acc* sums) const {
     const T* tap = x + plane * s.taps() * s.windows();
@@ -154,7 +154,7 @@ struct FoldBands {
       }
     }
   }
-  // The elements in the type of the sums: where they are, or in `room`.
+  // The elements in the type of the sums: in place, or in `room`.
   static const Acc* Wide(const T* from, int64_t n, Acc* room) {
     if constexpr (sizeof(T) == 2) {
       cpu::ToFloats(from, n, room);
@@ -206,7 +206,7 @@ FIRN_REGISTER_OP(fold) {
 
 // --- The functions -------------------------------------------------------------------------------
 
-// So many dimensions as `dims` says, or one of the options.
+// As many dimensions as `dims` says, or else as the options have numbers.
 template <class Options>
 int DimsOf(const Options& o, int largest, std::string_view op) {
   const int64_t dims = o.dims != 0 ? o.dims : std::max(2, largest);

@@ -26,8 +26,8 @@ struct UnfoldOptions {
 // The windows of a convolution as columns (im2col; PyTorch's unfold): y[n, (c, u, v), l] is the
 // element of channel c that tap (u, v) of the kernel meets in window l, 0 in the padding.
 // x: [n, c, h, w]      y: [n, c kh kw, windows], windows (h + 2p - d (kh - 1) - 1) / s + 1, ...
-// x may lack its batch, as y then does. With dims = 1 or 3 likewise for sequences and volumes.
-// Throws firn::Error for any other rank, and for options of other numbers than 1 or dims.
+// x may lack its batch; y then lacks it, too. With dims = 1 or 3 the same for sequences and
+// volumes. Throws firn::Error for any other rank, and for options of other numbers than 1 or dims.
 Tensor Unfold(const Tensor& x, const UnfoldOptions& options);
 
 struct FoldOptions {

@@ -1,8 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_CONV_UNFOLD_BODY_H_
 #define FIRN_TENSOR_OPS_CONV_UNFOLD_BODY_H_
 
-// unfold: an element of a column at a time. fold: an element of the image at a time, which gathers
-// the windows that hold it in the order of their taps, so that nothing is added to by two.
+// unfold computes an element of a column at a time. fold computes an element of the image at a
+// time, which gathers the windows that hold it in the order of their taps, so that no two threads
+// add to one element.
 //
 // Columns are [planes][taps][windows], images [planes][d][h][w], a plane a channel.
 
@@ -16,11 +17,11 @@
 namespace firn {
 
 namespace inner {
-// How many windows lie in each dimension of an image, or what is wrong with the options.
+// How many windows lie in each dimension of an image, or the error in the options.
 absl::StatusOr<Sizes> UnfoldedWindows(const Sizes& image, const UnfoldAttrs& a);
 }  // namespace inner
 
-// The windows of images of up to three dimensions, as of three.
+// The windows of images of up to three dimensions, written as three.
 struct UnfoldAxes {
   UnfoldAxes(const Sizes& image, const Sizes& windows, const UnfoldAttrs& a) {
     ConvAxis* const axes[] = {&w, &h, &d};
@@ -71,7 +72,7 @@ struct UnfoldBody {
   int64_t cost() const { return 2; }
 
  private:
-  // What a row of windows reads with one tap: a row of the image, null in the padding, and the
+  // The data of a row of windows for one tap: a row of the image, null in the padding, and the
   // tap's column.
   FIRN_HOST_DEVICE const T* Row(int64_t row, int64_t& column) const {
     const int64_t oh = TakeDigit(row, s.h.out), od = TakeDigit(row, s.d.out);

@@ -32,7 +32,8 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Written as numbers of their width: compilers make no vectors of half types, which are structs.
+// Written as numbers of the same width, because compilers do not vectorise half types, which are
+// structs.
 absl::Status Run(KernelContext& k) {
   const Number value = k.attrs<FullAttrs>().value;
   const int64_t n = k.out_spec().num_elements();

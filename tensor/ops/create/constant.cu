@@ -1,4 +1,4 @@
-// full: sixteen bytes a thread, of the value as often as it fits.
+// full: a thread writes sixteen bytes, filled with the value.
 
 #include <cstring>
 

@@ -8,8 +8,8 @@
 namespace firn {
 
 // A tensor of one value everywhere. Integer dtypes take the value truncated towards zero; integers
-// are exact. Throws on NaN and on what lies outside of an integer dtype's range, as do all
-// functions that write a number as it is; bool takes any.
+// are exact. Throws on NaN and on values outside of an integer dtype's range, like all functions
+// that write a number unchanged; bool takes any value.
 Tensor Full(const Shape& shape, inner::Element value, DType dtype = kDefaultFloat,
             Device device = {});
 Tensor Zeros(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});

@@ -23,7 +23,7 @@
 namespace firn {
 namespace {
 
-// That an integer dtype holds the first and the last element, between which lie all others.
+// Checks that an integer dtype holds the first and the last element; all others lie between them.
 absl::Status CheckElements(const ArangeAttrs& a) {
   if (a.size <= 0) return absl::OkStatus();
   const auto last = static_cast<__int128>(a.first) + static_cast<__int128>(a.size - 1) * a.stride;
@@ -80,7 +80,7 @@ void CheckStep(T start, T end, T step) {
   }
 }
 
-// With one element the end is none. An end of i64 may have been rounded to 2^63.
+// With one element the end is not an element. An end of i64 may have been rounded to 2^63.
 absl::Status CheckEnds(const Number& start, const Number& end, int64_t steps, DType dtype) {
   if (steps > 0) FIRN_RETURN_IF_ERROR(CheckHolds(start, dtype, "start"));
   return steps > 1 ? CheckHolds(end, dtype, "end") : absl::OkStatus();
@@ -172,8 +172,8 @@ Tensor ArangeIntegers(int64_t start, int64_t end, int64_t step, const ArangeOpti
 Tensor Linspace(Number start, Number end, Integer steps, DType dtype, Device device) {
   RaiseIfError(CheckEnds(start, end, steps, dtype), "linspace");
   if (dtype == DType::kI64 && !(start.is_double() && end.is_double())) {
-    // Ends that a double rounds: the way from the first one to the last, which mostly is shorter,
-    // rounded so that the sums are towards zero.
+    // For ends that a double rounds: uses the distance from the first one to the last, which mostly
+    // needs fewer digits, rounded so that the sums are towards zero.
     const auto first = ConvertNumber<int64_t>(start), last = ConvertNumber<int64_t>(end);
     int64_t way = 0;
     if ((first < 0) == (last < 0) && !__builtin_sub_overflow(last, first, &way) &&

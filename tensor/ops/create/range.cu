@@ -1,6 +1,5 @@
-// arange: as on the CPU, in double for floats and modulo 2^64 for the others.
-//
-// linspace: the first half from the start and the second from the end, as on the CPU.
+// Both compute like the CPU. arange: in double for floats and modulo 2^64 for the others. linspace:
+// the first half from the start and the second from the end.
 
 #include "firn/tensor/kernels/cuda/elements.cuh"
 #include "firn/tensor/kernels/cuda/for_each.cuh"

@@ -44,8 +44,8 @@ Tensor ArangeNumbers(double start, double end, double step, const ArangeOptions&
 }  // namespace inner::internal
 
 // start, start + step, ... before `end`: ceil((end - start) / step) elements. Throws when step is 0
-// or leads away from `end`, and when an integer dtype does not hold all elements. Flags are no
-// numbers.
+// or leads away from `end`, and when an integer dtype does not hold all elements. Flags are not
+// taken as numbers.
 template <inner::internal::PlainNumber A, inner::internal::PlainNumber B,
           inner::internal::PlainNumber C = int>
 Tensor Arange(A start, B end, C step = 1, const ArangeOptions& options = {}) {

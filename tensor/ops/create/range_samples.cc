@@ -13,7 +13,7 @@ FIRN_REGISTER_SAMPLES(arange) {
     if (!IsFloating(a.dtype)) {
       return Arange(a.first, a.first + a.size * a.stride, a.stride, options);
     }
-    // Half a step short, whatever the rounding.
+    // Half a step short, so that rounding does not matter.
     const double end = a.start + (static_cast<double>(a.size) - 0.5) * a.step;
     return Arange(a.start, end, a.step, options);
   });

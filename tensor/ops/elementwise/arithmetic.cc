@@ -8,10 +8,9 @@
 // mul: x * y with broadcasting. d(xy) = y dx + x dy.
 //
 // div: x / y, and the two roundings. Integer operands are searched for zeros before anything is
-// divided, for a division by zero would end the process.
-//
-// addcmul, addcdiv: in one pass where all three are of one floating dtype; of others, which promote
-// one after the other, they are composed.
+// divided, because a division by zero would end the process. addcmul, addcdiv: in one pass where
+// all three are of one floating dtype; for other dtypes, which promote one after the other, they
+// are composed.
 
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 
@@ -192,7 +191,7 @@ FIRN_REGISTER_OP(div) {
   return op;
 }
 
-// value times what flows back.
+// `value` times the gradient that flows back.
 Tensor ScaledFlow(GradContext& g) {
   const double value = g.attrs<AddcmulAttrs>().value;
   return value == 1 ? g.grad_output() : Mul(g.grad_output(), value);

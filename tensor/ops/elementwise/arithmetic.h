@@ -36,14 +36,14 @@ struct SubAttrs {
 };
 }  // namespace inner
 
-// x - alpha * y, broadcast; dtypes promote as PyTorch's. Integers wrap around and want a whole
+// x - alpha * y, broadcast; dtypes promote as PyTorch's. Integers wrap around and need a whole
 // alpha; bool is refused (see LogicalXor). Operator `-`.
 Tensor Sub(const Tensor& x, const Tensor& y, inner::Number alpha = 1);
 
 // x * y, broadcast; dtypes promote as PyTorch's.
 Tensor Mul(const Tensor& x, const Tensor& y);
 
-// What happens to the quotient.
+// How the quotient is rounded.
 enum class DivRounding : int8_t {
   kNone,   // nothing; integers and bools become f32
   kTrunc,  // rounded towards 0, as C++ divides integers
@@ -70,8 +70,8 @@ struct DivAttrs {
 Tensor Div(const Tensor& x, const Tensor& y, DivRounding rounding = DivRounding::kNone);
 
 namespace inner {
-// The same of floating tensors, in x's dtype and for half types computed in f32: a factor or a
-// divisor that x's dtype would round, or does not hold at all, counts as it is.
+// The same for floating tensors, in x's dtype; half types are computed in f32. A factor or divisor
+// counts exactly, even if x's dtype would round it or cannot hold it.
 Tensor MulInFloat(const Tensor& x, const Tensor& y);
 Tensor DivInFloat(const Tensor& x, const Tensor& y);
 
@@ -87,7 +87,7 @@ struct AddcmulAttrs {
 
 // x + value * y * z, broadcast; dtypes promote as PyTorch's.
 Tensor Addcmul(const Tensor& x, const Tensor& y, const Tensor& z, inner::Number value = 1);
-// x + value * y / z, broadcast; dtypes promote as PyTorch's, and integers are divided as f32.
+// x + value * y / z, broadcast; dtypes promote as PyTorch's, and integers are divided in f32.
 Tensor Addcdiv(const Tensor& x, const Tensor& y, const Tensor& z, inner::Number value = 1);
 
 }  // namespace firn

@@ -29,7 +29,7 @@ struct AddScaledFn {
   }
 };
 
-// With alpha = 1 the product changes nothing, so one functor does for all calls.
+// With alpha = 1 the product changes nothing, so one functor is enough for all calls.
 struct AddAnyFn : AddScaledFn {
   using Attrs = AddAttrs;
   explicit AddAnyFn(const AddAttrs& a) : AddScaledFn{a.alpha} {}
@@ -86,7 +86,7 @@ struct DivFn {
   }
 };
 
-// Integers. Requires: y != 0. -2^(n - 1) / -1 wraps around, where the machine's division would
+// For integers; requires y != 0. -2^(n - 1) / -1 wraps around, where the machine's division would
 // trap.
 struct DivTruncFn {
   template <class T>
@@ -150,8 +150,8 @@ struct AddcdivFn : AddcmulAttrs {
   }
 };
 
-// For devices, where the rounding is a number of the call. Nobody looks for zeros among integers,
-// for the host would have to wait: an integer divided by 0 is 0.
+// For devices, where the rounding is a number of the call. Integers are not searched for zeros,
+// because the host would have to wait: an integer divided by 0 is 0.
 struct DivAnyFn {
   using Attrs = DivAttrs;
   explicit DivAnyFn(const DivAttrs& a) : rounding(a.rounding) {}

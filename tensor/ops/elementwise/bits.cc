@@ -1,4 +1,4 @@
-// The operations on bits: of integers and, where no bits move, of bool.
+// The operations on bits: on integers and, where no bits move, on bool.
 
 #include "firn/tensor/ops/elementwise/bits.h"
 

@@ -7,7 +7,7 @@
 
 namespace firn {
 
-// Every bit turned over; bool: true where x is false. Operator `~`.
+// Every bit inverted; bool: true where x is false. Operator `~`.
 Tensor BitwiseNot(const Tensor& x);
 
 // The bits that are set in both, broadcast; bool: true where both are. Operator `&`.

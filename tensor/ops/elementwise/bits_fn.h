@@ -40,7 +40,8 @@ struct BitwiseXorFn {
   }
 };
 
-// All shifts are those of 64 bits; places that are no number of bits of T are cut to 63, or give 0.
+// All shifts are those of 64 bits; shifts outside of T's number of bits are limited to 63, or give
+// 0.
 struct BitwiseLeftShiftFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {

@@ -1,9 +1,8 @@
 // where: the gradient is chosen as the values were, so no NaN or infinity leaks from the other
 // side.
 //
-// masked_fill: where with the value in x's dtype; not an operation of its own.
-//
-// nan_to_num: the function puts in what stands for infinities, which depends on the dtype.
+// masked_fill: `where` with the value in x's dtype; not an operation of its own. nan_to_num: the
+// function fills in the replacements of infinities, which depend on the dtype.
 //
 // lerp: the gradient to the weight is end - start, broadcast.
 
@@ -101,7 +100,7 @@ double LargestOf(DType dtype) {
 Tensor Where(const Tensor& condition, const Tensor& x, const Tensor& y) {
   const OpDef& op = TheOp<"where">();
   const Promoted p = PromoteOperands(x, y, op.name);
-  // Integers that do not fit would be cut to size, as operands of arithmetic are.
+  // Integers that do not fit would wrap around, as operands of arithmetic do.
   if (x.dtype() != y.dtype() && IsIntegral(p.x().dtype())) {
     for (const Tensor* t : {&x, &y}) {
       if (!t->impl()->weak_number) continue;

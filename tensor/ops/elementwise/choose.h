@@ -9,7 +9,8 @@ namespace firn {
 
 // x where the condition holds, else y; all three broadcast, x and y may be numbers and promote as
 // PyTorch's. Throws on an integer number that the other's integer dtype does not hold. The
-// condition is bool. The gradient of what was not chosen is exactly 0, whatever its value.
+// condition is bool. The gradient of elements that were not chosen is exactly 0, whatever their
+// value.
 Tensor Where(const Tensor& condition, const Tensor& x, const Tensor& y);
 
 // x with `value` where the mask (bool, broadcast with x) holds. The value is a number, an
@@ -31,7 +32,8 @@ struct NanToNumAttrs {
 };
 }  // namespace inner
 
-// What stands for NaN and the infinities; by default 0 and the dtype's largest and lowest number.
+// The replacements of NaN and the infinities; by default 0 and the dtype's largest and lowest
+// number.
 struct NanToNumOptions {
   double nan = 0;
   std::optional<double> posinf = {}, neginf = {};

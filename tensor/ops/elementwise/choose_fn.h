@@ -9,9 +9,9 @@
 
 namespace firn {
 
-// Elements that are moved come as unsigned numbers, and conditions as the bytes that they are, for
-// g++ 12 makes no vectors of bools that choose wider numbers. A mask keeps it from making jumps of
-// the choice, which random conditions would make it miss.
+// Elements that are moved come as unsigned numbers, and conditions as bytes, because g++ 12 does
+// not vectorise bools that choose wider numbers. A mask keeps it from compiling the choice to
+// jumps, which are mispredicted for random conditions.
 struct WhereFn {
   template <class Condition, class T>
   FIRN_HOST_DEVICE T operator()(Condition condition, T x, T y) const {
@@ -39,7 +39,7 @@ struct NanToNumFn : NanToNumAttrs {
   }
 };
 
-// From the nearer end, so that weights 0 and 1 give the ends themselves.
+// Starts from the nearer end, so that weights 0 and 1 give the ends exactly.
 struct LerpFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T start, T end, T weight) const {

@@ -1,8 +1,8 @@
-// exp keeps only its result: it is its own derivative, and that of exp2 but for a factor. That of
-// expm1 is computed anew from x, for far below 0 its result has rounded to -1.
+// exp and exp2 keep only their result, which is the derivative, for exp2 up to a factor. The
+// derivative of expm1 is computed anew from x, because far below 0 the result is rounded to -1.
 //
 // logaddexp: the two shares of the gradient are a softmax of x and y; both are 0 where both
-// operands are -inf, as logsumexp's: nothing that is done to a sum of zeros brings infinities back.
+// operands are -inf, as for logsumexp.
 //
 // xlogy: made of operations.
 
@@ -64,7 +64,7 @@ FIRN_REGISTER_OP(log10) {
 void GradLogaddexp(GradContext& g) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   const Tensor &x = g.input(0), &y = g.input(1);
-  const Tensor none = Eq(g.output(0), kNone);           // neither is more
+  const Tensor none = Eq(g.output(0), kNone);           // both are -inf
   const Tensor difference = Sub(Where(none, 0, x), y);  // finite numbers or one infinity
   const Tensor dz = Where(none, 0, g.grad_output());
   if (g.needs(0)) g.set_grad_input(0, Mul(dz, Sigmoid(difference)));
@@ -88,7 +88,8 @@ Tensor Logaddexp(const Tensor& x, const Tensor& y) { return FloatBinary<"logadde
 
 Tensor Xlogy(const Tensor& x, const Tensor& y) {
   const Promoted p = PromoteOperands(x, y, "xlogy", /*to_float=*/true);
-  // A logarithm that would be none there is that of 1 instead, which makes 0 of any x.
+  // Where the logarithm would be infinite or NaN, it is replaced by log(1) = 0, whose product with
+  // any x is 0.
   const Tensor none = LogicalOr(Le(p.y(), 0), Isinf(p.y()));
   const Tensor masked = LogicalAnd(Eq(p.x(), 0), none);
   return Mul(p.x(), Log(Where(masked, 1.0, p.y())));

@@ -26,12 +26,12 @@ Tensor Log2(const Tensor& x);
 // The logarithm to base 10: -inf at 0, NaN below. Integers and bools become f32.
 Tensor Log10(const Tensor& x);
 
-// log(e^x + e^y), broadcast, for x and y of any size: e^x need not be a number of the dtype. Dtypes
-// promote as PyTorch's; integers and bools become f32.
+// log(e^x + e^y), broadcast, for x and y of any size: e^x may exceed the dtype. Dtypes promote as
+// PyTorch's; integers and bools become f32.
 Tensor Logaddexp(const Tensor& x, const Tensor& y);
 
 // x log(y), broadcast, and 0 where x is 0 unless y is NaN (torch.xlogy): entropies are sums of
-// these. Where x is 0 and y not above 0, or infinite, no gradient flows. Dtypes promote as
+// these. Where x is 0 and y is infinite or not above 0, no gradient flows. Dtypes promote as
 // PyTorch's; integers and bools become f32.
 Tensor Xlogy(const Tensor& x, const Tensor& y);
 

@@ -5,7 +5,7 @@
 // clamp: one pass for each combination of bounds. The bounds are inputs and not attributes, so that
 // a tensor and a number are the same operation; a number costs a 0-d tensor.
 //
-// Beside integers, a number beyond all of their dtype bounds nothing, or leaves nothing (AsBound).
+// A number outside of an integer tensor's dtype bounds nothing, or leaves no element (AsBound).
 
 #include "firn/tensor/ops/elementwise/extremes.h"
 
@@ -119,7 +119,7 @@ absl::Status RunGrad(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// Where min > max, max has the last word.
+// Where min > max, max wins.
 void GradClamp(GradContext& g) {
   const Tensor &dy = g.grad_output(), &x = g.input(0), &min = g.input(1), &max = g.input(2);
   if (g.needs(0)) g.set_grad_input(0, ClampGrad(dy, x, min, max));
@@ -187,12 +187,12 @@ FIRN_REGISTER_OP(clamp_grad) {
   };
 }
 
-// Which side of elements an argument bounds.
+// The side on which an argument bounds elements.
 enum class Side { kMin, kMax };
 
-// An argument of `op` as `dtype`, the result's. AsDType would cut a number that an integer dtype
-// does not hold to size, 300 of u8 to 44: in place of one beyond all elements, which bounds none of
-// them, stands the last of them, and one that leaves no element is refused.
+// An argument of `op` as `dtype`, the result's. AsDType would wrap a number that an integer dtype
+// does not hold, for u8 300 to 44. A number that bounds no element is replaced by the dtype's last
+// value, and one that leaves no element is refused.
 Tensor AsBound(const Tensor& t, Side side, DType dtype, Device device, const char* name,
                std::string_view op) {
   const bool integer = t.impl()->weak_number && t.dtype() == DType::kI64;

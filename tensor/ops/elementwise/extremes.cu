@@ -1,5 +1,5 @@
-// clamp and its gradient: x stands in for an absent bound, which is then not looked at, so that one
-// loop does for all combinations.
+// clamp and its gradient: x replaces an absent bound, which is then not read, so that one loop is
+// enough for all combinations.
 
 #include "absl/container/inlined_vector.h"
 #include "firn/tensor/kernels/cuda/elementwise.cuh"
@@ -31,8 +31,8 @@ absl::Status Run(KernelContext& k) {
   });
 }
 
-// Here x may be looked at: min <= x <= max holds for bounds that are x, but not for a NaN, for
-// which the result is 0 with any bounds.
+// Here x may be compared as a bound: min <= x <= max holds for bounds equal to x, except for NaN,
+// for which the result is 0 with any bounds.
 absl::Status RunGrad(KernelContext& k) {
   return WithBounds(k, 1, [](KernelContext& c) {
     return VisitFloat(c.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {

@@ -6,7 +6,7 @@
 namespace firn {
 
 // The larger of x and y, broadcast; NaN where either is. Where both are equal each gets half of the
-// gradient. Any dtype; dtypes promote as PyTorch's. A number beside integers: see Clamp.
+// gradient. Any dtype; dtypes promote as PyTorch's. For a number and an integer tensor see Clamp.
 Tensor Maximum(const Tensor& x, const Tensor& y);
 
 namespace inner {
@@ -15,14 +15,15 @@ Tensor MaximumGrad(const Tensor& dz, const Tensor& x, const Tensor& y);
 }  // namespace inner
 
 // The smaller of x and y, broadcast; NaN where either is. Where both are equal each gets half of
-// the gradient. Any dtype; dtypes promote as PyTorch's. A number beside integers: see Clamp.
+// the gradient. Any dtype; dtypes promote as PyTorch's. For a number and an integer tensor see
+// Clamp.
 Tensor Minimum(const Tensor& x, const Tensor& y);
 
-// x cut off at `min` and `max`, broadcast. Each bound is a number, a tensor or absent ({}), one
-// must be given; dtypes promote as PyTorch's. Where min > max the result is max; NaN stays. The
-// gradient to x is 1 on the closed interval; a bound's gradient is what it cut off. Beside
-// integers, a number beyond all that their dtype holds cuts nothing off; throws for one that would
-// cut off all of it, such as a `min` of 300 for u8.
+// x cut off at `min` and `max`, broadcast. Each bound is a number, a tensor or absent ({}); at
+// least one must be given. dtypes promote as PyTorch's. Where min > max the result is max; NaN
+// stays. The gradient to x is 1 on the closed interval; a bound gets the gradient of the elements
+// that it replaced. With integers, a number beyond the dtype's range cuts nothing off; one that
+// would replace all elements, such as a `min` of 300 for u8, throws.
 Tensor Clamp(const Tensor& x, const Tensor& min, const Tensor& max = {});
 
 namespace inner {

@@ -53,7 +53,7 @@ struct ClampFn {
   }
 };
 
-// For devices: one functor for all combinations of bounds. An absent one is not looked at.
+// For devices: one functor for all combinations of bounds. An absent bound is not read.
 struct ClampAnyFn {
   bool has_min, has_max;
   template <class T>

@@ -8,11 +8,11 @@
 
 namespace firn {
 
-// x - y * floor(x / y), broadcast: what is left of x with the sign of y, as Python's %. Operator
+// x - y * floor(x / y), broadcast: the remainder of x with the sign of y, like Python's %. Operator
 // `%`.
 Tensor Remainder(const Tensor& x, const Tensor& y);
 
-// x - y * trunc(x / y), broadcast: what is left of x with the sign of x, as C's % and fmod.
+// x - y * trunc(x / y), broadcast: the remainder of x with the sign of x, like C's % and fmod.
 Tensor Fmod(const Tensor& x, const Tensor& y);
 
 }  // namespace firn

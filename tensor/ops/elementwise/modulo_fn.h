@@ -9,8 +9,8 @@
 
 namespace firn {
 
-// Integers: -2^(n - 1) % -1 is 0, where the machine's division would trap. By 0 it is 0 too, on
-// devices, where nobody looks for zeros.
+// Integers: -2^(n - 1) % -1 is 0, where the machine's division would trap. On devices, which do not
+// search for zeros, the remainder by 0 is 0 too.
 struct FmodFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
@@ -47,7 +47,7 @@ struct RemainderFn : FmodFn {
   }
 };
 
-// The gradients to y: a remainder falls by the rounded quotient for each unit of it.
+// The gradients to y: for each unit of y, a remainder falls by the rounded quotient.
 struct FmodGradFn {
   using Brief = void;
   template <class T>

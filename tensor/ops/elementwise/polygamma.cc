@@ -1,5 +1,6 @@
-// polygamma: see polygamma_body.h for how it is computed. Numbers 1 to 3 have loops of their own,
-// which become vectors. Not a part of fused chains: it calls the standard library and branches.
+// polygamma: see polygamma_body.h for how it is computed. For n = 1 to 3 there are loops of their
+// own, which are vectorised. It is not part of fused chains, because it calls the standard library
+// and branches.
 
 #include "firn/tensor/ops/elementwise/polygamma.h"
 

@@ -17,10 +17,10 @@ struct PolygammaAttrs {
 };
 }  // namespace inner
 
-// The n-th derivative of Digamma, which itself is that for n = 0. At 0, -1, -2, ... it is infinite
-// for an odd n; for an even one of opposite sign on both sides, and NaN but at 0, whose sign
-// chooses. Its gradient is the next one. Integers and bools become f32. Throws unless n is 0 to
-// 1000.
+// The n-th derivative of Digamma; n = 0 gives Digamma itself. At 0, -1, -2, ... it is infinite for
+// an odd n. For an even n it has opposite signs on both sides and is NaN there, except at 0, whose
+// sign decides. Its gradient is the next derivative. Integers and bools become f32. Throws unless n
+// is 0 to 1000.
 Tensor Polygamma(inner::Integer n, const Tensor& x);
 
 }  // namespace firn

@@ -6,15 +6,15 @@
 //   polygamma(n, x) = (-1)^s n! (the sum of (x + k)^-s over all k >= 0),     s = n + 1,
 //
 // a sum that is Hurwitz's zeta(s, x). Its terms up to x + k >= s + 10 are added one by one, of
-// which few count where s is large; Euler and Maclaurin's formula gives the rest (NIST Handbook of
-// Mathematical Functions, 2010, 25.11.28). For x < 0 the terms on either side of the pole next to x
-// are two such sums,
+// which only a few count where s is large; Euler and Maclaurin's formula gives the rest (NIST
+// Handbook of Mathematical Functions, 2010, 25.11.28). For x < 0 the terms on either side of the
+// pole next to x are two such sums,
 //
 //   zeta(s, f) + (-1)^s (zeta(s, 1 - f) - zeta(s, 1 - x)),                   f = x - floor(x),
 //
-// without the derivatives of a cotangent, whose coefficients cancel. Neither n! nor a power of x
-// need be a double where the result is: sums are relative to their first term, and what they are
-// multiplied by is a fraction with an exponent.
+// without the derivatives of a cotangent, whose coefficients cancel. n! or a power of x may exceed
+// a double where the result does not, so sums are relative to their first term, and their factor is
+// a fraction with an exponent.
 
 #include <cmath>
 #include <cstdint>
@@ -47,7 +47,7 @@ struct BernoulliShares {
 struct PolygammaFn {
   using Attrs = PolygammaAttrs;
   explicit PolygammaFn(const PolygammaAttrs& a) : n(static_cast<int>(a.n)) {
-    // n!, and what rounding its fraction loses.
+    // n!, and the rounding error of its fraction.
     double high = 1, low = 0;
     factorial.exponent = 0;
     for (int i = 2; i <= n; ++i) {
@@ -61,8 +61,8 @@ struct PolygammaFn {
     factorial.fraction = high + low;
   }
 
-  // Called, not copied: a device's loop has its functor up to 44 times, and nvcc took minutes for
-  // as many copies of all the series within.
+  // Not inlined: a device's loop contains its functor up to 44 times, and nvcc took minutes for so
+  // many copies of all the series.
   FIRN_HOST_DEVICE FIRN_NOINLINE double operator()(double x) const {
     const bool even = n % 2 == 0;
     if (!(x < 0)) {  // NaN among them
@@ -79,7 +79,7 @@ struct PolygammaFn {
     // first term e^t.
     const double s = n + 1.0, b = std::abs(r), t = s * std::log1p((2 * b - 1) / (1 - b));
     const double near = Terms(1, b), other = std::exp(t) * Terms(1, 1 - b), far = Zeta(1 - x);
-    // In the middle between poles both are equal, and the rest is all.
+    // In the middle between poles both are equal, and only the rest remains.
     if (even && b == 0.5) return -Scaled(1 - x, far);
     const double beyond = std::exp(s * std::log(b / (1 - x))) * far;
     if (!even) return Scaled(b, (1 + near) + ((std::exp(t) + other) - beyond));
@@ -135,10 +135,10 @@ struct PolygammaFn {
   }
 };
 
-// For a low number and the usual arguments, without branches: terms are added as long as they are
-// few, and the formula's rest, which is a polynomial. Negative arguments above kLowest take the
-// same way, as x + k is exact until it is positive; in double those of an even number do not, for a
-// sum of terms of either sign loses the digits that it has near its zeros.
+// For a low n and the usual arguments, without branches: adds the few terms and the rest of the
+// formula, which is a polynomial. Negative arguments above kLowest take the same way, since x + k
+// is exact until it is positive. In double, those of an even n do not, because a sum of terms of
+// both signs would lose the digits that it has near its zeros.
 template <int kN>
 struct LowPolygammaFn : PolygammaFn {
   using PolygammaFn::PolygammaFn;
@@ -160,7 +160,7 @@ struct LowPolygammaFn : PolygammaFn {
 
   static constexpr double Factorial(int of) { return of < 2 ? 1 : of * Factorial(of - 1); }
 
-  // v^-s, v + 1^-s, ... while v is below `kFrom`, and n! of all.
+  // Adds v^-s, (v + 1)^-s, ... while v is below `kFrom`, and multiplies all by n!.
   template <int kFrom>
   FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE static double Sum(double v) {
     double sum = 0;

@@ -1,5 +1,5 @@
 // The reference is the sum of the definition, in long double, with an integral and two more terms
-// in place of all that come after the first thousands. It knows nothing of reflection.
+// in place of all terms after the first thousands. It knows nothing of reflection.
 
 #include <cmath>
 #include <limits>

@@ -54,7 +54,7 @@ absl::Status RunNumber(KernelContext& k) {
 
 constexpr double kLargestHalf = 65504;
 
-// x^p, by cheaper operations where there are some.
+// x^p, by cheaper operations where they exist.
 Tensor Power(const Tensor& x, double p) {
   return p == 1 ? x : p == 2 ? Square(x) : PowNumber(x, p);
 }
@@ -63,7 +63,7 @@ void GradOfNumber(GradContext& g) {
   const double p = g.attrs<PowNumberAttrs>().exponent;
   const Tensor &x = g.input(0), &dy = g.grad_output();
   if (p == 0) return g.set_grad_input(0, ZerosLike(dy));
-  if (x.dtype() == DType::kF16 && !(std::abs(p) <= kLargestHalf)) {  // times 0 it is no number
+  if (x.dtype() == DType::kF16 && !(std::abs(p) <= kLargestHalf)) {  // times 0 it is NaN
     const Tensor slope = Mul(Power(Cast(x, DType::kF32), p - 1), p);
     return g.set_grad_input(0, Cast(Mul(Cast(dy, DType::kF32), slope), x.dtype()));
   }
@@ -71,18 +71,18 @@ void GradOfNumber(GradContext& g) {
 }
 
 void GradPow(GradContext& g) {
-  // Half types do not hold y - 1 of every y that they hold: (-1)^(y - 1) would have another sign.
+  // Half types do not hold y - 1 for every y that they hold: (-1)^(y - 1) would have another sign.
   const DType wide = ComputeDType(g.input(0).dtype());
   const Tensor x = Cast(g.input(0), wide), y = Cast(g.input(1), wide);
   const Tensor dy = Cast(g.grad_output(), wide);
-  // Where a power is flat, harmless numbers stand in for those that are infinite there: what is
-  // masked afterwards only comes back as NaN from the derivatives of this.
+  // Where a power is flat, its derivatives may contain infinite factors. Harmless numbers replace
+  // these before they are used: a mask afterwards would still let derivatives of this become NaN.
   if (g.needs(0)) {
     const bool half = g.input(0).dtype() == DType::kF16, exact = wide == DType::kF64;
-    const double near = half ? 0x1p-15 : exact ? 0x1p-1022 : 0x1p-126;  // 1 / x may be none.
+    const double near = half ? 0x1p-15 : exact ? 0x1p-1022 : 0x1p-126;  // 1 / x may be infinite.
     const Tensor size = Abs(Detach(x)), none = Eq(y, 0);
     Tensor base = x;
-    if (GradEnabled()) {  // nor may its slope, which counts 0 times
+    if (GradEnabled()) {  // its slope, which is multiplied by 0, may not be either
       const double steep = half ? 0x1.01p-8 : exact ? 0x1.01p-512 : 0x1.01p-64;
       base = Where(LogicalAnd(none, Lt(size, steep)), Detach(x), x);
     }
@@ -111,7 +111,7 @@ FIRN_REGISTER_OP(pow_number) {
   return op;
 }
 
-// Doubled last: twice the largest number is none.
+// Doubled last, because twice the largest number is infinite.
 void GradSquare(GradContext& g) { g.set_grad_input(0, Mul(Mul(g.grad_output(), g.input(0)), 2)); }
 
 FIRN_REGISTER_OP(square) {
@@ -142,7 +142,7 @@ FIRN_REGISTER_OP(reciprocal) {
 }
 
 void GradHypot(GradContext& g) {
-  // Half types do not hold what derivatives of this are made of: squares of 1 / z.
+  // Derivatives of this use squares of 1 / z, which half types do not hold.
   const DType dtype = g.input(0).dtype(), wide = GradEnabled() ? ComputeDType(dtype) : dtype;
   const Tensor sides[] = {Cast(g.input(0), wide), Cast(g.input(1), wide)};
   const Tensor z = wide == dtype ? g.output(0) : Hypot(sides[0], sides[1]);

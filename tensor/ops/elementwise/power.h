@@ -38,8 +38,8 @@ Tensor Rsqrt(const Tensor& x);
 // 1 / x. Integers and bools become f32.
 Tensor Reciprocal(const Tensor& x);
 
-// sqrt(x^2 + y^2), broadcast, without leaving the range of the dtype on the way. The gradient where
-// both are 0 is 0. Dtypes promote as PyTorch's; integers and bools become f32.
+// sqrt(x^2 + y^2), broadcast, without intermediate results that exceed the dtype. The gradient
+// where both are 0 is 0. Dtypes promote as PyTorch's; integers and bools become f32.
 Tensor Hypot(const Tensor& x, const Tensor& y);
 
 }  // namespace firn

@@ -28,8 +28,8 @@ struct PowNumberFn {
   double exponent;
 };
 
-// Whether an exponent is an odd number that f32, whose numbers of this size are even, does not
-// hold.
+// Whether an exponent is an odd number that f32 does not hold, because its numbers of this size are
+// even.
 FIRN_HOST_DEVICE constexpr bool IsFarOdd(double exponent) {
   const double size = exponent < 0 ? -exponent : exponent;
   return size >= 0x1p24 && size < 0x1p53 && static_cast<int64_t>(size) % 2 == 1 &&
@@ -77,7 +77,7 @@ struct PowMinusTwoFn {
   }
 };
 
-// For devices: all shortcuts share a loop, and which one it is, is a number of the call.
+// For devices: all shortcuts share a loop, and the call has the number of its shortcut.
 struct PowAnyNumberFn {
   using Attrs = PowNumberAttrs;
   explicit PowAnyNumberFn(const PowNumberAttrs& a)
@@ -144,7 +144,7 @@ struct ReciprocalFn {
   }
 };
 
-// By the ratio of the smaller to the larger, which no square takes out of range.
+// Uses the ratio of the smaller to the larger, whose square stays in range.
 struct HypotFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {

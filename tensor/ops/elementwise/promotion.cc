@@ -25,7 +25,8 @@ namespace {
 
 int KindOf(DType d) { return d == DType::kBool ? 0 : IsFloating(d) ? 2 : 1; }
 
-// Who decides on a result's dtype: the smallest group, unless a larger one is of a higher kind.
+// The operands that decide on a result's dtype: the smallest group, unless a larger one is of a
+// higher kind.
 int GroupOf(const Tensor& t) { return t.impl()->weak_number ? 2 : t.rank() == 0 ? 1 : 0; }
 
 template <class T, class V>
@@ -52,8 +53,8 @@ Tensor NumberAs(const Tensor& number, DType dtype) {
   return *std::move(t);
 }
 
-// A number on another device: written there by a kernel, since a copy of host memory may have to
-// wait for others, unless a double does not hold it.
+// A number on another device. A kernel writes it there unless a double does not hold it, since a
+// copy of host memory may have to wait for others.
 Tensor NumberOn(const Tensor& number, Device device) {
   const char* const data = number.impl()->data;
   return VisitDType(number.dtype(), [&]<class T>(TypeTag<T>) {
@@ -65,7 +66,8 @@ Tensor NumberOn(const Tensor& number, Device device) {
   });
 }
 
-// Integers with all their digits, others with as many as tell them from their neighbours.
+// Integers with all their digits, other numbers with as many as distinguish them from their
+// neighbours.
 std::string TextOf(const Number& v) {
   const double value = v.value(), most = 0x1p63;
   const bool whole = value >= -most && value < most && value == std::trunc(value);
@@ -95,7 +97,8 @@ DType ResultType(const Tensor& x, const Tensor& y) {
 }
 
 absl::Status CheckHolds(const Number& v, DType dtype, std::string_view name) {
-  // A number that is no dtype, as a damaged file may have, is told of by what makes a tensor of it.
+  // A value that is not a dtype, as in a damaged file, is reported later, when a tensor is made of
+  // it.
   if (static_cast<int>(dtype) >= kNumDTypes || !IsIntegral(dtype)) return absl::OkStatus();
   const auto [least, largest] = VisitNumeric(dtype, []<class T>(TypeTag<T>) {
     if constexpr (!std::is_integral_v<T>)
@@ -156,7 +159,7 @@ Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op, 
   if (to_float && !IsFloating(d)) d = kDefaultFloat;
   if (x.dtype() != d) p.converted_x_ = AsDType(x, d);
   if (y.dtype() != d) p.converted_y_ = AsDType(y, d);
-  if (x.device() != y.device()) {  // a number goes where it is needed
+  if (x.device() != y.device()) {  // a number goes to the device where it is needed
     if (y.impl()->weak_number) {
       p.converted_y_ = NumberOn(p.y(), x.device());
     } else if (x.impl()->weak_number) {

@@ -1,6 +1,7 @@
-// mul_ratio: with t the sum over all x that share a ratio of u x / z, what flows back is u y / z to
-// x, t to y and -t y / z to z: all of them are ratios again. Where several x share one, ratios come
-// first, and x is multiplied by them if all are in range. They are of all but a few calls.
+// mul_ratio: with t the sum of u x / z over all x that share a ratio, the gradients are u y / z for
+// x, t for y and -t y / z for z: all of them are ratios again. Where several x share a ratio,
+// ratios are computed first, and x is multiplied by them if all are in range, which holds in nearly
+// all calls.
 
 #include "firn/tensor/ops/elementwise/ratio.h"
 

@@ -6,8 +6,8 @@
 namespace firn::inner {
 
 // x times y / z, broadcast, and 0 where z is 0; also where y / z leaves the range of the dtype, but
-// x / z does not. Floating tensors of one dtype. What gradients of lengths are made of, where x are
-// parts of vectors of length z.
+// x / z does not. Floating tensors of one dtype. Gradients of lengths use it, where x are
+// components of vectors of length z.
 Tensor MulRatio(const Tensor& x, const Tensor& y, const Tensor& z);
 
 }  // namespace firn::inner

@@ -11,14 +11,15 @@
 
 namespace firn {
 
-// y / z, and 0 where z is 0: equal points have a distance of 0, and there are many.
+// y / z, and 0 where z is 0: equal points, which are frequent, have a distance of 0.
 template <class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T RatioOf(T y, T z) {
   return z == T(0) ? T(0) : y / z;
 }
 
-// Whether it has all its digits: then it is what x is multiplied by. A ratio of which one side is 0
-// has. One comparison, of bits, for "normal and finite": g++ 12 makes no vectors of several.
+// Whether the ratio has all its digits, so that x can be multiplied by it; a ratio with a 0 on one
+// side has. It uses one comparison, of bits, for "normal and finite", because g++ 12 does not
+// vectorise several.
 template <class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool IsNearRatio(T y, T z, T ratio) {
   using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;

@@ -7,7 +7,8 @@
 //
 // trunc: flat between the steps.
 //
-// frac: what trunc takes away. Whole numbers are constant between their steps, so dx is dy itself.
+// frac: the part that trunc removes. Whole numbers are constant between their steps, so dx is dy
+// itself.
 
 #include "firn/tensor/ops/elementwise/rounding.h"
 

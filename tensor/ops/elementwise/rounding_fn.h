@@ -39,7 +39,7 @@ struct FloorFn {
 struct RoundFn {
   using Brief = void;
   using Attrs = RoundAttrs;
-  // 10^400 is infinite in every dtype already.
+  // 10^400 is infinite in every dtype.
   explicit RoundFn(const RoundAttrs& a)
       : scale(std::pow(10.0, std::min(std::abs(static_cast<double>(a.decimals)), 400.0))),
         up(a.decimals < 0),

@@ -1,9 +1,9 @@
-// sinc: the derivative (cos(pi x) - sinc(x)) / x loses all digits near 0, where its series stands
-// in. Its kernel has both. A gradient that is recorded is made of operations: there the quotient
-// gets a harmless argument near 0, since its own derivative would be NaN.
+// sinc: the derivative (cos(pi x) - sinc(x)) / x loses all digits near 0, where its series is used
+// instead. Its kernel has both. A recorded gradient consists of operations: there the quotient gets
+// a harmless argument near 0, since its own derivative would be NaN.
 //
-// digamma: the kernel of its gradient has the second derivative of lgamma built in. A gradient that
-// is recorded is made of polygamma, which has all derivatives.
+// digamma: the kernel of its gradient has the second derivative of lgamma built in. A recorded
+// gradient uses polygamma, which has all derivatives.
 
 #include "firn/tensor/ops/elementwise/special.h"
 
@@ -53,7 +53,7 @@ Tensor GradSinc(const Tensor& dy, const Tensor& x) {
   if (!GradEnabled()) return Apply1(TheOp<"sinc_grad">(), {dy, x});
   const Tensor near = Le(Abs(x), 0.125);
   const Tensor far = Where(near, 1.0, x);
-  // Whole turns are taken off before pi rounds them.
+  // Whole turns are subtracted before the product with pi rounds them.
   const Tensor turn = Sub(far, Mul(Round(Mul(far, 0.5)), 2));
   const Tensor slope = Div(Sub(Cos(Mul(turn, 3.14159265358979324)), Sinc(far)), far);
   return Mul(dy, Where(near, SincSlopeNear0(Where(near, x, 0.0)), slope));

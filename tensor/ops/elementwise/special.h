@@ -11,7 +11,7 @@ namespace firn {
 // become f32.
 Tensor Erf(const Tensor& x);
 
-// sin(pi x) / (pi x), and 1 at 0, as PyTorch's and NumPy's. Integers and bools become f32.
+// sin(pi x) / (pi x), and 1 at 0, like PyTorch's and NumPy's. Integers and bools become f32.
 Tensor Sinc(const Tensor& x);
 
 // log |gamma(x)|: infinite at 0, -1, -2, ... Integers and bools become f32.
@@ -22,7 +22,7 @@ Tensor Lgamma(const Tensor& x);
 Tensor Digamma(const Tensor& x);
 
 namespace inner {
-// Its gradient: dy times the second derivative of Lgamma.
+// The gradient of Digamma: dy times the second derivative of Lgamma.
 Tensor DigammaGrad(const Tensor& dy, const Tensor& x);
 }  // namespace inner
 

@@ -1,5 +1,5 @@
 // The references of the gamma functions are the limits of Gauss and Euler, sped up by a few terms
-// of what is left, and know nothing of shifts by 1 or of reflection.
+// of the remainder; they use neither shifts by 1 nor reflection.
 
 #include <cmath>
 
@@ -14,7 +14,7 @@ FIRN_REGISTER_SAMPLES(erf) {
   AddFloatUnary(s, [](double x) { return std::erf(x); }, Normal, {0.5, -3, 6, 1e-4});
 }
 
-// 0 at whole numbers, where the sine of a rounded argument is not.
+// 0 at whole numbers, where the sine of a rounded argument is not 0.
 double SincReference(double x) {
   if (x == 0) return 1;
   return x == std::round(x) && std::isfinite(x) ? 0 : std::sin(M_PI * x) / (M_PI * x);

@@ -1,5 +1,5 @@
 // Each gradient is the textbook's. 1 - x^2 and x^2 - 1 are products, which keep their digits where
-// x is near 1. Arcs are in trigonometry_arc.cc, so that neither file takes a compiler long.
+// x is near 1. Arcs are in trigonometry_arc.cc, so that both files compile quickly.
 
 #include "firn/tensor/ops/elementwise/trigonometry.h"
 

@@ -42,7 +42,7 @@ Tensor Acosh(const Tensor& x);
 Tensor Atanh(const Tensor& x);
 
 // The angle of the point (x, y) in radians, in [-pi, pi]; broadcast. The ordinate comes first, as
-// everywhere. Dtypes promote as PyTorch's; integers and bools become f32.
+// in C's atan2. Dtypes promote as PyTorch's; integers and bools become f32.
 Tensor Atan2(const Tensor& y, const Tensor& x);
 
 }  // namespace firn

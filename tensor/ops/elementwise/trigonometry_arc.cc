@@ -1,9 +1,7 @@
-// Arcs: the inverses of sine, cosine and tangent. Their gradients are the textbook's, as those of
-// trigonometry.cc.
-//
-// atan2: the gradient is homogeneous, and of points in units of their own size where squares, or
-// what higher derivatives make of them, would leave the range. At (0, 0) it is 0. What is not
-// recorded is computed by a kernel, atan2_grad.
+// Arcs: the inverses of sine, cosine and tangent. Their gradients are the textbook's, like those of
+// trigonometry.cc. atan2: the gradient is homogeneous. It is computed for points in units of their
+// own size where squares, also in higher derivatives, would leave the range. At (0, 0) it is 0. A
+// gradient that is not recorded is computed by a kernel, atan2_grad.
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
@@ -56,7 +54,7 @@ void GradAtan2(GradContext& g) {
   const Tensor far = LogicalOr(Lt(size, 0x1p-8), Gt(size, 0x1p8));
   const Tensor unit = Where(far, Clamp(Reciprocal(size), 1 / most, most), 1.0);
   const Tensor y = Mul(in_y, unit), x = Mul(in_x, unit);
-  // 0 at the origin, which has no angle, as hypot's there.
+  // 0 at the origin, which has no angle, like hypot's gradient there.
   const Tensor squares = Where(Eq(size, 0), 1.0, Add(Square(x), Square(y)));
   const Tensor scaled = Div(AsDType(dz, compute), squares);
   if (g.needs(0)) g.set_grad_input(0, AsDType(Mul(Mul(scaled, x), unit), dtype));

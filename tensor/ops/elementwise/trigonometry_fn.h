@@ -10,7 +10,7 @@
 
 namespace firn {
 
-// So many turns are not for the loop that becomes vectors.
+// From so many turns on, the vectorised loop does not take an argument.
 struct RareTurns {
   template <class T>
   FIRN_HOST_DEVICE bool IsRare(T x) const {
@@ -77,8 +77,8 @@ struct Atan2Fn {
   FIRN_HOST_DEVICE auto operator()(auto y, auto x) const { return math::Atan2(y, x); }
 };
 
-// dy a / (a^2 + b^2), of numbers in units of their own size where squares would leave the range,
-// and 0 at the origin, which has no angle, as hypot's there.
+// dy a / (a^2 + b^2), computed in units of the numbers' own size where squares would leave the
+// range; 0 at the origin, which has no angle, like hypot's gradient there.
 struct Atan2GradFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T a, T b) const {

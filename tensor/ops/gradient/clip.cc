@@ -1,5 +1,5 @@
-// Views of the whole of x whose gradient rules change what comes back. The rules are made of
-// operations, so that they can be recorded and captured.
+// Views of the whole of x whose gradient rules change the gradient that flows back. The rules are
+// made of operations, so that they can be recorded and captured.
 
 #include "firn/tensor/ops/gradient/clip.h"
 
@@ -77,7 +77,8 @@ void GradClipByNorm(GradContext& g) {
   if (dy.num_elements() == 0 || (!a.always && a.norm > most)) return g.set_grad_input(0, dy);
   const Tensor x = Cast(dy, wide), norm = Norm(x, 2, a.dims, true);
   const Tensor divisor = a.always ? Where(Eq(norm, 0), 1.0, norm) : Maximum(norm, a.norm);
-  // The quotient is exactly 1 for a gradient that is small enough. A norm of 0 leaves nothing.
+  // The quotient is exactly 1 for a gradient that is small enough. With a norm of 0 the result is
+  // 0.
   if (!a.always && a.norm == 0) return g.set_grad_input(0, Mul(dy, 0));
   g.set_grad_input(0, Cast(Mul(x, Div(FullLike(divisor, a.norm), divisor)), dy.dtype()));
 }

@@ -9,14 +9,14 @@
 namespace firn {
 
 // x itself, whose gradient on the way back is cut off at `min` and `max` (numbers, or tensors that
-// broadcast to x), as NNabla's clip_grad_by_value. x: floating.
+// broadcast to x), like NNabla's clip_grad_by_value. x: floating.
 Tensor ClipGradByValue(const Tensor& x, const Tensor& min, const Tensor& max);
 
 namespace inner {
 struct ClipGradByNormAttrs {
   double norm = 1;      // of the gradient, at most
   DimList dims = {};    // over which it is taken; empty: all
-  bool always = false;  // also smaller gradients get this norm, but for 0, as NNabla's do
+  bool always = false;  // smaller gradients get this norm, too, except for 0, as in NNabla
   template <class V>
   void Visit(V& v) {
     v.Field("norm", norm);
@@ -48,7 +48,7 @@ struct TopKGradOptions {
   int64_t base_dim = 1;  // the dimensions before it are those of samples
 };
 
-// x itself, of whose gradient the k largest elements of each sample go on and the others are 0
+// x itself, whose gradient keeps only the k largest elements of each sample; the others become 0
 // (NNabla's top_k_grad). x: floating. Throws unless each sample has k elements or more.
 Tensor TopKGrad(const Tensor& x, inner::Integer k, const TopKGradOptions& options = {});
 

@@ -1,8 +1,8 @@
 #include "firn/tensor/ops/gradient/clip.h"
 #include "firn/tensor/testing/samples.h"
 
-// Where they change something, the gradients are not those of what the functions compute:
-// tests/tensor/clip_gradients_test.cc has them. Limits that nothing reaches leave them as they are.
+// Clipped gradients are not derivatives of the functions: tests/tensor/clip_gradients_test.cc has
+// them. The limits here are never reached and leave gradients unchanged.
 
 namespace firn::testing {
 namespace {

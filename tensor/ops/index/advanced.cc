@@ -1,8 +1,6 @@
-// index: reads where several index tensors say. One alone is index_select's business. The gradient
-// is added up by index_put.
-//
-// index_put: a copy, written to where index tensors say. Half types accumulate in float, in scratch
-// memory of the result's size.
+// index: reads at the places that several index tensors give. index_select does a single one.
+// index_put adds up the gradient. index_put: a copy with values written at the places that index
+// tensors give. Half types accumulate in float, in scratch memory of the result's size.
 //
 // index_write: index_put in place.
 
@@ -49,7 +47,7 @@ size_t Workspace(const KernelQuery& q) {
   return TableBytes(*Resolved<A, kFirst>(x, q), x);
 }
 
-// That values have the shape of what they replace.
+// Checks that values have the shape of the elements that they replace.
 template <class A>
 absl::Status InferWrite(InferContext& c, const char* target) {
   FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, (Resolved<A, 2>(c.shape(0), c)));

@@ -1,5 +1,5 @@
-// index on CUDA: first the place of every position, then a thread an element. A position with an
-// index outside its dimension gives 0, and that is noted.
+// index on CUDA: first the place of every position, then a thread for each element. A position with
+// an index outside its dimension gives 0 and is noted.
 //
 // index_put on CUDA: see kernels/cuda/scatter.cuh. A position with an index outside its dimension
 // is left out and noted.

@@ -30,7 +30,7 @@ struct IndexAttrs {
 Tensor Index(const Tensor& x, const std::vector<Tensor>& indices);
 
 namespace inner {
-// Like Index, by index tensors that say their dimensions.
+// Like Index, with index tensors and the dimensions that they index.
 Tensor IndexAt(const Tensor& x, const IndexArrays& indices);
 
 struct IndexPutAttrs {
@@ -52,13 +52,13 @@ Tensor IndexPut(const Tensor& x, const std::vector<Tensor>& indices, const Tenso
                 inner::Flag accumulate = false);
 
 namespace inner {
-// Like IndexPut, by index tensors that say their dimensions.
+// Like IndexPut, with index tensors and the dimensions that they index.
 Tensor IndexPutAt(const Tensor& x, const IndexArrays& indices, const Tensor& values,
                   bool accumulate = false);
 
 // Overwrites target's elements at `indices`, in place, with `values`, which broadcast to the shape
-// of Index(target, indices) and are converted to its dtype: what x[indices] = values does. Throws
-// while the gradient of either is being recorded; IndexPut is the operation with a gradient.
+// of Index(target, indices) and are converted to its dtype, like x[indices] = values. Throws while
+// the gradient of either is being recorded; IndexPut is the operation with a gradient.
 void IndexWrite(const Tensor& target, const IndexArrays& indices, const Tensor& values);
 }  // namespace inner
 

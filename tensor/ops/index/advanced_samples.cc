@@ -102,7 +102,7 @@ FIRN_REGISTER_SAMPLES(index_put) {
   s.Function([](In in, const IndexPutAttrs& a) {
     return IndexPut(in[0], Subscript(a.dims, in.From(2), in[0].rank()), in[1], a.accumulate);
   });
-  // What index reads from the numbers 0, 1, 2, ... in place of x is where each value goes.
+  // The results of index on the numbers 0, 1, 2, ... in place of x are the places of the values.
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const IndexPutAttrs& a = attrs.get<IndexPutAttrs>();
     std::vector<RefTensor> read = {RefTensor(in[0].shape)};

@@ -47,7 +47,7 @@ absl::Status RunEmbedding(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// How often the row of each index is looked up, in a shape that goes with the rows.
+// How often the row of each index is looked up, in a shape that broadcasts to the rows.
 Tensor Frequencies(const Tensor& indices, const TensorSpec& weight) {
   // Counted in f32: bf16 cannot tell 256 from 257.
   const Tensor ones = Ones(indices.shape(), DType::kF32, weight.device);

@@ -1,4 +1,4 @@
-// embedding: rows of a table are copied in the widest words that their size and places allow. An
+// embedding: rows of a table are copied in the widest words that their size and alignment allow. An
 // index outside the table gives zeros and is noted. The gradient is index_add's.
 
 #include "firn/tensor/kernels/cuda/for_each.cuh"

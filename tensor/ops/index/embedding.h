@@ -26,10 +26,10 @@ struct EmbeddingOptions {
 };
 
 // Rows of `weight` [n, ...] (usually [n, size]): indices [...] (i32 or i64) -> [..., size]. The row
-// padding_idx gets no gradient (its value is looked up as any other; a layer starts it at zero); a
-// negative one counts from the end. The gradient is dense and does not depend on the number of
-// threads; with scale_grad_by_freq each row's is divided by how often the row was looked up. Throws
-// on an index outside [0, n).
+// padding_idx gets no gradient (its value is looked up like any other; a layer initialises it to
+// zero); a negative one counts from the end. The gradient is dense and does not depend on the
+// number of threads; with scale_grad_by_freq each row's is divided by how often the row was looked
+// up. Throws on an index outside [0, n).
 Tensor Embedding(const Tensor& indices, const Tensor& weight, const EmbeddingOptions& options = {});
 
 namespace inner {

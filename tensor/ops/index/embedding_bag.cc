@@ -1,6 +1,6 @@
 // embedding_bag_rows: sums and means of bags that are equally large, added up as they are read.
 //
-// embedding_bag: that, or rows are looked up and brought together: along a dimension where bags are
+// embedding_bag: calls that, or looks rows up and combines them: along a dimension where bags are
 // equally large, else by the number of each index's bag, which a search in the offsets gives.
 
 #include "firn/tensor/ops/index/embedding_bag.h"
@@ -52,7 +52,7 @@ absl::StatusOr<IndexBounds> BoundsOfRows(const KernelQuery& q, int) {
   return IndexBounds{0, q.in(1).shape[0]};
 }
 
-// Bags a block of elements at a time, whose sums stay near while the rows go by.
+// Computes bags a block of elements at a time, whose sums stay in cache while the rows go by.
 struct BagRows {
   static constexpr int64_t kBlock = 64;
   template <class Body>
@@ -177,7 +177,7 @@ void CheckOptions(const Tensor& indices, const Tensor& weight, const EmbeddingBa
   }
 }
 
-// Brings together what belongs to each bag, from a row or a number for each index.
+// Combines the rows or numbers of the indices of each bag.
 class Bags {
  public:
   Bags(const Tensor& indices, const Tensor& offsets) {
@@ -186,7 +186,7 @@ class Bags {
     const Tensor places =
         Arange(int64_t{0}, indices.num_elements(), int64_t{1}, {.device = indices.device()});
     const Tensor bag = Sub(Searchsorted(Cast(offsets, DType::kI64), places, true), 1);
-    // What lies before the first bag goes to one behind the last, which is cut off.
+    // Indices before the first bag go to one behind the last, which is cut off.
     of_ = Where(Lt(bag, 0), count_, bag);
   }
   Tensor Sums(const Tensor& x) const {

@@ -9,7 +9,7 @@
 
 namespace firn {
 
-// What is made of the rows of a bag.
+// How the rows of a bag are combined.
 enum class EmbeddingBagMode : uint8_t {
   kSum,
   kMean,
@@ -35,7 +35,7 @@ struct EmbeddingBagAttrs {
 }  // namespace inner
 
 struct EmbeddingBagOptions {
-  Tensor offsets = {};  // i32 or i64 [bags], ascending from 0: where each bag of 1-D indices begins
+  Tensor offsets = {};  // i32 or i64 [bags], ascending from 0: the start of each bag of 1-D indices
   EmbeddingBagMode mode = EmbeddingBagMode::kMean;
   Tensor per_sample_weights = {};  // of each index, for kSum; of weight's dtype and indices' shape
   std::optional<int64_t> padding_idx = {};  // this index is in no bag; negative: from the end
@@ -43,9 +43,9 @@ struct EmbeddingBagOptions {
 
 // The sum, mean or maxima of the rows of `weight` [n, size] at the indices of each bag (i32, i64;
 // torch.nn.functional.embedding_bag): indices [bags, each], or 1-D with offsets -> [bags, size]. A
-// bag without indices gives zeros. The gradient is dense, as Embedding's. Throws on indices outside
-// [0, n) and shapes that do not fit; indices before the first offset are in no bag (PyTorch wants
-// it to be 0).
+// bag without indices gives zeros. The gradient is dense, like Embedding's. Throws on indices
+// outside [0, n) and shapes that do not fit; indices before the first offset are in no bag (PyTorch
+// wants it to be 0).
 Tensor EmbeddingBag(const Tensor& indices, const Tensor& weight,
                     const EmbeddingBagOptions& options = {});
 

@@ -30,10 +30,10 @@ FIRN_REGISTER_SAMPLES(embedding) {
   s.Add("no words", {Indices({}), Normal({5, 3})}, EmbeddingAttrs{});
   s.Add("integers", {Indices({1, 0}), Integers({2, 3}, -9, 9)}, EmbeddingAttrs{});
   s.Add("bool", {Indices({1, 0}), Booleans({2, 3})}, EmbeddingAttrs{});
-  // The gradient is not the derivative: one row has none.
+  // The gradient is not the derivative: one row gets no gradient.
   s.Add("padding", {Indices({3, 0, 2, 0}), Normal({4, 3})}, EmbeddingAttrs{0}).check_gradient =
       false;
-  // Nor here: each row's is divided by its frequency.
+  // Here it is not the derivative either: each row's is divided by its frequency.
   s.Add("by frequency", {Indices({3, 0, 3, 2}), Normal({4, 3})},
         EmbeddingAttrs{.scale_grad_by_freq = true})
       .check_gradient = false;

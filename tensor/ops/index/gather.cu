@@ -55,7 +55,7 @@ FIRN_REGISTER_KERNELS(gather) {
 
 constexpr cuda::IndexSite kSiteScatterAdd = {"scatter_add", "indices"};
 
-// Without what says where lines lie. Requires: there are indices.
+// Sets all but the places of lines. Requires: there are indices.
 cuda::Scatter ListsOf(const Shape& y, const Shape& region, int dim) {
   return {.lists = region.num_elements() / region[dim],
           .lines_a_list = 1,

@@ -10,7 +10,7 @@ namespace firn {
 // outside `dim`. Negative indices count from the end. Throws on an index outside x's dimension.
 Tensor Gather(const Tensor& x, inner::Integer dim, const Tensor& indices);
 
-// A copy y of x to which source is added where indices say:
+// A copy y of x to which source is added at the places that indices give:
 //   y[a.., indices[a.., i, b..], b..] += source[a.., i, b..], `i` standing at dimension `dim`.
 // x, indices (i32 or i64) and source (of x's dtype) have as many dimensions; source is at least as
 // large as indices, x outside `dim` too. Negative indices count from the end. Sums do not depend on

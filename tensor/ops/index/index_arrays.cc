@@ -1,4 +1,4 @@
-// What users index by, as the operations take it.
+// Converts users' indices to those that the operations take.
 
 #include "firn/tensor/ops/index/index_arrays.h"
 

@@ -13,9 +13,9 @@
 namespace firn {
 
 namespace inner {
-// Index tensors as the operations take them, from what a user gives: one entry for each leading
-// dimension of x, undefined for a whole dimension; a bool tensor stands for as many dimensions as
-// it has and means the indices at which it is true. Throws in the name of `op`.
+// Converts a user's indices to the index tensors that the operations take: one entry for each
+// leading dimension of x, undefined for a whole dimension; a bool tensor stands for as many
+// dimensions as it has and means the indices at which it is true. Throws in the name of `op`.
 struct IndexArrays {
   DimList dims;
   std::vector<Tensor> arrays;

@@ -3,9 +3,9 @@
 //
 // masked_select: composed of nonzero and index_select on the flattened tensors.
 //
-// masked_unpack, all of masked_scatter but for broadcasting, and masked_pack, its adjoint: places
-// are counted chunk by chunk, so that each chunk knows where in the source it begins, and walked
-// without jumps, which would be guessed wrongly.
+// masked_unpack, which is masked_scatter without broadcasting, and masked_pack, its adjoint: places
+// are counted chunk by chunk, so that each chunk knows its start in the source, and walked without
+// jumps, which would be mispredicted.
 
 #include "firn/tensor/ops/index/masks.h"
 
@@ -48,7 +48,7 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Half types go by their bits: elements are converted by rows only.
+// Half types are tested by their bits, because elements are converted only by rows.
 template <class T>
 FIRN_ALWAYS_INLINE int IsNonzero(T v) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
@@ -71,8 +71,8 @@ int64_t CountNonzero(const T* x, int64_t begin, int64_t end) {
   return count;
 }
 
-// Where elements of x[0, n) are that are not zero, n <= 256, and how many: without jumps, which
-// would be guessed wrongly.
+// The places of elements of x[0, n) that are not zero, n <= 256, and their number; found without
+// jumps, which would be mispredicted.
 template <class T>
 int64_t FindNonzero(const T* x, int64_t n, uint8_t* places) {
   int64_t found = 0;
@@ -144,7 +144,8 @@ absl::Status RefuseMask(const Shape& x, const Shape& mask) {
   return absl::OkStatus();
 }
 
-// Where among the places of the mask the parts of x begin. Fails if there are more than `most`.
+// The number of the mask's places before each part of x. Fails if there are more than `most`
+// places.
 absl::Status CountPlaces(KernelContext& k, int64_t most, int64_t* total) {
   const int64_t n = k.in_spec(0).num_elements();
   int64_t* const before = k.workspace<int64_t>();
@@ -181,7 +182,7 @@ absl::Status RunMaskedUnpack(KernelContext& k) {
     cpu::ForEachPart(n, kGrain, [&](int64_t part, int64_t begin, int64_t end) {
       int64_t next = k.workspace<int64_t>()[part];
       for (int64_t i = begin; i < end; ++i) {
-        const T taken = source[std::min(next, last)];  // read whether it is wanted or not
+        const T taken = source[std::min(next, last)];  // read even if it is not used
         const T all = static_cast<T>(T{0} - static_cast<T>(mask[i] != 0));  // bits, or none
         y[i] = static_cast<T>((taken & all) | (x[i] & ~all));
         next += mask[i] != 0 ? 1 : 0;

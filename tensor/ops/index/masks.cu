@@ -1,6 +1,6 @@
 // nonzero on CUDA: elements are counted chunk by chunk, the counts added up, and every chunk writes
 // its indices from there on. Whether an element is 0 shows in its bits: all but a float's sign. If
-// there are not as many as said, the rest is left out, or zeros.
+// the number differs from the given one, the rest is left out or filled with zeros.
 
 #include <algorithm>
 

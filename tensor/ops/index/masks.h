@@ -7,7 +7,7 @@ namespace firn {
 
 namespace inner {
 struct NonzeroAttrs {
-  int64_t count = 0;  // how many there are
+  int64_t count = 0;  // the number of elements that are not zero
   template <class V>
   void Visit(V& v) {
     v.Field("count", count);
@@ -26,7 +26,7 @@ Tensor MaskedSelect(const Tensor& x, const Tensor& mask);
 
 // A copy of x in which the elements of `source`, row-major, fill those where `mask` (bool,
 // broadcast to x) is true, in order (torch.masked_scatter). Source has x's dtype and any shape;
-// what is left over is not used. Any dtype. Throws when there are fewer elements than places.
+// further elements are not used. Any dtype. Throws when there are fewer elements than places.
 Tensor MaskedScatter(const Tensor& x, const Tensor& mask, const Tensor& source);
 
 }  // namespace firn

@@ -1,5 +1,5 @@
-// gather_nd, scatter_nd: advanced indexing with an index tensor for each place of the tuples. What
-// has to be brought together goes to rows of x, whose numbers are made of the tuples.
+// gather_nd, scatter_nd: advanced indexing with an index tensor for each place of the tuples.
+// Updates that are combined go to rows of x, whose numbers are computed from the tuples.
 
 #include "firn/tensor/ops/index/nd.h"
 
@@ -61,8 +61,8 @@ Shape SelectionShape(const Tensor& x, const Tensor& indices, int k) {
   return Shape(d.span());
 }
 
-// The number of the row of x, seen as [rows, rest], that each tuple names. Looked up in the numbers
-// of each dimension, which refuses indices outside of it.
+// The number of the row of x, viewed as [rows, rest], that each tuple names. It is looked up in the
+// numbers of each dimension, so that indices outside of it are refused.
 Tensor RowsOf(const Tensor& x, const std::vector<Tensor>& columns) {
   Tensor rows;
   for (size_t i = 0; i < columns.size(); ++i) {

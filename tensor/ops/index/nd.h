@@ -18,9 +18,9 @@ namespace firn {
 Tensor GatherNd(const Tensor& x, const Tensor& indices, inner::Integer batch_dims = 0);
 
 // A copy of x in which updates [i.., a..] replace the elements that GatherNd(x, indices) would
-// give, or are brought together with them (ONNX's add, mul, max, min; also mean). Among several
-// updates for one place the last stays. x and updates have one dtype. Throws on shapes that do not
-// fit and indices outside x.
+// give, or are combined with them (ONNX's add, mul, max, min; also mean). Among several updates for
+// one place the last stays. x and updates have one dtype. Throws on shapes that do not fit and
+// indices outside x.
 Tensor ScatterNd(const Tensor& x, const Tensor& indices, const Tensor& updates,
                  std::optional<ScatterReduction> reduce = {});
 

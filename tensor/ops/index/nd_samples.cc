@@ -15,7 +15,7 @@ struct BatchAttrs {
   }
 };
 
-// Where in x the elements begin that tuple number i names, and how many they are.
+// The start in x of the elements that tuple number i names, and their number.
 int64_t StartOf(const RefTensor& x, const RefTensor& indices, int64_t i, int batch, int64_t* rest) {
   const int k = static_cast<int>(indices.shape.dim(-1));
   int64_t at = 0, each = indices.size() / k;  // tuples in what is left of the batch

@@ -1,12 +1,11 @@
-// scatter: writes elements. Its gradient is what was not written over, and what was gathered.
+// scatter: writes elements. x gets the gradient of elements that were not overwritten, source a
+// gathered one. scatter_reduce: products and extremes, with x's own element. Sums and means use
+// scatter_add. Where x does not count, its elements that would be combined with others are first
+// replaced by a neutral one, which also keeps gradients from them.
 //
-// scatter_reduce: products and extremes, with x's own element. Sums and means are made of
-// scatter_add. Where x does not count, its elements that would meet others are first replaced by
-// one that changes nothing, which also keeps gradients from them.
-//
-// The gradient of a product is the product over the element, but where elements are 0: then it is
-// the product of the others if there is one 0, else 0. It is found by a product in which zeros
-// count as 1, and the number of zeros.
+// The gradient of a product is the product over the element, except where elements are 0: then it
+// is the product of the others if there is one 0, else 0. It is computed from a product in which
+// zeros count as 1, and the number of zeros.
 
 #include "firn/tensor/ops/index/scatter.h"
 
@@ -110,7 +109,7 @@ void GradOfProduct(GradContext& g, const ScatterReduceAttrs& a) {
   const Tensor zeros =
       ScatterAdd(Cast(zero_x, DType::kI64), a.dim, indices, Cast(zero_source, DType::kI64));
   const Tensor flow = Mul(dy, product);
-  // For each element: the others' product is not 0 where there are no zeros but itself.
+  // For each element: the product of the others is not 0 if there are no other zeros.
   if (g.needs(0)) {
     const Tensor others = Eq(zeros, Cast(zero_x, DType::kI64));
     g.set_grad_input(0, Where(others, Div(flow, x1), 0.0));
@@ -138,8 +137,8 @@ FIRN_REGISTER_OP(scatter_reduce) {
   return op;
 }
 
-// The part of source that goes with the indices; a number as often as there are indices, for sums
-// and products (`operand`) as an operand of them.
+// The part of source that goes with the indices; a number is repeated for all indices, for sums and
+// products (`operand`) as an operand.
 Tensor PartOf(const Tensor& source, const Tensor& x, const Tensor& indices, int64_t dim,
               std::string_view op, bool operand = false) {
   CheckDefined(x, op);
@@ -212,7 +211,7 @@ Tensor ScatterReduce(const Tensor& x, Integer dim, const Tensor& indices, const 
   if (reduce != ScatterReduction::kMean) {
     return Apply1(op, {base, indices, part}, ScatterReduceAttrs{dim, reduce});
   }
-  // Counts and sums that the elements' own dtype need not hold.
+  // Counts and sums may exceed the elements' own dtype.
   const bool whole = IsIntegral(x.dtype());
   const DType counted = whole ? DType::kI64 : ComputeDType(x.dtype());
   const Tensor ones = Ones(x.shape(), counted, x.device());

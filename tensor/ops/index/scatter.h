@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_OPS_INDEX_SCATTER_H_
 #define FIRN_TENSOR_OPS_INDEX_SCATTER_H_
 
-// Elements written, or brought together, where indices say. ScatterAdd stands in gather.h.
+// Elements written, or combined, at the places that indices give. ScatterAdd is in gather.h.
 //
 // x, indices (i32 or i64) and source (of x's dtype) have as many dimensions; source is at least as
-// large as indices, x outside `dim` too. Negative indices count from the end. What holds for all:
+// large as indices, x outside `dim` too. Negative indices count from the end. For all functions:
 // results do not depend on the number of threads; an index outside x's dimension throws.
 
 #include "firn/device/enum_words.h"
@@ -12,7 +12,7 @@
 
 namespace firn {
 
-// How elements that meet in one place are brought together.
+// How elements with the same place are combined.
 enum class ScatterReduction : uint8_t {
   kSum,
   kProd,
@@ -40,14 +40,14 @@ struct ScatterReduceAttrs {
 };
 }  // namespace inner
 
-// A copy y of x in which source is written where indices say:
+// A copy y of x in which source is written at the places that indices give:
 //   y[a.., indices[a.., i, b..], b..] = source[a.., i, b..], `i` standing at dimension `dim`.
 // `source` may be a number, which x's dtype has to hold (Full). Among several elements for one
 // place the last stays, and the gradient goes to all of them; x gets none where something was
 // written. Any dtype.
 Tensor Scatter(const Tensor& x, inner::Integer dim, const Tensor& indices, const Tensor& source);
 
-// Like Scatter, but all elements for one place are brought together, and with x's own unless
+// Like Scatter, but all elements for one place are combined, including x's own unless
 // `include_self` is false (torch.scatter_reduce). Places without any keep x's. Means of integers
 // are rounded down. Gradients of extremes are shared by all elements that equal them.
 // Numbers, not bools.

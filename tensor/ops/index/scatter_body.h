@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_INDEX_SCATTER_BODY_H_
 #define FIRN_TENSOR_OPS_INDEX_SCATTER_BODY_H_
 
-// scatter, scatter_reduce: a line of indices along `dim` at a time, in order, so that whoever takes
-// which line, each place sees the same elements in the same order. Products and extremes of half
-// types are formed in float, in scratch memory of the result's size.
+// scatter, scatter_reduce: a line of indices along `dim` at a time, in order, so that each place
+// sees the same elements in the same order, whichever thread takes a line. Products and extremes of
+// half types are formed in float, in scratch memory of the result's size.
 
 #include <algorithm>
 #include <type_traits>
@@ -59,7 +59,7 @@ struct ScatterLines {
   }
 };
 
-// What becomes of an element `to` of the result where `v` is put.
+// Combines an element `to` of the result with `v`.
 struct PutThere {
   template <class T>
   FIRN_HOST_DEVICE void operator()(T& to, T v) const {
@@ -80,8 +80,8 @@ struct ExtremeThere {  // NaN stays
   }
 };
 
-// What bodies for a line share. The indices' type, and what becomes of elements, are chosen once
-// for a line: a kernel for every choice takes a compiler long.
+// Parts shared by bodies for a line. The indices' type and the way to combine elements are chosen
+// once for a line: a kernel for every choice would take long to compile.
 template <class T, class Acc, class Range>
 struct ScatterLine {
   ScatterLines lines;
@@ -103,7 +103,7 @@ struct ScatterLine {
 
   template <class I, class There>
   FIRN_HOST_DEVICE void PutAt(const I* index, const ScatterLines::At& at, There there) const {
-    // Their own, so that no element that is written can be one of them.
+    // Copies, so that no element that is written can be one of them.
     const Range range = places;
     const ScatterLines::At step = lines.step;
     const T* from = source + at.source;

@@ -107,8 +107,8 @@ void AddByIndex(const IndexPlan& p, KernelContext& k) {
   const double alpha = k.attrs<IndexAddAttrs>().alpha;
   const I* const index = k.in<I>(1);
   if constexpr (!std::is_integral_v<T>) {
-    // Where nothing is converted, few rows, and short ones by one thread, are added faster in any
-    // order, to the same sums.
+    // Where nothing is converted, few rows, or short rows on one thread, are added faster without
+    // finding their order first, with the same sums.
     constexpr int64_t kLongRow = 512;  // bytes
     const bool long_rows = p.inner * static_cast<int64_t>(sizeof(T)) >= kLongRow;
     const bool many = p.count >= p.n / 4 && (long_rows || NumThreads() > 1);

@@ -1,8 +1,8 @@
 // index_select on CUDA: a thread for as many bytes of a run as it can copy at once, up to 16. An
 // index outside x's dimension gives zeros and is noted.
 //
-// index_add: many indices are sorted first (kernels/cuda/scatter.cuh), for a thread that walks all
-// of them is long at it. A few are added as on the CPU.
+// index_add: many indices are sorted first (kernels/cuda/scatter.cuh), because a thread that walks
+// all of them would take long. A few are added in order, like on the CPU.
 
 #include "firn/tensor/kernels/convert.h"
 #include "firn/tensor/kernels/cuda/for_each.cuh"

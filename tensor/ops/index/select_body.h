@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_OPS_INDEX_SELECT_BODY_H_
 #define FIRN_TENSOR_OPS_INDEX_SELECT_BODY_H_
 
-// index_add by columns (b, o, c) of the result, so that every sum is formed in order of the
-// indices, whoever does which (on CUDA devices; the CPU's is cpu::AddRows, with the same sums):
-// y[b, o, index[b, j], c] += alpha * source[b, o, j, c]. Half types accumulate in float, in scratch
-// memory of the result's size. An index outside x's dimension adds nothing.
+// index_add by columns (b, o, c) of the result, so that every sum is formed in order of the indices
+// by one thread (on CUDA devices; the CPU's is cpu::AddRows, with the same sums): y[b, o, index[b,
+// j], c] += alpha * source[b, o, j, c]. Half types accumulate in float, in scratch memory of the
+// result's size. An index outside x's dimension adds nothing.
 
 #include <algorithm>
 #include <type_traits>
@@ -20,7 +20,8 @@
 
 namespace firn {
 
-// In what alpha * source is added to elements of T: integers wrap around at their own width.
+// The type in which alpha * source is added to elements of T: integers wrap around at their own
+// width.
 template <class T>
 using SumOfIndexed = std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>;
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_LINALG_BATCH_BODY_H_
 #define FIRN_TENSOR_OPS_LINALG_BATCH_BODY_H_
 
-// One matrix of a batch after the other on each of the CPU's threads, with scratch memory.
+// Computes one matrix of a batch after the other on each of the CPU's threads, with scratch memory.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,8 @@ struct PerMatrix {
   double flops;   // about, of one
   size_t bytes;   // of scratch for one
 
-  // Matrices that are worth a thread, and so many that all scratch together stays moderate.
+  // Number of matrices for a thread: enough work, and few enough threads that all scratch stays
+  // moderate.
   int64_t grain() const {
     constexpr double kWork = 40000, kMemory = 64 << 20;
     const double most = std::max(1.0, kMemory / static_cast<double>(padded() + 1));
@@ -26,13 +27,13 @@ struct PerMatrix {
   size_t workspace() const { return static_cast<size_t>(NumParts(count, grain())) * padded(); }
 };
 
-// The first matrix that could not be taken apart, -1: all could; and the row where it was found.
+// The first matrix that could not be factored (-1: none), and the row where that was found.
 struct Failed {
   int64_t matrix = -1, row = -1;
   bool any() const { return matrix >= 0; }
 };
 
-// Calls f(i, scratch) for every matrix i: it gives -1, or the row where the matrix failed.
+// Calls f(i, scratch) for every matrix i; f returns -1, or the row where the matrix failed.
 template <class F>
 Failed ForEachMatrix(const PerMatrix& p, void* workspace, const F& f) {
   Failed failed[kMaxParts];

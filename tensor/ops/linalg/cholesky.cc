@@ -1,4 +1,4 @@
-// cholesky: the factor is found in the upper triangle, whose rows lie side by side, and turned over
+// cholesky: the factor is computed in the upper triangle, whose rows are contiguous, and transposed
 // at the end where the lower one is wanted. With S = L^-T phi(L^T dL) L^-1, phi the lower triangle
 // with half the diagonal, dA = (S + S^T) / 2 (Murray, "Differentiation of the Cholesky
 // decomposition", 2016).
@@ -110,7 +110,7 @@ absl::Status InferSolveTriangular(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Scratch: what SolveTriangularInPlace takes, and B^T where A stands on the right.
+// Scratch: that of SolveTriangularInPlace, and B^T where A is on the right.
 cpu::PerMatrix SolveTriangularPlan(const TensorSpec& a, const TensorSpec& x, bool left) {
   const Matrices m(x.shape);
   const int64_t n = a.shape.dim(-1);

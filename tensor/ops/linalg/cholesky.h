@@ -15,7 +15,7 @@ struct CholeskyAttrs {
 };
 }  // namespace inner
 
-// L with A = L L^T, or with `upper` its transposed, for symmetric positive definite matrices A, as
+// L with A = L L^T, or with `upper` its transpose, for symmetric positive definite matrices A, like
 // torch.linalg.cholesky.
 //   a: [..., n, n]      result: [..., n, n], zero in the other triangle
 // f32 and f64. Only the lower triangle of a is read (with `upper` the upper one), and the gradient
@@ -39,12 +39,12 @@ struct SolveTriangularAttrs {
 }  // namespace inner
 
 struct SolveTriangularOptions {
-  bool left = true;            // else the X of X A = B
+  bool left = true;            // whether it solves A X = B; else X A = B
   bool unit_diagonal = false;  // A's diagonal is taken as ones and not read
 };
 
-// The X of A X = B with a triangle A, as torch.linalg.solve_triangular. Elements on the other side
-// of the diagonal are not read.
+// The X of A X = B with a triangular A, like torch.linalg.solve_triangular. Elements on the other
+// side of the diagonal are not read.
 //   a: [..., n, n]      b: [..., n, k], or [..., k, n] for X A = B      result: like b
 // f32 and f64, both of one dtype; leading dimensions broadcast. Throws where sizes do not fit, and
 // where an element on the diagonal is 0 (on a CUDA device with the next read): the error names the

@@ -1,6 +1,6 @@
 // cholesky by cuSOLVER and solve_triangular by cuBLAS, whose matrices are column-major: a row-major
-// matrix is its transposed there, and a lower triangle the upper one. So nothing is turned over:
-// A X = B is solved as X^T A^T = B^T.
+// matrix is its transpose there, and a lower triangle the upper one. So nothing is transposed: A X
+// = B is solved as X^T A^T = B^T.
 
 #include <memory>
 
@@ -112,7 +112,7 @@ absl::Status SupportsSolveTriangular(const KernelQuery& q) {
   return cuda::SolverIsThere(q.out().device);
 }
 
-// A call, once its diagonal was looked at and B copied to where X will be.
+// Solves after the diagonal was checked and B was copied to the place of X.
 struct TriangularCall {
   explicit TriangularCall(const KernelContext& k)
       : of_a(k.in_spec(0).shape), m(k.out_spec().shape) {

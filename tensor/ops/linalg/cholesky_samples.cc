@@ -6,7 +6,7 @@
 namespace firn::testing {
 namespace {
 
-// Element by element, from the lower triangle (or the upper one, turned over).
+// Element by element, from the lower triangle (or the upper one, transposed).
 RefMatrix CholeskyOf(const RefMatrix& a, bool upper) {
   RefMatrix l(a.rows, a.rows);
   for (int64_t i = 0; i < a.rows; ++i) {
@@ -27,8 +27,8 @@ FIRN_REGISTER_SAMPLES(cholesky) {
     return std::vector<RefTensor>{
         FromMatrices(in[0].shape, all, in[0].shape.dim(-2), in[0].shape.dim(-1))};
   });
-  // The gradient is that of symmetric changes, which differences of single elements are only for
-  // one row; tests/tensor/linalg_test.cc has the others.
+  // The gradient is that of symmetric changes; differences of single elements give it only for one
+  // row; tests/tensor/linalg_test.cc has the others.
   const auto add = [&](const char* name, Tensor a, bool upper) {
     const bool one = a.shape().dim(-1) == 1;
     s.Add(name, {std::move(a)}, CholeskyAttrs{upper}).check_gradient = one;

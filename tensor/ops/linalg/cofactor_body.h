@@ -32,7 +32,7 @@ T DeterminantOf(const T* lu, int64_t n, const int32_t* pivots) {
   return TimesPowerOf2(scaled.part, scaled.exponent);
 }
 
-// Whether no pivot is as small as rounding leaves it in a singular matrix.
+// Whether all pivots are larger than those that rounding leaves in a singular matrix.
 template <class T>
 bool IsRegular(const T* lu, int64_t n) {
   T least = std::numeric_limits<T>::max(), most = 0;
@@ -44,7 +44,8 @@ bool IsRegular(const T* lu, int64_t n) {
 }
 
 // P A Q = L U with complete pivoting, so that zeros on U's diagonal come last: a matrix whose rank
-// is n - 1 has one, its last. `columns` are exchanged as `rows` are. Gives the rank.
+// is n - 1 has one, its last. `columns` gets the exchanges of columns, `rows` those of rows.
+// Returns the rank.
 template <class T>
 int64_t LuOfRank(T* a, int64_t n, int32_t* rows, int32_t* columns) {
   for (int64_t k = 0; k < n; ++k) {
@@ -99,8 +100,8 @@ void Balance(T* a, int64_t n, int32_t* rows, int32_t* columns) {
   }
 }
 
-// The matrix of cofactors of A over a power of 2, whose exponent it gives, to `y`: det(A) times the
-// inverse of its transpose where there is one. `a` is overwritten.
+// Writes the matrix of cofactors of A over a power of 2 to `y`, and returns the exponent. Cofactors
+// are det(A) times the inverse of A's transpose, if A has one. `a` is overwritten.
 //
 // With U = [U1 w; 0 t], t the last pivot and d = det(U1),
 //   det(U) inv(U) = [t d inv(U1), -d inv(U1) w; 0, d],
@@ -126,7 +127,7 @@ int64_t ScaledCofactors(T* a, int64_t n, int32_t* rows, int32_t* columns, T* y) 
     for (int64_t j = i + 1; j < n; ++j) AddScaled(n, -a[i * n + j], y + j * n, y + i * n);
     for (int64_t c = 0; c < n; ++c) y[i * n + c] /= a[i * n + i];
   }
-  // Rows as Q says, columns as P; then the transposed.
+  // Permutes rows by Q and columns by P, then transposes.
   for (int64_t k = n - 1; k >= 0; --k) {
     SwapRows(y, n, k, columns[k], 0, n);
     for (int64_t i = 0; i < n && rows[k] != k; ++i) std::swap(y[i * n + k], y[i * n + rows[k]]);
@@ -135,7 +136,7 @@ int64_t ScaledCofactors(T* a, int64_t n, int32_t* rows, int32_t* columns, T* y) 
   return product.exponent;
 }
 
-// The matrix of cofactors of A to `y`; `a` is overwritten, `scratch` has 4 n numbers.
+// Writes the matrix of cofactors of A to `y`; `a` is overwritten, `scratch` has 4 n numbers.
 template <class T>
 void Cofactors(T* a, int64_t n, int32_t* scratch, T* y) {
   int32_t *const rows = scratch + 2 * n, *const columns = rows + n;

@@ -20,14 +20,14 @@ struct EighResult {
 };
 
 // Eigenvalues, in ascending order, and orthonormal eigenvectors, as columns, of symmetric matrices:
-// A V = V diag(values), as torch.linalg.eigh.
+// A V = V diag(values), like torch.linalg.eigh.
 //   a: [..., n, n]      values: [..., n]      vectors: [..., n, n]
 // f32 and f64. Only the lower triangle of a is read (with `upper` the upper one), and the gradient
 // is symmetric, as if A were changed symmetrically; it is infinite or NaN through the vectors where
-// eigenvalues are equal. The sign of a vector is free in the mathematics: here its largest element
-// is positive, of several that differ by less than one part in 4096 the first. Throws where a is
-// not square, and where a matrix has elements that are not finite: the error names it in the batch,
-// on a CUDA device with the next read from there.
+// eigenvalues are equal. The sign of a vector is arbitrary in theory: here its largest element is
+// positive, the first one if several differ by less than one part in 4096. Throws where a is not
+// square, and where a matrix has elements that are not finite: the error names it in the batch, on
+// a CUDA device with the next read from there.
 EighResult Eigh(const Tensor& a, inner::Flag upper = false);
 
 }  // namespace firn

@@ -7,9 +7,9 @@
 // (EISPACK's imtql2; Dubrulle, Martin and Wilkinson, 1968). The rotations of some steps are applied
 // together (rotations_body.h).
 //
-// Vectors are rows here, so that every rotation runs along memory. Signs are free; so that results
-// are the same on every device and processor, the largest element of a vector is positive, of
-// several that rounding alone tells apart the first.
+// Vectors are rows here, so that every rotation runs along memory. Signs are arbitrary. To get the
+// same results on every device and processor, the largest element of a vector is made positive, the
+// first one if several differ only by rounding.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@
 
 namespace firn::cpu {
 
-// Steps for one eigenvalue: below ten for all but numbers that are not finite.
+// The limit of steps for one eigenvalue: all finite matrices need fewer than ten.
 inline constexpr int kMostSteps = 64;
 
 template <class T>
@@ -59,8 +59,8 @@ void Rotate(int64_t n, T c, T s, T* x, T* y) {
   }
 }
 
-// What is needed beside the matrix: z, [n][z_row], q, [n][n], six vectors, rotations of some steps,
-// and room to apply reflectors.
+// Memory that is needed besides the matrix: z, [n][z_row], q, [n][n], six vectors, rotations of
+// some steps, and room to apply reflectors.
 template <class T>
 struct EighScratch {
   static int64_t Elements(int64_t n) {
@@ -96,7 +96,7 @@ T UpdateRow(int64_t n, T own_v, T own_p, const T* v, const T* p, const T* next, 
   }
   return sum;
 }
-// The same for the row behind it as well, `step` further: what both need is read once.
+// The same for this row and the next one, `step` further; shared operands are read once.
 template <class T>
 void UpdateTwoRows(int64_t n, const T* own_v, const T* own_p, const T* v, const T* p, const T* next,
                    T* row, int64_t step, T* products) {
@@ -116,8 +116,8 @@ void UpdateTwoRows(int64_t n, const T* own_v, const T* own_p, const T* v, const 
 }
 
 // Leaves the diagonals in d and e, and in row k of a the reflector v that zeroed it. With p = tau A
-// v and p less tau / 2 (p v) v, reflecting A from both sides is A - v p^T - p v^T, which is done to
-// each row when the next step needs it: the matrix is read once for each.
+// v, reduced by tau / 2 (p v) v, reflecting A from both sides gives A - v p^T - p v^T. Each row
+// gets this when the next step needs it, so that a step reads the matrix once.
 template <class T>
 void Tridiagonalize(T* a, int64_t n, const EighScratch<T>& w) {
   T *p = w.p, *next_p = w.next_p;
@@ -148,9 +148,9 @@ void Tridiagonalize(T* a, int64_t n, const EighScratch<T>& w) {
   w.e[n - 1] = 0;
 }
 
-// z = H[n - 2] ... H[0], the transposed of what the tridiagonal matrix is multiplied by: but for
-// the first row and column, the reflectors of a QR decomposition of n - 1 rows, whose columns lie
-// in rows of a. Overwrites a.
+// z = H[n - 2] ... H[0], the transpose of the tridiagonal matrix's factor. Except for the first row
+// and column, these are the reflectors of a QR decomposition of n - 1 rows, whose columns lie in
+// rows of a. Overwrites a.
 template <class T>
 void GatherReflections(T* a, int64_t n, const EighScratch<T>& w) {
   const int64_t rows = n - 1;
@@ -224,9 +224,9 @@ void QlStep(int64_t l, int64_t m, const EighScratch<T>& w, RotationBatch<T>& bat
   e[m] = 0;
 }
 
-// Whether element i beside the diagonal is 0 beside its neighbours on it, or beside the largest
-// element of the matrix, which is 1. The latter is far below what rounding leaves, and large enough
-// that products of two such elements, by which steps go on, are normal numbers.
+// Whether element i beside the diagonal is negligible next to its neighbours on the diagonal, or
+// next to the matrix's largest element, which is 1. The second limit is far below rounding errors,
+// and large enough that products of two such elements, which the steps use, are normal numbers.
 template <class T>
 bool FallsApart(int64_t i, const EighScratch<T>& w) {
   const T eps = std::numeric_limits<T>::epsilon();
@@ -258,7 +258,7 @@ void OrderOf(int64_t n, int32_t* order, const Less& less) {
 }
 
 // The eigenvalues in ascending order, and the vectors as columns. `a`, [n][n] and symmetric, is
-// overwritten. False: its elements are not finite.
+// overwritten. Returns false if its elements are not finite.
 template <class T>
 bool Eigh(T* a, int64_t n, T* values, T* vectors, T* scratch) {
   if (n == 0) return true;

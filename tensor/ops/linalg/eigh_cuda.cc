@@ -1,5 +1,5 @@
-// eigh by cuSOLVER, whose lower triangle is the upper one of a row-major matrix. Its vectors come
-// as columns of column-major matrices, and their signs are chosen as on the CPU.
+// eigh by cuSOLVER, whose lower triangle is the upper one of a row-major matrix. cuSOLVER gives
+// vectors as columns of column-major matrices; their signs are chosen like on the CPU.
 
 #include <memory>
 

@@ -34,9 +34,9 @@ FIRN_REGISTER_SAMPLES(eigh) {
   });
   s.Reference(Reference);
   s.WithoutVectors("the signs of vectors are free, and PyTorch's are LAPACK's");
-  s.atol_f32 = 1e-5;  // vectors are turned by rounding errors of the whole matrix
-  // The gradient is that of symmetric changes, which differences of single elements are only for
-  // one row; tests/tensor/linalg_test.cc has the others.
+  s.atol_f32 = 1e-5;  // rounding errors of the whole matrix rotate vectors
+  // The gradient is that of symmetric changes; differences of single elements give it only for one
+  // row; tests/tensor/linalg_test.cc has the others.
   const auto add = [&](const char* name, Tensor a, bool upper) {
     const bool one = a.shape().dim(-1) == 1;
     s.Add(name, {std::move(a)}, EighAttrs{upper}).check_gradient = one;

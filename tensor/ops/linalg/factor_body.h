@@ -3,10 +3,10 @@
 
 // Triangles and factorisations of one row-major matrix, in place, on the CPU.
 //
-// Every loop runs along rows, which lie side by side in memory: what LAPACK does by columns is done
-// here with the other triangle. Matrices beyond kBlock are taken apart into blocks of that many
-// rows, so that nearly all work is products of matrices (Gemm), which also take the threads that
-// are free: several where there is one matrix, the calling one inside a batch.
+// Every loop runs along rows, which are contiguous in memory: where LAPACK works by columns, this
+// uses the other triangle. Matrices beyond kBlock are cut into blocks of that many rows, so that
+// nearly all work is products of matrices (Gemm), which use the free threads: several for a single
+// matrix, only the calling one inside a batch.
 //
 // Eigen's decompositions are not used: they allocate (and unwind when they cannot), which kernels
 // never do.
@@ -117,7 +117,7 @@ void SolveTriangularBlock(const Triangle<T>& a, int64_t n, int64_t columns, T* x
 // Elements of scratch for SolveTriangularInPlace.
 inline int64_t SolveScratch(int64_t n) { return kBlock * n; }
 
-// Solves A X = B for X, which stands in B's place: [n][columns], rows `x_row` apart.
+// Solves A X = B for X, which overwrites B: [n][columns], rows `x_row` apart.
 template <class T>
 void SolveTriangularInPlace(const Triangle<T>& a, int64_t n, int64_t columns, T* x, int64_t x_row,
                             T* scratch) {
@@ -146,7 +146,7 @@ int64_t FirstZeroPivot(const Triangle<T>& a, int64_t n) {
 
 // --- Cholesky ------------------------------------------------------------------------------------
 
-// U with U^T U = A of the upper triangle of a block; gives -1, or the row whose pivot is not
+// U with U^T U = A of the upper triangle of a block; returns -1, or the row whose pivot is not
 // positive.
 template <class T>
 int64_t CholeskyBlock(T* a, int64_t n, int64_t row) {
@@ -164,8 +164,8 @@ int64_t CholeskyBlock(T* a, int64_t n, int64_t row) {
 // Elements of scratch for CholeskyInPlace.
 inline int64_t CholeskyScratch() { return kBlock * kBlock; }
 
-// The same of a whole matrix, of which only the upper triangle is read. Elements below it hold
-// anything then.
+// The same for a whole matrix, of which only the upper triangle is read. Elements below it become
+// undefined.
 template <class T>
 int64_t CholeskyInPlace(T* a, int64_t n, T* scratch) {
   for (int64_t begin = 0; begin < n; begin += kBlock) {
@@ -173,8 +173,8 @@ int64_t CholeskyInPlace(T* a, int64_t n, T* scratch) {
     const int64_t bad = CholeskyBlock(a + begin * n + begin, rows, n);
     if (bad >= 0) return begin + bad;
     if (end == n) break;
-    // The block row to the right, then what it takes from the rows below, a block row at a time:
-    // only the triangle.
+    // Computes the block row to the right, then subtracts its products from the rows below, a block
+    // row at a time, only in the triangle.
     SolveTriangularBlock(Triangle<T>{a + begin * n + begin, {1, n}, false}, rows, n - end,
                          a + begin * n + end, n);
     for (int64_t i = end; i < n; i += kBlock) {
@@ -193,7 +193,7 @@ void SwapRows(T* a, int64_t row, int64_t i, int64_t j, int64_t from, int64_t to)
   if (i != j) std::swap_ranges(a + i * row + from, a + i * row + to, a + j * row + from);
 }
 
-// Columns [begin, end) of rows from `begin` on, where they lie. pivots[k] is the row that was
+// Factors columns [begin, end) of rows from `begin` on, in place. pivots[k] is the row that was
 // exchanged with row k.
 template <class T>
 void LuOfFewRows(T* a, int64_t n, int64_t begin, int64_t end, int32_t* pivots) {
@@ -214,7 +214,7 @@ void LuOfFewRows(T* a, int64_t n, int64_t begin, int64_t end, int32_t* pivots) {
   }
 }
 
-// The first of the elements that are largest in magnitude; 0 where none is a number other than 0.
+// The first of the elements that are largest in magnitude; 0 where all are 0 or NaN.
 template <class T>
 int64_t PlaceOfLargest(const T* x, int64_t n) {
   constexpr int64_t kLanes = 16;
@@ -234,9 +234,9 @@ int64_t PlaceOfLargest(const T* x, int64_t n) {
   return i;
 }
 
-// Columns of a panel that are factored where they lie side by side in `strip`, so that each step
-// runs along memory and near it; the panel's other columns are then seen once, and not eight times.
-// With few rows that is not worth the copies.
+// The number of columns of a panel that are copied to `strip` and factored there, so that each step
+// runs along contiguous memory in cache; the panel's other columns are then read once, and not
+// eight times. With few rows the copies do not pay.
 inline constexpr int64_t kStrip = 8, kFewRows = 32;
 
 // L and U of columns that are `rows` elements long, one behind the other. pivots[k] is the row that
@@ -259,7 +259,7 @@ void LuStrip(T* strip, int64_t rows, int64_t columns, int32_t* pivots) {
   }
 }
 
-// As LuOfFewRows. `strip` has room for kStrip columns.
+// The same as LuOfFewRows, with `strip`, which has room for kStrip columns.
 template <class T>
 void LuPanel(T* a, int64_t n, int64_t begin, int64_t end, int32_t* pivots, T* strip) {
   if (n - begin <= kFewRows) return LuOfFewRows(a, n, begin, end, pivots);
@@ -295,7 +295,7 @@ void LuPanel(T* a, int64_t n, int64_t begin, int64_t end, int32_t* pivots, T* st
 // Elements of scratch for LuInPlace.
 inline int64_t LuScratch(int64_t n) { return kBlock * n; }
 
-// P A = L U with partial pivoting: L, whose diagonal is 1, stands below U.
+// P A = L U with partial pivoting: L, whose diagonal is 1, is stored below U.
 template <class T>
 void LuInPlace(T* a, int64_t n, int32_t* pivots, T* scratch) {
   for (int64_t begin = 0; begin < n; begin += kBlock) {
@@ -313,7 +313,7 @@ void LuInPlace(T* a, int64_t n, int32_t* pivots, T* scratch) {
   }
 }
 
-// Solves A X = B with the factors, in B's place: [n][columns].
+// Solves A X = B with the factors; X overwrites B: [n][columns].
 template <class T>
 void LuSolve(const T* lu, int64_t n, const int32_t* pivots, int64_t columns, T* x, T* scratch) {
   for (int64_t k = 0; k < n; ++k) SwapRows(x, columns, k, pivots[k], 0, columns);
@@ -321,14 +321,14 @@ void LuSolve(const T* lu, int64_t n, const int32_t* pivots, int64_t columns, T* 
   SolveTriangularInPlace(Triangle<T>{lu, {n, 1}, true}, n, columns, x, columns, scratch);
 }
 
-// y = inv(A), or its transposed, with the factors: inv(U) inv(L) P.
+// y = inv(A), or its transpose, from the factors: inv(U) inv(L) P.
 template <class T>
 void LuInverse(const T* lu, int64_t n, const int32_t* pivots, bool transposed, T* y, T* scratch) {
   const MatrixStrides step = transposed ? MatrixStrides{1, n} : MatrixStrides{n, 1};
   const Triangle<T> lower{lu, step, false, !transposed}, upper{lu, step, true, transposed};
   std::fill_n(y, n * n, T(0));
   for (int64_t i = 0; i < n; ++i) y[i * (n + 1)] = 1;
-  // A lower triangle's inverse is one: columns to the right of a block stay 0.
+  // A lower triangle's inverse is lower triangular: columns to the right of a block stay 0.
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t rows = std::min(kBlock, n - begin);
     if (begin > 0) {

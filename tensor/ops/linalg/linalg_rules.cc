@@ -1,6 +1,6 @@
 // Shape rules and the algebra of gradients that operations on matrices share. Triangles are cut out
-// by choosing between x and 0, not by multiplying with 0, so that what is beyond them may be
-// anything.
+// by choosing between x and 0, not by multiplying with 0, so that elements beyond them may have any
+// value.
 
 #include "firn/tensor/ops/linalg/linalg_rules.h"
 

@@ -1,7 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_LINALG_LINALG_RULES_H_
 #define FIRN_TENSOR_OPS_LINALG_LINALG_RULES_H_
 
-// What operations on batches of matrices share: a matrix is the last two dimensions of a tensor.
+// Parts shared by operations on batches of matrices: a matrix is the last two dimensions of a
+// tensor.
 
 #include <string>
 #include <string_view>
@@ -10,7 +11,8 @@
 
 namespace firn {
 
-// What can be decomposed. Half types have too few digits to eliminate with, and PyTorch takes none.
+// The dtypes that can be decomposed. Half types have too few digits for elimination, and PyTorch
+// does not take them.
 inline constexpr DTypeSet kDecomposed = SetOf(DType::kF32) | SetOf(DType::kF64);
 
 // Like VisitDType. Requires: a dtype of kDecomposed.
@@ -35,11 +37,10 @@ bool IsVectors(const Shape& a, const Shape& b);
 // An error unless input i's matrices are square.
 absl::Status CheckSquare(const InferContext& c, int i, std::string_view name = "a");
 
-// The largest singular value times this, and what is smaller, counts as 0 where nobody says what
-// does.
+// The default tolerance: singular values up to this times the largest one count as 0.
 double RankTolerance(const TensorSpec& a);
 
-// Where matrix i of a batch lies in a tensor whose own batch was broadcast to it.
+// The place of matrix i of a batch in a tensor whose own batch was broadcast to it.
 class BroadcastBatch {
  public:
   BroadcastBatch(const Dims& own, const Dims& batch);
@@ -49,7 +50,7 @@ class BroadcastBatch {
   Dims sizes_, strides_;
 };
 
-// "a" where it is one matrix, else "matrix [1, 2] of a"; with the shape behind it.
+// "a" for a single matrix, else "matrix [1, 2] of a"; followed by the shape.
 std::string NameOfMatrix(std::string_view name, const Shape& s, int64_t i);
 
 // --- For gradient rules --------------------------------------------------------------------------

@@ -160,7 +160,7 @@ Tensor FarApart(const Shape& shape, uint64_t seed, bool symmetric) {
 double MakeLargestPositive(RefMatrix& m, int64_t j) {
   double largest = 0;
   for (int64_t i = 0; i < m.rows; ++i) largest = std::max(largest, std::abs(m(i, j)));
-  int64_t first = 0;  // of those that rounding alone tells apart
+  int64_t first = 0;  // of those that differ only by rounding
   while (first < m.rows - 1 && std::abs(m(first, j)) < largest * (1 - 1.0 / 4096)) ++first;
   const double sign = m.rows > 0 && m(first, j) < 0 ? -1 : 1;
   for (int64_t i = 0; i < m.rows; ++i) m(i, j) *= sign;

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_LINALG_LINALG_SAMPLES_H_
 #define FIRN_TENSOR_OPS_LINALG_LINALG_SAMPLES_H_
 
-// What the samples of operations on matrices share. Test code only.
+// Parts shared by the samples of operations on matrices. Test code only.
 
 #include <vector>
 
@@ -45,7 +45,7 @@ struct RefEigen {
   RefMatrix vectors;
 };
 RefEigen EigenOf(RefMatrix a);
-// Column j times -1 if its largest element is negative; gives the sign.
+// Multiplies column j by -1 if its largest element is negative; returns the sign.
 double MakeLargestPositive(RefMatrix& m, int64_t j);
 
 }  // namespace firn::testing

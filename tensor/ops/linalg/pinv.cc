@@ -54,7 +54,7 @@ absl::Status InferWithValues(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Sizes of the matrix that is taken apart: a's, or its transposed.
+// Sizes of the matrix that is decomposed: a, or its transpose.
 struct TallSizes {
   explicit TallSizes(const Shape& a)
       : turned(a.dim(-2) < a.dim(-1)),
@@ -75,7 +75,7 @@ cpu::PerMatrix Plan(const TensorSpec& a) {
 
 size_t Workspace(const KernelQuery& q) { return Plan(q.in(0)).workspace(); }
 
-// The pseudoinverse from what `w` has of the tall matrix L diag(s) R.
+// The pseudoinverse of the tall matrix L diag(s) R, whose factors are in `w`.
 template <class T>
 void WritePinv(const TallSizes& t, const T* s, T tolerance, const cpu::SvdScratch<T>& w, T* p) {
   const int64_t n = t.columns;
@@ -83,13 +83,13 @@ void WritePinv(const TallSizes& t, const T* s, T tolerance, const cpu::SvdScratc
     const T factor = s[k] > tolerance ? 1 / s[k] : T(0);
     for (int64_t i = 0; i < n; ++i) w.sorted[k * n + i] *= factor;
   }
-  // L diag(1 / s) R, which is P of a turned matrix and P^T of another.
+  // L diag(1 / s) R, which is P for a transposed matrix and P^T otherwise.
   T* const to = t.turned ? p : w.a;
   cpu::Gemm<T>({t.rows, n, n, {n, 1}, {n, 1}, n}, w.q, w.sorted, to, false, nullptr);
   if (!t.turned) cpu::TransposeTo(to, t.rows, n, p);
 }
 
-// Output 1, if there is to be one, gets the singular values.
+// Output 1, if the call has one, gets the singular values.
 template <bool kWithValues>
 absl::Status Run(KernelContext& k) {
   const PinvAttrs& at = k.attrs<PinvAttrs>();
@@ -126,7 +126,7 @@ void Grad(GradContext& g) {
   const Tensor &a = g.input(0), &p = g.output(0), &dp = g.grad_output();
   const Tensor pt = MatrixTranspose(p), at = MatrixTranspose(a), dpt = MatrixTranspose(dp);
   const Tensor across = Neg(Matmul(Matmul(pt, dp), pt));
-  // p p^T may leave the range of numbers where small dp bring it back.
+  // p p^T may overflow where products with small dp do not.
   const Tensor right = Matmul(Matmul(dpt, p), pt), left = Matmul(pt, Matmul(p, dpt));
   const Tensor beyond_columns = Sub(right, Matmul(pt, Matmul(at, right)));  // (1 - A P)^T ...
   const Tensor beyond_rows = Sub(left, Matmul(Matmul(left, at), pt));       // ... (1 - P A)^T
@@ -165,7 +165,7 @@ TensorList PinvAndValues(const Tensor& a, const PinvAttrs& attrs) {
   return {p, Svd(a).s};
 }
 
-// The tolerance as an attribute has it, where a negative one says that there is none.
+// The tolerance as an attribute, where a negative one means that there is none.
 double GivenTolerance(std::optional<double> rtol, double otherwise, const char* op,
                       const char* name) {
   if (rtol.has_value() && !(*rtol >= 0)) {

@@ -25,10 +25,10 @@ struct PinvOptions {
   std::optional<double> rtol = {};  // max(m, n) times the dtype's epsilon; 0 where atol is given
 };
 
-// The pseudoinverses of Moore and Penrose, by singular values, as torch.linalg.pinv.
+// The pseudoinverses of Moore and Penrose, by singular values, like torch.linalg.pinv.
 //   a: [..., m, n]      result: [..., n, m]
-// f32 and f64. The gradient (Golub and Pereyra, 1973) is that of matrices of one rank. Throws on
-// tolerances that are negative or NaN, and where a matrix has elements that are not finite: the
+// f32 and f64. The gradient (Golub and Pereyra, 1973) holds while the rank stays the same. Throws
+// on tolerances that are negative or NaN, and where a matrix has elements that are not finite: the
 // error names it in the batch, on a CUDA device with the next read from there.
 Tensor Pinv(const Tensor& a, const PinvOptions& options = {});
 
@@ -39,14 +39,14 @@ struct LstsqResult {
   Tensor singular_values;  // [..., min(m, n)]
 };
 
-// Least squares, as torch.linalg.lstsq with the driver gelsd; residuals are given for every matrix,
-// whatever its shape and rank.
+// Least squares, like torch.linalg.lstsq with the driver gelsd; residuals are given for matrices of
+// any shape and rank.
 //   a: [..., m, n]      b: [..., m, k]; leading dimensions broadcast
-// f32 and f64. `rcond` is Pinv's rtol. Solution and residuals have gradients, as Pinv has. Throws
-// as Pinv does, and where sizes do not fit.
+// f32 and f64. `rcond` is Pinv's rtol. Solution and residuals have gradients, like Pinv. Throws
+// Pinv's errors, and where sizes do not fit.
 LstsqResult Lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond = {});
 
-// a^n by repeated squares, as torch.linalg.matrix_power: the unit matrix for n = 0, powers of the
+// a^n by repeated squares, like torch.linalg.matrix_power: the unit matrix for n = 0, powers of the
 // inverse for negative n.
 //   a: [..., n, n]      result: [..., n, n]
 // Any numeric dtype, f32 and f64 where n < 0. Throws where a is not square, and for n < 0 where a

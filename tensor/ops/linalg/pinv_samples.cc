@@ -41,7 +41,7 @@ FIRN_REGISTER_SAMPLES(pinv) {
     return std::vector<RefTensor>{
         FromMatrices(in[0].shape, all, in[0].shape.dim(-1), in[0].shape.dim(-2))};
   });
-  s.atol_f32 = 1e-5;  // sums of products with vectors that rounding turns
+  s.atol_f32 = 1e-5;  // sums of products with vectors that rounding rotates
   s.Add("square", {WellConditioned({4, 4})}, PinvAttrs{});
   s.Add("tall", {FarApart({4, 2})}, PinvAttrs{});
   s.Add("wide", {FarApart({2, 4})}, PinvAttrs{});

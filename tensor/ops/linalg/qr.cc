@@ -27,7 +27,7 @@
 namespace firn {
 namespace {
 
-// Columns of q that are computed, and rows of r that are given.
+// The number of columns of q that are computed, and of rows of r in the result.
 struct QrSizes {
   QrSizes(const Shape& a, QrMode mode)
       : m(a.dim(-2)),
@@ -53,7 +53,7 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
-// The matrix, its reflectors' numbers, and what applying them takes.
+// The matrix, its reflectors' numbers, and the memory for applying them.
 template <class T>
 int64_t ScratchElements(const QrSizes& s) {
   return s.m * s.n + s.k + cpu::ReflectorScratch<T>::Elements(s.m, std::max(s.n, s.q));

@@ -8,11 +8,11 @@
 
 namespace firn {
 
-// Which factors Qr gives, for matrices of m rows and n columns and k = min(m, n).
+// The sizes of Qr's factors, for matrices of m rows and n columns and k = min(m, n).
 enum class QrMode : uint8_t {
   kReduced,   // q [m, k], r [k, n]
   kComplete,  // q [m, m], r [m, n]
-  kR,         // r [k, n] alone; q is of shape [0]
+  kR,         // only r [k, n]; q has the shape [0]
 };
 
 constexpr auto WordsOf(QrMode) {
@@ -34,11 +34,11 @@ struct QrResult {
   Tensor q, r;
 };
 
-// A = Q R with orthonormal columns in Q and zeros below R's diagonal, as torch.linalg.qr.
+// A = Q R with orthonormal columns in Q and zeros below R's diagonal, like torch.linalg.qr.
 //   a: [..., m, n]      q, r: see QrMode, with a's leading dimensions
 // f32 and f64. Signs are LAPACK's: those of reflectors that avoid cancellation. The gradient needs
 // linearly independent columns (of the first m, where there are more), and throws for kR, and for
-// kComplete where m > n, whose further columns could be any.
+// kComplete where m > n, because the further columns of q are arbitrary.
 QrResult Qr(const Tensor& a, QrMode mode = QrMode::kReduced);
 
 }  // namespace firn

@@ -3,9 +3,9 @@
 
 // Householder reflectors of one row-major matrix, in place, on the CPU.
 //
-// A reflector is H = I - tau v v^T with v[0] = 1; its other elements stand below the diagonal of
-// the column that it zeroes, with LAPACK's choice of signs (dlarfg), so that Q and R have those of
-// the frameworks. kReflectors of them together are I - V T V^T with a triangle T (the compact WY
+// A reflector is H = I - tau v v^T with v[0] = 1; its other elements are stored below the diagonal
+// of the column that it zeroes, with LAPACK's choice of signs (dlarfg), so that Q and R have those
+// of the frameworks. kReflectors of them together are I - V T V^T with a triangle T (the compact WY
 // form: Schreiber and Van Loan, 1989), applied by products of matrices.
 
 #include <algorithm>
@@ -30,10 +30,10 @@ T LargestMagnitude(const T* x, int64_t step, int64_t n) {
   return largest;
 }
 
-// The reflector that makes x, n elements `step` apart, a multiple of the first unit vector: that
-// multiple stands in x[0] then, and v behind it. Gives tau, 0 where there is nothing to zero. All
-// is computed of x over its largest element: squares do not overflow, and what is left of a column
-// that depends on those before it may have no digits of a normal number.
+// The reflector that makes x, n elements `step` apart, a multiple of the first unit vector: stores
+// that multiple in x[0], and v behind it. Returns tau, which is 0 where there is nothing to zero.
+// Everything is computed from x over its largest element, so that squares do not overflow, and
+// because the remainder of a column that depends on those before it may be subnormal.
 template <class T>
 T MakeReflector(T* x, int64_t step, int64_t n) {
   if (n < 2 || LargestMagnitude(x + step, step, n - 1) == T(0)) return 0;
@@ -49,7 +49,7 @@ T MakeReflector(T* x, int64_t step, int64_t n) {
   return (beta - alpha) / beta;
 }
 
-// Room for what applying reflectors to a matrix of `rows` x `columns` takes.
+// Scratch memory for applying reflectors to a matrix of `rows` x `columns`.
 template <class T>
 struct ReflectorScratch {
   static int64_t Elements(int64_t rows, int64_t columns) {
@@ -90,7 +90,8 @@ void GatherReflectors(const T* a, int64_t rows, int64_t row, int64_t begin, int6
   }
 }
 
-// C = (I - V T V^T) C, or with T transposed: the reflectors from the first to the last.
+// C = (I - V T V^T) C, or with T transposed, which applies the reflectors from the first to the
+// last.
 template <class T>
 void ApplyReflectors(int64_t height, int64_t count, bool transpose, T* c, int64_t columns,
                      int64_t c_row, const ReflectorScratch<T>& s) {
@@ -110,8 +111,8 @@ void ApplyReflectors(int64_t height, int64_t count, bool transpose, T* c, int64_
                      s.negated);
 }
 
-// A = Q R: R and the reflectors stand in A's place, [rows][columns], and `tau` has a number for
-// each of the min(rows, columns) reflectors.
+// A = Q R: R and the reflectors overwrite A, [rows][columns], and `tau` has a number for each of
+// the min(rows, columns) reflectors.
 template <class T>
 void QrInPlace(T* a, int64_t rows, int64_t columns, T* tau, const ReflectorScratch<T>& s) {
   const int64_t reflectors = std::min(rows, columns);
@@ -138,8 +139,8 @@ void QrInPlace(T* a, int64_t rows, int64_t columns, T* tau, const ReflectorScrat
   }
 }
 
-// C = Q C with the reflectors of QrInPlace; C has `width` columns. Where it starts as a unit
-// matrix, in whose first columns reflectors find nothing but zeros, they leave these out.
+// C = Q C with the reflectors of QrInPlace; C has `width` columns. If C starts as a unit matrix,
+// reflectors skip its first columns, where they would only find zeros.
 template <class T>
 void MultiplyByQ(const T* qr, int64_t rows, int64_t columns, const T* tau, bool of_unit, T* c,
                  int64_t width, const ReflectorScratch<T>& s) {

@@ -1,5 +1,4 @@
-// qr by cuSOLVER: reflectors of column-major copies. R is read from where they leave it before Q
-// takes their place.
+// qr by cuSOLVER: reflectors of column-major copies. R is copied before Q overwrites it.
 
 #include <algorithm>
 #include <memory>
@@ -48,7 +47,7 @@ absl::Status Prepare(const KernelQuery& q, Prepared& answer) {
 
 absl::Status Run(KernelContext& k) {
   const QrBatch b = BatchOf(k.in_spec(0), k.attrs<QrAttrs>().mode);
-  if (b.count * b.reflectors() == 0) {  // a complete Q of no columns is any
+  if (b.count * b.reflectors() == 0) {  // the complete Q of a matrix without columns is arbitrary
     return cuda::SetToUnit(k, b.dtype, b.count, b.m, b.q, k.out<void>(0));
   }
   const SolverScratch& scratch = k.state<SolverScratch>();

@@ -57,7 +57,7 @@ FIRN_REGISTER_SAMPLES(qr) {
     return std::vector<Tensor>{y.q, y.r};
   });
   s.Reference(Reference);
-  s.atol_f32 = 1e-5;  // columns of Q are turned by rounding errors of whole rows
+  s.atol_f32 = 1e-5;  // rounding errors of whole rows rotate columns of Q
   s.Add("square", {WellConditioned({4, 4})}, QrAttrs{});
   s.Add("tall", {FarApart({5, 3})}, QrAttrs{});
   s.Add("wide", {FarApart({3, 5})}, QrAttrs{});

@@ -20,29 +20,28 @@ inline constexpr int64_t kSteps = 16;
 
 // The rotations of some steps, each of rows i and i + 1 of z from i = end - 1 down to `begin`. They
 // are applied in waves, each step one row behind the one before, so that all of them rotate a row
-// while it is in cache, and the row that two rotations of a wave share stays in registers; where no
-// step begins or ends, two waves at once, so that a row is read and written once for both.
-//
-// A rotation is three shears: a product and a sum less than both rows by themselves. Threads share
-// out columns. Not thread-safe.
+// while it is in cache, and the row that two rotations of a wave share stays in registers. Where no
+// step begins or ends, two waves are applied at once, so that a row is read and written once for
+// both. A rotation is three shears, which takes a product and a sum less than computing both rows
+// separately. Threads share the columns. Not thread-safe.
 template <class T>
 class RotationBatch {
  public:
   // Elements from row to row of z, the same for every T: whole registers, and an odd number of
-  // them, since a processor takes a load for one of what was just stored a multiple of 4096 bytes
-  // before. Columns behind the n-th are rotated as well, and must be set to something.
+  // them, since a processor confuses a load with a recent store whose address differs by a multiple
+  // of 4096 bytes. Columns behind the n-th are rotated as well, and must be set to something.
   static int64_t RowStep(int64_t n) {
     constexpr int64_t kMost = kSimdLanes<float>;
     return ((n + kMost - 1) / kMost | 1) * kMost;
   }
   // Elements of `rotations`.
   static int64_t Elements(int64_t n) { return 2 * kSteps * n; }
-  // Of z with n rows.
+  // Elements of z with n rows.
   RotationBatch(int64_t n, T* z, T* rotations)
       : n_(n), row_(RowStep(n)), z_(z), halves_(rotations), sines_(rotations + kSteps * n) {}
 
-  // Room for the next step's rotations of rows from `begin` to `end`, whose cosines, none negative,
-  // and sines stand at their first rows. Row i becomes c times itself less s times row i + 1.
+  // Room for the next step's rotations of rows from `begin` to `end`: cosines, none negative, and
+  // sines, at the places of their first rows. Row i becomes c times itself less s times row i + 1.
   void Begin() {
     if (count_ == kSteps) Apply();
   }
@@ -77,8 +76,8 @@ class RotationBatch {
 
  private:
   static constexpr int64_t kLanes = kSimdLanes<T>;
-  // Registers of a row: so many that a rotation's instructions do not wait for those of the one
-  // before.
+  // The number of registers of a row: enough that a rotation's instructions do not wait for those
+  // of the rotation before.
   static constexpr int kVectors = 4;
   static constexpr int64_t kTile = kVectors * kLanes;
 
@@ -95,7 +94,7 @@ class RotationBatch {
       for (int k = 0; k < kCount; ++k) inner::internal::StoreAll<T>(v[k], to + k * kLanes);
     }
   };
-  // By the tangent of half the angle, and the sine.
+  // Stores the tangent of half the angle, and the sine.
   template <int kCount>
   static FIRN_ALWAYS_INLINE void Rotate(T half, T sine, Row<kCount>& upper, Row<kCount>& lower) {
 #pragma GCC unroll 4

@@ -6,8 +6,8 @@
 // det, slogdet: the product of U's diagonal and the sign of the permutation.
 //
 // cofactor: the gradient of det, C = det(A) A^-T. Both come from the same factors, so that errors
-// of the smallest pivot cancel; but where it is 0, or what rounding leaves of 0, or the inverse is
-// beyond the dtype, C comes from a factorisation with complete pivoting, which needs no inverse
+// of the smallest pivot cancel; but where that pivot is 0, or 0 up to rounding, or the inverse
+// exceeds the dtype, C comes from a factorisation with complete pivoting, which needs no inverse
 // (cofactor_body.h) and takes many times as long; powers of 2 are taken out of rows and columns
 // first. dC = <A^-T, dA> C - C dA^T A^-T, so that the gradient for an incoming G is (<G, C> - C
 // G^T) A^-T.
@@ -37,8 +37,8 @@
 namespace firn {
 namespace {
 
-// What factors of one matrix take beside those of LuInPlace: pivots, for cofactors four times as
-// many numbers.
+// Memory for the factors of one matrix besides that of LuInPlace: pivots, and for cofactors four
+// times as many numbers.
 template <class T>
 struct LuPlaces {
   static size_t Bytes(int64_t n) {
@@ -304,11 +304,11 @@ FIRN_REGISTER_OP(slogdet) {
 
 // --- cofactor ------------------------------------------------------------------------------------
 
-// y = det(A) A^-T; gives whether A is regular, and its inverse within T.
+// y = det(A) A^-T; returns whether A is regular and its inverse within the range of T.
 template <class T>
 bool CofactorOfRegular(const T* a, int64_t n, const LuPlaces<T>& at, T* y) {
   Factor(a, n, at);
-  // The determinant times a power of 2, as it may be beyond T where cofactors are not.
+  // The determinant times a power of 2, because it may exceed T where cofactors do not.
   ScaledProduct<T> det{cpu::SignOfPivots<T>(at.rows, n)};
   for (int64_t j = 0; j < n; ++j) det.Times(at.lu[j * (n + 1)]);
   if (!std::isfinite(det.part) || !cpu::IsRegular(at.lu, n)) return false;

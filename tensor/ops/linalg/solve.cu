@@ -1,7 +1,7 @@
-// cofactor on CUDA: a team of threads a matrix, always by complete pivoting (cofactor_body.h says
-// why), for nobody on the host may look which matrices are regular. Powers of 2 are taken out of
-// rows and columns before, and multiplied in at the end with the determinant of U but for its last
-// pivot: it may be beyond the dtype where cofactors are not.
+// cofactor on CUDA: a team of threads for each matrix, always with complete pivoting (see
+// cofactor_body.h), because the host cannot check which matrices are regular without waiting.
+// Powers of 2 are taken out of rows and columns before, and multiplied in at the end with the
+// determinant of U without its last pivot, which may exceed the dtype where cofactors do not.
 
 #include <cmath>
 #include <limits>
@@ -113,7 +113,7 @@ struct CofactorBody {
     team.Sync();
   }
 
-  // P A Q = L U; gives the rank, which all members get.
+  // P A Q = L U; returns the rank, on all members.
   template <class Team>
   FIRN_HOST_DEVICE int64_t Factor(const Team& team, T* lu, int32_t* rows, int32_t* columns) const {
     for (int64_t k = 0; k < n; ++k) {
@@ -163,7 +163,8 @@ struct CofactorBody {
     return d;
   }
 
-  // Column j of what is d inv(U) det(U) inv(L) in cofactor_body.h, without d; then rows as Q says.
+  // Computes column j of d inv(U) det(U) inv(L) of cofactor_body.h, without d; then permutes rows
+  // by Q.
   FIRN_HOST_DEVICE void Column(const T* lu, const int32_t* columns, int64_t j, T* c) const {
     for (int64_t i = j; i < n; ++i) {
       T sum = T(i == j ? 1 : 0);

@@ -1,7 +1,7 @@
-// inv, solve, det, slogdet by cuSOLVER's LU factors. A row-major matrix is its transposed to
-// cuSOLVER, so that what is factored is A^T: the factors solve A X = B transposed, and the inverse
-// of A^T, column by column, is that of A, row by row. Only B has to be turned over where it has
-// several columns. Several small matrices are one call of cuBLAS's functions for batches.
+// inv, solve, det, slogdet by cuSOLVER's LU factors. To cuSOLVER a row-major matrix is its
+// transpose, so that A^T is factored: the factors solve A X = B transposed, and the inverse of A^T,
+// column by column, is that of A, row by row. Only a B with several columns has to be transposed.
+// Several small matrices are one call of cuBLAS's functions for batches.
 
 #include <memory>
 
@@ -115,7 +115,7 @@ absl::Status FactorBatch(const KernelContext& k, const SolverBatch& b, const Bat
   return cuda::FactorBatchLu(k, b, w.matrices, w.pivots, w.infos);
 }
 
-// With the factors of the batch: X in B's place, `columns` right sides of each system.
+// Solves with the factors of the batch; X overwrites B, `columns` right sides for each system.
 absl::Status SolveWithBatch(const KernelContext& k, const SolverBatch& b, const BatchPieces& w,
                             bool transposed, int64_t columns, void* sides) {
   FIRN_RETURN_IF_ERROR(
@@ -179,7 +179,8 @@ absl::Status PrepareSolve(const KernelQuery& q, Prepared& answer) {
   return PrepareWith(q, s.columns == 1 ? 0 : q.out().bytes(), answer);
 }
 
-// Right sides as cuSOLVER wants them, in `sides`; results from there, where they were turned over.
+// Copies right sides to `sides` in cuSOLVER's layout, and results back from there, if they had to
+// be transposed.
 absl::Status ReadSides(const KernelContext& k, const Sides& s, void* sides) {
   return cuda::CopyMatrices(
       k, {k.out_spec().dtype, s.own, s.batch, s.rows, s.columns, Order::kRows, Order::kColumns},

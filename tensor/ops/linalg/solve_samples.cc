@@ -13,7 +13,7 @@ RefMatrix UnitMatrix(int64_t n) {
   return m;
 }
 
-// Matrices that must be exchanged row by row to be factored, and have a zero where it hurts.
+// Matrices whose rows must be exchanged to factor them, with a zero in the place of a pivot.
 Tensor Turned() { return Values({0, 2, 1, 1, 1, 0, 3, 0, 1}, {3, 3}); }
 
 void AddErrors(Samples& s) {
@@ -109,7 +109,7 @@ FIRN_REGISTER_SAMPLES(det) {
   s.Add("a batch", {WellConditioned({2, 3, 3, 3})});
   s.Add("no rows", {Normal({2, 0, 0})});
   s.Add("no matrices", {Normal({0, 3, 3})});
-  // Its first gradient is right too (tests/tensor/linalg_test.cc), the second asks for an inverse.
+  // Its first gradient is right too (tests/tensor/linalg_test.cc), the second needs an inverse.
   s.Add("singular", {Values({1, 2, 2, 4, 0, 0, 0, 0}, {2, 2, 2})}).check_gradient = false;
   s.AddLarge("512x512", {WellConditioned({512, 512})}, {}, 2.0 / 3 * 512 * 512 * 512, 0);
   AddErrors(s);
@@ -139,7 +139,8 @@ FIRN_REGISTER_SAMPLES(slogdet) {
   AddErrors(s);
 }
 
-// Singular matrices, whose own gradient is an error: tests/tensor/linalg_test.cc.
+// Singular matrices, for which the gradient's own gradient is an error:
+// tests/tensor/linalg_test.cc.
 FIRN_REGISTER_SAMPLES(cofactor) {
   s.Internal("the gradient of det");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {

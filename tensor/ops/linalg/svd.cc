@@ -1,5 +1,5 @@
-// svd: one-sided Jacobi rotations of the triangle of a QR decomposition (svd_body.h); a wide
-// matrix is taken as the transposed of a tall one.
+// svd: one-sided Jacobi rotations of the triangle of a QR decomposition (svd_body.h); a wide matrix
+// is taken as the transpose of a tall one.
 //
 // The gradient (Giles, "An extended collection of matrix derivative results", 2008): with
 // E[i, j] = s[j]^2 - s[i]^2 off the diagonal, P = (U^T dU - its transposed) / E and
@@ -24,7 +24,7 @@
 namespace firn {
 namespace {
 
-// Sizes of the matrix that is taken apart: a's, or its transposed.
+// Sizes of the matrix that is decomposed: a, or its transpose.
 struct Tall {
   Tall(const Shape& a, bool full)
       : turned(a.dim(-2) < a.dim(-1)),
@@ -65,12 +65,12 @@ size_t Workspace(const KernelQuery& q) {
   return Plan(q.in(0), q.attrs<SvdAttrs>().full_matrices).workspace();
 }
 
-// The vectors of one matrix as the results have them, with the signs that they should have: left
-// and right ones of a singular value change together, those without one alone.
+// Copies the vectors of one matrix to the results, with the right signs: left and right vectors of
+// a singular value change sign together, vectors without a singular value by themselves.
 template <class T>
 void WriteVectors(const Tall& t, const cpu::SvdScratch<T>& w, T* u, T* vh) {
   const int64_t n = t.columns;
-  if (t.turned) {  // U is what the tall matrix has on its right
+  if (t.turned) {  // U is on the right of the tall matrix
     for (int64_t k = 0; k < t.width; ++k) {
       const bool paired = k < n;
       T sign = 1;
@@ -120,7 +120,7 @@ absl::Status Run(KernelContext& k) {
 
 Tensor Antisymmetric(const Tensor& x) { return Sub(x, MatrixTranspose(x)); }
 
-// x minus what u's columns span of it.
+// x minus its projection on u's columns.
 Tensor Beyond(const Tensor& x, const Tensor& u) { return Sub(x, Matmul(u, Matmul(u, x, true))); }
 
 void Grad(GradContext& g) {
@@ -131,7 +131,7 @@ void Grad(GradContext& g) {
   const Tensor rows = Unsqueeze(s, -1), columns = Unsqueeze(s, -2);
   const Tensor on_diagonal = OnDiagonal(u.shape().dim(-2) == k ? u : vh);  // the square one
   Tensor inner = Where(on_diagonal, Unsqueeze(g.grad_output(1), -2), 0.0), beyond;
-  // The factors of s_j^2 - s_i^2, whose squares may leave the range of numbers.
+  // The factors of s_j^2 - s_i^2, because the squares may overflow.
   const Tensor gaps = Where(on_diagonal, 1.0, Sub(columns, rows));
   const Tensor sums = Where(on_diagonal, 1.0, Add(columns, rows));
   if (g.has_grad_output(0)) {

@@ -6,8 +6,8 @@
 // They are found by one-sided Jacobi rotations of the triangle of a QR decomposition (Drmac and
 // Veselic, "New fast and accurate Jacobi SVD algorithm", 2008): with A = Q R and R^T J = W of
 // orthogonal columns, A = (Q J) diag(|w_i|) (w_i / |w_i|)^T. From kEigenFirst columns on J starts
-// with the eigenvectors of R R^T, which leave W orthogonal but for rounding and small values, so
-// that a few sweeps do. Vectors are rows here, as in eigh_body.h.
+// with the eigenvectors of R R^T, which leave W orthogonal except for rounding and small values, so
+// that a few sweeps are enough. Vectors are rows here, as in eigh_body.h.
 
 #include <algorithm>
 #include <cmath>
@@ -18,14 +18,14 @@
 
 namespace firn::cpu {
 
-// Sweeps over all pairs of columns: below twelve for all but numbers that are not finite.
+// The limit of sweeps over all pairs of columns: all finite matrices need fewer than twelve.
 inline constexpr int kMostSweeps = 48;
 
-// Rows that are rotated with each other before others are, so that they stay in cache.
+// The number of rows that are rotated with each other before others, so that they stay in cache.
 inline constexpr int64_t kJacobiRows = 16;
 
-// Makes rows p and q of w orthogonal, unless they are, and turns those of j alike; gives the cosine
-// of their angle, or 0 where it is small enough.
+// Makes rows p and q of w orthogonal, unless they are, and rotates those of j in the same way;
+// returns the cosine of their angle, or 0 where it is small enough.
 template <class T>
 T JacobiRotation(T* w, T* j, int64_t count, int64_t p, int64_t q, T enough, T zero, T* squares) {
   if (squares[p] <= zero || squares[q] <= zero) return 0;
@@ -42,13 +42,14 @@ T JacobiRotation(T* w, T* j, int64_t count, int64_t p, int64_t q, T enough, T ze
   return cosine;
 }
 
-// Rotates pairs of the `count` rows of w until they are orthogonal, and those of j alike.
+// Rotates pairs of the `count` rows of w until they are orthogonal, and rotates those of j in the
+// same way.
 // `squares` gets the squares of their lengths.
 template <class T>
 bool JacobiSweeps(T* w, T* j, int64_t count, T* squares) {
   const T eps = std::numeric_limits<T>::epsilon();
   const T enough = eps * std::sqrt(static_cast<T>(count));
-  // Rows whose squares are no normal numbers are zeros beside the others.
+  // Rows whose squares are subnormal count as zeros next to the others.
   const T zero = std::numeric_limits<T>::min() / eps / eps;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     for (int64_t p = 0; p < count; ++p) squares[p] = Dot(count, w + p * count, w + p * count);
@@ -69,7 +70,7 @@ bool JacobiSweeps(T* w, T* j, int64_t count, T* squares) {
 }
 
 // Makes rows [from, n) of w, [n][n], orthonormal to the first ones and each other. `left` has room
-// for n numbers: how much of each unit vector the rows before leave over.
+// for n numbers: the part of each unit vector that is orthogonal to the rows before.
 template <class T>
 void CompleteRows(T* w, int64_t n, int64_t from, T* left) {
   std::fill_n(left, n, T(1));
@@ -117,7 +118,7 @@ struct SvdScratch {
   T* eigen;
 };
 
-// Rows j and r = j r for the Jacobi sweeps: a unit matrix, or eigenvectors of r r^T.
+// Sets rows j and r = j r for the Jacobi sweeps: a unit matrix, or eigenvectors of r r^T.
 template <class T>
 void StartOfSweeps(int64_t n, const SvdScratch<T>& w) {
   SetToUnit(w.j, n, n);
@@ -132,7 +133,7 @@ void StartOfSweeps(int64_t n, const SvdScratch<T>& w) {
 
 // Singular values of the tall matrix that stands in w.a, in descending order. Then w.q has the left
 // vectors as its `width` columns (`columns`, or `rows` for all), and w.sorted the right ones as
-// rows. False: its elements are not finite.
+// rows. Returns false if its elements are not finite.
 template <class T>
 bool Svd(int64_t rows, int64_t columns, int64_t width, T* values, const SvdScratch<T>& w) {
   const int64_t n = columns;

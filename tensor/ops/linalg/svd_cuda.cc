@@ -1,7 +1,7 @@
-// svd and pinv by cuSOLVER, which takes matrices that are not wide. To it a row-major matrix is its
-// transposed, so that a wide one is taken as it lies: A^T = U' S V'^T, and what is V'^T there is U
-// here, U' is Vh. A tall one is turned over before, and its vectors after. Signs are chosen as on
-// the CPU.
+// svd and pinv by cuSOLVER, which takes matrices that are not wide. To cuSOLVER a row-major matrix
+// is its transpose, so that a wide one is used in place: A^T = U' S V'^T, and V'^T gives U here, U'
+// gives Vh. A tall one is transposed before, and its vectors after. Signs are chosen like on the
+// CPU.
 //
 // pinv: P = V diag(1 / s) U^T is, column-major, U times V^T whose rows are divided by s.
 
@@ -23,7 +23,7 @@ using cuda::MatrixSteps;
 using cuda::SolverScratch;
 using cuda::SvdBatch;
 
-// The matrices as cuSOLVER takes them.
+// The matrices in the layout that cuSOLVER takes.
 struct Problem {
   Problem(const TensorSpec& a, bool full) {
     const Matrices of_a(a.shape);
@@ -33,7 +33,7 @@ struct Problem {
   }
   // Elements of each of cuSOLVER's U.
   int64_t of_u() const { return batch.m * (batch.one_call ? batch.m : batch.width); }
-  // Whether the factors are what svd gives, but for signs.
+  // Whether the factors are svd's results, except for signs.
   bool direct() const { return !turned && !batch.one_call; }
   bool empty() const { return batch.n * batch.count == 0; }
   size_t Bytes(int64_t elements) const {
@@ -43,7 +43,7 @@ struct Problem {
   bool turned;
 };
 
-// The matrices and their factors; of those that are computed where results lie, nothing.
+// Memory for the matrices and their factors, without those that are computed in the results.
 struct Pieces {
   Pieces(const Problem& p, const SolverScratch& scratch, bool all, cuda::WorkspacePieces w)
       : solver(w.TakeBytes(scratch.bytes)),
@@ -72,7 +72,7 @@ absl::Status PrepareFor(const KernelQuery& q, const Problem& p, bool all, Prepar
 absl::Status Factor(KernelContext& k, const MatrixSite& site, const Problem& p, const Pieces& w) {
   const SvdBatch& b = p.batch;
   const MatrixSteps rows = {b.m * b.n, b.n, 1}, columns = {b.m * b.n, 1, b.m};
-  // A wide matrix is b.n x b.m, and lies as it is copied.
+  // A wide matrix is b.n x b.m, and is copied without a transposition.
   const cuda::MatrixPart part =
       p.turned
           ? cuda::MatrixPart{b.dtype, b.count, b.m, b.n, rows, columns}
@@ -109,7 +109,7 @@ absl::Status RunSvd(KernelContext& k) {
   const Problem p = SvdProblem(k.in_spec(0), k.attrs<SvdAttrs>());
   const SvdBatch& b = p.batch;
   void *const u = k.out<void>(0), *const s = k.out<void>(1), *const vh = k.out<void>(2);
-  if (p.empty()) {  // all vectors are any
+  if (p.empty()) {  // all vectors are arbitrary
     const Shape &left = k.out_spec(0).shape, &right = k.out_spec(2).shape;
     FIRN_RETURN_IF_ERROR(cuda::SetToUnit(k, b.dtype, b.count, left.dim(-2), left.dim(-1), u));
     return cuda::SetToUnit(k, b.dtype, b.count, right.dim(-2), right.dim(-1), vh);
@@ -118,7 +118,8 @@ absl::Status RunSvd(KernelContext& k) {
   w.s = s;
   if (p.direct()) w.u = vh, w.vt = u;
   FIRN_RETURN_IF_ERROR(Factor(k, kSvdNotFinite, p, w));
-  // The vectors of cuSOLVER's U, columns; and those of V, which lie so in one call alone.
+  // The vectors of cuSOLVER's U, as columns; and those of V, which are columns only if all matrices
+  // fit one call.
   const int64_t of_v = b.n * b.n;
   const MatrixSteps of_left = {p.of_u(), b.m, 1};
   const MatrixSteps of_right = b.one_call ? MatrixSteps{of_v, b.n, 1} : MatrixSteps{of_v, 1, b.n};

@@ -62,7 +62,7 @@ FIRN_REGISTER_SAMPLES(svd) {
   });
   s.Reference(Reference);
   s.WithoutVectors("the signs of vectors are free, and PyTorch's are LAPACK's");
-  s.atol_f32 = 1e-5;  // vectors are turned by rounding errors of the whole matrix
+  s.atol_f32 = 1e-5;  // rounding errors of the whole matrix rotate vectors
   s.Add("square", {FarApart({4, 4})}, SvdAttrs{});
   s.Add("tall", {FarApart({5, 3})}, SvdAttrs{});
   s.Add("wide", {FarApart({3, 5})}, SvdAttrs{});
@@ -71,7 +71,7 @@ FIRN_REGISTER_SAMPLES(svd) {
   s.Add("one row", {Normal({1, 1})}, SvdAttrs{});
   s.Add("one column", {Normal({4, 1})}, SvdAttrs{});
   s.Add("ten columns", {FarApart({12, 10})}, SvdAttrs{}).check_gradient = false;
-  // Vectors that could be others, with their own test (tests/tensor/linalg_test.cc).
+  // Vectors that are not unique have their own test (tests/tensor/linalg_test.cc).
   for (const auto& [name, shape] : {std::pair<const char*, Shape>{"tall, full", {5, 3}},
                                     {"wide, full", {3, 5}},
                                     {"no columns, full", {3, 0}}}) {

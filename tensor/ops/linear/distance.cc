@@ -1,9 +1,8 @@
 // cdist: of f32 and f64; half types are computed in f32, which their distances need. With the
 // difference d of two rows and their distance D, dD / dd_k = sign(d_k) (|d_k| / D)^(p - 1), and 0
-// for D = 0. The gradient to y is that to x of distances that lie the other way round.
-//
-// cdist_grad: has no gradient of its own. Where one is wanted, the rule of cdist computes with all
-// differences [..., n, m, d] as tensors.
+// for D = 0. The gradient to y is that to x with distances transposed. cdist_grad: has no gradient
+// of its own. Where one is needed, the rule of cdist computes with all differences [..., n, m, d]
+// as tensors.
 
 #include "firn/tensor/ops/linear/distance.h"
 
@@ -41,7 +40,7 @@ Shape WithLast(const Shape& x, int64_t rows, int64_t columns) {
   return Shape::Trusted(d);
 }
 
-// The shape of distances between x and y; an error where there are none.
+// The shape of distances between x and y; an error if shapes do not fit.
 absl::StatusOr<Shape> DistancesShape(const Shape& x, const Shape& y, double p) {
   FIRN_RETURN_IF(!(p >= 0), InvalidArgument("p must be at least 0, got ", p));
   FIRN_RETURN_IF(x.rank() != y.rank() || WithLast(x, 0, x.dim(-1)) != WithLast(y, 0, x.dim(-1)) ||
@@ -99,7 +98,7 @@ void Grad(GradContext& g) {
   if (g.needs(1)) g.set_grad_input(1, Neg(Sum(flow, -3)));
 }
 
-// Rows that fill tiles: by fewer the portable kernels go pair by pair.
+// Whether there are rows enough to fill tiles; for fewer, the portable kernels go pair by pair.
 absl::Status SupportsTiles(const KernelQuery& q) {
   const Shape &x = q.in(0).shape, &y = q.in(1).shape;
   FIRN_RETURN_IF(x.dim(-2) < 4 || y.dim(-2) < 8 || x.dim(-1) == 0, Unimplemented("few rows"));

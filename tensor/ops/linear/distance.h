@@ -24,7 +24,7 @@ struct CdistGradAttrs {
 };
 }  // namespace inner
 
-// The p-norms of the differences of all rows of x and all rows of y, as torch.cdist:
+// The p-norms of the differences of all rows of x and all rows of y, like torch.cdist:
 //   x: [..., n, d]      y: [..., m, d]      result: [..., n, m]
 // Floating tensors of one dtype whose leading dimensions broadcast. p = 0 counts the elements that
 // differ, infinity takes the largest difference. Every difference is formed before it is squared,
@@ -34,8 +34,8 @@ struct CdistGradAttrs {
 Tensor Cdist(const Tensor& x, const Tensor& y, inner::Real p = 2);
 
 namespace inner {
-// The gradient to x [..., n, d], of f32 or f64 like all tensors here, from that to the distances
-// [..., n, m]. That to y is the gradient to x with x and y exchanged, and `turned`.
+// The gradient to x [..., n, d] from that to the distances [..., n, m]; all tensors are f32 or f64.
+// The gradient to y is that to x with x and y exchanged, and `turned`.
 Tensor CdistGrad(const Tensor& dy, const Tensor& x, const Tensor& y, const Tensor& distances,
                  const CdistGradAttrs& attrs);
 }  // namespace inner

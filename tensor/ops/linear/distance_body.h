@@ -3,7 +3,8 @@
 
 // cdist: a distance for each pair of rows. Terms are collected in several sums side by side, which
 // do not wait for each other and make up a vector on the CPU. Where a sum of powers is infinite, or
-// so small that it lacks digits, the distance is computed again of differences over the largest.
+// so small that it lacks digits, the distance is computed again from differences over the largest
+// one.
 //
 // cdist_grad: a row of dx at a time, to which the rows of y are added one after the other, so that
 // sums do not depend on threads.
@@ -27,13 +28,13 @@ struct RowPairs {
   int64_t n, m, d;
 
   explicit RowPairs(const Shape& x, const Shape& y) : n(x.dim(-2)), m(y.dim(-2)), d(x.dim(-1)) {}
-  // The first element of the row of y that belongs to row `row` of all x, and is number j.
+  // The first element of row j of the y that belongs to row `row` of all x.
   FIRN_HOST_DEVICE int64_t of_y(int64_t row, int64_t j) const {
     return (Quotient(row, n) * m + j) * d;
   }
 };
 
-// Whether a reducer sums powers, which leave the range of numbers before their root does.
+// Whether a reducer sums powers, which may overflow or underflow where their root does not.
 template <class R>
 inline constexpr bool kSumsPowers = false;
 template <class T>
@@ -95,8 +96,8 @@ FIRN_HOST_DEVICE T SignOf(T d) {
   return d > 0 ? T(1) : d < 0 ? T(-1) : T(0);
 }
 
-// The derivative of a distance by a difference, of which it is the norm, but for what is the same
-// for all differences: `of(dy, distance)`. A distance of 0 has none.
+// The derivative of a distance with respect to a difference, without the factor that is the same
+// for all differences: `of(dy, distance)`. A distance of 0 has no derivative.
 template <class T>
 struct SlopeOfSum {  // p = 1
   FIRN_HOST_DEVICE T of(T dy, T) const { return dy; }
@@ -112,7 +113,7 @@ struct SlopeOfFarRoot {
   FIRN_HOST_DEVICE T of(T dy, T) const { return dy; }
   FIRN_HOST_DEVICE T operator()(T flow, T d, T distance) const { return d / distance * flow; }
 };
-// Whether `flow` is what far roots have another slope for.
+// Whether `flow` marks a far root, which has another slope.
 template <class Slope, class T>
 FIRN_HOST_DEVICE bool IsFar(T dy, T distance, T flow) {
   return std::is_same_v<Slope, SlopeOfRoot<T>> && !IsNearRatio(dy, distance, flow);
@@ -142,7 +143,7 @@ struct CdistGradBody {
   Slope slope;
   bool turned;
 
-  // Where the distance of row `row` of all x and of row j of its y lies, and dy of it.
+  // The place of the distance between row `row` of all x and row j of its y, and of its dy.
   FIRN_HOST_DEVICE int64_t of_pair(int64_t row, int64_t j) const {
     if (!turned) return row * pairs.m + j;
     const int64_t at = Quotient(row, pairs.n);
@@ -181,7 +182,7 @@ absl::Status VisitSingleOrDouble(DType dtype, const F& f) {
   return dtype == DType::kF64 ? f(TypeTag<double>()) : f(TypeTag<float>());
 }
 
-// f(r) with the reducer of the distance; on the host, which VisitNorm is not alone.
+// f(r) with the reducer of the distance; for the host only, unlike VisitNorm.
 template <class T, class F>
 absl::Status VisitDistance(double p, const F& f) {
   if (p == 2) return f(SquareSum<T>());

@@ -1,14 +1,13 @@
 #ifndef FIRN_TENSOR_OPS_LINEAR_DISTANCE_TILES_BODY_H_
 #define FIRN_TENSOR_OPS_LINEAR_DISTANCE_TILES_BODY_H_
 
-// cdist on the CPU: lanes run over rows of y, a block of which is turned round, so that no sum has
-// to be gathered from lanes; a few rows of x share what is read of it. In long rows a stretch at a
-// time is added up, and the sums of stretches wait in the result.
+// cdist on the CPU: lanes run over rows of y, a block of which is transposed, so that no sum has to
+// be gathered from lanes; a few rows of x share the reads of it. Long rows are added up a stretch
+// at a time, and the sums of stretches stay in the result.
 //
 // cdist_grad: lanes run along rows. A block of pairs at a time is read from dy and the distances,
-// block by block along the lines of these, whichever way they lie; then a stretch of dx stays in
-// registers while the block's rows of y, which stay in the nearest cache, go by in order as in the
-// portable kernel.
+// along their lines in either orientation; then a stretch of dx stays in registers while the
+// block's rows of y, which stay in the nearest cache, go by in order as in the portable kernel.
 
 #include <algorithm>
 #include <cmath>
@@ -80,7 +79,7 @@ class DistanceTiles {
       const bool ends = k + depth == pairs_.d;
       const auto some = [&]<int64_t kCount>(std::integral_constant<int64_t, kCount>, int64_t i) {
         Sums<kCount> sums = Stretch<kCount>(at * pairs_.n + i, k, depth);
-        // Roots of these run beside the differences of the next ones.
+        // Their roots are computed while the differences of the next ones are.
         for (int64_t r = 0; r < kCount; ++r) {
           T* const out = body_.out + (at * pairs_.n + i + r) * pairs_.m + column;
           if (k > 0) Join(out, n, sums.of[r]);
@@ -94,7 +93,7 @@ class DistanceTiles {
     }
   }
 
-  // tile_[k] = element k of the rows of y, of which those that are not there are zeros.
+  // tile_[k] = element k of the rows of y, with zeros for missing rows.
   void Turn(const T* y, int64_t n, int64_t depth) {
     for (int64_t k = 0; k < depth; ++k) {
       for (int64_t j = 0; j < n; ++j) tile_[k][j] = y[j * pairs_.d + k];
@@ -154,13 +153,13 @@ class DistanceTiles {
     if (n > part) inner::internal::StorePart<T>(from[1], n - part, to + part);
   }
 
-  // Makes distances of the sums of a row of x with n rows of y from `other` on.
+  // Turns into distances the sums of a row of x with n rows of y from `other` on.
   FIRN_ALWAYS_INLINE void Finish(int64_t row, int64_t other, int64_t n, Vec<T>* sums) const {
     if constexpr (kSumsPowers<R>) {
       T distances[kColumns];
       std::memcpy(distances, sums, sizeof(distances));
       int odd = 0;
-      // Else g++ 12 unrolls the 16 steps of doubles, and takes most roots one by one.
+      // Otherwise g++ 12 unrolls the 16 steps of doubles, and computes most roots one by one.
 #pragma GCC unroll 1
       for (int64_t j = 0; j < kColumns; ++j) {
         const T distance = body_.reducer.finish(distances[j], pairs_.d);
@@ -201,8 +200,7 @@ struct DistanceGradRows {
   int64_t cost() const { return std::max<int64_t>(1, body.cost() / 8); }
 
  private:
-  // What flows from pairs of rows, 0 where nothing does, as from rows that are equal, and their
-  // distances.
+  // The gradients of pairs of rows, 0 for rows that are equal, and their distances.
   struct Pairs {
     T flows[kLines * kAlong], distances[kLines * kAlong];
   };
@@ -228,8 +226,8 @@ struct DistanceGradRows {
     for (int64_t i = 0; far && i < rows; ++i) AddFar(row + i);
   }
 
-  // What rows [j, j + others) of y give to these rows. Whether there are pairs that have another
-  // slope than the rest, and are left out.
+  // Adds the contributions of rows [j, j + others) of y to these rows. Returns whether there are
+  // pairs with another slope, which are left out.
   bool Block(int64_t row, int64_t rows, int64_t j, int64_t others, const T* y) const {
     const int64_t d = body.pairs.d;
     Pairs pairs;
@@ -295,7 +293,7 @@ struct DistanceGradRows {
     for (int64_t i = 0; i < kCount; ++i) Store(sums[i], n, body.dx + start + i * d);
   }
 
-  // What has another slope than the rest.
+  // Adds the pairs that have another slope than the rest.
   FIRN_NOINLINE void AddFar(int64_t row) const {
     const int64_t d = body.pairs.d;
     const T* const x = body.x + row * d;

@@ -3,7 +3,7 @@
 // Every dimension of every operand gets a label: letters as they are, the dimensions of an ellipsis
 // '0', '1', ... counted from the last one. Operands are contracted in pairs, in the
 // cheapest order (einsum_order.h). With two,
-//   labels that nobody needs later and only one of them has are summed over first,
+//   labels that only one of them has and that are not needed later are summed over first,
 //   labels that both have are a batch when they are needed later, else contracted,
 // and with [batch, left, contracted] x [batch, contracted, right] the rest is one matmul; without
 // contracted labels it is a broadcast product.
@@ -169,7 +169,7 @@ Term Arranged(const Term& x, const std::string& labels) {
   return {labels == x.labels ? x.tensor : Permute(x.tensor, dims), labels};
 }
 
-// Takes the diagonal of every label that stands twice: its two dimensions become one of n * n
+// Takes the diagonal of every label that occurs twice: its two dimensions become one of n * n
 // elements, of which every (n + 1)-st is on the diagonal.
 Term WithoutRepeats(Term x) {
   for (size_t i = 0; i < x.labels.size(); ++i) {

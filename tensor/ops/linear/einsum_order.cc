@@ -1,5 +1,5 @@
-// The cheapest way to contract a group of operands ends by contracting two groups that it is made
-// of, each in its cheapest way (Held and Karp's method; Pfeifer, Haegeman and Verstraete, "Faster
+// The cheapest way to contract a group of operands ends by contracting two parts of it, each
+// contracted in its cheapest way (Held and Karp's method; Pfeifer, Haegeman and Verstraete, "Faster
 // identification of optimal contraction sequences for tensor networks", 2014). Groups are bits of a
 // number, so that the parts of one are smaller numbers; labels are bits, too. Contracting two terms
 // takes as many multiplications as their labels have values together.
@@ -30,7 +30,7 @@ class Labels {
     }
     return cost;
   }
-  // What a group has that the result or operands outside of it need.
+  // The labels of a group that the result or operands outside of it need.
   uint64_t Kept(uint32_t group) const {
     uint64_t own = 0, needed = output_;
     for (size_t i = 0; i < size(); ++i) ((group >> i & 1) != 0 ? own : needed) |= operands_[i];
@@ -92,7 +92,7 @@ std::vector<uint32_t> BestParts(const Labels& labels) {
   return parts;
 }
 
-// The steps to contract these groups, of which those that are parts of others come first.
+// The steps to contract these groups; parts come before the groups that contain them.
 std::vector<EinsumStep> StepsOf(const Labels& labels, const std::vector<uint32_t>& parts) {
   std::vector<uint32_t> groups = {static_cast<uint32_t>(parts.size() - 1)}, merged;
   for (size_t i = 0; i < groups.size(); ++i) {

@@ -19,9 +19,9 @@ struct EinsumStep {
   std::string kept;
 };
 
-// The steps that take the fewest multiplications; where several orders do, and where that is one of
-// them, from left to right. For more than ten operands the cheapest pair is contracted at each
-// step. Requires: no label twice on an operand, and a size for each.
+// The steps that take the fewest multiplications; from left to right if that is one of several such
+// orders. For more than ten operands the cheapest pair is contracted at each step. Requires: no
+// label twice on an operand, and a size for each.
 std::vector<EinsumStep> CheapestSteps(const std::vector<std::string>& operands,
                                       const std::string& output,
                                       const std::map<char, int64_t>& sizes);

@@ -1,5 +1,6 @@
-// linear: y = x W^T + b. The bias is written to y first and the product added to it, so y is not
-// walked again afterwards. dx = dy W, dW = dy^T x over all rows at once, db = the sum of dy's rows.
+// linear: y = x W^T + b. The bias is written to y first and the product added to it, so that no
+// further pass over y is needed. dx = dy W, dW = dy^T x over all rows at once, db = the sum of dy's
+// rows.
 
 #include "firn/tensor/ops/linear/linear.h"
 

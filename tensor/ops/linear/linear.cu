@@ -1,4 +1,4 @@
-// linear as its definition, for what cuBLAS does not take (linear_cuda.cc).
+// linear by its definition, for calls that cuBLAS does not take (linear_cuda.cc).
 
 #include "firn/tensor/kernels/cuda/matmul.cuh"
 #include "firn/tensor/ops/linear/linear.h"

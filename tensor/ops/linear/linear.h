@@ -5,7 +5,7 @@
 
 namespace firn {
 
-// y = x W^T + b on the last dimension, as torch.nn.functional.linear.
+// y = x W^T + b on the last dimension, like torch.nn.functional.linear.
 //   x: [..., in]   weight: [out, in]   bias: [out], or undefined for none   y: [..., out]
 // All of one floating dtype; half types accumulate in float. Throws when the sizes differ.
 Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});

@@ -18,7 +18,7 @@
 namespace firn {
 namespace {
 
-// Rows and columns of an operand as it takes part; 1-D ones are a row (a) or a column (b).
+// Rows and columns of an operand as used in the product; 1-D ones are a row (a) or a column (b).
 struct MatrixSize {
   int64_t rows, cols;
 };

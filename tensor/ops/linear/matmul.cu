@@ -1,4 +1,5 @@
-// matmul as its definition: the integers, and whatever cuBLAS does not take (matmul_cuda.cc).
+// matmul by its definition, for integers and other calls that cuBLAS does not take
+// (matmul_cuda.cc).
 
 #include "firn/tensor/kernels/cuda/matmul.cuh"
 #include "firn/tensor/ops/linear/matmul.h"

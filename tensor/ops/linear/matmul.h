@@ -16,14 +16,14 @@ struct MatmulAttrs {
 };
 }  // namespace inner
 
-// The matrix product of two tensors of one numeric dtype, as torch.matmul:
+// The matrix product of two tensors of one numeric dtype, like torch.matmul:
 //   [k] x [k] -> []                    the dot product
 //   [n, k] x [k] -> [n], [k] x [k, m] -> [m]
 //   [..., n, k] x [..., k, m] -> [..., n, m]    the leading dimensions broadcast
 // An operand that is a view (a transposition, a slice) is multiplied without a copy where one of
 // its last two strides is 1. `transpose_a` and `transpose_b` exchange the last two dimensions of an
-// operand first: the same as a.T() and b.T(), with one step less to record. Half types accumulate
-// in float, integers wrap around.
+// operand first: the same as a.T() and b.T(), but with one operation less to record. Half types
+// accumulate in float, integers wrap around.
 // Throws on scalars, different dtypes, bool, inner sizes that differ, batches that do not broadcast
 // and on a transposed vector.
 Tensor Matmul(const Tensor& a, const Tensor& b, inner::Flag transpose_a = false,

@@ -1,12 +1,11 @@
-// kron_matrices: a row of y at a time, as numbers that are computed with, times a row of x.
-//
-// cross_vectors: some vectors at a time, of which the first elements, the second and the third are
-// brought side by side. Products are rounded before they are subtracted, so that the product of a
-// vector with itself is 0.
+// kron_matrices: a row of y at a time, in its compute type, times a row of x. cross_vectors: some
+// vectors at a time, whose first, second and third elements are each gathered side by side.
+// Products are rounded before they are subtracted, so that the product of a vector with itself is
+// 0.
 //
 // kron and cross of integers and of more dimensions are made of operations: a product of x
-// [a, 1, b, 1] and y [1, c, 1, d], seen as [a c, b d]; the elements that follow in the one times
-// those before in the other, less the reverse.
+// [a, 1, b, 1] and y [1, c, 1, d], seen as [a c, b d]; for cross, the next elements of x times the
+// previous ones of y, less the reverse.
 
 #include "firn/tensor/ops/linear/products.h"
 
@@ -125,7 +124,8 @@ absl::Status InferCross(InferContext& c) {
   return absl::OkStatus();
 }
 
-// A function of its own: inlined, products and differences would become one instruction.
+// A function of its own, because otherwise products and differences would be contracted to one
+// instruction.
 template <class Acc>
 FIRN_NOINLINE void Products(const Acc* a, const Acc* b, int64_t n, Acc* to) {
   FIRN_INDEPENDENT_STEPS
@@ -181,7 +181,7 @@ class CrossStrip {
 
 absl::Status RunCross(KernelContext& k) {
   return VisitCross(k, [&]<class T>(const CrossBody<T>& body) {
-    // Vectors that lie one behind the other are neighbours as those of one plane are.
+    // Whether vectors that lie one behind the other can be taken like those of one plane.
     const int64_t line =
         body.inner > 1 ? body.inner : std::max<int64_t>(1, k.out_spec().num_elements() / 3);
     const int64_t step = body.inner > 1 ? 1 : 3, lines = body.inner > 1 ? 3 * line : 0;

@@ -1,5 +1,5 @@
 // binary_cross_entropy: of probabilities, reduced in the same pass. Logarithms are cut off at -100
-// and the gradient's p (1 - p) at 1e-12, as PyTorch's, so that p = 0 and 1 give finite numbers.
+// and the gradient's p (1 - p) at 1e-12, like PyTorch's, so that p = 0 and 1 give finite numbers.
 //
 // binary_cross_entropy_with_logits: max(x, 0) - x target + log(1 + exp(-|x|)), reduced in the same
 // pass. The derivative is sigmoid(x) - target. With a weight w for positive targets the loss is
@@ -176,14 +176,15 @@ void SigmoidFocalLossOptions::Check(const char* where) const {
 Tensor SigmoidFocalLoss(const Tensor& x, const Tensor& target, const SigmoidFocalLossOptions& o) {
   CheckAlike({{"x", x}, {"target", target}}, "sigmoid_focal_loss");
   o.Check("sigmoid_focal_loss");
-  // Half types compute in f32, which holds how far from right a sure answer is.
+  // Half types compute in f32, which holds the small error of a confident answer.
   const DType wide = ComputeDType(x.dtype());
   const Tensor logits = Cast(x, wide), t = Cast(target, wide);
   Tensor losses = BinaryCrossEntropyWithLogits(logits, t, {.reduction = Reduction::kNone});
   if (o.gamma != 0) {
-    // 1 - p_t: p where the target is 0, 1 - p where it is 1, as no difference of near numbers.
+    // 1 - p_t: p where the target is 0, 1 - p where it is 1, without a difference of nearly equal
+    // numbers.
     const Tensor wrong = Add(Mul(Sigmoid(logits), Sub(1, t)), Mul(Sigmoid(Neg(logits)), t));
-    // Powers below 1 are infinitely steep at 0: what is as near to right as that counts nothing.
+    // Powers below 1 are infinitely steep at 0, so elements that are exactly right count as 0.
     const Tensor right = Lt(Abs(wrong), wide == DType::kF64 ? 0x1p-400 : 0x1p-50);
     losses = Mul(Where(right, 0.0, Pow(Where(right, 1.0, wrong), o.gamma)), losses);
   }

@@ -1,5 +1,5 @@
-// Probabilities outside [0, 1] are an error on the CPU only: here nobody looks at them before the
-// loss is there. They give NaN, or any number.
+// Probabilities outside [0, 1] are an error on the CPU only: here they are not checked, and give
+// NaN or any number.
 
 #include "firn/tensor/kernels/cuda/elementwise.cuh"
 #include "firn/tensor/kernels/cuda/elementwise_loss.cuh"

@@ -26,7 +26,7 @@ Tensor BinaryCrossEntropy(const Tensor& p, const Tensor& target,
 struct BinaryCrossEntropyWithLogitsOptions {
   // Both broadcast to x's shape. Undefined: 1.
   Tensor weight = {};      // of the elements
-  Tensor pos_weight = {};  // of the part of positive targets, usually one number a class
+  Tensor pos_weight = {};  // of the term of positive targets, usually one per class
   Reduction reduction = Reduction::kMean;
   template <class V>
   void Visit(V& v) {
@@ -43,8 +43,8 @@ Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target,
                                     const BinaryCrossEntropyWithLogitsOptions& options = {});
 
 struct SigmoidFocalLossOptions {
-  double alpha = 0.25;  // the weight of positive targets, 1 - alpha that of others; below 0: none
-  double gamma = 2;     // how much less what is right already counts; 0: as much
+  double alpha = 0.25;  // weight of positive targets, 1 - alpha of others; below 0: none
+  double gamma = 2;     // how much less right elements count; 0: not less
   Reduction reduction = Reduction::kNone;
   template <class V>
   void Visit(V& v) {

@@ -1,8 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_LOSS_BINARY_GRAD_FN_H_
 #define FIRN_TENSOR_OPS_LOSS_BINARY_GRAD_FN_H_
 
-// Apart from binary_fn.h, whose functors have options of losses: this one is also compiled into
-// chains of elementwise operations, for which only options of elementwise operations are declared.
+// Separate from binary_fn.h, whose functors have options of losses, because this one is also
+// compiled into chains of elementwise operations, where only options of elementwise operations are
+// declared.
 
 #include "firn/device/macros.h"
 #include "firn/tensor/kernels/math.h"

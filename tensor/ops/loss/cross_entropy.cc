@@ -141,7 +141,7 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// From the logsumexp of each line in `shift` and what multiplies exp(x - shift): the same of a
+// Replaces the logsumexp of each line in `shift`, and the factor of exp(x - shift), by those for a
 // shift that has all its digits.
 template <class Acc>
 void MendFarShifts(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, Acc* shift, Acc* factor) {
@@ -227,7 +227,7 @@ Tensor CrossEntropyGrad(const Tensor& dy, const Tensor& logits, const Tensor& ta
   return Apply1(TheOp<"cross_entropy_grad">(), {dy, logits, target, weight, logsumexp}, a);
 }
 
-// A tensor of target's shape as one that broadcasts over the logits.
+// A tensor of target's shape, viewed so that it broadcasts over the logits.
 Tensor OverClasses(const Tensor& t, const Shape& logits) {
   Dims d = logits.dims();
   d[ClassDim(logits)] = 1;
@@ -246,8 +246,8 @@ void Grad(GradContext& g) {
   g.set_grad_input(0, std::move(dx));
 }
 
-// For u flowing into dx = dy (A p - q) / divisor: what p contributes is the difference to the same
-// gradient with p = 0, that is with an infinite logsumexp.
+// For u flowing into dx = dy (A p - q) / divisor: the contribution of p is the difference to the
+// same gradient with p = 0, that is with an infinite logsumexp.
 void GradOfGrad(GradContext& g) {
   const CrossEntropyAttrs& a = g.attrs<CrossEntropyAttrs>();
   const Tensor &u = g.grad_output(), &dy = g.input(0), &logits = g.input(1), &target = g.input(2),

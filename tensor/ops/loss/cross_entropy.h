@@ -35,14 +35,14 @@ struct CrossEntropyOptions {
   void Check(const char* where) const;
 };
 
-// The cross entropy between softmax(logits) and a target, as torch.nn.functional.cross_entropy.
+// The cross entropy between softmax(logits) and a target, like torch.nn.functional.cross_entropy.
 //   logits: [n, classes, ...] or [classes], floating
 //   target: class indices (i32, i64) of shape [n, ...] or [], or probabilities of logits' shape
 // A sample with target t has the loss -weight[t] log softmax(logits)[t], or with probabilities
 // -sum_j weight[j] p_j log softmax(logits)[j]. Smoothing by e replaces the target distribution p by
 // (1 - e) p + e / classes. Samples with target `ignore_index` have loss 0 and get no gradient.
 // The mean divides by the sum of the targets' weights (with probabilities: by the number of
-// samples); over ignored samples only it is NaN. Throws on shapes that do not fit and on indices
+// samples); if all samples are ignored, it is NaN. Throws on shapes that do not fit and on indices
 // outside [0, classes).
 Tensor CrossEntropy(const Tensor& logits, const Tensor& target,
                     const CrossEntropyOptions& options = {});

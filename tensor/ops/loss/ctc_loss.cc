@@ -1,7 +1,7 @@
 // ctc_loss: a loss for each sample, by the forward pass over its states (ctc_loss_body.h); the
 // reduction is made of operations. Its gradient runs the forward pass again, keeps it for all
-// times, and then goes backward: so a loss that nobody differentiates needs two rows of memory.
-// Samples are side by side; on the CPU lengths and labels are looked at first.
+// times, and then goes backward: so a loss without a gradient needs only two rows of memory.
+// Samples are computed side by side; on the CPU lengths and labels are checked first.
 
 #include "firn/tensor/ops/loss/ctc_loss.h"
 

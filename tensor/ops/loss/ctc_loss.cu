@@ -1,5 +1,5 @@
 // ctc_loss and ctc_loss_grad: a team of threads for each sample. Lengths and labels outside their
-// ranges are noted, and the loss of such a sample is NaN, as it is where the blank is a label.
+// ranges are noted, and the loss of such a sample is NaN, as where the blank is a label.
 
 #include "firn/tensor/kernels/cuda/for_each.cuh"
 #include "firn/tensor/kernels/cuda/index_range.cuh"

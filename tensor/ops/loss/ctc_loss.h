@@ -20,7 +20,7 @@ struct CtcLossAttrs {
 };
 
 // The operation ctc_loss, written with others, which have gradients of any order; NaN where it is
-// infinite. Requires: inputs that it takes.
+// infinite. Requires: inputs that ctc_loss takes.
 Tensor CtcLossByOperations(const Tensor& log_probs, const Tensor& targets,
                            const Tensor& input_lengths, const Tensor& target_lengths,
                            const CtcLossAttrs& attrs);
@@ -39,22 +39,22 @@ struct CtcLossOptions {
   void Check(const char* where) const;
 };
 
-// Connectionist temporal classification (Graves et al., 2006), as torch.nn.functional.ctc_loss: for
-// each sample, minus the logarithm of the probability of all sequences of T classes that become the
-// target when repeats are merged and blanks then left out.
+// Connectionist temporal classification (Graves et al., 2006), like torch.nn.functional.ctc_loss:
+// for each sample, minus the logarithm of the probability of all sequences of T classes that become
+// the target when repeats are merged and blanks then left out.
 //   log_probs: [T, N, C] or [T, C] for one sample, floating: LogSoftmax's result
 //   targets: i32 or i64, labels but not the blank: [N, S], of whose rows the first labels count;
 //     or those of all samples behind one another. [S] for one sample
-//   input_lengths, target_lengths: i32 or i64 [N], how much of each counts; one number, [1] or
+//   input_lengths, target_lengths: i32 or i64 [N], the used length of each; one number, [1] or
 //     [], for one sample
 // The result is [N] ([] for one sample) without a reduction, else []. The mean divides each loss by
 // its target's length (1 for none) and then by N. A target that cannot be reached gives infinity,
 // and a gradient of NaN unless `zero_infinity` is set.
 //
-// The gradient is that of the formula, for log_probs of any kind: behind LogSoftmax it is
-// PyTorch's, which counts on that. Where it is recorded (create_graph) it is that of operations for
-// each step, in many times the time. Throws on lengths beyond the data, lengths of labels behind
-// one another that do not add up to their number, and labels that are no class or the blank.
+// The gradient is that of the formula, for any log_probs; after LogSoftmax it equals PyTorch's,
+// which assumes a LogSoftmax. A recorded gradient (create_graph) runs operations for each step and
+// takes many times as long. Throws on lengths beyond the data, lengths of labels behind one another
+// that do not add up to their number, and labels that are not a class or are the blank.
 Tensor CtcLoss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                const Tensor& target_lengths, const CtcLossOptions& options = {});
 

@@ -9,7 +9,8 @@
 //
 // All in double: in float, a thousand steps leave few digits of such sums. A sample has rows of
 // memory, each with a number for every state and two places before and behind that paths may not
-// use, so that no step asks where it is. A team shares a sample; a CPU's thread is a team of one.
+// use, so that steps need no checks at the ends. A team shares a sample; a CPU's thread is a team
+// of one.
 
 #include <limits>
 
@@ -76,13 +77,14 @@ inline size_t RowBytes(const TensorSpec& targets, int64_t samples, int64_t rows)
   return static_cast<size_t>(rows * (2 * targets.num_elements() + 5 * samples)) * sizeof(double);
 }
 
-// What an index means: steps and lengths in [0, T] and [0, S], classes in [0, C).
+// The ranges of indices: steps and lengths in [0, T] and [0, S], classes in [0, C).
 template <class Range>
 struct Ranges {
   Range steps, lengths, classes;
 };
 
-// One sample. Without `good` its lengths are outside their ranges, and nothing else holds.
+// One sample. If `good` is false, its lengths are outside their ranges and the other members are
+// invalid.
 template <class T, class Range>
 struct Sample {
   static constexpr int kAllow = 0, kEmit = 1, kAlpha = 2;
@@ -132,7 +134,8 @@ struct Sample {
     }
   }
 
-  // Row kEmit: the log probability of every state's class at time t; NaN for one that is none.
+  // Row kEmit: the log probability of every state's class at time t; NaN for a label that is not a
+  // class.
   template <class Team>
   FIRN_HOST_DEVICE void Emit(const Team& team, int64_t t) const {
     double* const emit = row(kEmit);
@@ -203,7 +206,7 @@ struct LossBody {
 
 template <class T, class Range>
 struct GradBody {
-  // Beside those of alpha: two of beta, one of shares and one that leads from label to label.
+  // Rows besides those of alpha: two of beta, one of shares and one that links equal labels.
   FIRN_HOST_DEVICE static constexpr int64_t Rows(int64_t steps) { return steps + 7; }
   using Acc = AccumulatorOf<T>;
   using SampleOf = Sample<T, Range>;
@@ -240,7 +243,7 @@ struct GradBody {
   }
 
   // In `links`, for label j, at 2 j the next place of the same label or -1, and at 2 j + 1 whether
-  // it is the first: so that each class is written once, by one member, and always in one order.
+  // it is the first: so that one member writes each class once, always in the same order.
   template <class Team>
   FIRN_HOST_DEVICE void Link(const Team& team, const SampleOf& sample, double* links) const {
     for (int64_t j = team.rank(); j < sample.length; j += team.size()) {
@@ -265,7 +268,7 @@ struct GradBody {
     team.Sync();
     for (int64_t t = sample.steps - 1; t >= 0; --t) {
       sample.Emit(team, t);
-      // Both with the probability of their own time.
+      // Both include the probability of their own time.
       const double* const from = sample.row(after + (t + 1) % 2);
       double* const to = sample.row(after + t % 2);
       const double* const alpha = sample.row(SampleOf::kAlpha + t + 1);

@@ -1,10 +1,9 @@
 // ctc_loss written with operations, for gradients of its gradient: the forward pass over states of
 // ctc_loss_body.h, a step of all samples at a time. Samples have as many states as the longest of
-// them (in a capture with labels behind one another, as all together), and keep what they have when
-// their time is over. In double, as the kernel.
-//
-// What no path leads to has a finite number where the kernel has minus infinity: sums of nothing
-// else would have gradients of NaN.
+// them (in a capture with labels behind one another, as all together), and keep their values when
+// their time is over. It computes in double, like the kernel. States that no path reaches have a
+// finite number where the kernel has minus infinity: sums of only such states would have gradients
+// of NaN.
 
 #include <algorithm>
 
@@ -40,7 +39,8 @@ Tensor Labels(const Tensor& targets, const Tensor& lengths, int64_t blank) {
   const int64_t n = lengths.size(0);
   const int64_t total = targets.size(-1);
   int64_t longest = total;
-  // Behind one another these are all samples' labels. A capture may not look how many one has.
+  // If labels lie behind one another, a row may have as many as all samples together, because a
+  // capture cannot read how many a sample has.
   if (targets.rank() == 1 && n > 0 && inner::ThisThread().capture == nullptr) {
     longest = Amax(lengths).Item<int64_t>();
   }
@@ -67,7 +67,8 @@ States StatesOf(const Tensor& labels, int64_t blank) {
     return Concat({pairs, Expand(rest, Shape({n, 1}).span())}, 1);
   };
   const Tensor blanks = Full({1, 1}, blank, DType::kI64, labels.device());
-  // From a label to one that differs; to the first there is none.
+  // A path may skip the blank from a label to a different one; there is no such step to the first
+  // label.
   const Tensor before = Slice(Pad(labels, {1, 0}, {.value = blank}), 1, 0, longest);
   const Tensor differs = LogicalAnd(Ne(labels, before), Ne(before, blank));
   return {between(labels, blanks),
@@ -101,7 +102,7 @@ Tensor inner::CtcLossByOperations(const Tensor& log_probs, const Tensor& targets
   const Tensor never = Lt(log_share, kNever / 2);
   const Tensor loss = Neg(log_share);
   if (attrs.zero_infinity) return Cast(Where(never, 0.0, loss), log_probs.dtype());
-  // The gradient of an infinite loss is NaN: 0 / 0 there, and no NaN where there is none.
+  // Makes the gradient of an infinite loss NaN, by 0 / 0 there, and only there.
   const Tensor reached = Cast(LogicalNot(never), DType::kF64);
   return Cast(Mul(loss, Div(reached, reached)), log_probs.dtype());
 }

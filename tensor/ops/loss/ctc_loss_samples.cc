@@ -7,7 +7,7 @@
 #include "firn/tensor/testing/golden_samples.h"
 #include "firn/tensor/testing/samples.h"
 
-// The reference writes all paths out, C^T of them, and asks of each what it becomes.
+// The reference writes all paths out, C^T of them, and finds the target that each becomes.
 
 namespace firn::testing {
 namespace {
@@ -85,7 +85,7 @@ std::vector<RefTensor> GradReference(absl::Span<const RefTensor> in, AttrsRef at
   return {dx};
 }
 
-// Log probabilities that add up to about 1, not exactly: the formula does not count on it.
+// Log probabilities that add up to about 1, not exactly: the formula does not need it.
 Tensor Probabilities(const Shape& shape, uint64_t seed = 1) {
   return Uniform(shape, -2.5, -0.25, seed);
 }
@@ -179,7 +179,7 @@ FIRN_REGISTER_SAMPLES(ctc_loss_grad) {
              CtcLossAttrs{}, "dy must have a number for each of the 2 samples, got [3]");
 }
 
-// From logits, for PyTorch's gradient is right behind its log_softmax alone.
+// From logits, because PyTorch's gradient is right only after its log_softmax.
 FIRN_REGISTER_GOLDEN(ctc_loss) {
   const CtcLossAttrs a = AttrsFrom<CtcLossAttrs>(args);
   return CtcLoss(LogSoftmax(args["logits"], -1), args["targets"], args["input_lengths"],

@@ -1,6 +1,6 @@
 // top_n_error, binary_error: made of comparisons. The target's own score is one of those that are
-// not below it, which is why more than n have to be. confusion_matrix: ones, added where pairs of
-// classes stand.
+// not below it, which is why more than n must be. confusion_matrix: ones, added at the places of
+// pairs of classes.
 
 #include "firn/tensor/ops/loss/error_rates.h"
 

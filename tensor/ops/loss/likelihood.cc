@@ -20,8 +20,8 @@
 namespace firn {
 namespace {
 
-// t log t - t + log(2 pi t) / 2 where t > 1, else 0. Where it is not wanted t counts as 1, so that
-// no gradient comes from what is not a number.
+// t log t - t + log(2 pi t) / 2 where t > 1, else 0. Where the term is not wanted, t is replaced by
+// 1, so that no gradient comes from NaN.
 Tensor LogFactorial(const Tensor& target) {
   const Tensor counts = Gt(target, 1), t = Where(counts, target, 1.0);
   const Tensor log = Log(t);

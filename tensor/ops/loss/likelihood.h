@@ -21,16 +21,16 @@ struct PoissonNllLossOptions {
   void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
-// The negative log likelihood of counts under a Poisson distribution, as
-// torch.nn.functional.poisson_nll_loss: e^x - target x, or of a rate x itself
-// x - target log(x + eps). Two floating tensors of one shape and dtype: shapes that would broadcast
-// are an error. The constant log target! is left out unless `full`.
+// The negative log likelihood of counts under a Poisson distribution, like
+// torch.nn.functional.poisson_nll_loss: e^x - target x, or, if x is the rate itself, x - target
+// log(x + eps). Two floating tensors of one shape and dtype: shapes that would broadcast are an
+// error. The constant log target! is left out unless `full`.
 Tensor PoissonNllLoss(const Tensor& x, const Tensor& target,
                       const PoissonNllLossOptions& options = {});
 
 struct GaussianNllLossOptions {
   bool full = false;  // adds the constant log(2 pi) / 2
-  double eps = 1e-6;  // the least variance that is reckoned with
+  double eps = 1e-6;  // smaller variances count as this
   Reduction reduction = Reduction::kMean;
   template <class V>
   void Visit(V& v) {
@@ -41,11 +41,12 @@ struct GaussianNllLossOptions {
   void Check(const char* where) const;
 };
 
-// The negative log likelihood of targets under normal distributions, as
+// The negative log likelihood of targets under normal distributions, like
 // torch.nn.functional.gaussian_nll_loss: (log v + (mean - target)^2 / v) / 2 with v = max(var,
-// eps), whose cut passes gradients on unchanged. Floating tensors of one dtype; mean and target
-// have one shape, and var has it too, or lacks the last dimension, or has 1 there. Throws on other
-// shapes and unless eps is above 0. A negative variance counts as eps (PyTorch refuses it).
+// eps), where the maximum passes gradients to var unchanged. Floating tensors of one dtype; mean
+// and target have one shape, and var has it too, or lacks the last dimension, or has 1 there.
+// Throws on other shapes and unless eps is above 0. A negative variance counts as eps (PyTorch
+// refuses it).
 Tensor GaussianNllLoss(const Tensor& mean, const Tensor& target, const Tensor& var,
                        const GaussianNllLossOptions& options = {});
 

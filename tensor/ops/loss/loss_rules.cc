@@ -1,4 +1,4 @@
-// Shape rules of losses, and what their gradients and reductions have in common.
+// Shape rules of losses, and parts shared by their gradients and reductions.
 
 #include "firn/tensor/ops/loss/loss_rules.h"
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_LOSS_LOSS_RULES_H_
 #define FIRN_TENSOR_OPS_LOSS_LOSS_RULES_H_
 
-// What losses share on every device.
+// Parts shared by losses on every device.
 
 #include <functional>
 #include <initializer_list>
@@ -27,8 +27,8 @@ absl::Status CheckClasses(const InferContext& c, const Shape& logits, std::strin
 // The shape of a loss whose elements have this shape.
 Shape LossShape(const Shape& elements, Reduction reduction);
 
-// Whether a logarithm of a sum of exponentials is so large that exp(x - it) has lost digits which
-// probabilities need: more than a third of them, from 2^8 on in f32, from 2^17 on in f64.
+// Whether a logarithm of a sum of exponentials is so large that exp(x - logarithm) lacks digits
+// which probabilities need: more than a third of them, from 2^8 on in f32, from 2^17 on in f64.
 template <class T>
 FIRN_HOST_DEVICE constexpr bool IsFarLogarithm(T x) {
   constexpr T kMost = T(1 << std::numeric_limits<T>::digits / 3);
@@ -45,11 +45,11 @@ OpDef ElementwiseLossOp(std::string_view doc, std::string_view x = "x", std::str
 // dLoss / d(loss of an element), to be multiplied by d(loss of an element) / dx.
 Tensor LossFlow(GradContext& g, Reduction reduction);
 // The losses of elements times `weight` (undefined: 1; else it broadcasts to their shape), reduced;
-// by operations, for losses whose own pass does not know weights.
+// by operations, for losses whose own pass has no weights.
 Tensor ReduceLoss(const Tensor& losses, const Tensor& weight, Reduction reduction,
                   std::string_view op);
 
-// For losses that are made of operations: what a declaration says of one that is none.
+// For losses that are made of operations: the checks that a declaration would do.
 struct NamedTensor {
   const char* name;
   const Tensor& tensor;
@@ -62,8 +62,8 @@ void CheckOneFloat(std::initializer_list<NamedTensor> tensors, std::string_view 
 void CheckLabels(const Tensor& target, std::string_view op);
 // Throws unless `weight` broadcasts to the shape, or is undefined.
 void CheckWeight(const Tensor& weight, const Shape& losses, std::string_view op);
-// What f gives, an operation whose indices are the target: an index outside of the classes is said
-// of it to the caller of `op`.
+// Returns f(), which runs an operation whose indices are the target; if an index is outside of the
+// classes, the error names `op` and the target.
 Tensor IndexedByTarget(std::string_view op, const std::function<Tensor()>& f);
 
 }  // namespace firn

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_LOSS_LOSS_SAMPLES_H_
 #define FIRN_TENSOR_OPS_LOSS_LOSS_SAMPLES_H_
 
-// What the samples of losses share. Test code only.
+// Parts shared by the samples of losses. Test code only.
 
 #include <functional>
 

@@ -1,7 +1,7 @@
-// Hinges are Relu, whose gradient at the kink is 0, as PyTorch's.
+// Hinges are Relu, whose gradient at the kink is 0, like PyTorch's.
 //
 // multilabel_margin_loss: a loss for each sample. Its gradient is dy times slopes, which are an
-// operation of their own: constant but for steps, so that nothing flows back from them.
+// operation of their own: they are piecewise constant, so that no gradient flows back from them.
 //
 // The others are made of operations.
 

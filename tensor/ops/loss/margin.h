@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_LOSS_MARGIN_H_
 #define FIRN_TENSOR_OPS_LOSS_MARGIN_H_
 
-// Losses that ask for a distance between right and wrong, as torch.nn.functional has them. Shapes
-// that would broadcast are an error. The gradient at the kink of a hinge is 0.
+// Losses that want a margin between right and wrong, like those of torch.nn.functional. Shapes that
+// would broadcast are an error. The gradient at the kink of a hinge is 0.
 
 #include "firn/tensor/problems/reduction_mode.h"
 #include "firn/tensor/tensor.h"
@@ -20,8 +20,8 @@ struct HingeEmbeddingLossOptions {
   void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
-// x where target is 1, max(0, margin - x) where it is -1; of any other target the sum of both. x, a
-// distance, and target are floating tensors of one shape and dtype.
+// x where target is 1, max(0, margin - x) where it is -1; for any other target the sum of both. x,
+// a distance, and target are floating tensors of one shape and dtype.
 Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target,
                           const HingeEmbeddingLossOptions& options = {});
 
@@ -36,15 +36,15 @@ struct MarginRankingLossOptions {
   void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
-// max(0, margin - target (x1 - x2)): target 1 wants x1 above x2, -1 below; of a target 0 it is the
+// max(0, margin - target (x1 - x2)): target 1 wants x1 above x2, -1 below; for target 0 it is the
 // margin, without a gradient. Three floating tensors of one shape and dtype.
 Tensor MarginRankingLoss(const Tensor& x1, const Tensor& x2, const Tensor& target,
                          const MarginRankingLossOptions& options = {});
 
 // log(1 + e^(-target x)), finite for any x; its mean or its sum. Targets are 1 and -1. They are not
-// checked, as PyTorch does not: a target 0 gives log 2 whatever x is and no gradient, so what has
-// targets 0 and 1 learns nothing from half of them. Give 2 * target - 1, or take
-// BinaryCrossEntropyWithLogits, which is the same loss of targets 0 and 1. Two floating tensors of
+// checked, as in PyTorch: a target 0 gives log 2 for any x and no gradient, so a model with targets
+// 0 and 1 learns nothing from half of them. Give 2 * target - 1, or take
+// BinaryCrossEntropyWithLogits, which is the same loss for targets 0 and 1. Two floating tensors of
 // one shape and dtype.
 Tensor SoftMarginLoss(const Tensor& x, const Tensor& target,
                       Reduction reduction = Reduction::kMean);
@@ -72,7 +72,7 @@ struct MultiMarginLossOptions {
 Tensor MultiMarginLoss(const Tensor& x, const Tensor& target,
                        const MultiMarginLossOptions& options = {});
 
-// The hinge loss of several labels a sample: with y the labels of a sample,
+// The hinge loss for several labels per sample: with y the labels of a sample,
 //   sum over j in y and i not in y of max(0, 1 - (x[j] - x[i])) / classes
 //   x: [n, classes] or [classes], floating
 //   target: i32 or i64 of x's shape; each row lists labels, which end before the first -1
@@ -97,8 +97,8 @@ Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target,
                                 const MultilabelSoftMarginLossOptions& options = {});
 
 namespace inner {
-// The derivatives of the loss of each sample of MultilabelMarginLoss, [n, classes]; they do not
-// change but in steps.
+// The derivatives of the loss of each sample of MultilabelMarginLoss, [n, classes]; they are
+// piecewise constant.
 Tensor MultilabelMarginSlopes(const Tensor& x, const Tensor& target);
 }  // namespace inner
 

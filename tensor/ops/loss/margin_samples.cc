@@ -32,7 +32,7 @@ Tensor XAndSigns(const Shape& shape, int which) {
   return shape.num_elements() < 1000 ? Distinct(shape, 0.13) : Uniform(shape, -3, 3);
 }
 
-// Targets say which branch is taken, so that only x has a gradient.
+// Targets decide which branch is taken, so only x has a gradient.
 void NoGradientOfTargets(Samples& s) {
   for (Sample& sample : s.samples) sample.constant_inputs = {1};
 }

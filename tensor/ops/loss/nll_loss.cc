@@ -1,4 +1,4 @@
-// nll_loss: picks one log-probability a sample. It is linear in them, so its gradient is the
+// nll_loss: picks one log-probability for each sample. It is linear in them, so its gradient is the
 // transposed map, which puts dy back where it was picked, and that one's gradient is the loss
 // again.
 
@@ -59,7 +59,7 @@ void GradOfGrad(GradContext& g) {
                    NllLoss(g.grad_output(), g.input(1), {g.input(2), a.ignore_index, a.reduction}));
 }
 
-// Both operations: from `values` and the targets.
+// Computes both operations from `values` and the targets.
 OpDef Definition(std::string_view doc, ArgDecl values, std::string_view result) {
   ArgDecl weight{.name = "weight", .same_dtype_as = values.name};
   weight.min_rank = weight.max_rank = 1;

@@ -10,7 +10,7 @@ namespace inner {
 struct NllLossAttrs {
   int64_t ignore_index = -100;
   Reduction reduction = Reduction::kMean;
-  int64_t classes = 0;  // of the gradient only: what the other tensors do not tell
+  int64_t classes = 0;  // of the gradient only: sizes that the other tensors do not have
   template <class V>
   void Visit(V& v) {
     v.Field("ignore_index", ignore_index);
@@ -33,7 +33,7 @@ struct NllLossOptions {
   void Check(const char* where) const { inner::CheckLossReduction(reduction, where); }
 };
 
-// The negative log likelihood of class indices, as torch.nn.functional.nll_loss: -weight[t] of
+// The negative log likelihood of class indices, like torch.nn.functional.nll_loss: -weight[t] of
 // log_probs[t] for each sample with target t.
 //   log_probs: [n, classes, ...] or [classes], floating: LogSoftmax's result
 //   target: class indices (i32, i64) of shape [n, ...] or []

@@ -81,7 +81,7 @@ absl::Status InferSmoothL1Loss(InferContext& c) {
   return InferElementwiseLoss(c, a.reduction);
 }
 
-// Whether numbers in the middle of a range can be multiplied and divided by it without a thought.
+// Whether moderate numbers can be multiplied and divided by it without overflow or underflow.
 bool IsNearOne(double beta) { return beta > 0x1p-24 && beta < 0x1p24; }
 
 void GradSmoothL1Loss(GradContext& g) {
@@ -90,7 +90,7 @@ void GradSmoothL1Loss(GradContext& g) {
   const Tensor d = Sub(g.input(0), g.input(1));
   const auto slope = [&] {
     const Tensor cut = Clamp(d, -a.beta, a.beta);
-    // One pass; with another beta flow over it may be no number where the slope is.
+    // One pass where beta is moderate; otherwise flow / beta may overflow where the slope does not.
     return IsNearOne(a.beta) ? Mul(cut, Mul(flow, 1 / a.beta)) : Mul(Div(cut, a.beta), flow);
   };
   const Tensor dx = a.beta == 0 ? Mul(Sign(d), flow) : slope();
@@ -177,8 +177,8 @@ Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& optio
   CheckAlike({{"x", x}, {"y", y}}, "huber_loss");
   const double delta = options.delta;
   if (!IsNearOne(delta)) {
-    // Without delta^2 and its reciprocal, of which one may be no number: with c the difference cut
-    // off at delta, c (d - c / 2).
+    // Avoids delta^2 and its reciprocal, of which one may overflow: with c the difference cut off
+    // at delta, it is c (d - c / 2).
     const Tensor d = Sub(x, y), cut = Clamp(d, -delta, delta);
     return ReduceLoss(Mul(cut, Sub(d, Mul(cut, 0.5))), {}, options.reduction, "huber_loss");
   }

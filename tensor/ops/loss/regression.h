@@ -69,9 +69,9 @@ struct KlDivAttrs {
 }  // namespace inner
 using KlDivOptions = inner::KlDivAttrs;
 
-// The terms p (log p - log_q) of the Kullback-Leibler divergence from q to p, 0 for p = 0, as
+// The terms p (log p - log_q) of the Kullback-Leibler divergence from q to p, 0 for p = 0, like
 // torch.nn.functional.kl_div. With `log_target` p is given as its logarithm. Two floating tensors
-// of one shape and dtype. The default mean is over all elements, as PyTorch's; the divergence of
+// of one shape and dtype. The default mean is over all elements, like PyTorch's; the divergence of
 // distributions, averaged over a batch, is Reduction::kBatchMean.
 Tensor KlDiv(const Tensor& log_q, const Tensor& p, const KlDivOptions& options = {});
 

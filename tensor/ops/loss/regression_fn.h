@@ -35,7 +35,7 @@ struct SmoothL1LossFn {
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     const T d = math::Abs(x - y), b = static_cast<T>(beta);
     const T half = static_cast<T>(0.5);
-    return d < b ? half * d * (d / b) : d - half * b;  // d * d may be no number
+    return d < b ? half * d * (d / b) : d - half * b;  // d * d may overflow
   }
 };
 

@@ -1,11 +1,11 @@
 // cosine_similarity: the product of vectors that were made of length 1 first, so that the products
 // of large or small elements stay in range. Half types are computed in f32.
 //
-// pairwise_distance: a norm of differences, of half types in f32, too. eps is added before the
+// pairwise_distance: a norm of differences, for half types in f32, too. eps is added before the
 // norm, so that the distance of equal vectors has a gradient.
 //
 // cosine_embedding_loss, triplet_margin_loss: made of these. Their hinges are Relu, whose gradient
-// at the kink is 0, as PyTorch's.
+// at the kink is 0, like PyTorch's.
 
 #include "firn/tensor/ops/loss/similarity.h"
 

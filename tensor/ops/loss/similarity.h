@@ -12,8 +12,8 @@ namespace firn {
 
 // The cosine of the angle between x1 and x2 along `dim`, which is dropped: their product over the
 // product of their norms, each at least eps (torch.nn.functional.cosine_similarity, whose gradient
-// passes that cut). Floating tensors of one dtype, which broadcast. Throws on shapes that do not
-// and a dim out of range.
+// ignores that bound). Floating tensors of one dtype, which broadcast. Throws on shapes that do not
+// broadcast and a dim out of range.
 Tensor CosineSimilarity(const Tensor& x1, const Tensor& x2, inner::Integer dim = 1,
                         inner::Real eps = 1e-8);
 
@@ -27,11 +27,11 @@ struct PairwiseDistanceOptions {
     v.Field("eps", eps);
     v.Field("keepdim", keepdim);
   }
-  // Throws, naming `where`, on a p that is none of Norm's.
+  // Throws, naming `where`, on a p that Norm does not take.
   void Check(const char* where) const;
 };
 
-// The p-norm of x1 - x2 + eps along the last dimension, as torch.nn.functional.pairwise_distance:
+// The p-norm of x1 - x2 + eps along the last dimension, like torch.nn.functional.pairwise_distance:
 // [..., d] -> [...], or [..., 1] with keepdim. Floating tensors of one dtype, which broadcast. p is
 // as for Norm. Throws on 0-d tensors and shapes that do not broadcast.
 Tensor PairwiseDistance(const Tensor& x1, const Tensor& x2,

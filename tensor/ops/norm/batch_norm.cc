@@ -103,8 +103,8 @@ void SetGradient(GradContext& g, int i, const Tensor& grad) {
   if (g.needs(i)) g.set_grad_input(i, Cast(grad, g.input_spec(i).dtype));
 }
 
-// In the statistics' type throughout, as the fused gradient. Deviations are taken in units of their
-// own size, so that squares and higher derivatives stay in the range of any x.
+// Computes in the statistics' type throughout, like the fused gradient. Deviations are taken in
+// units of their own size, so that squares and higher derivatives stay in range for any x.
 void RecordedGrad(GradContext& g, const BatchNormAttrs& a) {
   const DType dtype = StatisticsType(g.input(In::kX).dtype());
   const Tensor x = Cast(g.input(In::kX), dtype), &weight = g.input(In::kWeight);
@@ -121,13 +121,14 @@ void RecordedGrad(GradContext& g, const BatchNormAttrs& a) {
   const Tensor centred = ChannelAffine(x, {}, Neg(Mean(x, others)));
   const Tensor unit = Detach(g.output(Out::kInvstd));
   const Tensor deviation = ChannelAffine(centred, unit, {});
-  const Tensor eps = Mul(Mul(unit, a.eps), unit);  // unit^2 alone may be no number
+  const Tensor eps = Mul(Mul(unit, a.eps), unit);  // unit^2 alone may overflow
   const Tensor scaled = Rsqrt(Add(mean(Square(deviation)), eps));
   const Tensor xhat = ChannelAffine(deviation, scaled, {});
   SetGradient(g, In::kBias, ChannelSum(dz));
   SetGradient(g, In::kWeight, ChannelSum(Mul(dz, xhat)));
   if (!g.needs(In::kX)) return;
-  // What flows back meets the unit before anything as large as itself does.
+  // The incoming gradient is combined with the unit first, before it meets numbers that are as
+  // large.
   const Tensor flow = ChannelAffine(dz, unit, Mul(mean(dz), Neg(unit)));
   const Tensor inner = Sub(flow, ChannelAffine(xhat, Mul(mean(Mul(dz, xhat)), unit), {}));
   SetGradient(g, In::kX, ChannelAffine(inner, weight.defined() ? Mul(weight, scaled) : scaled, {}));
@@ -161,10 +162,11 @@ ArgDecl OfStatistics(std::string_view name) {
   return {.name = name, .same_dtype_as = "dy", .wide = true, .min_rank = 1, .max_rank = 1};
 }
 
-// --- What graphs know of it ----------------------------------------------------------------------
+// --- Traits for graphs
+// ----------------------------------------------------------------------------
 
-// In the half types y would no longer be rounded before the activation: all the same to relu, whose
-// result is then what is rounded of relu.
+// In the half types y would no longer be rounded before the activation; for relu that makes no
+// difference.
 std::optional<OpCall> WithActivation(AttrsRef attrs, const TensorSpec& y, FusedActivation f) {
   const bool half = y.dtype != DType::kF32 && y.dtype != DType::kF64;
   if (half && f != FusedActivation::kRelu) return {};
@@ -192,7 +194,7 @@ constexpr GraphTraits kTraits = {
     .cheap_again = true,
     .evaluate = Evaluate,
 };
-// It has its activation.
+// It already has an activation.
 constexpr GraphTraits kActivatedTraits = {
     .centring = kTraits.centring, .cheap_again = true, .evaluate = Evaluate};
 

@@ -1,5 +1,5 @@
 // Batch normalisation in training: one pass for the statistics of every channel, one for the
-// result. The gradient likewise: the sums over a channel, and then
+// result. The gradient does the same: the sums over a channel, and then
 //   dx = a dz + b (x - mean) + c
 // with three numbers a channel.
 
@@ -32,8 +32,8 @@ FIRN_HOST_DEVICE Acc ActivationGrad(FusedActivation a, Acc dy, Acc y) {
 
 // --- Forward -------------------------------------------------------------------------------------
 
-// Statistics of every channel, in double, which holds the squares of f32, and the running ones
-// moved.
+// Statistics of every channel, in double, which holds the squares of f32, and moves the running
+// ones.
 template <class Number>
 struct StatisticsFold : cuda::MomentsFold<double> {
   using Real = AccumulatorOf<Number>;
@@ -161,7 +161,7 @@ struct GradMap {
     return {mean[c], s, a, -a * (s * means[c].dz_x), -a * means[c].dz};
   }
   FIRN_HOST_DEVICE Acc operator()(const Numbers& v, Acc dy, Acc x, Acc y) const {
-    // Not the product of all that is one per channel, which an Acc may not hold.
+    // Does not multiply all numbers of a channel first, because Acc may not hold that product.
     return v.a * ActivationGrad(activation, dy, y) + v.b * ((x - v.mean) * v.invstd) + v.c;
   }
 };
@@ -182,7 +182,7 @@ absl::Status RunGradAs(KernelContext& k) {
   const TensorSpec& spec = k.in_spec(GradIn::kDy);
   const cuda::ReduceWork w = cuda::PlanChannels(spec);
   const T *dy = k.in<T>(GradIn::kDy), *x = k.in<T>(GradIn::kX);
-  const T* y = k.has(GradIn::kY) ? k.in<T>(GradIn::kY) : dy;  // not looked at without an activation
+  const T* y = k.has(GradIn::kY) ? k.in<T>(GradIn::kY) : dy;  // not read without an activation
   const Acc *mean = k.in<Acc>(GradIn::kMean), *invstd = k.in<Acc>(GradIn::kInvstd);
   auto* means = k.workspace<ChannelSums<Acc>>();
   const GradFold<T, Number> fold = {activation,

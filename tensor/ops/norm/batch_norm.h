@@ -23,7 +23,8 @@ struct BatchNormOptions {
 //   y = activation((x - mean) / sqrt(var + eps) * weight + bias)
 // Training uses the batch's mean and biased variance and moves the running ones in place:
 // new = (1 - momentum) old + momentum batch, with the unbiased variance. Otherwise the running ones
-// are used. Undefined running statistics mean: always the batch's. Undefined weight, bias: 1, 0.
+// are used. With undefined running statistics, the batch's are always used. Undefined weight, bias:
+// 1, 0.
 // x: [n, c, ...], more than one value per channel in training
 // others: [c], of x's dtype or all f32 where x is of a half type, as under AutocastScope
 // Throws kInvalidArgument for other shapes and, in training, other dtypes.
@@ -32,11 +33,11 @@ Tensor BatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& runn
                  const BatchNormOptions& options = {});
 
 // BatchNorm whose statistics in training are those of the batches of all ranks of a group
-// (PyTorch's SyncBatchNorm): as if one had all their rows. Batches may differ in size, down to
-// nothing; each value counts once. The running statistics become the same bits on all ranks. One
+// (PyTorch's SyncBatchNorm): as if one rank had all their rows. Batches may differ in size and may
+// be empty; each value counts once. The running statistics become the same bits on all ranks. One
 // collective call in the forward pass, one in the backward pass: all ranks make both, or others
-// wait for them. The gradients of weight and bias are those of the rank's own rows. A group of one
-// rank has BatchNorm itself, and so has evaluation, which calls nobody.
+// wait for them. The gradients of weight and bias are those of the rank's own rows. In a group of
+// one rank, and in evaluation, which makes no collective call, this is BatchNorm.
 Tensor SyncBatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                      const Tensor& weight = {}, const Tensor& bias = {},
                      const BatchNormOptions& options = {});

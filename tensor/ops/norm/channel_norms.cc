@@ -1,6 +1,6 @@
-// Composites: an instance norm is a group norm of one channel a group, a local response norm an
-// average pool over squares whose windows lie along the channels. The squares are of a type that
-// holds those of all elements: f16 has none of 300, f32 none of 1e20.
+// Composites: an instance norm is a group norm with one channel per group, a local response norm an
+// average pool over squares whose windows lie along the channels. The squares have a type that
+// holds those of all elements: f16 does not hold the square of 300, nor f32 that of 1e20.
 
 #include "firn/tensor/ops/norm/channel_norms.h"
 
@@ -81,7 +81,7 @@ Tensor MeanSubtraction(const Tensor& x, const Tensor& running_mean, const Tensor
                         count.spec().ToString()),
         "mean_subtraction");
   }
-  // A batch of nothing has no mean to move to.
+  // An empty batch has no mean to move to.
   if (!options.training || x.num_elements() == 0) return Sub(x, running_mean);
   DimList batch;
   for (int64_t i = 0; i < base; ++i) batch.d[batch.rank++] = i;

@@ -20,9 +20,9 @@ struct LocalResponseNormOptions {
 
 // Local response normalisation (Krizhevsky et al., 2012; PyTorch's local_response_norm):
 //   y = x / (k + alpha mean(x^2))^beta,
-// the mean being over `size` channels around each, of which those that are missing count as 0; the
-// window of an even size has one more channel below than above. x: [n, c, ...] of rank 3 or more,
-// floating. Throws unless size is 1 or more.
+// the mean being over `size` channels around each, where missing channels count as 0; the window of
+// an even size has one more channel below than above. x: [n, c, ...] of rank 3 or more, floating.
+// Throws unless size is 1 or more.
 Tensor LocalResponseNorm(const Tensor& x, inner::Integer size,
                          const LocalResponseNormOptions& options = {});
 

@@ -2,7 +2,7 @@
 // some length. Sums for each channel of each sample are added up in the order of samples, so the
 // result does not depend on the number of threads.
 //
-// group_norm: that, or elsewhere a layer normalisation of [n * groups, rest] and a per-channel
+// group_norm calls that, or otherwise a layer normalisation of [n * groups, rest] and a per-channel
 // affine map.
 
 #include "firn/tensor/ops/norm/group_norm.h"

@@ -1,6 +1,6 @@
-// layer_norm, rms_norm (not centred) and their gradients: see layer_norm.cc. A row is a team's. Its
-// mean comes first, and then with the squared deviations what the rounded mean still lacks. dweight
-// and dbias are a reduction over the rows.
+// layer_norm, rms_norm (not centred) and their gradients: see layer_norm.cc. A team computes a row:
+// first its mean, then the squared deviations together with the rounded mean's error. dweight and
+// dbias are a reduction over the rows.
 
 #include <cmath>
 #include <limits>
@@ -35,7 +35,7 @@ struct RowBody {
   int64_t cols;
   double eps;
 
-  // The same for a row whose squares are no floats, or lack digits as such.
+  // The same for a row whose squares overflow float or lose digits in it.
   template <class Team>
   FIRN_HOST_DEVICE void InDouble(const Team& team, const T* from, Acc* mean, Acc* invstd) const {
     const auto n = static_cast<double>(cols);

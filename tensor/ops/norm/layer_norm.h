@@ -11,8 +11,8 @@ namespace firn {
 // `normalized_shape`:
 //   y = (x - mean) / sqrt(var + eps) * weight + bias        (biased variance)
 // x: [..., normalized_shape]      weight, bias: normalized_shape, or undefined for 1 and 0
-// Right for x of any size whose distance from its mean the dtype holds, here and in the other
-// normalisations: elements beyond half the largest number may give infinities or NaN.
+// Here and in the other normalisations the result is right for x of any size whose distance from
+// its mean the dtype holds; elements beyond half the largest number may give infinities or NaN.
 Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                  const Tensor& bias = {}, inner::Real eps = 1e-5);
 

@@ -1,7 +1,7 @@
-// Composites over norms and moments. Norms are scaled, for those of elements in the range of a
-// dtype may leave it. Standardize brings its dimensions to the end, where a layer norm without an
-// affine map is what it asks for, and takes the order back by a view. Where lengths are of rows
-// that lie side by side, Normalize and WeightNorm are one operation.
+// Composites over norms and moments. Norms are scaled, because norms of elements in the range of a
+// dtype may leave it. Standardize moves its dimensions to the end, applies a layer norm without an
+// affine map, and restores the order by a view. For lengths of contiguous rows, Normalize and
+// WeightNorm are one operation.
 
 #include "firn/tensor/ops/norm/normalize.h"
 
@@ -64,7 +64,7 @@ int64_t RowOf(const Tensor& x, const Dims& dims) {
 Tensor Normalize(const Tensor& x, Real p, const DimList& dims, Real eps) {
   CheckDefined(x, "normalize");
   CheckEps(eps, "normalize");
-  // Zeros are over eps, by whose reciprocal unit_rows multiplies.
+  // Zeros are divided by eps, for which unit_rows multiplies by the reciprocal.
   const bool held = std::isfinite(1 / double{eps});
   if (p == 2.0 && held && !dims.empty() && IsFloating(x.dtype())) {
     const int64_t row = RowOf(x, DimsOf(x, dims, "normalize"));
@@ -73,7 +73,7 @@ Tensor Normalize(const Tensor& x, Real p, const DimList& dims, Real eps) {
       return Reshape(UnitRows(rows, {}, {.least = eps}), x.shape());
     }
   }
-  // f16 holds neither the default eps, nor some norms, nor what becomes of small ones' gradients.
+  // f16 holds neither the default eps, nor some norms, nor the gradients of small ones.
   const Tensor wide = Cast(x, ComputeDType(x.dtype()));
   const auto [norms, scale] = ScaledNorm(wide, p, dims);
   const Tensor lengths = Clamp(norms, double{eps} * scale);

@@ -9,8 +9,8 @@
 
 namespace firn {
 
-// x / max(norm, eps), with the p-norm over `dims` (empty: all), as PyTorch's normalize. Where the
-// norm is 0, so is the result. A norm that the dtype does not hold is right, too (PyTorch 2.15: 0
+// x / max(norm, eps), with the p-norm over `dims` (empty: all), like PyTorch's normalize. Where the
+// norm is 0, the result is 0. A norm that the dtype does not hold is right, too (PyTorch 2.15: 0
 // for {3e38, -3e38}), and so are the gradients. x: floating; half types compute in f32. The norm's
 // rules and errors are those of Norm; throws unless eps is 0 or more.
 Tensor Normalize(const Tensor& x, inner::Real p = 2, const DimList& dims = 1,
@@ -22,7 +22,7 @@ Tensor Normalize(const Tensor& x, inner::Real p = 2, const DimList& dims = 1,
 Tensor Standardize(const Tensor& x, const DimList& dims, inner::Real eps = 1e-5);
 
 struct WeightNormOptions {
-  std::optional<int64_t> dim = 0;  // each index of it has a length of its own; none: all have one
+  std::optional<int64_t> dim = 0;  // each of its indices has a length; without: one for all
   double eps = 0;                  // below the root of the sum of squares: NNabla's is 1e-12
 };
 

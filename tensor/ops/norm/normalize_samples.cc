@@ -120,7 +120,7 @@ FIRN_REGISTER_COMPOSITE(standardize) {
   s.AddError("eps", {Normal({2, 3})}, StandardizeAttrs{1, -0.5}, "eps must be 0 or more, got -0.5");
 }
 
-// A dim of none has no value among attributes: -100 stands for it.
+// Attributes have no value for a missing dim; -100 stands for it.
 struct WeightNormAttrs {
   int64_t dim = 0;
   double eps = 0;

@@ -16,17 +16,17 @@ namespace firn::inner {
 // The normalised rows of a matrix and their gradient, written with operations that can be recorded,
 // around the mean or around 0:
 //   dx = invstd (dxhat - mean(dxhat) - xhat mean(dxhat xhat))
-// In the statistics' type throughout, as the fused gradients. Deviations are taken in units of
-// their own size, so that squares and higher derivatives stay in the range of any x. What flows
-// back may be as large, and meets them as a ratio.
+// It computes in the statistics' type throughout, like the fused gradients. Deviations are taken in
+// units of their own size, so that squares and higher derivatives stay in range for any x. The
+// incoming gradient may be as large, and is combined with them as a ratio.
 template <bool kCentred>
 class RecordedRows {
  public:
-  // x: [rows, columns]      invstd: [rows], a kernel's, of which the unit is made
+  // x: [rows, columns]      invstd: [rows], from a kernel; the unit is made from it
   RecordedRows(const Tensor& x, const Tensor& invstd, double eps)
       : unit_(Unsqueeze(Detach(invstd), 1)) {
     const Tensor deviation = Mul(Centred(Cast(x, invstd.dtype())), unit_);
-    // The square of unit alone may be no number.
+    // The square of the unit alone may overflow.
     const Tensor small = Mul(Mul(unit_, eps), unit_);
     scaled_ = Rsqrt(Add(MeanOf(Square(deviation)), small));
     xhat_ = Mul(deviation, scaled_);

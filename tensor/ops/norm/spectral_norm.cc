@@ -67,7 +67,7 @@ Tensor SpectralNorm(const Tensor& w, const Tensor& u, const Tensor& v,
     Assign(u, left);
     Assign(v, right);
   } else {
-    // What is recorded keeps its own numbers: a later call in training moves u and v.
+    // The recorded operations get copies of u and v, because a later call in training moves these.
     left = left.Clone();
     right = right.Clone();
   }

@@ -64,7 +64,7 @@ FIRN_REGISTER_COMPOSITE(spectral_norm) {
         {.dim = a.dim, .iterations = iterations, .eps = a.eps, .training = a.training});
   });
   s.Reference(Reference);
-  // Vectors that are near to the singular ones: sigma is no difference of large numbers.
+  // Vectors that are near to the singular ones: sigma is not a difference of large numbers.
   const auto add = [&](const char* name, const Shape& shape, const SpectralAttrs& a) -> Sample& {
     const int64_t rows = shape.dim(a.dim);
     return s.Add(name,

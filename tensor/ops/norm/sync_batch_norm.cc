@@ -2,7 +2,8 @@
 // values, the sum of their squared deviations from it, and how many they are; from these all
 // compute the same statistics (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm
 // for computing sample variances", 1979). No difference of large sums occurs, and ranks without
-// values count for nothing. The gradient follows: that of the gathering is a sum over ranks.
+// values do not count. The gradient follows from the operations; that of the gathering is a sum
+// over ranks.
 
 #include <algorithm>
 
@@ -55,7 +56,7 @@ Own OwnOf(const Tensor& x, int64_t count) {
   for (int i = 0; i < x.rank(); ++i) {
     if (i != 1) others.push_back(i);
   }
-  // Without values the mean is 0, and still something that the backward pass comes by.
+  // Without values the mean is 0, and is computed so that the backward pass still goes through it.
   Own own{count == 0 ? inner::ChannelSum(x) : Mean(x, others), {}};
   own.centred = ChannelAffine(x, {}, Neg(own.mean));
   return own;

@@ -1,4 +1,4 @@
-// unit_rows: with xhat the row over its length, n, and s the scale,
+// unit_rows: with xhat the row divided by its length n, and s the scale,
 //   dx = s / n (dy - xhat (dy . xhat)),  ds = dy . xhat
 // and dx = s / n dy where n is `least`. Recorded gradients are written with operations.
 
@@ -62,8 +62,8 @@ absl::Status RunGrad(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// In units of the lengths, whose squares may be no numbers; half types, which do not hold what
-// derivatives of this are made of, in f32.
+// Computed in units of the lengths, whose squares may overflow, and for half types in f32, since
+// they lack the digits for derivatives of this.
 void RecordedGrad(GradContext& g) {
   const UnitRowsAttrs& a = g.attrs<UnitRowsAttrs>();
   const DType dtype = g.input(0).dtype(), wide = ComputeDType(dtype);
@@ -131,7 +131,7 @@ FIRN_REGISTER_OP(unit_rows_grad) {
 }  // namespace
 
 bool inner::TakesUnitRows(Device device, int64_t cols) {
-  constexpr int64_t kLeast = 128;  // what is done once a row costs more than passes over short rows
+  constexpr int64_t kLeast = 128;  // for short rows, the work per row costs more than the passes
   return device.is_cpu() && cols >= kLeast;
 }
 

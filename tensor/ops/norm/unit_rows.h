@@ -9,7 +9,7 @@ namespace firn::inner {
 
 struct UnitRowsAttrs {
   double eps = 0;    // below the root of the sum of squares
-  double least = 0;  // what lengths are at least
+  double least = 0;  // the least length
   template <class V>
   void Visit(V& v) {
     v.Field("eps", eps);

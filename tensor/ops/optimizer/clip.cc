@@ -43,8 +43,8 @@ size_t WorkspaceBytes(const KernelQuery& q) {
   return NumBlocks(elements, q.num_inputs()) * sizeof(double);
 }
 
-// The sum of what `term` says of each element. Four sums, of a quarter of the elements each, for an
-// addition waits for the one before it in its sum.
+// The sum of `term` over the elements. It uses four sums, of a quarter of the elements each,
+// because an addition waits for the one before it in its sum.
 template <class C, class F>
 double SumOf(const C* x, int64_t n, const F& term) {
   const int64_t part = n / 4;
@@ -115,8 +115,8 @@ double NormInRange(const KernelContext& k, const cpu::TensorSeries& series, doub
   return TotalNorm(k, series, p, top) * top;
 }
 
-// Whether all numbers of T times the factor, rounded, are what they were: none is off by more than
-// half a unit of its last place, and one that is by as much is the even one.
+// Whether all numbers of T stay the same when multiplied by the factor and rounded: each changes by
+// at most half a unit of its last place, and a tie is rounded to the even number, which it is.
 template <class T>
 bool LeavesAll(double factor) {
   constexpr int kDigits = std::is_same_v<T, Half>       ? 11
@@ -135,7 +135,7 @@ absl::Status RunClipGradNorm(KernelContext& k) {
     *k.out<float>() = static_cast<float>(norm);
   }
   const double factor = ClipFactor(a.max_norm, norm);
-  if (factor >= 1) return absl::OkStatus();  // not for NaN, which everything becomes
+  if (factor >= 1) return absl::OkStatus();  // not for NaN, which turns all elements into NaN
   series.ForEachPiece([&](int i, int64_t begin, int64_t end) {
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
       if (LeavesAll<T>(factor)) return;

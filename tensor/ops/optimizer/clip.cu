@@ -64,7 +64,7 @@ struct ScaleBody {
   template <class Team>
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t chunk) const {
     using C = ComputeOf<T>;
-    if (*factor >= 1) return;  // not for NaN, which everything becomes
+    if (*factor >= 1) return;  // not for NaN, which turns all elements into NaN
     const cuda::Piece piece = table.PieceOf(chunk);
     T* const x = static_cast<T*>(table.arrays[piece.entry][0]);
     const C scale = static_cast<C>(*factor);

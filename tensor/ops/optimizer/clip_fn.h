@@ -26,7 +26,8 @@ struct PartialNormFn {
   }
 };
 
-// What tensors of that norm are multiplied with where it is below 1; NaN for NaN.
+// The factor for tensors with that norm, which are multiplied by it where it is below 1; NaN for
+// NaN.
 FIRN_HOST_DEVICE inline double ClipFactor(double max_norm, double norm) {
   return max_norm / (norm + 1e-6);
 }

@@ -1,7 +1,7 @@
-// unscale_gradients: one pass that reads, looks and writes. A block of elements that has found
-// something says so in a flag that all blocks may set; nobody reads it before all are done.
-//
-// update_loss_scale: a handful of numbers, which stay where they are so that nobody waits for them.
+// unscale_gradients: one pass that reads, checks and writes. A block of elements that has found an
+// infinity or NaN sets a flag that all blocks share; it is read only after all are done.
+// update_loss_scale: a handful of numbers, which stay on the device so that the host need not wait
+// for them.
 
 #include "firn/tensor/ops/optimizer/scale.h"
 

@@ -1,5 +1,5 @@
-// unscale_gradients on CUDA: a launch that clears the flag, then all elements in chunks; whoever
-// finds something writes the same into the flag.
+// unscale_gradients on CUDA: a launch that clears the flag, then all elements in chunks; all
+// threads that find an infinity or NaN write the same value into the flag.
 //
 // update_loss_scale on CUDA: one thread.
 

@@ -23,7 +23,7 @@ struct UpdateLossScaleFn {
   FIRN_HOST_DEVICE void operator()(int64_t) const {
     *skipped = *found;
     if (*found) {
-      // One that is below the least already stays.
+      // A scale that is already below the least stays.
       const auto lowered = static_cast<float>(*scale * a.backoff_factor);
       const auto least = static_cast<float>(a.min_scale);
       if (lowered >= least) {

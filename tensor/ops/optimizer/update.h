@@ -4,7 +4,7 @@
 #include "firn/tensor/tensor.h"
 
 // Programs write elements by methods of the handle that they change: CopyFrom, Fill, x[...] = y.
-// These are what the methods are made of and, as every operation does, they borrow all arguments.
+// The methods call these functions, which borrow all arguments, like every operation.
 namespace firn::inner {
 
 // Overwrites target's elements, in place, with those of `source`, broadcast and converted to its

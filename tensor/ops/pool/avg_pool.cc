@@ -61,8 +61,9 @@ absl::Status InferGrad(InferContext& c) {
   return absl::OkStatus();
 }
 
-// In blocks wherever the channels allow: windows are then worked on for many channels at once, what
-// comes next is usually a convolution's gradient, and `grad` is the smaller one to reorder.
+// In blocks wherever the channels allow: windows are then computed for many channels at once, the
+// next operation is usually a convolution's gradient, and `grad` is smaller to reorder than the
+// result.
 void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
   want.in[0] = want.out[0] = cpu::KernelBlock(q.in(0).shape);
 }
@@ -79,7 +80,8 @@ void ForEachWindow(const AvgPoolWindows& s, F&& f) {
   }
 }
 
-// A row of tiles that are `side` elements wide: each of n averages' gradients is shared out.
+// Writes a row of tiles that are `side` elements wide: each tile gets its share of one of n
+// averages' gradients.
 template <int kBlock, class Acc>
 void SpreadRow(const Acc* from, int64_t n, int64_t side, Acc divisor, Acc* to) {
   if (kBlock == 1 && side == 2) {
@@ -155,11 +157,11 @@ void SpreadWindows(const AvgPoolWindows& s, const Acc* from, Acc* to) {
   });
 }
 
-// Whether nothing is left behind the last tile.
+// Whether tiles cover the image completely.
 bool ShareOutAll(const PoolAxis& axis) { return axis.out * axis.stride == axis.in; }
 
-// Tiles that are written where they go. For half types that is slower where a row is shorter than a
-// vector. Requires: as SpreadTiles.
+// Writes tiles in place. For half types that is slower where a row is shorter than a vector.
+// Requires: as SpreadTiles.
 template <class T, int kBlock>
 void RunTiles(const AvgPoolWindows& s, int64_t planes, const T* from, T* to) {
   const int64_t image = s.image() * kBlock, pooled = s.pixels() * kBlock;
@@ -172,7 +174,7 @@ void RunTiles(const AvgPoolWindows& s, int64_t planes, const T* from, T* to) {
   });
 }
 
-// The portable gather asks for every element which windows hold it, and takes 2 to 10 times as
+// The portable gather finds for every element the windows that hold it, and takes 2 to 10 times as
 // long.
 absl::Status RunWindows(KernelContext& k) {
   const TensorSpec& out = k.out_spec();
@@ -206,7 +208,7 @@ bool IsWhole(const PoolAxis& axis) {
   return axis.out == 1 && span.begin == 0 && span.end == axis.in && span.padded == axis.in;
 }
 
-// The sum of x[0..n), of which every lane of a register adds its share.
+// The sum of x[0..n); every lane of a register adds up a share.
 template <class Acc>
 Acc SumOf(const Acc* x, int64_t n) {
   constexpr int64_t kLanes = kSimdLanes<Acc>;

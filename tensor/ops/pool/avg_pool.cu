@@ -6,7 +6,7 @@
 namespace firn::avg_pool_cuda {
 namespace {
 
-// The gradient of a single pixel says nothing of the image's order; what comes next is usually a
+// The gradient of a single pixel does not tell the image's order; the next operation is usually a
 // convolution's gradient.
 void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
   const TensorSpec& grad = q.in(0);

@@ -22,7 +22,7 @@ struct AvgPoolOptions {
     v.Field("count_include_pad", count_include_pad);
     v.Field("divisor_override", divisor_override);
   }
-  // Throws when there is no image that the windows fit.
+  // Throws when the windows fit no image.
   void Check(const char* where) const;
 };
 using AvgPool1dOptions = AvgPoolOptions;
@@ -31,8 +31,8 @@ using AvgPool3dOptions = AvgPoolOptions;
 
 // The average of each window.
 // x: [n, c, h, w]      y: [n, c, (h + 2p - k) / s + 1, ...], rounded up with ceil_mode
-// x may lack its batch, as y then does: [c, h, w]. Throws firn::Error for any other rank, options
-// of more than two numbers, and padding of more than half the kernel.
+// x may lack its batch; y then lacks it, too: [c, h, w]. Throws firn::Error for any other rank,
+// options of more than two numbers, and padding of more than half the kernel.
 Tensor AvgPool2d(const Tensor& x, const AvgPool2dOptions& options);
 inline Tensor AvgPool2d(const Tensor& x, inner::Integer kernel) {
   return AvgPool2d(x, AvgPool2dOptions{.kernel = int64_t{kernel}});
@@ -44,7 +44,7 @@ inline Tensor AvgPool1d(const Tensor& x, inner::Integer kernel) {
   return AvgPool1d(x, AvgPool1dOptions{.kernel = int64_t{kernel}});
 }
 
-// The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
+// The same for volumes. x: [n, c, d, h, w] or [c, d, h, w]
 Tensor AvgPool3d(const Tensor& x, const AvgPool3dOptions& options);
 inline Tensor AvgPool3d(const Tensor& x, inner::Integer kernel) {
   return AvgPool3d(x, AvgPool3dOptions{.kernel = int64_t{kernel}});
@@ -56,7 +56,7 @@ inline Tensor AvgPool3d(const Tensor& x, inner::Integer kernel) {
 Tensor AdaptiveAvgPool2d(const Tensor& x, const Sizes& output_size);
 // The same along one dimension. x: [n, c, w] or [c, w]
 Tensor AdaptiveAvgPool1d(const Tensor& x, const Sizes& output_size);
-// The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
+// The same for volumes. x: [n, c, d, h, w] or [c, d, h, w]
 Tensor AdaptiveAvgPool3d(const Tensor& x, const Sizes& output_size);
 
 }  // namespace firn

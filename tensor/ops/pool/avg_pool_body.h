@@ -1,10 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_POOL_AVG_POOL_BODY_H_
 #define FIRN_TENSOR_OPS_POOL_AVG_POOL_BODY_H_
 
-// Averages, kN neighbouring channels of a pixel of the result at a time: one, but for the CPU's
+// Averages, kN neighbouring channels of a pixel of the result at a time: one, except for the CPU's
 // blocks. In the gradient each element of the image gathers the windows that hold it, in their
-// order, and four channels that lie together find them together. Images have up to three
-// dimensions.
+// order; four adjacent channels share this search. Images have up to three dimensions.
 
 #include <type_traits>
 

@@ -24,7 +24,7 @@ Tensor LpPool(int dims, const Tensor& x, double p, const LpPoolOptions& o, const
   const bool narrow = x.defined() && IsFloating(x.dtype()) && x.dtype() != DType::kF64;
   const Tensor powers = Pow(narrow ? Cast(x, DType::kF64) : x, p);
   const Tensor means = dims == 1 ? AvgPool1d(powers, windows) : AvgPool2d(powers, windows);
-  // A window of zeros has no slope, as a norm of 0 has none.
+  // The gradient of a window of zeros is 0, like that of a norm of 0.
   const Tensor sums = Mul(means, o.kernel.Over(dims).volume()), zero = Eq(sums, 0);
   const Tensor norms = Where(zero, 0.0, Pow(Where(zero, 1.0, sums), 1 / p));
   return narrow ? Cast(norms, x.dtype()) : norms;

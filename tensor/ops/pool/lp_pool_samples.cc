@@ -28,7 +28,7 @@ Tensor Call(In in, const LpPoolAttrs& a) {
   return kPool(in[0], a.p, {.kernel = a.kernel, .stride = a.stride, .ceil_mode = a.ceil_mode});
 }
 
-// The averages of powers, of which avg_pool's samples have the slow way.
+// The averages of powers; avg_pool's samples check averages by the slow way.
 template <int kDims>
 std::vector<RefTensor> PowerMeans(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const LpPoolAttrs& a = attrs.get<LpPoolAttrs>();

@@ -23,7 +23,7 @@
 namespace firn {
 namespace {
 
-// Whether a window along one axis lies in the padding as a whole, which dilation makes possible.
+// Whether a window along one axis may lie completely in the padding, which dilation makes possible.
 bool AnyEmptyWindow(const PoolAxis& axis) {
   const auto empty = [&](int64_t o) {
     const PoolSpan span = axis.Window(o);
@@ -73,7 +73,7 @@ void MaxLine(const T* plane, int64_t pitch, const PoolAxes& axes, int64_t line, 
   }
 }
 
-// Images of floats come channels-last from convolutions of bytes.
+// Convolutions of bytes give images of floats that are channels-last.
 void Layouts(const KernelQuery& q, LayoutRequest& want) {
   const TensorSpec& x = q.in(0);
   if (x.dtype != DType::kF32 || !IsChannelsLast(x) || x.shape[1] % kChannelBlock != 0) {

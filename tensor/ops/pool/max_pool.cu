@@ -1,4 +1,4 @@
-// max_pool1d, 2d, 3d: an output a thread.
+// max_pool1d, 2d, 3d: a thread for each output.
 
 #include <limits>
 #include <vector>

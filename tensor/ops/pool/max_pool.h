@@ -20,7 +20,7 @@ struct MaxPoolOptions {
     v.Field("dilation", dilation);
     v.Field("ceil_mode", ceil_mode);
   }
-  // Throws when there is no image that the windows fit.
+  // Throws when the windows fit no image.
   void Check(const char* where) const;
 };
 using MaxPool1dOptions = MaxPoolOptions;
@@ -30,8 +30,9 @@ using MaxPool3dOptions = MaxPoolOptions;
 // The largest element of each window. Padding never wins, the first maximum does, and NaN beats
 // all (PyTorch's max_pool2d).
 // x: [n, c, h, w]      y: [n, c, (h + 2p - d (k - 1) - 1) / s + 1, ...], rounded up with ceil_mode
-// x may lack its batch, as y then does: [c, h, w]. Throws firn::Error for any other rank, options
-// of more than two numbers, padding of more than half the kernel, and windows of padding alone.
+// x may lack its batch; y then lacks it, too: [c, h, w]. Throws firn::Error for any other rank,
+// options of more than two numbers, padding of more than half the kernel, and windows that lie
+// completely in the padding.
 Tensor MaxPool2d(const Tensor& x, const MaxPool2dOptions& options);
 inline Tensor MaxPool2d(const Tensor& x, inner::Integer kernel) {
   return MaxPool2d(x, MaxPool2dOptions{.kernel = int64_t{kernel}});
@@ -43,13 +44,14 @@ inline Tensor MaxPool1d(const Tensor& x, inner::Integer kernel) {
   return MaxPool1d(x, MaxPool1dOptions{.kernel = int64_t{kernel}});
 }
 
-// The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
+// The same for volumes. x: [n, c, d, h, w] or [c, d, h, w]
 Tensor MaxPool3d(const Tensor& x, const MaxPool3dOptions& options);
 inline Tensor MaxPool3d(const Tensor& x, inner::Integer kernel) {
   return MaxPool3d(x, MaxPool3dOptions{.kernel = int64_t{kernel}});
 }
 
-// Also where the maxima were (PyTorch's return_indices): i64 positions in the channel's image,
+// Also gives the places of the maxima (PyTorch's return_indices): i64 positions in the channel's
+// image,
 // h * width + w, or (d * height + h) * width + w.
 ValuesAndIndices MaxPool1dWithIndices(const Tensor& x, const MaxPool1dOptions& options);
 ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options);
@@ -61,9 +63,9 @@ ValuesAndIndices MaxPool3dWithIndices(const Tensor& x, const MaxPool3dOptions& o
 Tensor AdaptiveMaxPool2d(const Tensor& x, const Sizes& output_size);
 // The same along one dimension. x: [n, c, w] or [c, w]
 Tensor AdaptiveMaxPool1d(const Tensor& x, const Sizes& output_size);
-// The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
+// The same for volumes. x: [n, c, d, h, w] or [c, d, h, w]
 Tensor AdaptiveMaxPool3d(const Tensor& x, const Sizes& output_size);
-// Also where the maxima were, as above.
+// Also gives the places of the maxima, as above.
 ValuesAndIndices AdaptiveMaxPool1dWithIndices(const Tensor& x, const Sizes& output_size);
 ValuesAndIndices AdaptiveMaxPool2dWithIndices(const Tensor& x, const Sizes& output_size);
 ValuesAndIndices AdaptiveMaxPool3dWithIndices(const Tensor& x, const Sizes& output_size);

@@ -19,7 +19,7 @@
 namespace firn::cpu {
 namespace internal {
 
-// Channels side by side, worked on as one vector, and integers of the same width.
+// Channels side by side, computed as one vector, and integers of the same width.
 template <class C, int kBlock>
 struct LanesOf {
   using Integer = std::conditional_t<sizeof(C) == sizeof(int32_t), int32_t, int64_t>;
@@ -27,22 +27,23 @@ struct LanesOf {
   typedef Integer Places __attribute__((vector_size(kBlock * sizeof(C))));
 };
 
-// Whether v comes in place of the best so far, for a number or for lanes of them: the first NaN
-// wins, else the first of the largest.
+// Whether v replaces the best so far, for a number or for lanes of them: the first NaN wins, else
+// the first of the largest.
 template <class V>
 FIRN_ALWAYS_INLINE auto Beats(const V& v, const V& best) {
   return (v > best) | ((v != v) & (best == best));
 }
 
-// Columns of images that WholeWindows reads at once, and windows that it finds the largest of.
+// The number of columns of images that WholeWindows reads at once, and of windows whose largest
+// elements it finds.
 inline constexpr int64_t kStrip = 1024, kWindows = 256;
 
 // Taps of a line that lie one beside the other and are compared in registers: at most this many.
 inline constexpr int64_t kMostTaps = 3;
 
 // The best of the first taps of n neighbouring windows, whose elements begin at x. `place`: the
-// first tap's, from where each window begins. The best so far comes from earlier lines, if there
-// were any.
+// first tap's, counted from the start of each window. The best so far comes from earlier lines, if
+// there were any.
 template <int kStride, bool kFirst, int kTaps, class C, class Integer>
 FIRN_ALWAYS_INLINE void Taps(const C* x, int64_t any_stride, int64_t n, Integer place, C* best,
                              Integer* at) {
@@ -51,7 +52,7 @@ FIRN_ALWAYS_INLINE void Taps(const C* x, int64_t any_stride, int64_t n, Integer 
   for (int64_t j = 0; j < n; ++j) {
     C most = kFirst ? x[j * stride] : best[j];
     Integer where = kFirst ? place : at[j];
-    // By masks and not in a loop: of jumps and loops the compiler would make no vectors.
+    // By masks and without a loop, because the compiler would not vectorise jumps and loops.
     const auto look = [&](int tap) __attribute__((always_inline)) {
       const C v = x[j * stride + tap];
       const bool wins = Beats(v, most);
@@ -111,8 +112,8 @@ void MaxWindow(const T* plane, int64_t pitch, const PoolAxes& axes, const PoolSp
   for (int b = 0; b < kBlock; ++b) index[b] = static_cast<int32_t>(at[b]);
 }
 
-// Row-major planes, one behind the other, of which the same row of outputs is found at once: rows
-// of one plane alone may be too short for vectors.
+// Row-major planes, one behind the other, whose outputs in the same row are computed at once: rows
+// of a single plane may be too short for vectors.
 template <class T>
 class MaxPlaneRows {
  public:
@@ -122,8 +123,7 @@ class MaxPlaneRows {
         reach_(axes.w.dilation * (axes.w.kernel - 1) + 1) {
     const int64_t n = whole_.end - whole_.begin, stride = axes.w.stride;
     if (n == 0) return;  // then the stride may be anything
-    // Behind each plane's windows come some that mean nothing, so that the strip has the taps of
-    // the last one.
+    // Unused windows follow each plane's windows, so that the strip has the taps of the last one.
     lanes_ = n + CeilDiv(std::max<int64_t>(0, reach_ - stride), stride);
     together_ = std::min(internal::kWindows / lanes_, internal::kStrip / (lanes_ * stride));
     together_ = std::max<int64_t>(1, together_);
@@ -170,7 +170,7 @@ class MaxPlaneRows {
   }
 
   // Windows [begin, end) of a row of each plane: side by side, tap by tap, so that the compiler
-  // makes vectors of windows.
+  // vectorises over windows.
   void Whole(const T* x, int64_t planes, const PoolSpan& slices, const PoolSpan& rows,
              int64_t begin, int64_t end, T* y, int32_t* index) {
     const int64_t windows = end - begin, stride = axes_.w.stride;
@@ -228,7 +228,7 @@ class MaxPlaneRows {
     return strip_;
   }
   // The first n windows' largest elements. In half types they are rounded at once and not plane by
-  // plane: a row of one may be shorter than a vector.
+  // plane: a row of one plane may be shorter than a vector.
   const T* Best(int64_t n) {
     if constexpr (std::is_same_v<T, C>) {
       return best_;
@@ -242,8 +242,7 @@ class MaxPlaneRows {
   internal::WholeSpan whole_;
   int64_t reach_;  // of a window
   int64_t lanes_ = 0, together_ = 1;
-  C best_[internal::kWindows],
-      strip_[internal::kStrip] = {};  // taps of lanes that mean nothing read it too
+  C best_[internal::kWindows], strip_[internal::kStrip] = {};  // taps of unused lanes read it too
   Integer at_[internal::kWindows];
   T raw_[std::is_same_v<T, C> ? 1 : internal::kWindows];
 };

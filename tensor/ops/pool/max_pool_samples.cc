@@ -99,7 +99,7 @@ FIRN_REGISTER_SAMPLES(max_pool1d) {
         PoolAttrs{.kernel = 3, .stride = 1, .padding = 1});
   s.Add("stride 3 with dilation", {Distinct({1, 1, 61})},
         PoolAttrs{.kernel = 3, .stride = 3, .padding = 1, .dilation = 2});
-  // More outputs than are worked on at once.
+  // More outputs than are computed at once.
   s.Add("wide", {Distinct({1, 1, 300})}, PoolAttrs{.kernel = 2, .stride = 1}).check_gradient =
       false;
   s.Add("ties and NaN, stride 1", {Values({1, 1, NAN, 2, NAN, 3, 3, 0}, {1, 1, 8})},
@@ -129,7 +129,7 @@ FIRN_REGISTER_SAMPLES(max_pool2d) {
         PoolAttrs{.kernel = {2, 3}, .stride = {1, 2}, .padding = {1, 1}, .dilation = {3, 2}});
   s.Add("blocked channels", {Distinct({2, 16, 4, 4})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add("adaptive", {Distinct({2, 3, 7, 5})}, PoolAttrs{.adaptive = {3, 2}});
-  // What adaptive windows do not need is neither checked nor used.
+  // Attributes that adaptive windows do not need are neither checked nor used.
   s.Add("adaptive, global", {Distinct({1, 16, 4, 3})},
         PoolAttrs{.kernel = 1, .padding = 1, .dilation = -5, .adaptive = 1});
   s.Add("ties and NaN", {Values({1, 1, 1, 1, NAN, 2, 3, NAN}, {1, 1, 2, 4})},

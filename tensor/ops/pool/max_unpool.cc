@@ -227,7 +227,7 @@ FIRN_REGISTER_OP(max_unpool2d) {
   };
 }
 
-// The image that pooling with these windows makes `pooled` of, if nothing else is said.
+// The default size of the image: the one from which pooling with these windows gives `pooled`.
 absl::StatusOr<Sizes> UnpooledSize(const Sizes& pooled, const MaxUnpool2dOptions& o) {
   const int dims = pooled.count();
   if (o.output_size.given()) {

@@ -2,7 +2,7 @@
 // element of the image looks into those that hold it. Otherwise a warp has a plane, whose members
 // each own the positions that lie 32 apart and walk all of the plane's indices. Either way sums are
 // formed in the order of the indices, without atomics, and of several values put in one place the
-// last is there. Indices outside the image are left out, or read as 0, and noted.
+// last one stays. Indices outside the image are skipped, or read as 0, and noted.
 
 #include <type_traits>
 #include <vector>
@@ -90,7 +90,7 @@ struct ScatterBody {
   const T* from;
   const I* index;
   T* x;
-  Acc* sums;  // x itself, but for sums of half types
+  Acc* sums;  // x itself, except for sums of half types
   int64_t pixels, image;
   cuda::IndexFaults faults;
 

@@ -11,7 +11,7 @@ struct MaxUnpool2dOptions {
   Sizes stride = {};  // default: the kernel
   Sizes padding = 0;
   // Height and width of the result. Default: (size - 1) stride - 2 padding + kernel, the smallest
-  // image that pooling makes `size` of.
+  // image from which pooling gives `size`.
   Sizes output_size = {};
   template <class V>
   void Visit(V& v) {
@@ -22,11 +22,12 @@ struct MaxUnpool2dOptions {
   }
 };
 
-// Puts each element of x where its index says, in an image of zeros: what max pooling took, back in
-// its place (PyTorch's max_unpool2d). Among elements with one index the last is there; the
-// gradient of each is that of its place.
+// Puts each element of x at its index into an image of zeros, which puts the maxima of max pooling
+// back in their places (PyTorch's max_unpool2d). Among elements with the same index the last one
+// stays; the gradient of each is that of its place.
 //
-// x: [n, c, h, w]      indices: i32 or i64, as x, positions h' * width + w' in the result's image
+// x: [n, c, h, w]      indices: i32 or i64 of x's shape, positions h' * width + w' in the
+//   result's image
 // y: [n, c, output_size]; all may lack the batch
 //
 // Throws firn::Error for an index outside the image.
@@ -44,8 +45,8 @@ struct UnpoolAttrs {
   }
 };
 
-// Adds each element of `grad` to the image position its index names: dx of max pooling, whose
-// windows `attrs` says, unless its kernel is 0; the image is attrs.image.
+// Adds each element of `grad` to the image position that its index names: dx of max pooling.
+// `attrs` has the windows, unless its kernel is 0, and the image's size in attrs.image.
 // grad, indices (i32 or i64): [n, c, pooled...]      result: [n, c, image...]
 Tensor MaxPoolGrad(const Tensor& grad, const Tensor& indices, const PoolAttrs& attrs);
 }  // namespace inner

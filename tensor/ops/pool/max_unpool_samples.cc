@@ -141,7 +141,7 @@ FIRN_REGISTER_SAMPLES(max_unpool2d) {
   const Tensor apart = Indices({0, 3, 11, 14, 5, 2, 19, 8}, {1, 2, 2, 2});
   s.Add("each place once", {Normal({1, 2, 2, 2}), apart}, UnpoolAttrs{{4, 5}});
   s.Add("by i32", {Normal({1, 2, 2, 2}), apart.To(DType::kI32)}, UnpoolAttrs{{4, 5}});
-  // The gradient is that of the place, for all that lost it too.
+  // All elements for a place get its gradient, even those that were overwritten.
   s.Add("the last of those at one place", {Normal({2, 16, 2, 3}), Integers({2, 16, 2, 3}, 0, 4)},
         UnpoolAttrs{2})
       .check_gradient = false;

@@ -1,5 +1,6 @@
 // One pass over x for each, with the channel's scale and zero point held while a run of its
-// elements lasts. Half types are converted before and after: a scale of theirs would be too coarse.
+// elements lasts. Half types are converted before and after, because a scale in a half type would
+// be too coarse.
 
 #include "firn/tensor/ops/quantize/affine.h"
 
@@ -27,7 +28,7 @@ namespace {
 
 constexpr DTypeSet kLevels = SetOf(DType::kI8) | SetOf(DType::kU8) | SetOf(DType::kI32);
 
-// That scale and the zero point behind it, inputs `i` and the next, fit x.
+// Checks that scale and zero point, inputs `i` and the next, fit x.
 absl::Status CheckScale(const InferContext& c, const Shape& x, int i, int64_t dim) {
   const Shape &scale = c.shape(i), &zero = c.shape(i + 1);
   FIRN_RETURN_IF(scale != zero, InvalidArgument("scale ", scale.ToString(), " and zero_point ",
@@ -74,7 +75,7 @@ absl::Status InferDequantize(InferContext& c) {
   return absl::OkStatus();
 }
 
-// A scale or zero point in the rank of x, its channels at `dim`.
+// A scale or zero point with the rank of x and its channels at `dim`.
 Tensor Along(const Tensor& scale, int64_t dim, int rank) {
   if (scale.rank() == 0) return scale;
   Dims sizes(rank, 1);
@@ -82,11 +83,11 @@ Tensor Along(const Tensor& scale, int64_t dim, int rank) {
   return Reshape(scale, sizes.span());
 }
 
-// y is linear in scale: its gradient is the sum over what shares one.
+// y is linear in scale: a scale's gradient is the sum over the elements that share it.
 void GradDequantize(GradContext& g) {
   const Tensor &dy = g.grad_output(), &x = g.input(0), &zero = g.input(2);
   const int64_t dim = g.attrs<DequantizeAttrs>().dim;
-  // Subtracted as the forward pass does: a float has not all numbers of i32.
+  // Subtracted like in the forward pass, because a float does not hold all numbers of i32.
   const Tensor one = AsDType(Tensor(1), dy.dtype(), dy.device());
   const Tensor levels = Apply1(TheOp<"dequantize_linear">(), {x, Expand(one, zero.shape()), zero},
                                g.attrs<DequantizeAttrs>());
@@ -169,7 +170,7 @@ absl::Status InferFakeQuantizeGrad(InferContext& c) {
   return InferLikeInput(c);
 }
 
-// Linear in dy, in pieces constant in the others.
+// Linear in dy, and piecewise constant in the others.
 void GradOfGrad(GradContext& g) {
   if (g.needs(0)) g.set_grad_input(0, FakeQuantizeGrad(g.grad_output(), g, 1));
   for (int i : {1, 2}) {
@@ -193,13 +194,13 @@ FIRN_REGISTER_OP(fake_quantize_grad) {
   };
 }
 
-// Scale and zero point as the operations take them.
+// Converts scale and zero point to those that the operations take.
 struct Grid {
   Tensor scale, zero;
   int64_t dim = 0;
 };
 
-// The levels that there are, among which a zero point lies.
+// The range of levels, in which a zero point must lie.
 struct Levels {
   int64_t low = std::numeric_limits<int32_t>::min(), high = std::numeric_limits<int32_t>::max();
 };
@@ -209,7 +210,7 @@ Levels LevelsOf(DType dtype) {
   return {};
 }
 
-// What tensors hold is not read here: they may lie on a device, or be of a captured run.
+// Values of tensors are not read here, since they may lie on a device or belong to a captured run.
 void CheckNumber(const Tensor& scale, DType dtype, std::string_view op) {
   const double v = NumberValue(scale);
   const double held = dtype == DType::kF64 ? v : static_cast<double>(static_cast<float>(v));
@@ -218,7 +219,7 @@ void CheckNumber(const Tensor& scale, DType dtype, std::string_view op) {
       InvalidArgument("scale must be above 0 and finite in ", DTypeName(dtype), ", got ", v), op);
 }
 
-// A zero point as the operations take it, i32: a whole number, or a tensor of integers.
+// Converts a zero point to that of the operations, i32: a whole number, or a tensor of integers.
 Tensor ZeroPoint(const Tensor& zero, const Levels& levels, Device device, std::string_view op) {
   if (!zero.defined()) return AsDType(Tensor(0), DType::kI32, device);
   if (zero.impl()->weak_number) {

@@ -13,7 +13,8 @@
 namespace firn {
 
 struct QuantizeOptions {
-  // Each index of it has a scale and a zero point of its own; none: all share one.
+  // The dimension whose indices have a scale and a zero point each; without it all elements share
+  // one.
   std::optional<int64_t> dim = {};
   DType dtype = DType::kI8;            // i8, u8 or i32
   RoundTies round = RoundTies::kEven;  // NNabla's default is kAway
@@ -26,11 +27,11 @@ struct QuantizeOptions {
 // zero_point: of integers, of scale's shape; absent: 0
 // NaN becomes the zero point, infinities the ends. Integers pass no gradient: FakeQuantize does.
 // Throws on shapes that do not fit, on a scale that is given as a number and is not above 0 and
-// finite, and on a zero point that is given as a number and not held by dtype. Tensors are taken as
-// they are, because to read them a device would have to be waited for: where the scale is 0, x
-// becomes the ends, and 0 the zero point; where it is below 0, results are mirrored; where it is
-// NaN or infinite they are the zero point. One that dtype does not hold is added before results are
-// cut off.
+// finite, and on a zero point that is given as a number and not held by dtype. Values of tensors
+// are not checked, because that would wait for a device: where the scale is 0, non-zero x become
+// the ends, and 0 the zero point; where it is below 0, results are mirrored; where it is NaN or
+// infinite they are the zero point. A zero point that dtype does not hold is added before results
+// are cut off.
 Tensor QuantizeLinear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
                       const QuantizeOptions& options = {});
 
@@ -40,15 +41,16 @@ struct DequantizeOptions {
 
 // (x - zero_point) * scale (ONNX's DequantizeLinear).
 // x: i8, u8 or i32      scale, zero_point: as for QuantizeLinear, with x's dtype for dtype
-// The result has scale's dtype; half types compute in f32. The gradient goes to scale. A scale of
-// 0, below 0, NaN or infinite, of a tensor, is multiplied by as any number.
+// The result has scale's dtype; half types compute in f32. The gradient goes to scale. A tensor's
+// scale may have any value, also 0, negative ones, NaN and infinities, and is multiplied like any
+// number.
 Tensor DequantizeLinear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
                         const DequantizeOptions& options = {});
 
-// x quantized to the whole numbers from qmin to qmax and back again, as training for quantization
-// has it (PyTorch's fake_quantize_per_tensor_affine and, with a dim, ..._per_channel_affine; here
+// x quantized to the whole numbers from qmin to qmax and back again, for quantization-aware
+// training (PyTorch's fake_quantize_per_tensor_affine and, with a dim, ..._per_channel_affine; here
 // x / scale is rounded and not x times 1 / scale, halves to even).
-// x, scale, zero_point: as for QuantizeLinear, with qmin to qmax for what dtype holds. NaN stays,
+// x, scale, zero_point: as for QuantizeLinear, with qmin to qmax as the range of dtype. NaN stays,
 // also that of 0 / 0; infinities become the ends. A scale of NaN gives NaN, an infinite one NaN
 // where the level is the zero point. The gradient is dy where the rounded number lies from qmin to
 // qmax, else 0, and none goes to scale. Throws unless qmin <= qmax within 24 bits and their sign,

@@ -27,7 +27,7 @@ template <class T, class Q>
 struct QuantizeElement {
   using In = T;
   using Out = Q;
-  // f32 does not count all numbers of i32.
+  // f32 does not hold all numbers of i32.
   using Acc = std::conditional_t<sizeof(Q) == 4, double, T>;
   explicit QuantizeElement(const QuantizeAttrs& a)
       : away(a.round == RoundTies::kAway),

@@ -6,7 +6,7 @@
 #include "firn/tensor/ops/quantize/affine.h"
 #include "firn/tensor/ops/shape/convert.h"
 
-// The straight-through gradient of fake_quantize is not that of steps:
+// The straight-through gradient of fake_quantize is not the derivative:
 // tests/tensor/quantize_test.cc has it. Beyond the range, where it is 0, both agree.
 
 namespace firn::testing {

@@ -1,7 +1,7 @@
 // Values of two levels, whose gradient is that of the straight line between them: both functions
 // have one, binary_grad, of which binary_sigmoid takes half.
 //
-// binarize: signs and scale are computed outside of the gradient, which passes them by.
+// binarize: signs and scale are computed outside of the gradient, which ignores them.
 
 #include "firn/tensor/ops/quantize/binary.h"
 
@@ -60,7 +60,7 @@ Tensor Binarize(const Tensor& w, const BinarizeOptions& options) {
                 "binarize");
   }
   const Tensor held = w.Detach();
-  const Tensor signs = Where(Ne(held, held), held, Sign(held));  // NaN has none
+  const Tensor signs = Where(Ne(held, held), held, Sign(held));  // NaN has no sign
   Tensor y = Where(Eq(held, 0), options.zero_to, signs);
   if (options.scale_dim) y = Mul(y, ScaleOf(held, *options.scale_dim));
   return StraightThrough(y, w);

@@ -17,8 +17,9 @@ Tensor BinarySigmoid(const Tensor& x);
 Tensor BinaryTanh(const Tensor& x);
 
 struct BinarizeOptions {
-  double zero_to = 1;  // what 0 becomes
-  // Each index of it has a scale of its own, the mean of |w| there; none: no scale.
+  double zero_to = 1;  // the value for 0
+  // The dimension whose indices have a scale each, the mean of |w| there; without it there is no
+  // scale.
   std::optional<int64_t> scale_dim = {};
 };
 

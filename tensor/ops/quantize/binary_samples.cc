@@ -3,8 +3,8 @@
 #include "firn/tensor/ops/elementwise/elementwise_samples.h"
 #include "firn/tensor/ops/quantize/binary.h"
 
-// The gradients are not those of what the functions compute: tests/tensor/quantize_test.cc has
-// them. Where they are 0 both agree.
+// The gradients are not derivatives of the functions: tests/tensor/quantize_test.cc has them. Where
+// they are 0 both agree.
 
 namespace firn::testing {
 namespace {

@@ -1,5 +1,6 @@
-// int_conv2d and what reads its sums, image by image: the sums of a few are made by oneDNN,
-// channels-last, and go through the rest (sums_body.h) from the cache. Weights are laid out once.
+// int_conv2d and the operations that read its sums, a few images at a time: oneDNN computes their
+// sums, channels-last, and these go through the other operations (sums_body.h) while they are in
+// cache. Weights are laid out once.
 
 #include "firn/tensor/ops/quantize/finished_conv.h"
 

@@ -24,7 +24,7 @@ absl::Status InferFixedPoint(InferContext& c) {
   const int64_t least = a.sign ? 2 : 1;
   FIRN_RETURN_IF(a.n < least || a.n > 32,
                  InvalidArgument("n must be between ", least, " and 32 bits, got ", a.n));
-  // In what it is computed in: where that has no such number, 0 / 0 would make NaN of every zero.
+  // The step in the compute type; if that rounds it to 0, 0 / 0 would turn every zero into NaN.
   const double delta = c.dtype(0) == DType::kF64 ? a.delta : static_cast<float>(a.delta);
   FIRN_RETURN_IF(!(delta > 0) || std::isinf(delta),
                  InvalidArgument("delta must be a number above 0, got ", a.delta));

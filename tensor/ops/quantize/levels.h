@@ -42,7 +42,8 @@ struct Pow2Attrs {
 using FixedPointOptions = inner::FixedPointAttrs;
 using Pow2Options = inner::Pow2Attrs;
 
-// x rounded to a multiple of delta, halves away from 0, and cut off at the largest of n bits:
+// x rounded to a multiple of delta, halves away from 0, and cut off at the largest number of n
+// bits:
 // (2^(n - 1) - 1) delta on both sides of 0, or 0 and (2^n - 1) delta without sign (NNabla's
 // fixed_point_quantize). NaN stays. The gradient is dy, and with ste_fine_grained 0 beyond the
 // range. x: integers and bools become f32. Throws unless delta is a positive number, and n from 1
@@ -51,12 +52,12 @@ Tensor FixedPointQuantize(const Tensor& x, const FixedPointOptions& options = {}
 
 // x as the nearest power of two by its logarithm, of x's sign, from the smallest, which is
 // 2^(m - 2^b + 1), to 2^m (NNabla's pow2_quantize; Miyashita et al., 2016). b is n less one bit for
-// each of sign and with_zero. What is below the smallest becomes it or, with_zero, 0 where it is
-// below the smallest / sqrt(2). Without sign what is below 0 becomes 0 or, without zero, the
-// smallest. NaN stays. The gradient is dy, and with ste_fine_grained 0 from 2^(m + 1/2) on and,
+// each of sign and with_zero. Numbers below the smallest become the smallest or, with_zero, 0 if
+// they are below the smallest / sqrt(2). Without sign, numbers below 0 become 0 or, without zero,
+// the smallest. NaN stays. The gradient is dy, and with ste_fine_grained 0 from 2^(m + 1/2) on and,
 // without sign, below 0. x: integers and bools become f32. Throws unless b is from 1 to 10 and the
 // powers are normal numbers of f32, -126 <= m - 2^b + 1 and m <= 127. In f16 and bf16, results are
-// rounded to what these hold.
+// rounded to these types.
 Tensor Pow2Quantize(const Tensor& x, const Pow2Options& options = {});
 
 namespace inner {
@@ -69,7 +70,7 @@ struct PowerOfTwoAttrs {
 };
 // |x| as a power of two: the largest not above it, or the next from `up` times that one on. 0 where
 // |x| is less than the smallest normal number of the type it is computed in; infinities and NaN
-// stay what they are. No gradient. x: floating.
+// stay. No gradient. x: floating.
 Tensor PowerOfTwo(const Tensor& x, const PowerOfTwoAttrs& attrs = {});
 }  // namespace inner
 

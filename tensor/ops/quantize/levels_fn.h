@@ -18,8 +18,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T RoundAway(T x) {
   return std::abs(x - whole) >= T(0.5) ? whole + std::copysign(T(1), x) : whole;
 }
 
-// What PowerOfTwo says of x >= 0: the bits of its exponent alone are the power below it, and 0 of
-// numbers that have no such bits.
+// PowerOfTwo for x >= 0: the bits of x's exponent alone are the power below it, and 0 for numbers
+// without such bits.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float PowerOfTwoAt(float x, float up) {
   const float low = std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0x7f800000u);
   const float power = x >= up * low ? low + low : low;

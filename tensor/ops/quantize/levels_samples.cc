@@ -4,7 +4,7 @@
 #include "firn/tensor/ops/elementwise/elementwise_samples.h"
 #include "firn/tensor/ops/quantize/levels.h"
 
-// Gradients are straight-through and not those of steps: tests/tensor/quantize_test.cc has them.
+// Gradients are straight-through and not derivatives: tests/tensor/quantize_test.cc has them.
 // Beyond the range, where they are 0, both agree.
 
 namespace firn::testing {

@@ -1,5 +1,5 @@
-// A composite. The values are computed outside of the gradient; what it goes through is x cut off
-// at the range, whose derivatives are just those that x and the ends are to get.
+// A composite. The values are computed outside of the gradient; it goes through x cut off at the
+// range, whose derivatives are exactly the gradients that x and the ends are to get.
 
 #include "firn/tensor/ops/quantize/min_max.h"
 
@@ -64,7 +64,7 @@ DimList SharedDims(const Shape& range) {
   return dims;
 }
 
-// Moves the range to where x lies.
+// Moves the range to that of x.
 void Follow(const Tensor& x, const Tensor& qr_min, const Tensor& qr_max,
             const MinMaxQuantizeOptions& o) {
   const bool single = qr_min.num_elements() == 1;
@@ -79,7 +79,7 @@ void Follow(const Tensor& x, const Tensor& qr_min, const Tensor& qr_max,
   Assign(qr_max, Maximum(next(qr_max, most), Add(qr_min, o.eps)));
 }
 
-// A range of which 0 is a level, and the distance of its levels.
+// A range that has 0 as a level, and the distance of its levels.
 struct Range {
   Tensor low, high, scale;
 };
@@ -122,7 +122,7 @@ Tensor MinMaxQuantize(const Tensor& x, const Tensor& qr_min, const Tensor& qr_ma
     range.low = StraightThrough(range.low, end(qr_min));
     range.high = StraightThrough(range.high, end(qr_max));
   }
-  // Only the derivatives count of what the gradient goes through.
+  // The gradient goes through this tensor, of which only the derivatives count.
   const Tensor path = o.ste_fine_grained ? Clamp(wide, range.low, range.high)
                                          : Add(wide, Clamp(wide.Detach(), range.low, range.high));
   return Cast(StraightThrough(values, path), x.dtype());

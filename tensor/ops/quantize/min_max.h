@@ -21,9 +21,9 @@ struct MinMaxQuantizeOptions {
 //
 // With x_min_max, qr_min and qr_max are first overwritten, in place, by the extremes of x over the
 // dimensions in which they have size 1; with ema too, by decay times themselves + (1 - decay) times
-// these. They get no gradient then. ema alone holds them as they are, as evaluation does. With
-// neither they are learnt: what x is cut off by gets the gradient of what it cut off, and they are
-// not written. The gradient to x is dy, and with ste_fine_grained 0 outside of the range.
+// these. They get no gradient then. With only ema they are used unchanged, as in evaluation. With
+// neither they are learnt and not written: each end gets the gradient of the elements that it cut
+// off. The gradient to x is dy, and with ste_fine_grained 0 outside of the range.
 // Throws on shapes and dtypes that do not fit, a decay outside of [0, 1] and an eps that is not
 // above 0. A range of NaN, or ql_min >= ql_max, gives NaN or what its formula says.
 Tensor MinMaxQuantize(const Tensor& x, const Tensor& qr_min, const Tensor& qr_max,

@@ -1,4 +1,4 @@
-// The operations sum products of bytes in i32; scales stand outside of the sums, so the functions
+// The operations sum products of bytes in i32; scales are factors of the sums, so the functions
 // multiply by them afterwards, by dequantize_linear and quantize_linear.
 
 #include "firn/tensor/ops/quantize/products.h"
@@ -27,7 +27,8 @@ namespace {
 
 constexpr DTypeSet kBytes = SetOf(DType::kI8) | SetOf(DType::kU8);
 
-// What both operations take: x, its zero point, weights, and one zero point of theirs or several.
+// The inputs of both operations: x, its zero point, weights, and one or several zero points of the
+// weights.
 std::vector<ArgDecl> InputsOf(const char* x, const char* w, int rank) {
   return {{.name = x, .dtypes = kBytes, .min_rank = rank, .max_rank = rank},
           {.name = "zero_point", .same_dtype_as = x, .max_rank = 0},
@@ -105,7 +106,7 @@ FIRN_REGISTER_OP(int_conv2d) {
   };
 }
 
-// The sums as numbers of the result's quantization. `dim` is that of the weights' scales.
+// Converts sums to the result's quantization. `dim` is the dimension of the weights' scales.
 Tensor Requantized(const Tensor& sums, const Tensor& x_scale, const Tensor& w_scale,
                    const Tensor& y_scale, const Tensor& y_zero, int64_t dim, DType dtype,
                    std::string_view op) {
@@ -208,7 +209,7 @@ Tensor QuantizedMatmul(const Tensor& a, const Tensor& a_scale, const Tensor& a_z
     RaiseStatus(InvalidArgument("cannot multiply a ", as.ToString(), " by b ", bs.ToString()),
                 kName);
   }
-  // Rows of all of a's matrices are one where there is one b.
+  // With a single b, the rows of all of a's matrices form one matrix.
   const int64_t m = as[ra - 2], k = as[ra - 1], n = bs[rb - 1];
   int64_t batch = 1;
   for (int i = 0; i < ra - 2; ++i) batch *= as[i];

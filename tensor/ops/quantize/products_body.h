@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_QUANTIZE_PRODUCTS_BODY_H_
 #define FIRN_TENSOR_OPS_QUANTIZE_PRODUCTS_BODY_H_
 
-// int_matmul and int_conv2d by their definition, an element at a time. Sums are those of uint32_t,
-// which wrap around as i32's are said to.
+// int_matmul and int_conv2d by their definition, an element at a time. Sums are formed in uint32_t,
+// which wraps around as the results must.
 
 #include <algorithm>
 #include <cstdint>
@@ -39,7 +39,7 @@ struct IntMatmulBody {
     for (int64_t j = 0; j < k; ++j) sum += Times(from[j] - az, with[j * step] - bz);
     y[i] = static_cast<int32_t>(sum);
   }
-  // Rows of b one after the other where they lie side by side.
+  // Goes row by row where rows of b are contiguous.
   void operator()(int64_t begin, int64_t end) const {
     if (transposed) {
       for (int64_t i = begin; i < end; ++i) (*this)(i);

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_QUANTIZE_PRODUCTS_CPU_BODY_H_
 #define FIRN_TENSOR_OPS_QUANTIZE_PRODUCTS_CPU_BODY_H_
 
-// int_matmul and int_conv2d by oneDNN's product of bytes, on processors that have one which is
-// exact. Its second factor is of i8: b, or of a convolution the columns, which are moved down by
-// 128 with their zero point where x is u8.
+// int_matmul and int_conv2d by oneDNN's product of bytes, on processors that have an exact one. Its
+// second factor must be i8: b, or for a convolution the columns, from which, with their zero point,
+// 128 is subtracted if x is u8.
 
 #include <algorithm>
 #include <cstdint>
@@ -103,7 +103,7 @@ struct ByteColumns {
     }
   }
 
-  // Neighbours, as most convolutions read them, in a loop of their own: it is of vectors.
+  // Adjacent elements, which most convolutions read, have a loop of their own, which is vectorised.
   void Copy(const X* x, int64_t step, int64_t n, int8_t* to) const {
     if (step == 1) {
       for (int64_t j = 0; j < n; ++j) to[j] = static_cast<int8_t>(x[j] - down);

@@ -1,5 +1,5 @@
-// Composites. Which weights count is decided by operations and not on the host, so that frozen
-// steps decide it anew each time.
+// Composites. Operations and not the host decide which weights count, so that frozen steps decide
+// it anew each time.
 
 #include "firn/tensor/ops/quantize/prune.h"
 
@@ -49,7 +49,7 @@ Tensor LargestFree(const Tensor& w, const Tensor& fixed) {
   return Reshape(Lt(Add(Mul(rank, 2), 1), free), w.shape());
 }
 
-// What is fixed from this step on.
+// The elements that are fixed from this step on.
 Tensor FixedNow(const Tensor& w, const Tensor& fixed, const Tensor& step, const InqOptions& o) {
   const Tensor at = Reshape(step, {});
   Tensor last, listed;  // each step a constant of its operation: a graph holds no list of them
@@ -126,7 +126,7 @@ Tensor InqQuantize(const Tensor& w, const Tensor& fixed, const Tensor& step, con
       Assign(step, Add(step, 1));
     }
     values = Cast(Powers(wide, o.num_bits), w.dtype());
-    where = fixed.Clone();  // what is recorded keeps its own
+    where = fixed.Clone();  // the recorded operations keep a copy
   }
   return Where(where, values, w);
 }

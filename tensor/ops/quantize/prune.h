@@ -18,7 +18,7 @@ namespace firn {
 // [0, 1].
 Tensor MagnitudePrune(const Tensor& x, inner::Real rate = 0.9);
 
-// Which weights are fixed first.
+// The choice of weights that are fixed first.
 enum class InqSelection : uint8_t {
   kLargestAbs,
   kRandom,  // each free one with probability 1/2
@@ -36,16 +36,16 @@ struct InqOptions {
   RandomGenerator* generator = nullptr;  // of kRandom; null: the device's default
 };
 
-// Incremental network quantization (Zhou et al., 2017; NNabla's inq_affine): w, of which those
-// elements where `fixed` holds are powers of two or 0.
+// Incremental network quantization (Zhou et al., 2017; NNabla's inq_affine): w, whose elements are
+// powers of two or 0 where `fixed` holds.
 // w: floating      fixed: bool of w's shape      step: i64, one element
 // In training, half of the free elements become fixed when `step` is one of options.iterations, all
 // at the last; then step is counted up. Both are written in place.
 // The powers are 2^n for n2 <= n <= n1, where 2^n1 is the largest |w|, rounded up from 3/2 of a
-// power on as all elements are, and n2 = n1 + 1 - 2^(num_bits - 2). Below 2^(n2 - 1) is 0.
-// Fixed elements get no gradient; an optimizer that changes w without one (weight decay) still
-// moves what they are made of. Throws on shapes and dtypes that do not fit, num_bits outside of 2
-// to 8, and iterations that do not ascend.
+// power on as all elements are, and n2 = n1 + 1 - 2^(num_bits - 2). Elements below 2^(n2 - 1)
+// become 0. Fixed elements get no gradient; an optimizer that changes w without a gradient (weight
+// decay) still moves the weights from which they are computed. Throws on shapes and dtypes that do
+// not fit, num_bits outside of 2 to 8, and iterations that do not ascend.
 Tensor InqQuantize(const Tensor& w, const Tensor& fixed, const Tensor& step,
                    const InqOptions& options = {});
 

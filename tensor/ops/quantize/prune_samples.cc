@@ -69,7 +69,7 @@ double NextPower(double x) {
   return x < 1.5 * below ? below : 2 * below;
 }
 
-// What is fixed then, the count of steps, the generator's position, and the weights.
+// The elements that are then fixed, the count of steps, the generator's position, and the weights.
 std::vector<RefTensor> Quantized(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const InqAttrs& a = attrs.get<InqAttrs>();
   RefTensor fixed = in[1], step = in[2], y = in[0];

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_QUANTIZE_SUMS_BODY_H_
 #define FIRN_TENSOR_OPS_QUANTIZE_SUMS_BODY_H_
 
-// What the sums of a quantized convolution go through, on the CPU: dequantize_linear, additions,
-// relu and quantize_linear, each as the operation computes it. A tile goes through one after the
-// other; as one expression a product and a sum might become one instruction, with other bits.
+// The operations on the sums of a quantized convolution, on the CPU: dequantize_linear, additions,
+// relu and quantize_linear, with the operations' own bits. A tile goes through one after the other:
+// in a single expression a product and a sum might become one instruction, with other bits.
 
 #include <algorithm>
 #include <cstdint>
@@ -43,8 +43,8 @@ class SumTiles {
     }
   }
 
-  // Elements [begin, end) of the result, whose sums begin at `sums`. Requires: begin is that of a
-  // pixel.
+  // Elements [begin, end) of the result, whose sums begin at `sums`. Requires: `begin` is the start
+  // of a pixel.
   template <class Q>
   void Run(int64_t begin, int64_t end, const int32_t* sums, const BytesOfNumbers<Q>& bytes) {
     const bool spread = channels_ <= kTile;

@@ -1,5 +1,5 @@
-// Symmetric, so that the zero point costs nothing in the sums, and without -128, so that both signs
-// reach equally far.
+// Quantization is symmetric, so that sums need no zero point, and without -128, so that both signs
+// have the same range.
 
 #include "firn/tensor/ops/quantize/weights.h"
 
@@ -26,7 +26,7 @@ Tensor inner::WeightScales(const Tensor& w) {
   const NoGradScope no_grad;
   const Tensor wide = Cast(w, DType::kF32);
   const Tensor most = Amax(Abs(Reshape(wide, {w.size(0), -1})), 1);
-  // What is smaller than the smallest number of f32 is 0 there.
+  // Scales below the smallest number of f32 would be 0 there.
   const Tensor steps = Maximum(Div(most, 127), std::numeric_limits<float>::min());
   return Where(Eq(most, 0), 1.0, steps);
 }

@@ -5,8 +5,8 @@
 
 namespace firn {
 
-// Weights as quantized products take them: symmetric, each index of dimension 0 by a scale of its
-// own, by which the largest |w| there is 127.
+// Weights for quantized products: symmetric, with a scale for each index of dimension 0, by which
+// the largest |w| there becomes 127.
 namespace inner {
 // The scales, f32 [w.size(0)]: 1 where all are 0, NaN or infinite where one is. w: floating, not
 // empty.
@@ -15,8 +15,8 @@ Tensor WeightScales(const Tensor& w);
 Tensor QuantizeWeights(const Tensor& w, const Tensor& scales);
 }  // namespace inner
 
-// w as it will be after it was quantized and back again, for training: FakeQuantize by these
-// scales, whose gradient goes unchanged to w. w: floating, [out, ...], of one element or more.
+// w quantized and converted back, for training: FakeQuantize by these scales; the gradient goes
+// unchanged to w. w: floating, [out, ...], of one element or more.
 Tensor FakeQuantizeWeights(const Tensor& w);
 
 }  // namespace firn

@@ -19,7 +19,7 @@ FIRN_REGISTER_COMPOSITE(fake_quantize_weights) {
     for (int64_t row = 0; row < y.shape[0]; ++row) {
       double most = 0;
       for (int64_t i = 0; i < size; ++i) most = std::max(most, std::abs(y[row * size + i]));
-      const double scale = static_cast<float>(most) / 127.0F;  // whatever w is
+      const double scale = static_cast<float>(most) / 127.0F;  // for any w
       for (int64_t i = row * size; most > 0 && i < (row + 1) * size; ++i) {
         y[i] = std::nearbyint(y[i] / scale) * scale;
       }

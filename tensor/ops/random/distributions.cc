@@ -1,9 +1,8 @@
-// binomial, rand_gamma: one number of each distribution for each element of the parameters. How it
-// is drawn, and what the gradient of rand_gamma is, stands in distributions_body.h for all devices;
-// on the CPU the parameters are looked at first.
-//
-// RandBeta is the sigmoid of the difference of two logarithms. They are taken in f64, where that of
-// a number for any parameter of f32 is finite, and near the truth.
+// binomial, rand_gamma: one number of each distribution for each element of the parameters.
+// distributions_body.h draws them, and computes the gradient of rand_gamma, for all devices; on the
+// CPU the parameters are checked first. RandBeta is the sigmoid of the difference of two
+// logarithms. They are computed in f64, where they are finite and accurate for any parameter of
+// f32.
 
 #include "firn/tensor/ops/random/distributions.h"
 
@@ -41,7 +40,7 @@ absl::Status CheckEach(const KernelContext& k, int i, std::string_view name, Goo
   });
 }
 
-// A counter for each element of the result: where they begin, for bodies.
+// The position of the counters, one for each element of the result, for bodies.
 struct Position {
   explicit Position(KernelContext& k) {
     const PhiloxState at = cpu::TakeCounters(k, 0, k.out_spec().num_elements());
@@ -141,7 +140,7 @@ FIRN_REGISTER_OP(rand_gamma_grad) {
   };
 }
 
-// Both in one floating dtype and shape, which two parameters broadcast to.
+// Converts both parameters to one floating dtype and shape.
 struct Parameters {
   Parameters(const Tensor& first, const Tensor& second, std::string_view op) {
     const Promoted both = PromoteOperands(first, second, op, /*to_float=*/true);

@@ -6,15 +6,15 @@
 
 namespace firn {
 
-// How many of `count` trials succeed when each does with probability `prob`, as PyTorch's binomial:
-// tensors or numbers, which broadcast; the result has their floating dtype (f32 for integers).
-// Counts are rounded down. No gradient flows to either. Throws on a count that is negative or not
-// finite, and on a prob outside [0, 1]; on a CUDA device, where nobody looks at them first, these
-// give NaN.
+// How many of `count` trials succeed when each does with probability `prob`, like PyTorch's
+// binomial: tensors or numbers, which broadcast; the result has their floating dtype (f32 for
+// integers). Counts are rounded down. No gradient flows to either. Throws on a count that is
+// negative or not finite, and on a prob outside [0, 1]; on a CUDA device, where they are not
+// checked, these give NaN.
 Tensor Binomial(const Tensor& count, const Tensor& prob, RandomGenerator* generator = nullptr);
 
 struct RandGammaOptions {
-  bool log = false;  // the logarithms of the numbers, which small shape parameters leave finite
+  bool log = false;  // the logarithms of the numbers, which stay finite for small shape parameters
   RandomGenerator* generator = nullptr;  // null: the device's default generator
 };
 
@@ -33,8 +33,8 @@ struct RandGammaAttrs {
 // the shape parameter (f32 for integers). A shape parameter of 0 gives 0, another no less than the
 // dtype's smallest normal number.
 //
-// The gradient to the shape parameter is that of the number at a fixed probability of smaller ones
-// (implicit reparameterisation: M. Figurnov, S. Mohamed and A. Mnih, 2018; PyTorch's
+// The gradient to the shape parameter is that of the number while the probability of smaller ones
+// stays fixed (implicit reparameterisation: M. Figurnov, S. Mohamed and A. Mnih, 2018; PyTorch's
 // _standard_gamma); it is not differentiable again. Throws on a shape parameter that is negative or
 // NaN, or with `log` 0; on a CUDA device these give NaN.
 Tensor RandGamma(const Tensor& shape_parameter, const RandGammaOptions& options = {});
@@ -42,9 +42,9 @@ Tensor RandGamma(const Tensor& shape_parameter, const Tensor& scale,
                  const RandGammaOptions& options = {});
 
 // Numbers of the beta distribution on [0, 1], with density x^(a - 1) (1 - x)^(b - 1) up to a
-// factor: x / (x + y) of two numbers of gamma distributions, whose logarithms are what is computed
-// with, in f64. Tensors or numbers, which broadcast; dtype, gradients and errors are those of
-// RandGamma's `log`.
+// factor: x / (x + y) for two numbers of gamma distributions, computed from their logarithms in
+// f64. Tensors or numbers, which broadcast; dtype, gradients and errors are those of RandGamma's
+// `log`.
 Tensor RandBeta(const Tensor& a, const Tensor& b, RandomGenerator* generator = nullptr);
 
 }  // namespace firn

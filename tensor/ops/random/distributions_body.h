@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_RANDOM_DISTRIBUTIONS_BODY_H_
 #define FIRN_TENSOR_OPS_RANDOM_DISTRIBUTIONS_BODY_H_
 
-// What element e of binomial and rand_gamma is. It draws from counter e behind the position, of
-// which every attempt is one of 2^32 numbers of words: a number that is refused costs its
-// neighbours nothing, and each element is what it is on every device. All in double.
+// Draws element e of binomial and rand_gamma, from counter e behind the position; each attempt uses
+// one of 2^32 sets of words of that counter. So a refused number does not affect its neighbours,
+// and each element is the same on every device. All is computed in double.
 
 #include <limits>
 #include <type_traits>
@@ -16,7 +16,7 @@
 
 namespace firn {
 
-// What element e draws from.
+// The random words of element e.
 struct Attempts {
   PhiloxState at;
   uint64_t element;
@@ -162,8 +162,8 @@ FIRN_HOST_DEVICE inline double LogNumber(const Attempts& draw, double a) {
 
 // The slope of log x in a where P, the probability of a number below x, stays as it is: -dP/da over
 // x times the density. Each form is a sum of positive terms, so that nothing cancels. Both end
-// where a step changes less than about `digits` of the sum. What is left is at most some hundred
-// times that, since a is at most 1000.
+// where a step changes less than about `digits` of the sum. The error is at most some hundred times
+// that, since a is at most 1000.
 
 // P = x^a e^-x / gamma(a + 1) times 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ...
 // Requires: x <= a + 1.
@@ -224,7 +224,7 @@ FIRN_HOST_DEVICE inline double SlopeOfLarge(double a, double x, double log_x) {
   return slope / x;
 }
 
-// For numbers of T: what is rounded to f32 or less needs fewer steps.
+// For numbers of T: results that are rounded to f32 or less need fewer steps.
 template <class T>
 FIRN_HOST_DEVICE inline double LogSlope(double a, double x, double log_x) {
   constexpr double kDigits = std::is_same_v<T, double> ? 1e-17 : 1e-12;

@@ -8,8 +8,8 @@
 #include "firn/tensor/ops/random/random_samples.h"
 #include "firn/tensor/testing/samples.h"
 
-// The references draw as the operations do, in the words of the papers and of the standard library.
-// Whether that gives the distributions is for tests/tensor/distributions_test.cc to say.
+// The references draw like the operations, written like the papers and with the standard library.
+// tests/tensor/distributions_test.cc tests the distributions.
 
 namespace firn::testing {
 namespace {
@@ -63,7 +63,7 @@ FIRN_REGISTER_SAMPLES(binomial) {
     return std::vector<RefTensor>{state, y};
   });
   const Tensor state = Indices({7, 100});
-  // Probabilities that all dtypes hold, for all to draw the same.
+  // Probabilities that all dtypes hold, so that all draw the same.
   const auto eighths = [](const Shape& shape) {
     std::vector<double> v(static_cast<size_t>(shape.num_elements()));
     for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<double>(i % 9) / 8;
@@ -124,7 +124,7 @@ FIRN_REGISTER_SAMPLES(rand_gamma) {
   });
   s.second_gradient = false;
   const Tensor state = Indices({7, 100});
-  // A number that is drawn is no differentiable function of its parameter: the gradients are in
+  // A drawn number is not a differentiable function of its parameter: the gradients are in
   // rand_gamma_grad's samples and in the test of distributions.
   const auto add = [&](const char* name, const Tensor& a, bool log = false) {
     s.Add(name, {state, a}, RandGammaAttrs{log}).check_gradient = false;
@@ -196,7 +196,7 @@ FIRN_REGISTER_SAMPLES(rand_gamma_grad) {
              "shapes [3], [3] and [2] differ");
 }
 
-// Gradients are rand_gamma's.
+// rand_gamma's samples have the gradients.
 FIRN_REGISTER_COMPOSITE(rand_beta) {
   s.gradient_is_derivative = false;
   AddDrawing<NoAttrs>(

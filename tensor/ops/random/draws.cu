@@ -4,8 +4,8 @@
 //
 // randint: two elements a counter, made as i64 and written as what the call asks for.
 //
-// bernoulli: 1 where a random word lies below p * 2^32. Whether p is in [0, 1] is not looked at,
-// for the host would have to wait: below is as 0, NaN too, and above as 1.
+// bernoulli: 1 where a random word lies below p * 2^32. p is not checked, because the host would
+// have to wait: values below 0 and NaN count as 0, values above 1 as 1.
 
 #include "firn/tensor/kernels/cuda/random.cuh"
 #include "firn/tensor/kernels/random_normal.h"

@@ -42,7 +42,7 @@ inline Tensor Uniform(const Shape& shape, DType dtype = kDefaultFloat,
   return Rand(shape, dtype, options);
 }
 // One number on [0, 1), drawn on the host from the CPU's default generator: for decisions in a
-// program. Throws during capture, where a decision would be taken once and for all.
+// program. Throws during capture, where a decision would be made once for all runs.
 double Uniform();
 
 namespace inner {

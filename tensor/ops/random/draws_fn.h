@@ -10,8 +10,8 @@
 
 namespace firn {
 
-// rand's element of type T from a random word, or two for f64. The number in [0, 1) has as many
-// bits as T, so that it is never rounded to 1.
+// rand's element of type T from a random word, or two for f64. The number in [0, 1) has no more
+// bits than T, so that it is never rounded to 1.
 template <class T>
 struct RandFn {
   using Acc = AccumulatorOf<T>;

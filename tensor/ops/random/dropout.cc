@@ -1,7 +1,7 @@
 // dropout: element e is dropped when random word e, counted from a position of the generator, is
-// below p * 2^32. Elements are counted row-major, so that the choice does not depend on how x lies
-// in memory. The choice is a second result, of a bit an element: a gradient that makes the words
-// again takes five times as long as one that reads it.
+// below p * 2^32. Elements are counted row-major, so that the choice does not depend on x's layout.
+// The choice is a second result, with a bit for each element: a gradient that makes the words again
+// takes five times as long as one that reads it.
 //
 // dropout_grad: dropout by a choice that was made; its own adjoint.
 

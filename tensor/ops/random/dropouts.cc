@@ -1,4 +1,4 @@
-// Composites: a dropout of ones in the shape of what is dropped together, which x is multiplied by.
+// Composites: x times a dropout of ones, with one element for each group that is dropped together.
 
 #include "firn/tensor/ops/random/dropouts.h"
 
@@ -39,7 +39,7 @@ void CheckChannels(const Tensor& x, std::string_view op) {
   RaiseStatus(InvalidArgument("x must be [n, c, ...], got ", x.shape().ToString()), op);
 }
 
-// x, or 0, for each group of elements that differ in dimensions from `kept` on alone.
+// x, or 0, for each group of elements that differ only in dimensions from `kept` on.
 Tensor DropGroups(const Tensor& x, int kept, double p, RandomGenerator* generator) {
   const Tensor ones = Ones(ShapeOfGroups(x, kept), x.dtype(), x.device());
   return Mul(x, Dropout(ones, p, true, generator));
@@ -66,7 +66,7 @@ Tensor AlphaDropout(const Tensor& x, Real p, Flag training, Flag per_channel,
       Rand(groups, 0, 1, DType::kF32, {.device = x.device(), .generator = generator}), double{p});
   const double shift = -scale * p * kLeast;
   if (!per_channel) return Add(Mul(Where(keeps, x, kLeast), scale), shift);
-  // One pass each way: what is chosen is two numbers for each channel of each sample.
+  // One pass each way: the choice is two numbers for each channel of each sample.
   const DType numbers = x.dtype() == DType::kF64 ? DType::kF64 : DType::kF32;
   const auto chosen = [&](double kept, double dropped) {
     const auto of = [&](double v) { return Full({}, v, numbers, x.device()); };

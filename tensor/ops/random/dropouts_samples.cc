@@ -2,7 +2,7 @@
 #include "firn/tensor/ops/random/random_samples.h"
 #include "firn/tensor/testing/samples.h"
 
-// What is dropped, and how often: tests/tensor/dropouts_test.cc.
+// tests/tensor/dropouts_test.cc tests what is dropped, and how often.
 
 namespace firn::testing {
 namespace {

@@ -26,7 +26,7 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// Nothing is drawn: whoever asks for the position draws nothing either.
+// With 0 counters nothing is drawn, so the position stays.
 constexpr GraphTraits kTraits = {
     .evaluate = [](absl::Span<const Tensor> in, AttrsRef) -> absl::StatusOr<TensorList> {
       return TensorList{in[0]};

@@ -16,9 +16,9 @@ struct PositionAttrs {
   }
 };
 
-// Takes `counters` counters, each of four random words, from the generator: i64 [2], where they
-// begin. For an operation that makes the words itself, and again in its gradient; it is then a
-// function of its inputs, and a graph draws anew each time it runs.
+// Takes `counters` counters, each of four random words, from the generator: i64 [2], their start.
+// For an operation that computes the words itself, and again in its gradient; it is then a function
+// of its inputs, and a graph draws anew each time it runs.
 Tensor TakePosition(RandomGenerator& generator, int64_t counters);
 
 }  // namespace firn::inner

@@ -7,7 +7,7 @@
 namespace firn {
 
 struct GumbelSoftmaxOptions {
-  double tau = 1;     // the lower, the nearer results are to one-hot vectors
+  double tau = 1;     // a lower tau gives results nearer to one-hot vectors
   bool hard = false;  // one-hot vectors, with the gradient of the soft ones
   int64_t dim = -1;
   RandomGenerator* generator = nullptr;  // null: the device's default generator

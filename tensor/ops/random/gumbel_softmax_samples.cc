@@ -17,7 +17,7 @@ struct GumbelAttrs {
   }
 };
 
-// What the results are, tests/tensor/random_activations_test says.
+// tests/tensor/random_activations_test tests the results.
 FIRN_REGISTER_COMPOSITE(gumbel_softmax) {
   AddDrawing<GumbelAttrs>(
       s, {{.name = "x", .dtypes = kFloating, .min_rank = 1}},
@@ -27,7 +27,7 @@ FIRN_REGISTER_COMPOSITE(gumbel_softmax) {
   const Tensor state = State();
   s.Add("soft", {Normal({3, 5}), state}, GumbelAttrs{});
   s.Add("soft, of channels", {Normal({2, 8, 3}), state}, GumbelAttrs{2, false, 1});
-  // Those have the gradient of the soft ones.
+  // Hard samples have the gradient of the soft ones.
   const auto add_hard = [&](const char* name, const Tensor& x, const GumbelAttrs& a) {
     s.Add(name, {x, state}, a).check_gradient = false;
   };

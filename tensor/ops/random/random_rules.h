@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_RANDOM_RANDOM_RULES_H_
 #define FIRN_TENSOR_OPS_RANDOM_RANDOM_RULES_H_
 
-// What random operations share on every device.
+// Parts shared by random operations on every device.
 
 #include "firn/tensor/op.h"
 

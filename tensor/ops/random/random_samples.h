@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_RANDOM_RANDOM_SAMPLES_H_
 #define FIRN_TENSOR_OPS_RANDOM_RANDOM_SAMPLES_H_
 
-// What the samples of random operations share. Test code only.
+// Parts shared by the samples of random operations. Test code only.
 
 #include <utility>
 #include <vector>
@@ -13,9 +13,9 @@
 
 namespace firn::testing {
 
-// draw(generator) of a generator at the position that `state` holds, which is moved on in the end:
-// an operation takes the position, a function the generator. In a graph too, whose runs start at
-// the position that they find.
+// draw(generator) of a generator at the position that `state` holds, which is moved on afterwards:
+// an operation takes the position, a function the generator. It works in a graph too, whose runs
+// start at the current position.
 template <class F>
 Tensor DrawFrom(const Tensor& state, F draw) {
   RandomGenerator generator;
@@ -35,7 +35,7 @@ struct NoAttrs {
 };
 
 // A composite that draws: f(in, attrs, generator). A generator's position, State(), follows the
-// inputs that are declared here. What is drawn, a test of its own says.
+// inputs that are declared here. A separate test checks what is drawn.
 template <class Attrs, class F>
 void AddDrawing(Samples& s, std::vector<ArgDecl> inputs, F f) {
   const size_t last = inputs.size();

@@ -4,9 +4,9 @@
 // multinomial.
 //
 // With replacement: a uniform number, looked up in the running sum of the weights. Without: the
-// categories with the n smallest keys -log(u) / weight, exponential clocks whose order of ringing
-// is that of successive draws (P. Efraimidis and P. Spirakis, "Weighted random sampling with a
-// reservoir", 2006).
+// categories with the n smallest keys -log(u) / weight, exponential clocks, which ring in the order
+// of successive draws (P. Efraimidis and P. Spirakis, "Weighted random sampling with a reservoir",
+// 2006).
 
 #include "firn/tensor/ops/random/sampling.h"
 
@@ -35,8 +35,8 @@ absl::Status InferRandperm(InferContext& c) {
   return InferRandom(c, sizes, DType::kI64, SetOf(DType::kI64));
 }
 
-// Which elements are swapped depends on the words alone, so that those of a block are asked of the
-// memory while the block before it is swapped.
+// Only the words decide which elements are swapped, so those of a block are prefetched while the
+// block before it is swapped.
 absl::Status RunRandperm(KernelContext& k) {
   constexpr int64_t kBlock = 2 * cpu::kPhiloxLanes;
   const int64_t n = k.attrs<RandpermAttrs>().n;
@@ -153,7 +153,7 @@ absl::Status CheckWeights(const cpu::RowsIn<Acc>& p, const Rows& rows, const Mul
   return absl::OkStatus();
 }
 
-// What is drawn of row r; the random numbers are those from `first` on.
+// Draws from row r, with the random numbers from `first` on.
 template <class Acc>
 void DrawWithReplacement(const cpu::RowsIn<Acc>& p, const Rows& rows, int64_t r,
                          const PhiloxState& at, int64_t first, int64_t n, Category* sums,

@@ -6,8 +6,8 @@
 //
 // multinomial, by the CPU's two methods. With replacement, a team sums a row's weights up and each
 // member looks numbers up. Without, the rows' clocks are put in the order of their ringing.
-// Weights are not looked at beforehand, for the host would have to wait: a row without any positive
-// weight, or with some that are no numbers, gives any categories.
+// Weights are not checked beforehand, because the host would have to wait: a row without positive
+// weights, or with NaN, gives arbitrary categories.
 
 #include "firn/tensor/kernels/cuda/atomic.cuh"
 #include "firn/tensor/kernels/cuda/random.cuh"
@@ -108,8 +108,8 @@ struct LookUpBody {
       const int64_t i = first + team.rank();
       const double weight = i < categories ? static_cast<double>(weights[i]) : 0.0;
       const double here = sum + team.Scan(weight, Plus());
-      // The members' sums are rounded each in its own way, but must not fall anywhere, and not rise
-      // where there is no weight.
+      // The members' sums are rounded separately, but the running sum must never fall, and must not
+      // rise where the weight is 0.
       const double most_here = team.Scan(weight > 0 && here > most ? here : most, Larger());
       if (i < categories) row_sums[i] = most_here;
       if (weight > 0) last = i;

@@ -50,7 +50,7 @@ struct RandomChoiceOptions {
 
 // Elements of x's last dimension, drawn by `weights`, which have x's shape and are those of
 // Multinomial: [..., n] -> [..., shape] (NNabla's random_choice). The gradient goes to the elements
-// that were drawn, none to the weights. Throws as Multinomial does, and on other shapes.
+// that were drawn, none to the weights. Throws Multinomial's errors, and on other shapes.
 Tensor RandomChoice(const Tensor& x, const Tensor& weights, const Shape& shape,
                     const RandomChoiceOptions& options = {});
 

@@ -17,7 +17,8 @@ FIRN_HOST_DEVICE inline double UniformAt(const PhiloxState& at, int64_t e) {
   return UniformDouble(r.v[half], r.v[half + 1]);
 }
 
-// When the clock of a category rings, by its weight and a number in [0, 1): never for no weight.
+// The time when the clock of a category rings, by its weight and a number in [0, 1): never if the
+// weight is 0.
 FIRN_HOST_DEVICE inline double RingingTime(double weight, double u) {
   const double e = -std::log(1 - u);
   return weight > 0 ? e / weight : std::numeric_limits<double>::infinity();

@@ -111,7 +111,7 @@ struct ChoiceAttrs {
   }
 };
 
-// Whether weights decide how often: tests/tensor/dropouts_test.cc.
+// tests/tensor/dropouts_test.cc tests that weights decide how often elements are drawn.
 FIRN_REGISTER_COMPOSITE(random_choice) {
   AddDrawing<ChoiceAttrs>(s,
                           {{.name = "x", .min_rank = 1}, {.name = "weights", .dtypes = kFloating}},

@@ -7,7 +7,7 @@ namespace firn {
 
 // noise / |noise| * xi, with the Euclidean norm of each sample: [n, ...], floating; 0 where the
 // norm is 0. Half types compute in f32. Both steps of virtual adversarial training (Miyato et al.,
-// 2018) take it, the second with the gradient of how far the outputs move:
+// 2018) use it, the second on the gradient of the divergence of the outputs:
 //
 //   Tensor d = VatNoise(RandnLike(x), 1e-6).Detach();
 //   d.SetRequiresGrad();

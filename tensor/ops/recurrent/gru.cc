@@ -1,6 +1,6 @@
 // gru_layer: one layer in one direction, whose gates are kept for its gradient
 // (kernels/cpu/gru_kernels.cc). gru_layer_grad gives all gradients at once. Recorded gradients and
-// other devices: as lstm_layer (lstm.cc).
+// other devices are handled like lstm_layer's (lstm.cc).
 
 #include "firn/tensor/ops/recurrent/gru.h"
 

@@ -8,15 +8,15 @@
 
 namespace firn {
 
-// Layers of gated recurrent units (Cho et al., 2014; PyTorch's gru, whose r stands outside of the
-// product). In each step, with gates r, z, n side by side in w_ih and w_hh,
+// Layers of gated recurrent units (Cho et al., 2014; PyTorch's gru, where r multiplies the product
+// with w_hn). In each step, with gates r, z, n side by side in w_ih and w_hh,
 //   r, z = sigmoid(w_ih x + b_ih + w_hh h + b_hh)
 //   n = tanh(w_in x + b_in + r (w_hn h + b_hn))      h = (1 - z) n + z h
-// x: [steps, batch, in], or [batch, steps, in] with batch_first; of one sequence [steps, in]
+// x: [steps, batch, in], or [batch, steps, in] with batch_first; for one sequence [steps, in]
 // h0: [layers * directions, batch, hidden], without batch for one sequence; undefined for zeros
-// weights: of every layer and, inside of it, direction; none has a w_hr
-// y: [steps, batch, directions * hidden] as x lies; h_n: h after the last step, as h0
-// Otherwise as Lstm.
+// weights: for every layer and, within it, each direction; none has a w_hr
+// y: [steps, batch, directions * hidden] in x's order; h_n: h after the last step, like h0
+// Otherwise like Lstm.
 RecurrentResult Gru(const Tensor& x, const Tensor& h0, const std::vector<RecurrentWeights>& weights,
                     const RecurrentOptions& options = {});
 // The same of packed sequences.

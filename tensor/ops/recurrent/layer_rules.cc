@@ -1,6 +1,6 @@
-// What the operations of one recurrent layer share: what fits together, and the layer written with
-// operations, step by step. All steps' products with w_ih are one product before the walk, and the
-// gradients of weights one product each after it; only h w_hh^T waits for the step before.
+// Parts shared by the operations of one recurrent layer: checks of shapes, and the layer written
+// with operations, step by step. All steps' products with w_ih are one product before the walk, and
+// the gradients of weights one product each after it; only h w_hh^T waits for the step before.
 //
 // Sequences are sorted by length, so that a step has the first rows of the step before it in time.
 // Going forwards, states of sequences that have ended are set aside; going backwards in time,
@@ -77,7 +77,7 @@ absl::StatusOr<RecurrentSizes> CheckLayer(const InferContext& c,
                                  w_ih.ToString(), " takes ", w_ih[1]));
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kWih, "w_ih", Shape({w_hh[0], x.dim(-1)})));
   FIRN_RETURN_IF_ERROR(CheckShape(c, In::kH0, "h0", Shape({sizes.batch, sizes.state})));
-  // Among all that has a row for each step and sequence this is the largest.
+  // This is the largest of all tensors with a row for each step and sequence.
   FIRN_RETURN_IF_ERROR(Shape::Make({sizes.rows, 4 * sizes.hidden}).status());
   return sizes;
 }
@@ -114,7 +114,7 @@ std::vector<Step> StepsOf(const Shape& x, const RecurrentLayerAttrs& attrs) {
   return steps;
 }
 
-// What was collected in the order of computation, in the order of time.
+// Puts rows that were collected in the order of computation into the order of time.
 Tensor InTime(std::vector<Tensor> parts, bool reverse) {
   if (reverse) std::reverse(parts.begin(), parts.end());
   return Concat(parts);

@@ -32,13 +32,14 @@ absl::Status CheckShape(const InferContext& c, int input, const char* name, cons
 // The shape of y: that of x with `width` as its last size.
 Shape SequenceShape(const Shape& x, int64_t width);
 
-// Declarations of what all layers and all gradients have.
+// Declarations of the inputs and results that all layers and all gradients have.
 std::vector<ArgDecl> RecurrentInputs();
 std::vector<ArgDecl> RecurrentGradInputs();
 std::vector<ArgDecl> RecurrentGradOutputs();
 // Declares another input of two dimensions, as wide as x.
 ArgDecl RecurrentMatrix(std::string_view name, bool optional = false);
-// Declares what a layer keeps for its gradient, computed in and not rounded to the dtype of x.
+// Declares a result that a layer keeps for its gradient, in the compute type and not rounded to the
+// dtype of x.
 ArgDecl KeptRows(std::string_view name);
 
 // A layer's step and its gradient written with operations: for recorded gradients, and for devices
@@ -46,7 +47,7 @@ ArgDecl KeptRows(std::string_view name);
 class StepByOperations {
  public:
   virtual ~StepByOperations() = default;
-  // What a step keeps for its gradient. before[0] is h; the rest is the layer's own.
+  // The tensors that a step keeps for its gradient. before[0] is h; the rest is the layer's own.
   struct Kept {
     std::vector<Tensor> before, values;
   };
@@ -75,8 +76,8 @@ struct LayerResults {
 LayerResults RunByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs,
                              const StepByOperations& step);
 
-// The layers of each kind so, on the pages of their operations: what devices run that have no
-// kernel of them.
+// The layers of each kind by operations, defined on their pages: devices without a kernel for them
+// run these.
 LayerResults LstmByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs);
 LayerResults GruByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs);
 LayerResults RnnByOperations(const LayerTensors& t, const RecurrentLayerAttrs& attrs, bool relu);
@@ -86,16 +87,16 @@ LayerResults RnnByOperations(const LayerTensors& t, const RecurrentLayerAttrs& a
 void RecordedLayerGrad(GradContext& g, const RecurrentLayerAttrs& attrs,
                        const StepByOperations& step);
 
-// The same of the layers of each kind, on the pages of their operations.
+// The same for the layers of each kind, defined on the pages of their operations.
 void RecordedLstmGrad(GradContext& g, const RecurrentLayerAttrs& attrs);
 void RecordedGruGrad(GradContext& g, const RecurrentLayerAttrs& attrs);
 void RecordedRnnGrad(GradContext& g, const RecurrentLayerAttrs& attrs, bool relu);
 
 // The gradients of a layer by its operation `op`; its inputs after those of all gradients are
-// `rest`. Sets those that all kinds have, and gives all of its results.
+// `rest`. Sets the gradients that all kinds have, and returns all results of the operation.
 TensorList FusedLayerGrad(GradContext& g, const OpDef& op, const LayerTensors& t,
                           const std::vector<Tensor>& rest);
-// What flowed into result i; undefined for nothing.
+// The gradient of result i; undefined if there is none.
 Tensor Flowed(GradContext& g, int i);
 
 }  // namespace firn

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_RECURRENT_RECURRENT_H_
 #define FIRN_TENSOR_OPS_RECURRENT_RECURRENT_H_
 
-// What recurrent layers of every kind take.
+// Weights and options of recurrent layers of every kind.
 
 #include <cstdint>
 #include <vector>

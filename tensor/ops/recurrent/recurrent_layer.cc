@@ -1,6 +1,6 @@
-// recurrent_layer: one layer of any cell, from the first step to the last, by what a device's
-// library has for whole layers. Such a library keeps what its gradient needs in a form of its own,
-// whose size only it knows, and which no result of an operation can be: so nothing is kept, and
+// recurrent_layer: one layer of any cell, from the first step to the last, by a device's library
+// functions for whole layers. Such a library keeps data for its gradient in a form of its own,
+// whose size only it knows and which cannot be a result of an operation. So nothing is kept, and
 // recurrent_layer_grad runs the layer again. That costs a third of a training step's time and saves
 // the memory from the forward to the backward pass.
 //
@@ -185,7 +185,8 @@ bool IsTaken(const OpDef& op, absl::Span<const TensorRef> in, const CellLayerAtt
   });
 }
 
-// Where the step of each sequence is that lies as far from its end as a row's from its beginning.
+// The row of the step of the same sequence that is as far from its end as this row's step is from
+// its beginning.
 std::vector<int64_t> RowsFromTheEnd(const std::vector<int64_t>& batch_sizes) {
   std::vector<int64_t> begins, lengths(static_cast<size_t>(batch_sizes[0])), rows;
   int64_t at = 0;

@@ -20,7 +20,7 @@ using cuda::RnnCall;
 
 enum class Lengths { kOne, kMany };
 
-// What kernel `kF32`, `kLengths` takes.
+// The calls that kernel `kF32`, `kLengths` takes.
 template <F32Math kF32, Lengths kLengths>
 absl::StatusOr<RnnCall> Find(const KernelQuery& q, const CellLayerAttrs& attrs) {
   const TensorSpec &x = q.in(In::kX), &h0 = q.in(In::kH0);
@@ -63,7 +63,7 @@ cuda::RnnTensors TensorsOf(const KernelContext& k, void* y, void* h_n, void* c_n
           c_n};
 }
 
-// Null for a result without elements.
+// Returns null for a result without elements.
 void* Wanted(const KernelContext& k, int i) {
   return k.out_spec(i).num_elements() == 0 ? nullptr : k.out<void>(i);
 }

@@ -11,7 +11,7 @@ using Cell = RecurrentCell;
 
 constexpr Cell kCells[] = {Cell::kRnnTanh, Cell::kRnnRelu, Cell::kLstm, Cell::kGru};
 
-// What the layer's own operation gives, with what that keeps.
+// The results of the layer's own operation, including those that it keeps.
 Results LayerOf(Cell cell, absl::Span<const RefTensor> in, const RecurrentLayerAttrs& attrs) {
   if (cell == Cell::kLstm) return LstmLayerReference(in.first(8), attrs);
   if (cell == Cell::kGru) return GruLayerReference(in.first(6), attrs);

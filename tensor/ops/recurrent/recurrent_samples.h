@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_RECURRENT_RECURRENT_SAMPLES_H_
 #define FIRN_TENSOR_OPS_RECURRENT_RECURRENT_SAMPLES_H_
 
-// What samples of recurrent layers share: one sequence after the other, number by number.
+// Parts shared by samples of recurrent layers: one sequence after the other, number by number.
 
 #include <algorithm>
 #include <cmath>
@@ -70,8 +70,8 @@ struct LayerGradients {
         dw_hh(w_hh.shape),
         db(Shape({w_ih.shape[0]})) {}
 
-  // Adds what row `row` gives by the gradients dgx of x w_ih^T and dgh of h w_hh^T, both [gates];
-  // `before` is h then, and dh, its gradient, is added to.
+  // Adds the contributions of row `row` with the gradients dgx of x w_ih^T and dgh of h w_hh^T,
+  // both [gates]; `before` is h then, and dh, its gradient, is added to.
   void Add(int64_t row, const double* before, const double* dgx, const double* dgh, double* dh) {
     const int64_t in = w_ih.shape[1], state = w_hh.shape[1];
     for (int64_t g = 0; g < w_ih.shape[0]; ++g) {

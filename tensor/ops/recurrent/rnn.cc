@@ -1,5 +1,6 @@
 // rnn_tanh_layer and rnn_relu_layer: one layer in one direction (kernels/cpu/rnn_kernels.cc), and
-// their gradients, each all at once. Recorded gradients and other devices: as lstm_layer (lstm.cc).
+// their gradients, each all at once. Recorded gradients and other devices are handled like
+// lstm_layer's (lstm.cc).
 
 #include "firn/tensor/ops/recurrent/rnn.h"
 

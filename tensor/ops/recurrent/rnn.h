@@ -12,11 +12,11 @@ namespace firn {
 
 // Layers of plain recurrent units (Elman, 1990; PyTorch's rnn_tanh and rnn_relu): at each step
 //   h = nonlinearity(w_ih x + b_ih + w_hh h + b_hh)
-// x: [steps, batch, in], or [batch, steps, in] with batch_first; of one sequence [steps, in]
+// x: [steps, batch, in], or [batch, steps, in] with batch_first; for one sequence [steps, in]
 // h0: [layers * directions, batch, hidden], without batch for one sequence; undefined for zeros
-// weights: of every layer and, inside of it, direction; none has a w_hr
-// y: [steps, batch, directions * hidden] as x lies; h_n: h after the last step, as h0
-// Otherwise as Lstm.
+// weights: for every layer and, within it, each direction; none has a w_hr
+// y: [steps, batch, directions * hidden] in x's order; h_n: h after the last step, like h0
+// Otherwise like Lstm.
 RecurrentResult Rnn(const Tensor& x, const Tensor& h0, const std::vector<RecurrentWeights>& weights,
                     const RecurrentOptions& options = {},
                     RnnNonlinearity nonlinearity = RnnNonlinearity::kTanh);

@@ -1,6 +1,6 @@
 // reverse_sequence, whose gradient is itself, and sequences of different lengths packed and padded.
-// Packing and unpacking each select rows: places are known on the host from the lengths, and one
-// row of padding stands for all of it.
+// Packing and unpacking each select rows: the host computes places from the lengths, and a single
+// row serves as all padding.
 
 #include "firn/tensor/ops/recurrent/sequence.h"
 
@@ -101,7 +101,7 @@ void CheckLengths(const Tensor& x, const std::vector<int64_t>& lengths, const Pa
   }
 }
 
-// What a permutation is undone by.
+// The inverse of a permutation.
 std::vector<int64_t> Inverse(const std::vector<int64_t>& order) {
   std::vector<int64_t> inverse(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
@@ -110,8 +110,9 @@ std::vector<int64_t> Inverse(const std::vector<int64_t>& order) {
   return inverse;
 }
 
-// Rows of x, one after the other. A graph that is captured holds them for ever: of those who call
-// this, only PackSequence gets there, whose rows follow from shapes, which it holds anyway.
+// Rows of x, one after the other. A captured graph would keep these rows for ever: only
+// PackSequence calls this during a capture, and its rows follow from shapes, which a graph fixes
+// anyway.
 Tensor RowsAt(const Tensor& x, std::vector<int64_t> rows, const Shape& shape) {
   const auto make = [&] {
     const NoCaptureScope made_once;

@@ -19,12 +19,12 @@ namespace firn {
 struct PackedSequence {
   Tensor data;                       // [sum of the lengths, ...]
   std::vector<int64_t> batch_sizes;  // how many sequences have each step
-  // Which sequence stands at each place, by its length, and the inverse: where each stands. Empty
-  // where the sequences were sorted.
+  // The number of the sequence at each place, and the inverse: the place of each sequence. Empty
+  // where the sequences were sorted already.
   std::vector<int64_t> sorted_indices = {}, unsorted_indices = {};
 };
 
-// What recurrent layers with one state give: y and h after the last step.
+// The results of recurrent layers with one state: y, and h after the last step.
 struct RecurrentResult {
   Tensor y, h_n;
 };
@@ -41,15 +41,14 @@ struct PackOptions {
 // The first lengths[b] steps of each sequence b of a padded tensor.
 // x: [steps, batch, ...]      lengths: [batch], from 1 to steps
 // Throws on other lengths, on lengths that grow where they must be sorted, and while a graph is
-// captured: lengths are of a batch, and the graph would hold those of the first one for ever, for
-// batches of one shape alike.
+// captured: the graph would keep the first batch's lengths for all batches of the same shape.
 PackedSequence PackPaddedSequence(const Tensor& x, const std::vector<int64_t>& lengths,
                                   const PackOptions& options = {});
 // The same with lengths from a tensor of integers.
 PackedSequence PackPaddedSequence(const Tensor& x, const Tensor& lengths,
                                   const PackOptions& options = {});
 
-// Sequences [its steps, ...] of different lengths, packed as PackPaddedSequence does (PyTorch's
+// Sequences [its steps, ...] of different lengths, packed like PackPaddedSequence's (PyTorch's
 // pack_sequence). Throws on an empty list, on an empty sequence, where dtypes or other sizes
 // differ, and on lengths that grow where they must be sorted. May be captured: lengths are shapes.
 PackedSequence PackSequence(const std::vector<Tensor>& sequences,
@@ -68,7 +67,7 @@ struct PadPackedOptions {
 
 // The inverse of PackPaddedSequence, with padding behind sequences that end early. Throws on a
 // packed sequence that does not fit together, on a total_length below the longest, and while a
-// graph is captured, as PackPaddedSequence.
+// graph is captured, like PackPaddedSequence.
 PaddedSequences PadPackedSequence(const PackedSequence& packed,
                                   const PadPackedOptions& options = {});
 
@@ -96,8 +95,8 @@ struct ReverseSequenceAttrs {
 void CheckPacked(const PackedSequence& packed, std::string_view op);
 }  // namespace inner
 
-// x with the first lengths[b] steps of each sequence b in the opposite order and the others as they
-// are (ONNX's ReverseSequence).
+// x with the first lengths[b] steps of each sequence b in the opposite order and the others
+// unchanged (ONNX's ReverseSequence).
 // x: any shape with two dimensions or more      lengths: i32 or i64 [x.size(batch_dim)], from 0 to
 // x.size(time_dim)
 // Throws on other lengths and on dims that are out of range or one and the same.

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_RECURRENT_SEQUENCE_BODY_H_
 #define FIRN_TENSOR_OPS_RECURRENT_SEQUENCE_BODY_H_
 
-// reverse_sequence: each element of the result finds its step and its sequence, and with them where
-// it comes from; elements move as words of their size. On the CPU elements that share both move as
-// a block.
+// reverse_sequence: each element of the result finds its step and its sequence, and from these its
+// source; elements move as words of their size. On the CPU elements that share both move as a
+// block.
 
 #include <algorithm>
 #include <cstdint>

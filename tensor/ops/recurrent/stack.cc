@@ -1,6 +1,6 @@
-// Layer by layer, each direction of it an operation of its own; the results of both directions side
-// by side are what the next layer takes. Sequences are brought into the order of time first: every
-// layer then reads and writes them one step behind the other.
+// Layer by layer, each direction of it an operation of its own; the next layer takes the results of
+// both directions side by side. Sequences are put into the order of time first: every layer then
+// reads and writes them one step behind the other.
 
 #include "firn/tensor/ops/recurrent/stack.h"
 

@@ -20,18 +20,18 @@ struct RecurrentKind {
 };
 
 // `initial`: as many states as the kind has, each [layers * directions, batch, width], or undefined
-// for zeros. x: [steps, batch, in], or [steps, in] of one sequence with states without a batch.
+// for zeros. x: [steps, batch, in], or [steps, in] for one sequence with states without a batch.
 LayerResults RunStack(const RecurrentKind& kind, const Tensor& x,
                       const std::vector<Tensor>& initial,
                       const std::vector<RecurrentWeights>& weights,
                       const RecurrentOptions& options);
-// The same of packed sequences; y is the `data` of one alike.
+// The same for packed sequences; y is the `data` of a packed sequence with the same lengths.
 LayerResults RunPackedStack(const RecurrentKind& kind, const PackedSequence& x,
                             const std::vector<Tensor>& initial,
                             const std::vector<RecurrentWeights>& weights,
                             const RecurrentOptions& options);
 
-// The states after one step from `states`: what cells give. x: [batch, in] with states
+// The states after one step from `states`, for cells. x: [batch, in] with states
 // [batch, width], or both without a batch.
 std::vector<Tensor> RunCell(const RecurrentKind& kind, const Tensor& x,
                             const std::vector<Tensor>& states, const RecurrentWeights& weights);

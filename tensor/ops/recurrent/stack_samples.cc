@@ -12,7 +12,7 @@
 namespace firn::testing {
 namespace {
 
-// How a flat list of weights is to be read, and the options.
+// The structure of a flat list of weights, and the options.
 struct StackAttrs {
   bool batch_first = false, bidirectional = false;
   bool bias = true, projected = false, relu = false;

@@ -1,7 +1,7 @@
 // count_nonzero, nanmean: sums of what is chosen by a comparison.
 //
 // bincount, histc: ones or weights added at the numbers, by scatter_add, whose sums do not depend
-// on threads. What histc leaves out goes to one more part, the last, which is cut off.
+// on threads. Elements that histc leaves out go to an additional last part, which is cut off.
 
 #include "firn/tensor/ops/reduce/count.h"
 
@@ -55,7 +55,7 @@ int64_t CountBins(const Tensor& x, int64_t minlength) {
   return std::max(minlength, most + 1);
 }
 
-// x, with an index beyond all bins for what is negative.
+// x, with an index beyond all bins for negative elements.
 Tensor Places(const Tensor& x, int64_t bins) {
   const Tensor i = Cast(x, DType::kI64);
   return Where(Lt(i, 0), bins, i);

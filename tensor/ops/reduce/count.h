@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_COUNT_H_
 #define FIRN_TENSOR_OPS_REDUCE_COUNT_H_
 
-// What is counted, and the mean of what counts.
+// Counts of elements, and the mean of those that are not NaN.
 
 #include "firn/tensor/dim_list.h"
 #include "firn/tensor/tensor.h"
@@ -28,8 +28,8 @@ struct HistcOptions {
 };
 
 // How many elements of x (floating) lie in each of `bins` equal parts of [min, max], in x's dtype;
-// of the last part its end, too (torch.histc). What lies outside, and NaN, does not count. When all
-// elements are equal, and no range was given, it reaches 1 to both sides. Not differentiable.
+// the last part includes its end (torch.histc). Elements outside and NaN are not counted. When all
+// elements are equal and no range was given, the range reaches 1 to both sides. Not differentiable.
 // Throws on bins below 1, and unless min and max are finite and min <= max.
 Tensor Histc(const Tensor& x, const HistcOptions& options = {});
 
@@ -41,8 +41,9 @@ struct HistcPartAttrs {
     v.Field("bins", bins);
   }
 };
-// In which of `bins` equal parts of [low, high] x lies, from 0 to bins - 1 once it is truncated to
-// an integer; -1 outside and for NaN. Broadcast; of f32, with at most 2^24 bins, or f64.
+// The number of the one of `bins` equal parts of [low, high] that contains x, from 0 to bins - 1
+// after truncation to an integer; -1 outside and for NaN. Broadcast; of f32, with at most 2^24
+// bins, or f64.
 Tensor HistcPart(const Tensor& x, const Tensor& low, const Tensor& high,
                  const HistcPartAttrs& attrs);
 }  // namespace inner

@@ -28,7 +28,7 @@ namespace firn {
 namespace {
 
 // The softmax is computed anew: y lacks the digits for exp(x - y) where it is large. It does not
-// depend on the shift, which is a constant therefore; where all is -inf it is 0.
+// depend on the shift, which is therefore taken as a constant; where all elements are -inf it is 0.
 void Grad(GradContext& g) {
   const ReduceAttrs& a = g.attrs<ReduceAttrs>();
   const Tensor& x = g.input(0);

@@ -6,9 +6,9 @@
 
 namespace firn {
 
-// log(sum(exp(x))) over `dims` (empty: all), in range for any finite values. For nothing, or -inf
-// only, it is -inf, and then its gradient is 0. Integers and bool become f32; half types compute in
-// float.
+// log(sum(exp(x))) over `dims` (empty: all), in range for any finite values. Without elements, or
+// if all are -inf, it is -inf, and its gradient is 0. Integers and bool become f32; half types
+// compute in float.
 Tensor Logsumexp(const Tensor& x, const DimList& dims = {}, inner::Flag keepdim = false);
 
 }  // namespace firn

@@ -18,7 +18,7 @@
 namespace firn {
 namespace {
 
-// x with a dimension at least, and which one is meant.
+// x with at least one dimension, and the dimension that is meant.
 struct Along {
   Tensor x;
   int dim;
@@ -33,13 +33,13 @@ Along Resolve(const Tensor& x, int64_t dim, const char* op) {
   return x.rank() == 0 ? Along{Unsqueeze(x, 0), 0} : Along{x, *at};
 }
 
-// Where the k-th smallest of each line is, with size 1 along the dimension.
+// The place of the k-th smallest element of each line, with size 1 along the dimension.
 Tensor IndexOfKth(const Along& a, int64_t k) {
   const ValuesAndIndices least = Topk(a.x, k, a.dim, {.largest = false, .sorted = false});
   return Gather(least.indices, a.dim, Argmax(least.values, a.dim, true));
 }
 
-// Squeezed where the dimension goes, or x had none.
+// Squeezed where the dimension is dropped, or x had none.
 ValuesAndIndices Picked(const Along& a, const Tensor& index, bool stays) {
   const Tensor values = Gather(a.x, a.dim, index);
   if (stays) return {values, index};

@@ -8,10 +8,10 @@ namespace firn {
 
 // The median along `dim` and its index: of an even number of elements the lower of the two in the
 // middle (torch.median; NumPy's is their mean). NaN where there is one. The gradient goes to the
-// element at the index; which one of equal elements that is, is not said. Any dtype but bool.
+// element at the index; which one of equal elements that is, is unspecified. Any dtype but bool.
 // Throws when dim is out of range or has no elements.
 ValuesAndIndices Median(const Tensor& x, inner::Integer dim, inner::Flag keepdim = false);
-// The median of all elements; the value alone.
+// The median of all elements; only the value.
 Tensor Median(const Tensor& x);
 
 // The k-th smallest element along `dim`, k from 1 on, and its index (torch.kthvalue). NaN counts as

@@ -29,7 +29,7 @@ struct MedianAttrs {
   }
 };
 
-// kth(line) is the place, in the sorted line, of what is wanted.
+// kth(line) is the place of the wanted element in the sorted line.
 template <class F>
 std::vector<RefTensor> InOrder(const RefTensor& x, int64_t dim, bool keepdim, F kth) {
   const int rank = x.shape.rank();

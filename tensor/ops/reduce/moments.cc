@@ -1,7 +1,7 @@
 // var and std: see kernels/cpu/moments.h for how they are computed. Both give the mean as well: it
 // costs nothing and the gradients need it,
 //   d var / dx_i = 2 (x_i - mean) / (n - correction),  d std / dx_i = d var / dx_i / (2 std).
-// Where sums are infinite or lack digits, they are computed again of elements that are scaled.
+// Where sums are infinite or lack digits, they are computed again from scaled elements.
 
 #include "firn/tensor/ops/reduce/moments.h"
 
@@ -42,7 +42,7 @@ size_t Workspace(const KernelQuery& q) {
   return cpu::ReduceWorkspace(q.in(0), q.attrs<VarAttrs>().over.dims, sizeof(Moments<double>));
 }
 
-// What the sum of squares is divided by.
+// The divisor of the sum of squares.
 double Divisor(const Shape& x, const VarAttrs& a) {
   const auto n = static_cast<double>(ReducedCount(x, a.over));
   return std::max(0.0, n - static_cast<double>(a.correction));
@@ -96,7 +96,7 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// Adds what flows back from the mean to `dx`, which may be undefined.
+// Adds the gradient that flows back from the mean to `dx`, which may be undefined.
 void SetGradient(GradContext& g, Tensor dx) {
   const VarAttrs& a = g.attrs<VarAttrs>();
   const Shape& x = g.input_shape(0);
@@ -108,7 +108,7 @@ void SetGradient(GradContext& g, Tensor dx) {
   g.set_grad_input(0, std::move(dx));
 }
 
-// x - mean. The mean was rounded to x's dtype; what it lacks is the mean of the differences.
+// x - mean. The mean was rounded to x's dtype; its error is the mean of the differences.
 Tensor Centered(GradContext& g) {
   const ReduceAttrs& over = g.attrs<VarAttrs>().over;
   const Tensor d = Sub(g.input(0), KeepReduced(g.output(1), over, g.input_shape(0)));
@@ -147,7 +147,7 @@ void GradStd(GradContext& g) {
   Tensor dx;
   if (g.has_grad_output(0)) {
     const double share = 1 / Divisor(g.input_shape(0), a);
-    // Deviations over std are never far from 1; dy over std may be no number.
+    // Deviations over std are never far from 1; dy over std may overflow.
     dx = ScaledCentered(g, MulInFloat(g.grad_output(0), share), g.output(0));
   }
   SetGradient(g, std::move(dx));
@@ -232,7 +232,8 @@ absl::Status RunGrad(KernelContext& k) {
 }
 
 // For u flowing into (x - mean(x)) s / o: (u - mean(u)) s / o to x, t = sum(u (x - mean(x)) / o) to
-// s and -t s / o to o. What is given as the mean is a place to count from and changes nothing.
+// s and -t s / o to o. The given mean is only an origin for differences and does not change the
+// result.
 void GradOfGrad(GradContext& g) {
   const DimAttrs a = g.attrs<DimAttrs>();
   const Tensor &u = g.grad_output(), &scale = g.input(2), &over = g.input(3);

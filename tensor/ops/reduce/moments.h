@@ -19,9 +19,9 @@ struct VarAttrs {
 }  // namespace inner
 
 // The variance over `dims` (empty: all): the sum of squared deviations from the mean, divided by
-// the number n of elements less `correction` (1: the unbiased estimate from a sample; 0: of all
-// there is, NumPy's default). NaN or infinite where n <= correction. Half types compute in float.
-// Throws on integers and bool.
+// the number n of elements less `correction` (1: the unbiased estimate from a sample; 0: the
+// variance of all elements, NumPy's default). NaN or infinite where n <= correction. Half types
+// compute in float. Throws on integers and bool.
 Tensor Var(const Tensor& x, const DimList& dims = {}, inner::Integer correction = 1,
            inner::Flag keepdim = false);
 

@@ -1,8 +1,8 @@
 // norm: vector norms over dimensions. With n = (sum |x|^p)^(1/p),
 //   dn / dx_i = sign(x_i) (|x_i| / n)^(p - 1),
-// and 0 for n = 0; with a scale, what the operation gives is scale n. Infinite norms are extremes
-// and have their gradient. Where the sum of powers is infinite or so small that it lacks digits,
-// the norm is computed again of elements that are scaled.
+// and 0 for n = 0; with a scale, the operation's result is scale n. Norms with an infinite p are
+// extremes and have their gradient. Where the sum of powers is infinite or so small that it lacks
+// digits, the norm is computed again from scaled elements.
 
 #include "firn/tensor/ops/reduce/norm.h"
 
@@ -49,10 +49,10 @@ size_t Workspace(const KernelQuery& q) {
   return cpu::ReduceWorkspace(q.in(0), q.attrs<NormAttrs>().over.dims, sizeof(double));
 }
 
-// Whether it is made of powers, which may leave the range of a type that holds the norm.
+// Whether the norm is computed from powers, which may exceed a type that holds the norm.
 bool HasPowers(double p) { return p != 0 && p != 1 && !std::isinf(p); }
 
-// Result j, whose powers have to be those of elements over the largest.
+// Computes result j from powers of elements over the largest one.
 template <class T>
 double FarNorm(const ReducePlan& plan, const T* x, int64_t j, double p) {
   const auto for_each = [&](const auto& f) { cpu::ForEachReduced(plan, x, j, f); };
@@ -115,8 +115,7 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// dx for a norm times its scale and what flows into it, `dy`, both with the reduced dimensions of
-// size 1.
+// dx for a norm times its scale and its gradient `dy`, both with the reduced dimensions of size 1.
 Tensor NormGrad(const Tensor& dy, const Tensor& x, const Tensor& norm, const NormAttrs& a) {
   const auto scaled = [&](const Tensor& t, double by) { return a.scale == 1 ? t : Mul(t, by); };
   const Tensor flow = scaled(dy, a.scale);
@@ -141,7 +140,7 @@ void Grad(GradContext& g) {
   const Tensor dy = KeepReduced(g.grad_output(), a.over, x.shape());
   const DType dtype = x.dtype(), wide = ComputeDType(dtype);
   if (dtype != wide && GradEnabled()) {
-    // A half type does not hold what derivatives of this are made of: squares of 1 / norm.
+    // Derivatives of this use squares of 1 / norm, which a half type does not hold.
     const Tensor wide_x = Cast(x, wide);
     const Tensor norm =
         Apply1(TheOp<"norm">(), {wide_x}, NormAttrs{a.p, {a.over.dims, true}, a.scale});

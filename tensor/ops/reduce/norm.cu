@@ -7,7 +7,7 @@ namespace {
 
 // In double, which holds the squares of f32; docs/gpu_unverified.md has how to see what that costs.
 //
-// Which of the reducers is known when the kernel runs only, so that one kernel serves all p.
+// The reducer is only known when the kernel runs, so that one kernel serves all p.
 template <class T>
 struct NormReducer {
   using Element = T;

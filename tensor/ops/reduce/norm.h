@@ -11,7 +11,7 @@ namespace inner {
 struct NormAttrs {
   double p = 2;
   ReduceAttrs over;
-  double scale = 1;  // what the norm is multiplied by before its dtype has to hold it
+  double scale = 1;  // the norm's factor, applied before rounding to its dtype
   template <class V>
   void Visit(V& v) {
     v.Field("p", p);
@@ -20,8 +20,8 @@ struct NormAttrs {
   }
 };
 
-// The norms of x over `dims`, of size 1 then, times `scale`: a power of two that all of them fit
-// the dtype with. Small norms keep their digits but for the smallest numbers of the dtype.
+// The norms of x over `dims`, which keep size 1, times `scale`: a power of two by which all of them
+// fit the dtype. Small norms keep their digits, except the smallest numbers of the dtype.
 struct ScaledNorms {
   Tensor norms;
   double scale;
@@ -29,13 +29,13 @@ struct ScaledNorms {
 ScaledNorms ScaledNorm(const Tensor& x, double p, const DimList& dims);
 }  // namespace inner
 
-// The p-norm (sum |x|^p)^(1/p) of the elements over `dims` (empty: all), as
+// The p-norm (sum |x|^p)^(1/p) of the elements over `dims` (empty: all), like
 // torch.linalg.vector_norm: p = 0 counts the elements that are not 0, infinity takes the largest
 // and -infinity the smallest |x|. Norm(x, 2, {-2, -1}) is the Frobenius norm of matrices. The
 // gradient is 0 where the norm is 0; elements that tie for an infinite norm share it. A norm that
-// its dtype holds is right also where the powers leave its range (on CUDA, that of double), and so
-// are its gradients for p = 2. Half types accumulate in float. Throws on integers, a negative
-// finite p, NaN, and no elements with an infinite p.
+// its dtype holds is right even where the powers overflow or underflow the dtype (on CUDA, double),
+// and so are its gradients for p = 2. Half types accumulate in float. Throws on integers, a
+// negative finite p, NaN, and no elements with an infinite p.
 Tensor Norm(const Tensor& x, inner::Real p = 2, const DimList& dims = {},
             inner::Flag keepdim = false);
 

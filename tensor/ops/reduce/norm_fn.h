@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_NORM_FN_H_
 #define FIRN_TENSOR_OPS_REDUCE_NORM_FN_H_
 
-// The reducers of norms: |x|^p summed, and the root of the sum. See kernels/reducers.h for what a
-// reducer is.
+// The reducers of norms: |x|^p summed, and the root of the sum. kernels/reducers.h defines
+// reducers.
 
 #include <cmath>
 

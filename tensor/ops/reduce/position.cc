@@ -1,6 +1,5 @@
-// argmax: where the largest element stands. See kernels/cpu/arg_reduce.h.
-//
-// argmin: where the smallest element stands. See kernels/cpu/arg_reduce.h.
+// argmax: the place of the largest element. See kernels/cpu/arg_reduce.h. argmin: the place of the
+// smallest element. See kernels/cpu/arg_reduce.h.
 
 #include "firn/tensor/ops/reduce/position.h"
 

@@ -9,7 +9,7 @@
 namespace firn::testing {
 namespace {
 
-// What both share but the function: `kLargest` for argmax.
+// Parts shared by both operations: `kLargest` for argmax.
 template <bool kLargest>
 void AddPositions(Samples& s) {
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -63,7 +63,7 @@ using Along = Tensor (*)(const Tensor&, Integer, Flag);
 Tensor GoldenPosition(GoldenArgs& args, const OpDef& op, Along along) {
   const bool keepdim = args.Flag("keepdim", false);
   if (args.Has("dim")) return along(args["x"], args.Int("dim", 0), keepdim);
-  // The functions that look at all elements keep no dimensions.
+  // The functions over all elements keep no dimensions.
   return Apply1(op, {args["x"]}, ArgReduceAttrs{.keepdim = keepdim});
 }
 

@@ -1,9 +1,9 @@
 // prod: the product over dimensions.
 //
 // The gradient dx_i = dy * prod_{j != i} x_j is dy * prod / x_i without zeros among the elements of
-// a result; with one zero only that element has a gradient, with more none. Where prod leaves the
-// range of its type it is computed again with an exponent of its own. The gradient's own gradient
-// is made of scans.
+// a result; with one zero only that element has a gradient, with more no element has. Where prod
+// leaves the range of its type it is computed again with an exponent of its own. The gradient's own
+// gradient is made of scans.
 
 #include "firn/tensor/ops/reduce/product.h"
 
@@ -40,7 +40,8 @@ absl::Status InferGrad(InferContext& c) {
   return absl::OkStatus();
 }
 
-// What is known of the elements of a result: the product of those that are not 0, and how many are.
+// Summary of the elements of a result: the product of those that are not 0, and the number of
+// zeros.
 template <class Acc>
 struct Factors {
   Acc product = 1, zeros = 0;
@@ -96,7 +97,7 @@ void GradOfStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cpu::Ro
   cpu::MapStrip(s, dx, far, x);
 }
 
-// One result's elements, which lie anywhere.
+// One result's elements, at any strides.
 template <class Acc>
 void GradOfOne(const ReducePlan& p, int64_t first, const cpu::RowsIn<Acc>& x, Acc dy,
                const cpu::RowsOut<Acc>& dx) {
@@ -168,7 +169,7 @@ void Grad(GradContext& g) {
   g.set_grad_input(0, ProdGrad(g.grad_output(), g.input(0), g.attrs<ReduceAttrs>()));
 }
 
-// x and a way back, with the dimensions that are reduced as the second of three: lines.
+// x as three dimensions, with the reduced ones as the second, and the way back.
 struct AsLines {
   DimList order, back;  // the dimensions that stay come first; empty where they need not move
   Shape moved;

@@ -38,8 +38,8 @@ struct FarNumber {
     part = all.part;
     exponent += f.exponent + all.exponent;
   }
-  // This over v, times d, for a result of type Acc. What rounds to 0 is not computed: numbers below
-  // a type's range take a processor a hundred times as long.
+  // This over v, times d, for a result of type Acc. Results that round to 0 are not computed:
+  // subnormal numbers take a processor a hundred times as long.
   template <class Acc>
   FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Over(double v, double d) const {
     const FarNumber f = Of(v), g = Of(d), ratio = Of(part / f.part);
@@ -75,7 +75,7 @@ FIRN_HOST_DEVICE FarNumber FarProduct(int64_t n, const In& x) {
 }
 
 // dy times the product of all elements but v, of which `zeros` are 0 and `all` is the product of
-// the others. False where some are no numbers.
+// the others. Returns false where some are NaN.
 template <class Acc>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool FarGrad(const FarNumber& all, double zeros, double v,
                                                  double dy, Acc& dx) {

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_REDUCTION_H_
 #define FIRN_TENSOR_OPS_REDUCE_REDUCTION_H_
 
-// What reductions share beyond their shape rules (tensor/problems/reduction.h): the way back, and
-// lines.
+// Parts shared by reductions besides their shape rules (tensor/problems/reduction.h): gradients,
+// and lines.
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-// Reductions the slow way: the elements of every result are listed, then judged together.
+// Reductions the slow way: the elements of every result are listed, then reduced together.
 
 #include "firn/tensor/ops/reduce/reduction_samples.h"
 

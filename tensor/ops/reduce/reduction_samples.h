@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_REDUCTION_SAMPLES_H_
 #define FIRN_TENSOR_OPS_REDUCE_REDUCTION_SAMPLES_H_
 
-// What the samples of reductions share. Test code only.
+// Parts shared by the samples of reductions. Test code only.
 
 #include <cmath>
 #include <cstddef>
@@ -20,7 +20,7 @@ RefTensor ReduceReference(const RefTensor& x, const ReduceAttrs& attrs,
 // The reference of an operation with one result and ReduceAttrs.
 ReferenceFn ReductionReference(double (*f)(const std::vector<double>& elements));
 
-// Where the first of the elements that win is; NaN beats all.
+// The place of the first of the elements that win; NaN beats all.
 template <bool kLargest>
 double FirstExtreme(const std::vector<double>& elements) {
   size_t best = 0;

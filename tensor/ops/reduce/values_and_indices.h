@@ -5,7 +5,7 @@
 
 namespace firn {
 
-// Elements chosen from others, and where those stood (i64): along a dimension, or in an image.
+// Elements chosen from others, and their places (i64): along a dimension, or in an image.
 struct ValuesAndIndices {
   Tensor values, indices;
 };

@@ -1,6 +1,6 @@
 // cumsum: running sums along one dimension. The gradient of element i sums over all results that
 // contain it, so it is the running sum in the other direction.
-// cumprod: what flows into x_i is the product P_i of those before it times the sum S_i over all
+// cumprod: the gradient of x_i is the product P_i of those before it times the sum S_i over all
 // results k from i on, dy_k times the product of those between i and k. S_i = dy_i + x_(i + 1)
 // S_(i + 1) is linear_scan from the other end; the gradient of one such scan is another.
 
@@ -224,8 +224,8 @@ void GradCumsum(GradContext& g) {
 }
 FIRN_REGISTER_OP(cumsum) { return CumulativeOp("Running sums along dim.", Run<false>, GradCumsum); }
 
-// In a wider type where products of some elements leave the range and those of all do not: half
-// types in f32, and f32 in f64 where this is differentiated again.
+// Computed in a wider type, because products of some elements may leave the range where those of
+// all do not: half types in f32, and f32 in f64 where this is differentiated again.
 void GradCumprod(GradContext& g) {
   const CumsumAttrs& a = g.attrs<CumsumAttrs>();
   const DType dtype = g.input(0).dtype();

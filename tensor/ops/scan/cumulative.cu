@@ -1,5 +1,5 @@
-// cumsum, and cumprod with products for sums: a team walks along a line with everybody's few
-// elements at a time. Few long lines are cut into parts; then the parts' sums come first, and the
+// cumsum, and cumprod with products for sums: a team walks along a line, a few elements of each
+// member at a time. Few long lines are cut into parts; then the parts' sums come first, and the
 // walk along a part begins with the sum of those before it.
 //
 // linear_scan: steps s -> m s + c are joined to one as sums are, so that a team walks in the same
@@ -42,7 +42,7 @@ struct Joined {
   }
 };
 
-// The sum of what comes before element i among some consecutive ones, and of all of these.
+// The sum of the elements before element i among some consecutive ones, and of all of these.
 template <class S>
 struct Prefix {
   S before, total;
@@ -109,7 +109,7 @@ struct CumulativeBody {
 
  private:
   FIRN_HOST_DEVICE S At(int64_t place) const { return {static_cast<SumOf<T>>(x[place])}; }
-  // Where the i-th element in order stands.
+  // The place of the i-th element in order.
   FIRN_HOST_DEVICE int64_t Place(int64_t i) const {
     return (reverse ? shape.length - 1 - i : i) * shape.stride;
   }

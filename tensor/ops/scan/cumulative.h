@@ -50,8 +50,8 @@ struct LinearScanAttrs {
   }
 };
 
-// The solution of s_i = b_i + a_i s_(i - 1), or b_i + a_(i - 1) s_(i - 1), along a dimension: what
-// gradients of Cumprod, Prod and Logcumsumexp are made of.
+// The solution of s_i = b_i + a_i s_(i - 1), or b_i + a_(i - 1) s_(i - 1), along a dimension;
+// gradients of Cumprod, Prod and Logcumsumexp use it.
 Tensor LinearScan(const Tensor& a, const Tensor& b, const LinearScanAttrs& attrs);
 
 // Every element's neighbour along `dim`, the one after it or the one before it; 0 at the end.

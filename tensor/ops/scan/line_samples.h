@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_SCAN_LINE_SAMPLES_H_
 #define FIRN_TENSOR_OPS_SCAN_LINE_SAMPLES_H_
 
-// What the samples of operations along one dimension share. Test code only.
+// Parts shared by the samples of operations along one dimension. Test code only.
 
 #include <functional>
 

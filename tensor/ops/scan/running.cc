@@ -85,7 +85,8 @@ RunningPowers PowersBelowTop(const Tensor& x, int64_t dim) {
   return {Exp(Sub(x, top)), Exp(Clamp(Sub(Neighbours(top, dim, false), top), {}, 0.0))};
 }
 
-// The results do not depend on the maxima, which are constants therefore, also of what is recorded.
+// The results do not depend on the maxima, which are therefore constants, also in recorded
+// gradients.
 Tensor LogcumsumexpGrad(const Tensor& dy, const Tensor& x, int64_t dim) {
   const RunningPowers p = PowersBelowTop(x, dim);
   const Tensor sums = LinearScan(p.factors, p.powers, {.dim = dim});

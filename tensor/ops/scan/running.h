@@ -30,9 +30,9 @@ struct LogcumsumexpAttrs {
 };
 }  // namespace inner
 
-// The largest of x_0, ..., x_i at each i along `dim`, and its index: of several the last. From a
-// NaN on it is NaN. Any dtype; the gradient goes back where the values came from. Throws when dim
-// is out of range.
+// The largest of x_0, ..., x_i at each i along `dim`, and its index: the last one if there are
+// several. From a NaN on it is NaN. Any dtype; the gradient goes to the elements that were taken.
+// Throws when dim is out of range.
 ValuesAndIndices Cummax(const Tensor& x, inner::Integer dim);
 // The smallest, likewise.
 ValuesAndIndices Cummin(const Tensor& x, inner::Integer dim);
@@ -52,7 +52,7 @@ struct DiffOptions {
 Tensor Diff(const Tensor& x, const DiffOptions& options = {});
 
 namespace inner {
-// The running extremes, and where they are.
+// The running extremes, and their places.
 ValuesAndIndices RunningExtreme(const Tensor& x, const RunningExtremeAttrs& attrs);
 }  // namespace inner
 

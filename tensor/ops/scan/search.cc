@@ -1,6 +1,6 @@
 // searchsorted: binary searches.
 //
-// isin: sorts what is looked for, and compares each element with the one that a search finds.
+// isin: sorts the values to look for, and compares each element with the one that a search finds.
 
 #include "firn/tensor/ops/scan/search.h"
 

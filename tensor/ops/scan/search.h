@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_SCAN_SEARCH_H_
 #define FIRN_TENSOR_OPS_SCAN_SEARCH_H_
 
-// Where values stand in what is sorted. NaN counts as larger than any number, as for Sort.
+// The places of values in sorted tensors. NaN counts as larger than any number, as for Sort.
 
 #include "firn/tensor/tensor.h"
 
@@ -21,7 +21,8 @@ struct SearchsortedAttrs {
 // of elements below it, with `right` of those not above it (torch.searchsorted; torch.bucketize has
 // the arguments swapped). `sorted` is ascending along its last dimension, and has either that one
 // alone or the values' leading dimensions. Dtypes promote; i64 of the values' shape. Not
-// differentiable. Throws on other shapes; what is not sorted gives any index from 0 to n.
+// differentiable. Throws on other shapes; if `sorted` is not sorted, indices from 0 to n are
+// arbitrary.
 Tensor Searchsorted(const Tensor& sorted, const Tensor& values, inner::Flag right = false);
 
 // True where an element of x equals one of `test` (torch.isin); NaN equals nothing. Dtypes promote;

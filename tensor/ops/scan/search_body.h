@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_OPS_SCAN_SEARCH_BODY_H_
 
 // searchsorted: a binary search for each value, of as many steps as the row is long, without jumps
-// that depend on what is found.
+// that depend on values.
 
 #include <type_traits>
 

@@ -49,7 +49,7 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// Back to where the values came from.
+// Puts gradients back to the places of the values.
 template <class Attrs>
 void Grad(GradContext& g) {
   const TensorSpec& x = g.input_spec(0);

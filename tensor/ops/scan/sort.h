@@ -25,7 +25,7 @@ struct SortOptions {
 };
 
 // The elements along `dim` in order. NaN counts as larger than any number. `stable` promises that
-// equal elements keep their order. Any dtype; the gradient goes back where the values came from.
+// equal elements keep their order. Any dtype; the gradient goes back to the places of the values.
 ValuesAndIndices Sort(const Tensor& x, inner::Integer dim = -1, const SortOptions& options = {});
 // The indices only. Not differentiable.
 Tensor Argsort(const Tensor& x, inner::Integer dim = -1, const SortOptions& options = {});
@@ -52,9 +52,9 @@ struct TopkOptions {
 };
 
 // The k largest (or smallest) elements along `dim` and their indices. NaN counts as larger than any
-// number; of equal elements the first are taken. With `sorted` the best comes first, else the order
-// is any. Any dtype; the gradient goes back where the values came from. Throws unless 0 <= k <= the
-// size of the dimension.
+// number; the first of equal elements are taken. With `sorted` the best comes first, else the order
+// is unspecified. Any dtype; the gradient goes back to the places of the values. Throws unless 0 <=
+// k <= the size of the dimension.
 ValuesAndIndices Topk(const Tensor& x, inner::Integer k, inner::Integer dim = -1,
                       const TopkOptions& options = {});
 

@@ -21,8 +21,8 @@ struct UniqueOptions {
 };
 
 // The distinct elements of x, ascending (torch.unique; ONNX's Unique), or the distinct slices along
-// `dim`, whose first differing elements decide their order. Each NaN is another. Any dtype; the
-// gradient goes from each value to where it stood first. Their number is read on the host: it waits
+// `dim`, whose first differing elements decide their order. Each NaN counts as distinct. Any dtype;
+// the gradient goes from each value to its first place. Their number is read on the host: it waits
 // for a CUDA device, and is an error during capture. Throws when dim is out of range.
 UniqueResult Unique(const Tensor& x, const UniqueOptions& options = {});
 

@@ -3,7 +3,7 @@
 // to_device: the same elements in the memory of another device. The copy is queued on the CUDA
 // device that takes part in it, so it needs no waiting but where it ends on the host.
 //
-// reorder: elements stay what they are, their places change.
+// reorder: elements keep their values and change their places.
 
 #include "firn/tensor/ops/shape/convert.h"
 

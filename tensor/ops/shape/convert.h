@@ -42,7 +42,8 @@ Tensor ToDevice(const Tensor& x, Device device);
 
 namespace inner {
 // For the operation reorder: a copy of x in another layout, row-major or with channels in blocks.
-// No function calls it: Apply arranges arguments, and graphs have it where they do so once for all.
+// No function calls it: Apply arranges arguments, and graphs call it where they do so once for all
+// runs.
 struct ReorderAttrs {
   int64_t channel_block = 0;  // 0: row-major
   template <class V>

@@ -3,8 +3,8 @@
 // diag_embed: its adjoint. Matrices are the last two dimensions, and need not be square: gradients
 // of diagonals are not.
 //
-// tril, triu: of the last two dimensions. What is left out of x may be NaN and gets a gradient of
-// 0.
+// tril, triu: of the last two dimensions. Elements of x that are left out may be NaN and get a
+// gradient of 0.
 
 #include "firn/tensor/ops/shape/diagonal.h"
 

@@ -89,7 +89,7 @@ struct UnpadRows : UnpadBody<T> {
   }
 
  private:
-  // Adds what elements [first, last) of a row, no more than a strip, have in one of its copies.
+  // Adds the elements of one copy of a row to its elements [first, last), at most a strip.
   void AddCopy(const T* copy, int64_t first, int64_t last, Acc* to) const {
     const PadDim& d = rows.row;
     const auto fold = [&](int64_t from, int64_t until) {  // a border

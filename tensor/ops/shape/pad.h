@@ -9,7 +9,7 @@
 
 namespace firn {
 
-// What stands beyond the border, for x = [a b c d]:
+// The elements beyond the border, for x = [a b c d]:
 enum class PadMode : uint8_t {
   kConstant,   //   v v | a b c d | v v
   kReflect,    //   c b | a b c d | c b    less padding than elements

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_SHAPE_PAD_BODY_H_
 #define FIRN_TENSOR_OPS_SHAPE_PAD_BODY_H_
 
-// pad: each element of the result finds where it comes from; elements move as words of their size.
-// pad_grad: each element of dx adds up its copies.
+// pad: each element of the result finds its source; elements move as words of their size. pad_grad:
+// each element of dx adds up its copies.
 //
 // On the CPU the part of a row that is x itself is moved, or added, as a block.
 
@@ -106,7 +106,7 @@ struct PadBody {
     }
     for (int64_t i = until; i < last; ++i) to[i] = Value(row, i);
   }
-  // Rows [first, last) of a plane. They are often short: what they share is found out once.
+  // Rows [first, last) of a plane. They are often short, so their common numbers are computed once.
   void FillRows(const Row& plane, int64_t first, int64_t last, Word* to) const {
     const PadDim d = rows.row;
     const int64_t length = d.padded();
@@ -208,7 +208,7 @@ struct UnpadBody {
     dx[i] = static_cast<T>(sum);
   }
 
-  // Where copies of a row are.
+  // The places of the copies of a row.
   struct Row {
     PadDim::Ranges copies[kMaxRank];
     int64_t count = 1;
@@ -221,7 +221,7 @@ struct UnpadBody {
     }
     return row;
   }
-  // Where copy `which` of the row begins in dy.
+  // The start of copy `which` of the row in dy.
   FIRN_HOST_DEVICE int64_t CopyOf(const Row& row, int64_t which) const {
     int64_t at = 0, stride = rows.row.padded();
     for (int d = rows.outer - 1; d >= 0; --d) {

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_SHAPE_PADDING_H_
 #define FIRN_TENSOR_OPS_SHAPE_PADDING_H_
 
-// Where the elements of a padded tensor come from, shared by pad and its gradient on every device.
+// The sources of a padded tensor's elements, for pad and its gradient on every device.
 
 #include <algorithm>
 

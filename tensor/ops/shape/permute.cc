@@ -61,7 +61,7 @@ FIRN_REGISTER_OP(permute) {
                 InferPermute, GradPermute);
 }
 
-// The argument of Permute that does what Movedim says.
+// The argument of Permute that does the same as Movedim.
 absl::StatusOr<DimList> Moved(const Shape& x, absl::Span<const int64_t> source,
                               absl::Span<const int64_t> destination) {
   FIRN_RETURN_IF(

@@ -36,14 +36,15 @@ struct RollDimAttrs {
 };
 }  // namespace inner
 
-// x moved on by shifts[i] along dims[i]; what leaves at an end comes in at the other. Without dims,
-// one shift of the flattened x, which keeps its shape. Throws when the lists differ in length, and
-// when a dim is out of range.
+// x moved on by shifts[i] along dims[i]; elements that leave at one end come in at the other.
+// Without dims, one shift of the flattened x, which keeps its shape. Throws when the lists differ
+// in length, and when a dim is out of range.
 Tensor Roll(const Tensor& x, const DimList& shifts, const DimList& dims = {});
 
 // x moved on by `shifts` along its last dimensions, the last shift along the last one; a negative
-// one moves back. What leaves is lost, and `border` says what comes in, as for Pad (NNabla's shift;
-// its reflect is kSymmetric). Throws on more shifts than dimensions, and as Pad does.
+// one moves back. Elements that leave are lost, and `border` says what comes in, as for Pad
+// (NNabla's shift; its reflect is kSymmetric). Throws on more shifts than dimensions, and Pad's
+// errors.
 Tensor Shift(const Tensor& x, const DimList& shifts, PadMode border = PadMode::kReplicate);
 
 // x turned by 90 degrees k times, from dims[0] to dims[1] (numpy.rot90). Throws unless dims are two

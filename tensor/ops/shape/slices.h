@@ -24,7 +24,8 @@ struct SelectAttrs {
 // end. Throws when either is out of range.
 Tensor Select(const Tensor& x, inner::Integer dim, inner::Integer index);
 
-// Says as an `end` or `stop`: up to and including the last element in the direction of the step.
+// As an `end` or `stop` it means: up to and including the last element in the direction of the
+// step.
 inline constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 
 namespace inner {
@@ -44,10 +45,10 @@ struct SliceAttrs {
 };
 }  // namespace inner
 
-// x[start:end:step] along `dim`, as NumPy: negative positions count from the end, positions outside
-// are cut back to the dimension. A view; a negative step makes a copy. Several dimensions at once
-// are x[{Range(start, end, step), ...}] (tensor/index.h). Throws when dim is out of range or step
-// is 0.
+// x[start:end:step] along `dim`, like NumPy's: negative positions count from the end, positions
+// outside are cut back to the dimension. A view; a negative step makes a copy. Several dimensions
+// at once are x[{Range(start, end, step), ...}] (tensor/index.h). Throws when dim is out of range
+// or step is 0.
 Tensor Slice(const Tensor& x, inner::Integer dim, inner::Integer start = 0,
              inner::Integer end = kEnd, inner::Integer step = 1);
 

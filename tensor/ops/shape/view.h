@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_SHAPE_VIEW_H_
 #define FIRN_TENSOR_OPS_SHAPE_VIEW_H_
 
-// What views share: operations whose result lies in their input's storage.
+// Parts shared by views: operations whose result lies in their input's storage.
 
 #include <optional>
 
@@ -31,7 +31,7 @@ Dims SlicedStrides(Dims strides, const ResolvedSlice& slice);
 // The definition of a view of one tensor.
 OpDef ViewOp(std::string_view doc, const AttrsType* attrs, InferFn infer, GradFn grad);
 
-// Zeros that occupy one element: what a gradient is scattered into.
+// Zeros that occupy one element, into which a gradient is scattered.
 Tensor ExpandedZeros(const Shape& shape, DType dtype, Device device);
 
 }  // namespace firn

@@ -1,5 +1,5 @@
 // fft, ifft: along one dimension; lines side by side are transformed together, a cache line's worth
-// of them, unless one alone is as fast or they are long (fft_lines_body.h). What a length needs is
+// of them, unless one alone is as fast or they are long (fft_lines_body.h). The plan of a length is
 // made when a kernel is prepared, and kept for the next call.
 //
 // A transform is a symmetric matrix of roots of 1, so that its gradient is the transform in the

@@ -10,7 +10,7 @@
 
 namespace firn {
 
-// What a transform of n numbers is divided by.
+// The divisor of a transform of n numbers.
 enum class FftNorm : uint8_t {
   kBackward,  // the inverse transform by n
   kOrtho,     // both by the root of n
@@ -46,11 +46,11 @@ struct IrfftAttrs {
 };
 }  // namespace inner
 
-// Discrete Fourier transforms, as torch.fft. Complex numbers are the last dimension, of size 2:
-// real and imaginary part, PyTorch's view_as_real. Dimensions to transform do not count it: -1 is
-// the last one but it. Transforms of several dimensions are made one dimension after the other; no
-// dims: all of them. f32 and f64, any length from 1 to 2^27. Gradients of any order. Throw where a
-// dimension is out of range, named twice or empty.
+// Discrete Fourier transforms, like torch.fft. Complex numbers are the last dimension, of size 2:
+// real and imaginary part, PyTorch's view_as_real. Dimensions to transform do not count this one:
+// -1 is the one before it. Transforms of several dimensions are made one dimension after the other;
+// no dims: all of them. f32 and f64, any length from 1 to 2^27. Gradients of any order. Throw where
+// a dimension is out of range, named twice or empty.
 
 // y[k] = sum over t of x[t] exp(-2 pi i k t / n)
 //   x: [..., n, 2]      result: the same shape

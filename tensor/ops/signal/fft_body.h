@@ -14,8 +14,8 @@
 // alone has a first pass of its own (fft_line_body.h). Exchanging both arrays gives the inverse
 // transform, without its divisor.
 //
-// Own code because the libraries of the field are no packages of Debian (pocketfft), have a licence
-// that Firn's users could not take over (FFTW), or allocate while they run (Eigen's).
+// Firn has its own code because the usual libraries are not packages of Debian (pocketfft), have a
+// licence that Firn's users could not adopt (FFTW), or allocate while they run (Eigen's).
 
 #include <algorithm>
 #include <cstdint>
@@ -41,7 +41,7 @@ constexpr int64_t kLongLine = 16384;
 
 // --- Plans ---------------------------------------------------------------------------------------
 
-// What a length needs; never changes once made.
+// The plan of a length; it never changes once made.
 template <class T>
 class FftPlan {
  public:

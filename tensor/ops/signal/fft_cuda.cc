@@ -16,7 +16,7 @@ namespace {
 
 using cuda::FftKind;
 
-// What a run keeps of the question.
+// The data that a run keeps from the preparation.
 struct Planned {
   cuda::FftLines lines;
   cuda::FftPlaces from, to;

@@ -1,4 +1,5 @@
-// The passes of Fourier transforms of float numbers. A file of its own: it takes a compiler long.
+// The passes of Fourier transforms of float numbers. A file of its own, because it takes long to
+// compile.
 
 #include "firn/tensor/ops/signal/fft_factors_body.h"
 

@@ -1,4 +1,5 @@
-// Fourier transforms of lines of double numbers. A file of its own: it takes a compiler long.
+// Fourier transforms of lines of double numbers. A file of its own, because it takes long to
+// compile.
 
 #include "firn/tensor/ops/signal/fft_body.h"
 

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_SIGNAL_FFT_RULES_H_
 #define FIRN_TENSOR_OPS_SIGNAL_FFT_RULES_H_
 
-// What transforms of complex and of real numbers share: norms, checks, and several dimensions, one
-// after the other.
+// Parts shared by transforms of complex and of real numbers: norms, checks, and several dimensions,
+// one after the other.
 
 #include <cmath>
 #include <string_view>

@@ -19,7 +19,7 @@ struct StftOptions {
 };
 
 // Short-time Fourier transforms: those of overlapping frames of n_fft numbers, each times a window,
-// as torch.stft.
+// like torch.stft.
 //   x: [..., t]      result: [..., n_fft / 2 + 1, frames, 2], or [..., n_fft, frames, 2]
 //   frames = (t + 2 pad - n_fft) / hop + 1, pad = n_fft / 2 with `center`, else 0
 // f32 and f64; the last dimension is real and imaginary part. Throws where sizes do not fit: n_fft
@@ -37,7 +37,7 @@ struct IstftOptions {
 };
 
 // The line whose Stft is closest to y (Griffin and Lim, 1984): frames times the window, added where
-// they overlap and divided by the sum of the windows' squares, as torch.istft.
+// they overlap and divided by the sum of the windows' squares, like torch.istft.
 //   y: [..., n_fft / 2 + 1, frames, 2], or [..., n_fft, frames, 2]      result: [..., t]
 // Of both sides the first n_fft / 2 + 1 coefficients are read, as there.
 //   t = n_fft + hop (frames - 1), less n_fft / 2 on both sides with `center`

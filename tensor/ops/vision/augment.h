@@ -13,8 +13,8 @@
 namespace firn {
 
 // Random changes of samples that are tensors already, on any device and in graphs, whose runs draw
-// anew. What stands before dimension `base_dim` of x are samples, each changed by itself. (Images
-// on their way into a batch: io/data/transforms.) Numbers are drawn from `generator`, or from the
+// anew. The dimensions of x before `base_dim` count samples, each changed by itself. (Images on
+// their way into a batch: io/data/transforms.) Numbers are drawn from `generator`, or from the
 // default generator of x's device.
 
 // A part of each sample of `shape`, the sizes of x's last dimensions; NNabla's random_crop. Every
@@ -35,7 +35,8 @@ struct RandomFlipOptions {
 // Throws on dimensions before base_dim and on a p outside [0, 1].
 Tensor RandomFlip(const Tensor& x, const RandomFlipOptions& options = {});
 
-// What comes in where a sample was: its outermost elements, its mirror image (with them), a value.
+// The elements that come in where a sample was: its outermost elements, its mirror image (with
+// them), a value.
 enum class ShiftBorder : uint8_t { kNearest, kReflect, kConstant };
 constexpr auto WordsOf(ShiftBorder) {
   return inner::EnumWords<ShiftBorder>({{ShiftBorder::kNearest, "nearest"},

@@ -2,8 +2,8 @@
 #include "firn/tensor/ops/vision/augment.h"
 #include "firn/tensor/testing/samples.h"
 
-// Which changes are drawn, and how often: tests/tensor/augment_test.cc and
-// image_augmentation_test.cc.
+// tests/tensor/augment_test.cc and image_augmentation_test.cc test which changes are drawn, and how
+// often.
 
 namespace firn::testing {
 namespace {

@@ -7,8 +7,8 @@ namespace firn {
 
 // The intersection over union (Jaccard index) of each box of `a` with each of `b`, as torchvision's
 // box_iou. A box is x1, y1, x2, y2; one whose second corner lies above or left of its first has no
-// area, and boxes without area have 0 with any other, as have those of numbers that are none or
-// infinite. Half types compute in f32.
+// area, and boxes without area have 0 with any other, and so have boxes with infinite or NaN
+// numbers. Half types compute in f32.
 // a: [n, 4]      b: [m, 4], both floating and of one dtype      y: [n, m]
 // Throws on other shapes and dtypes.
 Tensor BoxIou(const Tensor& a, const Tensor& b);

@@ -14,7 +14,7 @@ constexpr auto WordsOf(GridSampleMode) {
                                            {GridSampleMode::kNearest, "nearest"},
                                            {GridSampleMode::kCubic, "bicubic"}});
 }
-// What lies outside of x: zeros, its outermost elements, or its mirror image.
+// The elements outside of x: zeros, its outermost elements, or its mirror image.
 enum class GridSamplePadding : uint8_t { kZeros, kBorder, kReflection };
 constexpr auto WordsOf(GridSamplePadding) {
   return inner::EnumWords<GridSamplePadding>({{GridSamplePadding::kZeros, "zeros"},
@@ -72,7 +72,7 @@ struct GridSampleAttrs : GridSampleOptions {
 Tensor SampleElements(const Tensor& x, const Tensor& places, const GridSampleOptions& options = {});
 
 // The operation grid_sample, written with others, which have gradients of any order.
-// Requires: inputs that it takes.
+// Requires: inputs that grid_sample takes.
 Tensor SampledByOperations(const Tensor& x, const Tensor& grid, const GridSampleAttrs& attrs);
 }  // namespace inner
 

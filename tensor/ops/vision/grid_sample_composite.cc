@@ -3,8 +3,8 @@
 // a place is made of is a step function of the grid, whose derivative is 0; floor and comparisons
 // have that already.
 //
-// It says what grid_sample_body.h says, also of derivatives at kinks; but the kernel may round once
-// where this rounds twice, and then a place on a kink lies on the other side of it.
+// It computes the same as grid_sample_body.h, also for derivatives at kinks; but the kernel may
+// round once where this rounds twice, and then a place on a kink lies on the other side of it.
 
 #include <utility>
 #include <vector>
@@ -29,8 +29,8 @@
 namespace firn {
 namespace {
 
-// What places are made of along one dimension, or in all: elements, counted from 0 (i64), and their
-// weights, 0 for those outside, which count for nothing whatever they are. [n, places] each.
+// The elements of places along one dimension, or along all: elements, counted from 0 (i64), and
+// their weights, 0 for those outside, which count for nothing whatever they are. [n, places] each.
 struct Tap {
   Tensor at, weight, inside;
 };

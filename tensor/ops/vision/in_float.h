@@ -12,8 +12,8 @@
 namespace firn::inner {
 
 // f(inputs), computed in f32 where all inputs that are given have one half type, which the result
-// then has. Operations whose kernels are for f32 and f64 alone stand behind it; what else comes is
-// passed on, for them to refuse. Requires: the first input is defined.
+// then has. For operations with kernels for f32 and f64 only; other dtypes are passed on, and the
+// operation refuses them. Requires: the first input is defined.
 template <class F>
 Tensor InFloat(std::vector<Tensor> inputs, const F& f) {
   const DType dtype = inputs[0].dtype();

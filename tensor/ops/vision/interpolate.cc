@@ -178,7 +178,7 @@ Tensor Interpolate(const Tensor& x, const InterpolateOptions& o) {
   for (int i = 0; i < plan.size.count(); ++i) {
     const int64_t in = x.size(i + 2), out = plan.size[i];
     const double scale = plan.scale[i];
-    // What the sizes say anyway is better left to them, which are exact.
+    // A scale that follows from the sizes is better left to these, because they are exact.
     const bool as_sizes = scale * static_cast<double>(out) == static_cast<double>(in);
     if (in == out && (as_sizes || scale == 0)) continue;
     const ResampleAttrs a{

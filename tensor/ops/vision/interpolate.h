@@ -10,7 +10,7 @@
 
 namespace firn {
 
-// How new elements are made of those around.
+// How new elements are computed from those around.
 enum class InterpolateMode : uint8_t {
   kNearest,  // of the element at floor(i scale), as PyTorch's "nearest" and OpenCV's INTER_NEAREST
   kNearestExact,  // of the element whose middle is nearest: floor((i + 0.5) scale)

@@ -1,5 +1,5 @@
-// Boxes are sorted, nms_mask says which of them are kept, and what is kept is looked up in the
-// order. All of that has fixed shapes; only lists of what is kept have not.
+// Boxes are sorted, nms_mask tells which of them are kept, and these are looked up in the order.
+// All of these tensors have fixed shapes; only the lists of kept boxes have not.
 
 #include "firn/tensor/ops/vision/nms.h"
 
@@ -59,7 +59,7 @@ size_t BytesOfLine(int64_t n) {
   return (cpu::NmsTree<T>::WorkspaceBytes(n) + 63) / 64 * 64;
 }
 
-// What each thread's line takes.
+// Scratch memory of each thread's line.
 size_t MaskWorkspace(const KernelQuery& q) {
   const Shape& shape = q.in(1).shape;
   if (shape.num_elements() == 0) return 0;

@@ -67,8 +67,8 @@ struct NmsMaskAttrs {
 };
 
 // Which candidates are kept of boxes that stand in falling order: all but those that a candidate
-// before them (of the same group) overlaps by more than the threshold. What is no candidate neither
-// is kept nor suppresses.
+// before them (of the same group) overlaps by more than the threshold. A box that is not a
+// candidate is neither kept nor suppresses others.
 // boxes: [.., n, 4]: x1, y1, x2, y2      candidates: bool [.., n]      groups: i64 [.., n] or none
 Tensor NmsMask(const Tensor& boxes, const Tensor& candidates, const Tensor& groups,
                const NmsMaskAttrs& attrs);

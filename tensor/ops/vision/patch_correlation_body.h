@@ -116,7 +116,7 @@ struct CorrelationGradBody {
   int64_t cost() const { return 2 * s.h.shifts * s.w.shifts * s.h.reach() * s.w.reach(); }
 
  private:
-  // What flows into an element of x1 from all of its patches at one shift.
+  // The gradient of an element of x1 from all of its patches at one shift.
   FIRN_HOST_DEVICE T Flow(const T* places, int64_t row, int64_t column) const {
     const int64_t end = s.h.LastPlace(row), last = s.w.LastPlace(column);
     T flow = 0;

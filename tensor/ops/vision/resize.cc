@@ -197,7 +197,7 @@ Tensor ByTable(const Tensor& x, const Side& s, const ResizeOptions& o) {
   return Reshape(Sum(rows, 1), Shape(sizes.span()));
 }
 
-// Whether `resample` gives the same.
+// Whether `resample` gives the same result.
 bool HasKernel(const Side& s, const ResizeOptions& o) {
   if (o.mode == ResizeMode::kNearest || o.antialias || o.exclude_outside) return false;
   if (o.mode == ResizeMode::kCubic && o.cubic_a != -0.75) return false;

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_NVRTC_CHAIN_H_
 #define FIRN_TENSOR_KERNELS_CUDA_NVRTC_CHAIN_H_
 
-// What the source of a chain (tensor/kernels/cuda/chain_source.cc) uses beside functors. For NVRTC
-// only.
+// Functions that the source of a chain (tensor/kernels/cuda/chain_source.cc) uses besides functors.
+// For NVRTC only.
 
 #include <bit>
 #include <cstdint>
@@ -16,10 +16,10 @@
 namespace firn::chain {
 
 // A compiler that sees several operations at once may contract the product of one with the sum of
-// the next, and share parts of two. Each is to give what it gives alone, so that what goes in and
-// what comes out pass through these.
+// the next, and share parts of two. Each operation must give the same result as by itself, so its
+// operands and results pass through these functions.
 
-// For the compiler, this use of x is no other's.
+// Makes the compiler treat this use of x as unrelated to all others.
 template <class T>
 inline __device__ T Apart(T x) {
   if constexpr (std::is_same_v<T, float>) asm volatile("" : "+f"(x));
@@ -27,8 +27,8 @@ inline __device__ T Apart(T x) {
   return x;
 }
 
-// x, by an operation on its bits: `zero` is 0, but only the host knows. For the assembler, which
-// contracts too and does not see what Apart does.
+// Returns x after an operation on its bits: `zero` is 0, but only the host knows that. This is for
+// the assembler, which contracts too and does not see Apart.
 template <class T>
 inline __device__ T Rounded(T x, uint32_t zero) {
   if constexpr (std::is_same_v<T, float>) {

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_NVRTC_STAND_IN_H_
 #define FIRN_TENSOR_KERNELS_CUDA_NVRTC_STAND_IN_H_
 
-// What NVRTC finds for every header that is not embedded: it brings the language and the functions
-// of mathematics, but no standard library. Only what scalar functors use is here, with the meaning
-// that nvcc gives it.
+// NVRTC gets this header in place of every header that is not embedded, since it has the language
+// and the functions of mathematics, but no standard library. It has only the names that scalar
+// functors use, with the meaning that nvcc gives them.
 
 using int8_t = signed char;
 using uint8_t = unsigned char;
@@ -31,7 +31,7 @@ using ::uint64_t;
 using ::uint8_t;
 using ::uintptr_t;
 
-// Only declared: what is written for people has no body here.
+// Only declared: functions that write text for people have no body here.
 class ostream;
 class string;
 class string_view;
@@ -182,7 +182,7 @@ constexpr T&& move(T& x) {
   return static_cast<T&&>(x);
 }
 
-// --- Of <vector> and <optional>, what declarations need ---
+// --- <vector> and <optional>, as far as declarations need them ---
 
 template <class T>
 class vector;
@@ -203,12 +203,12 @@ class optional {
 
 }  // namespace std
 
-// What operations' headers name beside their attributes.
+// Names that operations' headers use besides their attributes.
 #include "firn/device/arguments.h"
 
 namespace firn {
 class RandomGenerator;
-// Empty, for arguments that need not be given.
+// Empty types for optional arguments.
 class Tensor {};
 class DimList {};
 namespace inner {
