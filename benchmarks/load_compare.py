@@ -29,7 +29,7 @@ from compare_worker import Worker, WorkerError
 
 # Under `bazel run` the script is a link.
 HERE = os.path.dirname(os.path.realpath(__file__))
-# What Firn reads in which way, and who else reads that file.
+# The files that Firn reads, how it reads each, and the peer that reads it, too.
 CASES = {"safetensors, mapped": ("safetensors", 1), "safetensors": ("safetensors", 0),
          ".pt": ("torch", 0), ".npz": ("numpy", 0)}
 
