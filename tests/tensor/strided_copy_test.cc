@@ -88,8 +88,8 @@ TYPED_TEST(StridedCopy, CopiesRowsOfAnyStep) {
   Check<TypeParam>({{70000, -1, 1}}, 70000, 69999, 70001);
 }
 
-// Complex numbers, which stay together, with whatever stands around them; they may begin at an odd
-// place, and lie an odd number of elements apart.
+// Complex numbers, whose parts stay together, in any arrangement; they may begin at an odd place,
+// and lie an odd number of elements apart.
 TYPED_TEST(StridedCopy, TransposesPairs) {
   for (const int64_t rows : {1, 3, 16, 33, 70}) {
     for (const int64_t cols : {1, 8, 31, 64, 65}) {
