@@ -208,7 +208,7 @@ TEST(NumberTest, OtherDtypesTakeTheNearest) {
   EXPECT_EQ(Full({1}, kOdd, DType::kF64).Item(), 9007199254740992.0);
   EXPECT_TRUE(Full({1}, kOdd, DType::kBool).Item<bool>());
   EXPECT_EQ(Full({1}, std::numeric_limits<uint64_t>::max(), DType::kF32).Item<float>(), 0x1p64f);
-  // As a double it would become 2^60.
+  // A double would make 2^60 of it.
   const int64_t above = (int64_t{1} << 60) + (int64_t{1} << 36) + 1;
   EXPECT_EQ(Full({1}, above, DType::kF32).Item<float>(), static_cast<float>(above));
 }
