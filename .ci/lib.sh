@@ -1,4 +1,4 @@
-# What the stages of continuous integration are written with; .ci/run sources it. Whoever does sets
+# Functions for the stages of continuous integration; .ci/run sources this file, after setting
 # `logs`, a folder.
 
 passed=0
@@ -29,8 +29,8 @@ skip() {
   skipped_stages=$((skipped_stages + 1))
 }
 
-# What a machine that is slow, or busy with other work, has no time for in the ninety minutes that a run may take is
-# said to be skipped, and is counted so. Its speed is told by how long the first build takes.
+# A run may take ninety minutes. Stages for which a slow or busy machine has no time are reported
+# and counted as skipped. Its speed is told by how long the first build takes.
 minutes=72
 slowness=100  # in percent of two cores that do nothing else
 
@@ -52,7 +52,7 @@ in_time() {
   return 1
 }
 
-# twice COMMAND...: for what a network or another machine may refuse at the moment.
+# twice COMMAND...: for commands that a network or another machine may refuse at the moment.
 twice() { "$@" || { sleep 10; "$@"; }; }
 
 # forget ARGUMENTS...: deletes what was built with them, in an output folder of its own that no later stage reads.
@@ -98,12 +98,12 @@ bazel_tests() {
     bad=$(($(sum_attribute failures "${xml[@]}") + $(sum_attribute errors "${xml[@]}")))
     skipped=$(($(count_skipped "${xml[@]}") + $(sum_attribute disabled "${xml[@]}")))
     ((skipped)) && echo "$name $target: $skipped test cases skipped"
-    # A crash can leave a file that tells of no failure.
+    # A crash can leave a file without a failure in it.
     [[ $status == PASSED* || $status == FLAKY* ]] || ((bad)) || bad=1
     ((bad)) && fail "$name $target: $status" "$bad"
     ((cases > bad + skipped)) && passed=$((passed + cases - bad - skipped))
   done < <(sed -nE 's/^(\/\/[^ ]+) +(\(cached\) )?([A-Z]{2}.*)/\1 \3/p' "$log")
-  # Bazel can fail on what is no test: a broken BUILD file, a binary that does not compile.
+  # Bazel can fail without a test: on a broken BUILD file, or a binary that does not compile.
   if ((rc != 0 && ${#failures[@]} == failures_before)); then fail "$name: bazel's status $rc" 1; fi
   if ((rc == 0 && targets == 0)); then fail "$name: no test ran" 1; fi
 }

@@ -56,8 +56,8 @@ void StepOfBlocks(benchmark::State& state) {
 }
 BENCHMARK(StepOfBlocks)->Arg(16)->Arg(128);
 
-// Of 48 live blocks a random one is replaced, and each page of the new one is touched. Sizes are
-// drawn evenly on a logarithmic scale, up to 64 times the least.
+// Replaces a random one of 48 live blocks and touches each page of the new one. Sizes are drawn
+// evenly on a logarithmic scale, up to 64 times the least.
 template <class Allocate, class Free>
 void Replace(benchmark::State& state, Allocate allocate, Free free) {
   struct Turn {

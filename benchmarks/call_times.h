@@ -19,7 +19,8 @@ struct TimedCall {
 };
 
 // Runs all calls in turns, once to warm up and so many rounds more, and prints for each the median
-// and the least time in milliseconds: of the processor, or by the clock where several threads work.
+// and the least time in milliseconds: processor time, or time by the clock where several threads
+// work.
 void PrintTimesInTurns(const std::vector<TimedCall>& calls, int rounds, bool by_clock = false);
 
 }  // namespace firn::benchmarks

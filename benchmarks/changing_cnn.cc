@@ -1,5 +1,5 @@
-// A block can be left out where what goes in looks like what comes out: where it has 128 channels
-// on both sides. Blocks are drawn on the host, before their operations run.
+// A block can be left out if its input and output have the same shape: if it has 128 channels on
+// both sides. Blocks are drawn on the host, before their operations run.
 #include "benchmarks/changing_cnn.h"
 
 #include "firn/nn/zoo/small.h"

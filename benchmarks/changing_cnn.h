@@ -19,15 +19,15 @@ struct ChangingCnnOptions {
 };
 
 // examples::DeepCnn, whose blocks from 128 to 128 channels are each left out of a step with
-// probability `drop` in training mode: another network in every step, as a graph cannot be.
-// x: [n, 1, h, w] with h, w >= 2      y: [n, 10]
+// probability `drop` in training mode: so the network differs in every step, which a graph cannot
+// do. x: [n, 1, h, w] with h, w >= 2      y: [n, 10]
 class ChangingCnn final : public nn::Layer {
  public:
   using Options = ChangingCnnOptions;
   // Throws when depth is negative.
   explicit ChangingCnn(const Options& options = {});
   const Options& options() const { return options_; }
-  // Blocks left out of the last forward.
+  // The number of blocks that the last forward pass left out.
   int64_t dropped() const { return dropped_; }
 
  protected:

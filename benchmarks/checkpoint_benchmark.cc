@@ -3,7 +3,7 @@
 //
 //   bazel run //benchmarks:checkpoint_benchmark -- [MiB] [ROUNDS] [FOLDER] [STEP_ROUNDS]
 //
-// STEP_ROUNDS, of those with steps, is ROUNDS unless given; 0 leaves them out.
+// STEP_ROUNDS is the number of rounds with steps, ROUNDS by default; 0 leaves them out.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ double Mean(const std::vector<double>& v) {
   return sum / static_cast<double>(v.size());
 }
 
-// Removes a file and waits until the disk has done what that asks of it (a journal, discarded
+// Removes a file and waits until the disk has finished the work of that (a journal, discarded
 // blocks), so that the next measurement does not pay for it.
 void Remove(const std::string& path) {
   unlink(path.c_str());
@@ -107,7 +107,7 @@ int Run(int64_t mib, int rounds, const std::string& folder, int step_rounds) {
     const double start = Now();
     manager.Save(parts, {.step = i});
     copies.push_back(Now() - start);
-    // A step that ends after the write does still had some of it beside it.
+    // A step that ends after the write still ran beside a part of it.
     const std::string path = folder + absl::StrFormat("/checkpoint_%012d.h5", i);
     while (!std::filesystem::exists(path)) beside.push_back(step());
     manager.Wait();

@@ -1,4 +1,5 @@
-// What all-reduces of several sizes take among the ranks of a launcher, a JSON line each:
+// Measures how long all-reduces of several sizes take among the ranks of a launcher, and prints a
+// JSON line for each:
 //
 //   bazel build //benchmarks:collectives
 //   mpirun --oversubscribe -n 2 bazel-bin/benchmarks/collectives --bytes=1024,1048576
@@ -31,7 +32,7 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Seconds of a call: `count` calls one after the other between two barriers.
+// Seconds that a call takes: measured on `count` calls one after the other between two barriers.
 double Time(comm::Communicator& world, std::vector<float>& data, int64_t count) {
   RaiseIfError(world.Barrier(), "collectives");
   const double begin = Now();

@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import collectives_compare  # noqa: E402
 
-# A launcher under which either side prints what it takes; Firn's arguments begin with --.
+# A launcher under which either side prints the time that it takes; Firn's arguments begin with --.
 LAUNCHER = """#!{python}
 import json, sys
 ranks, program, *arguments = sys.argv[2:]

@@ -160,7 +160,7 @@ class Entry:
                  "threads": args.threads, "device": args.device, "precision": args.precision,
                  "clock": args.clock, **contender["setup"]})
             self.version = told.get("version", "?")
-            if told.get("device", "cpu") != args.device:  # no time of a CPU stands for a GPU's
+            if told.get("device", "cpu") != args.device:  # a CPU's time says nothing of a GPU's
                 raise WorkerError(f"it runs on {told.get('device', 'cpu')}, not on {args.device}")
             self.losses = self.worker.request({"cmd": "losses", "steps": LOSS_STEPS})["losses"]
             self.ready_s = time.monotonic() - start

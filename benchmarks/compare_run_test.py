@@ -17,7 +17,8 @@ import compare  # noqa: E402
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(compare.__file__)), "peers"))
 from compare_worker import Worker, WorkerError  # noqa: E402
 
-# A worker whose steps take exactly STEP_MS; it chats on stdout and can fail on request.
+# A worker whose steps take exactly STEP_MS; it prints other lines on stdout, too, and can fail on
+# request.
 FAKE = """#!{python}
 import json, sys
 STEP_MS, LOSS, FAIL_ON, DIE_ON = {step_ms}, {loss}, {fail_on!r}, {die_on!r}
@@ -78,7 +79,7 @@ class FakeWorkerTest(unittest.TestCase):
         self.assertIn("3.00 (3.00..3.00)", text)
 
     def test_peers_stand_beside_both_modes_of_firn(self):
-        # The fake tells both modes apart by what setup says.
+        # The fake worker knows the mode by the command `setup`.
         path = self.fake("firn", 2.0)
         with open(path, encoding="utf-8") as script:
             text = script.read()

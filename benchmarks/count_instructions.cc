@@ -1,10 +1,10 @@
 // Counts the instructions that a program executes in its own code and in libraries, one step after
-// the other: `count_instructions PROGRAM [ARGUMENT...]`. Slow (a step is a change of process, and
-// more where the machine is virtual), and on any processor: valgrind knows no AVX-512.
-// Addresses are not randomised, so that equal runs count alike. Only the first thread is counted:
-// OMP_NUM_THREADS=1.
+// the other: `count_instructions PROGRAM [ARGUMENT...]`. It is slow (a step is a change of process,
+// and more where the machine is virtual), but runs on any processor, while valgrind knows no
+// AVX-512. Addresses are not randomised, so that equal runs count alike. Only the first thread is
+// counted: OMP_NUM_THREADS=1.
 //
-// What a call costs is the difference of two runs that differ in the number of calls.
+// The cost of a call is the difference between two runs with different numbers of calls.
 
 #include <sys/personality.h>
 #include <sys/ptrace.h>

@@ -1,11 +1,11 @@
-// A training step of several ranks against the same step of as many that know nothing of each
-// other, in turns, and against the reduction of its gradients alone:
+// Compares a training step of several ranks with the same step of as many ranks that do not
+// communicate, in turns, and with the reduction of its gradients alone:
 //
 //   bazel build //benchmarks:data_parallel
 //   mpirun --oversubscribe -n 2 bazel-bin/benchmarks/data_parallel --workload=deep_cnn --batch=64
 //
-// Hidden is that share of the reduction's time by which the step does not get longer. Processes
-// that share a machine compute with one thread each unless --threads says otherwise.
+// "Hidden" is the share of the reduction's time that does not make the step longer. Processes that
+// share a machine compute with one thread each unless --threads says otherwise.
 
 #include "firn/nn/parallel/data_parallel.h"
 
@@ -112,7 +112,7 @@ void Run(int argc, char** argv) {
       const std::clock_t used = std::clock();
       kinds[kind]();
       const double own = 1e3 * static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC;
-      // Until the slowest is done.
+      // Returns when the slowest rank is done.
       RaiseIfError(world->Barrier(), "data_parallel");
       const std::chrono::duration<double, std::milli> took =
           std::chrono::steady_clock::now() - begin;

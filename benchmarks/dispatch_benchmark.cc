@@ -1,4 +1,4 @@
-// What one operation on one element costs beyond its arithmetic.
+// Measures what one operation on one element costs beyond its arithmetic.
 //
 // `--count=N` runs N recorded additions (`--count_unrecorded=N`: unrecorded) and nothing else, for
 // counting instructions:
@@ -59,7 +59,7 @@ void AddRecordedChainAndBackward(benchmark::State& state) {
 }
 BENCHMARK(AddRecordedChainAndBackward);
 
-// The chain as a frozen graph: what a node costs, its addition included.
+// Runs the chain as a frozen graph: the time of a node, its addition included.
 void AddFrozenChain(benchmark::State& state) {
   const Tensor in[] = {FromValues({1.f}), FromValues({2.f})};
   StaticGraph graph = Freeze(Chain, in[0], in[1]);

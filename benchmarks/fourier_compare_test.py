@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import fourier_compare  # noqa: E402
 
-# Either side: a line for each length, of which fft takes `us` and rfft half of that.
+# Stands for either side: prints a line for each length; fft takes `us` and rfft half of that.
 FAKE = """#!{python}
 import json, sys
 if {error!r}:

@@ -28,9 +28,9 @@ namespace firn::benchmarks {
 namespace {
 
 constexpr int64_t kLayers = 4, kWidth = 256, kHeads = 8, kTokens = 256;
-constexpr int64_t kTrained = 128, kContext = 256;  // tokens of a sequence that is learned, and most
+constexpr int64_t kTrained = 128, kContext = 256;  // tokens of a learned sequence; the most
 
-// Keys and values of each layer; none: a sequence is computed at once.
+// Keys and values of each layer. If it is empty, a sequence is computed at once.
 using Caches = std::vector<std::unique_ptr<nn::KvCache>>;
 
 class Block final : public nn::Module {
@@ -70,7 +70,7 @@ class Gpt final : public nn::Layer {
   Gpt() {
     for (int64_t i = 0; i < kLayers; ++i) blocks_.Append<Block>();
   }
-  // Of the tokens at these places, with the cache of each layer, if any.
+  // Logits of the tokens at these places, with the cache of each layer, if there are caches.
   Tensor Run(const Tensor& tokens, const Tensor& places, const Caches& caches) {
     Tensor x = token_(tokens) + place_(places);
     for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -119,7 +119,7 @@ class SayTokens final : public Workload {
     for (const auto& cache : caches_) cache->Truncate(0);
     token_.CopyFrom(batch.input);
   }
-  // Says one token more.
+  // Generates one more token.
   Tensor Loss(const Tensor& /*input*/, const Tensor& /*labels*/) override {
     const Tensor place = Reshape(caches_[0]->position(), {1});
     const Tensor logits = static_cast<Gpt&>(net()).Run(token_, place, caches_);

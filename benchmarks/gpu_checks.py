@@ -21,10 +21,10 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-STAND_IN = "kernels run on the stand-in"  # what a test says that found no GPU
-ON_CPU = "running on the CPU, not on"  # what a program says then
+STAND_IN = "kernels run on the stand-in"  # the text of a test that found no GPU
+ON_CPU = "running on the CPU, not on"  # the text of a program that found no GPU
 LIBRARIES = ("*matmul*:*linear*:*conv*:*fft*:*cholesky*:*solve*:*inv:*det:*.qr:*.eigh:"
-             "*.svd:*attention*")  # kernels that are not ours
+             "*.svd:*attention*")  # kernels of libraries, not of Firn
 
 
 @dataclasses.dataclass
@@ -52,7 +52,7 @@ def cuda_tests(folder):
                   "tensor/kernels/cuda/matrices_test",
                   "tensor/kernels/cuda/rnn_test", "optim/cuda_test",
                   "io/checkpoints/checkpoint_cuda_test",
-                  "benchmarks/cuda_trainer_test")}  # missing ones are told as skipped
+                  "benchmarks/cuda_trainer_test")}  # missing ones are reported as skipped
     return sorted(programs, key=lambda path: (not path.endswith("/ops/cuda_test"), path))
 
 
@@ -120,7 +120,7 @@ def sanitizer_steps(args):
     graph = os.path.join(args.bin, "tests", "autograd", "graph", "cuda_graph_test")
     kernels = os.path.join(args.bin, "tests", "tensor", "kernels", "cuda")
     common = [sanitizer, "--error-exitcode=1"]
-    # What comes after the kernels, graphs and repetitions, is slow there and runs the same kernels.
+    # The later cases, graphs and repetitions, are slow there and run the same kernels.
     values = "--gtest_filter=Cuda/forward.*:Cuda/gradient.*:Cuda/index.*"
     return [
         *(Step(f"{tool}.{name}", [*common, f"--tool={tool}", os.path.join(kernels, name + "_test")],

@@ -31,7 +31,7 @@ uint64_t Hash(int64_t i, uint64_t salt) {
   return SplitMix64((salt << 32) + static_cast<uint64_t>(i));
 }
 
-// Its own name, without those of modules.
+// The parameter's own name, without those of its modules.
 std::string NameOf(const std::string& parameter) {
   return parameter.substr(parameter.rfind('.') + 1);
 }

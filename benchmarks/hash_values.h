@@ -20,9 +20,9 @@ struct HashBatch {
   Tensor input;   // f32 [n, ...input_shape]
   Tensor labels;  // i64 [n]
 };
-// What training step `step` reads. Two batches alternate.
+// The batch that training step `step` reads. Two batches alternate.
 HashBatch BatchOfStep(int64_t step, int64_t n, const Shape& input_shape);
-// The same of tokens, which are class indices below `tokens`.
+// The same for tokens: class indices below `tokens`.
 Tensor TokensOfStep(int64_t step, const Shape& shape, int64_t tokens);
 
 // Overwrites every parameter: the weight of a norm with 1, its bias with 0, others with

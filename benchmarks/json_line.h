@@ -9,16 +9,16 @@
 
 namespace firn::benchmarks {
 
-// A JSON object: what a worker of compare.py is told in a line. A plain value.
+// A JSON object: a command to a worker of compare.py, on one line. A plain value.
 class JsonLine {
  public:
-  // Reads {"key": value, ...}. InvalidArgument for what is no JSON or no object.
+  // Reads {"key": value, ...}. InvalidArgument if the line is no JSON object.
   static absl::StatusOr<JsonLine> Parse(std::string_view line);
 
   // InvalidArgument when the key is missing or has a value of another kind.
   absl::StatusOr<std::string> Text(const std::string& key) const;
   absl::StatusOr<int64_t> Integer(const std::string& key) const;
-  // `otherwise` when the key is missing.
+  // Returns `otherwise` if the key is missing.
   absl::StatusOr<std::string> TextOr(const std::string& key, const std::string& otherwise) const;
   absl::StatusOr<int64_t> IntegerOr(const std::string& key, int64_t otherwise) const;
 

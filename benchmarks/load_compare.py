@@ -26,7 +26,7 @@ from compare_programs import HERE, Arguments, compare, enter_callers_folder
 from compare_stats import ratio_interval, summarize
 from compare_worker import Worker, WorkerError
 
-# What Firn reads in which way, and who else reads that file.
+# The files that Firn reads, how it reads each, and the peer that reads it, too.
 CASES = {"safetensors, mapped": ("safetensors", 1), "safetensors": ("safetensors", 0),
          ".pt": ("torch", 0), ".npz": ("numpy", 0)}
 

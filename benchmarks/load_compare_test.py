@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import load_compare  # noqa: E402
 
-# Either side. Reading takes REPLY, what is mapped a tenth; ERROR refuses all.
+# Stands for either side. Reading takes REPLY, mapping a tenth of it; with ERROR it refuses all.
 FAKE = """#!{python}
 import json, sys
 REPLY, ERROR = {settings!r}

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kFloatsOfPage = 1024;
 
-// The sum of one number a page: what a mapped file has not read yet is read.
+// Sums one number of each page, so that the pages of a mapped file are read from disk.
 double Touch(const StateDict& state) {
   double sum = 0;
   for (const auto& [name, tensor] : state) {

@@ -1,13 +1,13 @@
-// How fast a loader makes batches of JPEGs, and whether training ever waits for one.
+// Measures how fast a loader makes batches of JPEGs, and whether training ever waits for one.
 //
 //   bazel run //benchmarks:loader_benchmark -- --folder=/tmp/jpegs
 //   /path/to/venv/bin/python benchmarks/peers/torch_loader.py --folder=/tmp/jpegs
 //   bazel run //benchmarks:loader_benchmark -- --resnet18_steps=10
 //
-// The first: JPEGs of about 500 x 375 pixels, which it makes where the folder does not exist,
-// decoded, RandomResizedCrop to 224 x 224, RandomHorizontalFlip, Normalize, batches of 64. The
-// last: resnet18 on images of 3x32x32 (RandomCrop with padding, flip, Normalize), and how long each
-// step waited for its batch.
+// The first decodes JPEGs of about 500 x 375 pixels (it makes them if the folder does not exist),
+// applies RandomResizedCrop to 224 x 224, RandomHorizontalFlip and Normalize, and makes batches of
+// 64. The last trains resnet18 on images of 3x32x32 (RandomCrop with padding, flip, Normalize), and
+//     prints how long each step waited for its batch.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -54,7 +54,7 @@ double Median(std::vector<double> v) {
   return (v[(v.size() - 1) / 2] + v[v.size() / 2]) / 2;
 }
 
-// Shapes and some noise: about 70 kB as a JPEG, as a photograph of this size.
+// Draws shapes and some noise: the JPEG takes about 70 kB, like a photograph of this size.
 Tensor Picture(int64_t i, int64_t height, int64_t width) {
   RandomGenerator random(static_cast<uint64_t>(i));
   std::vector<uint8_t> pixels(static_cast<size_t>(3 * height * width));
@@ -133,7 +133,7 @@ void TimeWaiting(int64_t steps) {
     CrossEntropy(net(x), y).Backward();
     sgd.Step();
     const double done = Now();
-    // The first batch is waited for by nature.
+    // Every run has to wait for the first batch.
     if (!trained.empty() || steps == 1) waits.push_back(1e3 * (got - at));
     trained.push_back(1e3 * (done - got));
     at = done;

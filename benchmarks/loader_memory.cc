@@ -1,11 +1,10 @@
-// What a loader takes of memory for many files, and for a large one.
+// Measures the memory that a loader takes for many files, and for a large one.
 //
 //   bazel run //benchmarks:loader_memory -- FOLDER [FILES] [GIGABYTES]
 //
 // Makes FILES images (a million) in FOLDER, hard links to a few, and a sparse .npy file of
 // GIGABYTES (20), goes through both with two workers, and prints the memory that the process has
-// before and after, and the most it had. Images and file stay, so that a second run is spared the
-// making.
+// before and after, and the most it had. Images and file stay, so a second run need not make them.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -30,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kLinks = 30'000;  // of one file; ext4 allows 65,000
+constexpr int64_t kLinks = 30'000;  // hard links to one file; ext4 allows 65,000
 constexpr int64_t kRow = 1 << 20;
 
 double Now() {

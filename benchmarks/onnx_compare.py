@@ -30,7 +30,7 @@ from compare_worker import Worker, WorkerError
 
 NETWORKS = ["resnet18", "resnet50", "mobilenet_v2", "mobilenet_v3_small", "mobilenet_v3_large",
             "efficientnet_b0", "vit_b_16", "swin_t"]
-MOST_DIFFERENT = 1e-5  # of what both compute alike
+MOST_DIFFERENT = 1e-5  # the largest difference of equal computations
 
 
 class Run:
@@ -88,7 +88,7 @@ def format_report(rows, skipped):
              "off: Firn, ORT, PyTorch"]
     for row in rows:
         ratio = f"{row['ratio']:.2f} ({row['low']:.2f}..{row['high']:.2f})"
-        far = "" if row["difference"] <= MOST_DIFFERENT else "  too far apart"  # NaN is
+        far = "" if row["difference"] <= MOST_DIFFERENT else "  too far apart"  # so is NaN
         off = "  ".join(f"{row['off'][side]:.1e}" for side in ("firn", "peer", "torch"))
         lines.append(f"{row['network']:20} {row['firn_ms']:9.2f} {row['peer_ms']:9.2f}  {ratio:18} "
                      f"{row['difference']:.1e}     {off}{far}")

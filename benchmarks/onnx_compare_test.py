@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import onnx_compare  # noqa: E402
 
-# Either worker. Runs take MS[network]; ERRORS names "cmd network" and why it is refused.
+# Stands for either worker. Runs take MS[network]; ERRORS maps "cmd network" to why it is refused.
 FAKE = """#!{python}
 import json, sys
 nan = float("nan")

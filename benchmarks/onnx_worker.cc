@@ -27,7 +27,7 @@ namespace {
 
 constexpr int64_t kMostCalls = 1'000'000;
 
-// What is kept between commands.
+// The state that is kept between commands.
 class Worker {
  public:
   absl::StatusOr<std::string> Answer(const JsonLine& command) {

@@ -1,10 +1,10 @@
-// Every operation on its large samples (*_samples.cc of tensor/ops and optim), in f32, with the
-// rates that the samples declare:
+// Times every operation on its large samples (*_samples.cc of tensor/ops and optim), in f32, with
+// the rates that the samples declare:
 //   op_benchmark --benchmark_filter='^matmul/'
 //   op_benchmark --benchmark_filter='^conv' --no_winograd
 //   op_benchmark --device=cuda
-// Samples without a count of bytes show those of their inputs and outputs. On a CUDA device the
-// time of a call is what it adds to the device's queue: many are queued before one wait.
+// Samples without a count of bytes show those of their inputs and outputs. On a CUDA device many
+// calls are queued before one wait, and the time of a call is its share of that.
 
 #include <benchmark/benchmark.h>
 
@@ -36,7 +36,8 @@ double BytesOf(const std::vector<Tensor>& tensors) {
   return bytes;
 }
 
-// The sample's inputs with floating ones in f32, each with memory of its own: some are written.
+// The sample's inputs, floating ones in f32; each has memory of its own, since calls write into
+// some.
 std::vector<Tensor> InputsOf(const testing::Sample& sample, Device device) {
   std::vector<Tensor> inputs;
   for (const Tensor& t : sample.inputs) {
@@ -57,7 +58,7 @@ void Synchronize(Device device) {
 void RunSample(benchmark::State& state, const OpDef* op, size_t index, Device device) {
   const NoGradScope no_grad;
   const testing::Sample sample = testing::SamplesOf(op->name, true)->large[index];
-  const int64_t calls = device.is_cpu() ? 1 : 64;  // for one wait
+  const int64_t calls = device.is_cpu() ? 1 : 64;  // calls queued before one wait
   double bytes = sample.bytes;
   try {
     const std::vector<Tensor> inputs = InputsOf(sample, device);
@@ -98,8 +99,8 @@ void RegisterAll(Device device) {
 }  // namespace
 }  // namespace firn
 
-// Not the library's main, since operations are all known only once main runs. `--no_winograd` times
-// f32 convolutions as plain sums.
+// The main of Google Benchmark would not do: all operations are known only once main runs.
+// `--no_winograd` times f32 convolutions as plain sums.
 int main(int argc, char** argv) {
   firn::Device device = firn::Device::Cpu();
   int kept = 1;

@@ -23,11 +23,11 @@ class OpCase {
   // The dtypes that the floating inputs may have. Where none is floating: the one of the attribute
   // `dtype` or, where there is none, of the first input.
   std::vector<DType> DTypes() const;
-  // "contiguous" and, where an input has two dimensions, "transposed".
+  // "contiguous" and, if an input has two dimensions, "transposed".
   std::vector<std::string> Layouts() const;
   // A JSON object with all that another framework needs for the same call. The numbers of the
   // inputs are written to files in `folder`, as many as there are before they repeat, in the byte
-  // order of this machine: so nobody needs to draw them a second time. Unavailable when a file
+  // order of this machine, so the other framework need not draw them again. Unavailable when a file
   // cannot be written.
   absl::StatusOr<std::string> Describe(const std::string& folder) const;
 
@@ -40,7 +40,7 @@ class OpCase {
   std::vector<size_t> Wanted() const;
   // Positions of the inputs that the call writes.
   std::vector<size_t> Written() const;
-  // The function that users call, or the operation where they call none. Throws what it throws.
+  // The function that users call, or the operation where they call none. Passes its exceptions on.
   std::vector<Tensor> Call(const std::vector<Tensor>& inputs) const;
 
  private:

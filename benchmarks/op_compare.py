@@ -66,7 +66,7 @@ class Side:
         try:
             return self._worker.request(command)
         except WorkerError as error:
-            if not error.refused:  # it is dead, or busy with what nobody waits for any more
+            if not error.refused:  # it is dead, or still computes an answer that came too late
                 self.close()
             raise WorkerError(f"{self.name}: {error}", refused=error.refused) from error
 
@@ -84,7 +84,7 @@ class OtherFirn(Side):
     """Another build's op_worker, which is asked what a peer is asked."""
 
     def request(self, **command):
-        if command["cmd"] == "check":  # it has every call; users' calls time the others
+        if command["cmd"] == "check":  # it has every call; calls that users make time the others
             internal = command["call"]["internal"]
             return {"reason": f"users do not call it: {internal}"} if internal else {}
         if command["cmd"] == "setup":
@@ -162,7 +162,7 @@ class Run:
                 self.skipped.add("it has no large sample", name)
         if not self.args.quick:
             return [(name, case) for name in names for case in known.get(name, [])]
-        if not self.args.operations:  # what the budget leaves is then spread over all families
+        if not self.args.operations:  # the rest of the budget is then spread over all families
             random.Random(1).shuffle(names)
         return [(name, known[name][0]) for name in names if name in known]
 
@@ -177,7 +177,7 @@ class Run:
         if reason:
             self.skipped.add(reason, operation)
             return
-        without = set()  # passes that the case does not have
+        without = set()  # the case does not have these passes
         for dtype in self._dtypes(call, what):
             for layout in self._layouts(call, what):
                 for direction in self.args.passes:

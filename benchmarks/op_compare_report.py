@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 COLORS = {"f32": "#3a76b0", "f64": "#222222", "bf16": "#e0803a", "f16": "#b03a6a"}
 OTHER_COLOR = "#5a9a4a"
 MOST = 1.2  # ratios above are counted: what docs/log/kernels.md has to explain
-NAMED = 30  # reasons that concern more are cut
+NAMED = 30  # longer lists of operations are cut
 
 
 def label(row):

@@ -20,8 +20,8 @@ import op_compare_report as report  # noqa: E402
 
 PEERS = os.path.join(os.path.dirname(os.path.realpath(op_compare.__file__)), "peers")
 
-# Either worker. Calls take MS[operation]; RESULTS[operation] is what they compute; ERRORS and DIES
-# name "cmd operation"; ASKED collects the commands.
+# Stands for either worker. Calls take MS[operation]; RESULTS[operation] is what they compute;
+# ERRORS and DIES name "cmd operation"; ASKED collects the commands.
 FAKE = """#!{python}
 import json, sys
 MS, RESULTS, ERRORS, DIES, REASONS, ASKED = {settings!r}
@@ -222,7 +222,7 @@ class RaceTest(unittest.TestCase):
         """The faster side would be timed by its first calls after a wait otherwise."""
         asked = []
 
-        class Side(float):  # of so many ms
+        class Side(float):  # calls of so many ms
             def request(self, cmd, calls):
                 asked.append((cmd, self, calls))
                 return {"ms": [float(self)] * calls}

@@ -24,7 +24,7 @@ namespace {
 
 using internal::JsonString;
 
-// Python's JSON has words for what is no number.
+// Python's JSON has words for NaN and the infinities.
 std::string Number(double v) {
   if (std::isnan(v)) return "NaN";
   if (std::isinf(v)) return v > 0 ? "Infinity" : "-Infinity";

@@ -48,8 +48,8 @@ absl::StatusOr<DType> ParseDType(const std::string& name) {
   return static_cast<DType>(found->value);
 }
 
-// What the result is multiplied by before it is summed: -3/4, -2/4, ..., 3/4 and again, which every
-// floating dtype holds.
+// The factors of the result's elements before they are summed: -3/4, -2/4, ..., 3/4, repeated.
+// Every floating dtype holds them.
 Tensor SeedFor(const Tensor& y) {
   std::vector<float> values(static_cast<size_t>(y.num_elements()));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -58,8 +58,8 @@ Tensor SeedFor(const Tensor& y) {
   return FromVector(std::move(values), y.shape()).To(y.dtype()).To(y.device());
 }
 
-// Shape and the means of the finite elements and of their absolute values: enough to see whether
-// two frameworks compute the same.
+// Shape, and the means of the finite elements and of their absolute values: these tell whether two
+// frameworks compute the same.
 std::string Summary(const Tensor& t) {
   if (!t.defined()) return "null";
   double sum = 0, absolute = 0;
@@ -76,7 +76,7 @@ std::string Summary(const Tensor& t) {
                          absolute / n);
 }
 
-// What is kept between commands.
+// The state that is kept between commands.
 class Worker {
  public:
   absl::StatusOr<std::string> Answer(const JsonLine& command) {
@@ -159,7 +159,8 @@ class Worker {
                            absl::StrJoin(results, ", "));
   }
 
-  // Runs forward, recorded; what it gives runs backward through that as often as it is called.
+  // Runs the forward pass, recorded, and returns a function whose calls run the backward pass
+  // through it.
   absl::StatusOr<std::function<std::vector<Tensor>()>> BackwardCall() {
     std::vector<Tensor> inputs = inputs_, leaves, roots;
     for (const size_t i : case_->Wanted()) {
@@ -176,7 +177,7 @@ class Worker {
     return [roots, leaves, options] { return Grad(roots, leaves, options); };
   }
 
-  // Milliseconds a call, of several that are waited for together.
+  // Milliseconds that a call takes, measured on several with one wait at their end.
   absl::StatusOr<double> TimeOfCalls(int64_t calls) {
     const auto start = std::chrono::steady_clock::now();
     for (int64_t i = 0; i < calls; ++i) call_();
@@ -200,7 +201,7 @@ class Worker {
   }
 
   std::optional<OpCase> case_;
-  std::string operation_, name_, layout_;  // of case_, and of inputs_
+  std::string operation_, name_, layout_;  // the names of case_, the layout of inputs_
   DType dtype_ = kDefaultFloat;
   Device device_;
   std::vector<Tensor> inputs_;

@@ -53,7 +53,8 @@ class OpWorkerTest(unittest.TestCase):
         self.assertGreater(loss["mean"], 1.0)
         (gradient,) = backward["results"]
         self.assertEqual((gradient["shape"], gradient["finite"]), ([64, 10], 640))
-        # A row of softmax less one label sums to 0: so do all; the seed of a loss is -3/4.
+        # A row of softmax minus its label's 1 sums to 0, and so do all rows; the seed of a loss is
+        # -3/4.
         self.assertLess(abs(gradient["mean"]), 1e-6)
         for reply in (times, back_times):
             self.assertEqual(len(reply["ms"]), 5)

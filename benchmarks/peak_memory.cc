@@ -4,8 +4,8 @@
 //   bazel run //benchmarks:peak_memory
 //   bazel run //benchmarks:peak_memory -- --workloads=resnet,deep_cnn/d30/b16 --steps=20
 //
-// Times are measured by static_vs_dynamic, memory alone here: a peak does not depend on what else
-// the machine does.
+// static_vs_dynamic measures times; this program measures memory alone, whose peak does not depend
+// on what else the machine does.
 
 #include <iostream>
 #include <memory>

@@ -1,5 +1,5 @@
-// A child that was forked has the peak of its parent's present size to begin with. It writes one
-// byte, whether it succeeded, and then its peak or what went wrong.
+// A forked child's peak begins at the present size of its parent. It writes one byte, whether it
+// succeeded, and then its peak or what went wrong.
 #include "benchmarks/process_memory.h"
 
 #include <sys/wait.h>

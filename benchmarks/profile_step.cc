@@ -1,11 +1,11 @@
-// Where the time of a training step goes, by operation and by module:
+// Prints where the time of a training step goes, by operation and by module:
 //
 //   bazel run //benchmarks:profile_step -- --workload=lenet --batch=64
 //   bazel run //benchmarks:profile_step -- --workload=deep_cnn --frozen --trace=step.json
 //   bazel run --config=cuda //benchmarks:profile_step -- --device=cuda
 //
 // On a CUDA device each operation is waited for, so that its time is the device's as well; a frozen
-// step then runs operation by operation. The last line has the time of steps that nobody watches.
+// step then runs operation by operation. The last line has the time of steps without the profiler.
 
 #include <exception>
 #include <iostream>
@@ -46,8 +46,8 @@ ABSL_FLAG(std::string, csv, "", "file for the rows");
 namespace firn::benchmarks {
 namespace {
 
-// Makes an operation's time that of the device too: nearest to the operation, since it is made
-// inside the profiled step.
+// Waits after each operation, so that its time includes the device's. It is made inside the
+// profiled step, so it is nearer to the operation than the profiler.
 class WaitForEach final : public OperationObserver {
  public:
   explicit WaitForEach(DeviceContext& context) : OperationObserver("wait"), context_(context) {}

@@ -1,11 +1,11 @@
-// Inference of ResNet-18 on images of 224x224 in f32 and in bytes, frozen, batch norms folded, in
-// turns:
+// Times inference of ResNet-18 on images of 224x224 in f32 and in bytes, frozen, batch norms
+// folded, in turns:
 //
 //   bazel run //benchmarks:quantized_resnet -- --batch=8 --threads=1
 //   ONEDNN_MAX_CPU_ISA=AVX512_CORE_VNNI bazel run //benchmarks:quantized_resnet    # without AMX
 //
-// One thread is timed by the process's own time, several by the clock. --profile tells where the
-// time goes, by operation.
+// With one thread, times are processor time; with several, times by the clock. --profile tells
+// where the time goes, by operation.
 
 #include <algorithm>
 #include <chrono>

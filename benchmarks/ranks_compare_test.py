@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import ranks_compare  # noqa: E402
 
-# A side, started as `mpirun -n R FIRN ...` or as `python PEER ...`; keeps what it was told.
+# Stands for a side, started as `mpirun -n R FIRN ...` or as `python PEER ...`; keeps its arguments.
 FAKE = """#!{python}
 import json, sys
 with open({log!r}, "a") as log:

@@ -61,7 +61,7 @@ class Attention final : public nn::Layer {
   Tensor& v_ = AddParameter("v", Zeros(shape_));
 };
 
-// The mean square of what comes out.
+// The mean square of the network's results.
 class Square final : public Workload {
  public:
   // `input`: the dimensions of a batch, with a 0 for its size.

@@ -10,7 +10,7 @@ namespace firn::benchmarks {
 
 // An LSTM of 128 inputs and 256 units over 64 steps; the loss is the mean square of its outputs.
 std::unique_ptr<Workload> MakeLstm();
-// The same, written by hand as a loop of operations.
+// The same network, written by hand as a loop of operations.
 std::unique_ptr<Workload> MakeLstmLoop();
 // Attention of 8 heads, 2048 queries and as many keys of width 64, all of which get gradients; the
 // loss is the mean square of the result. Nothing is updated.

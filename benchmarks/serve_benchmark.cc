@@ -1,12 +1,12 @@
-// Inference of one frozen network by several threads, each with a replica, against one thread: runs
-// a second of all threads together, in turns, and their ratio.
+// Compares inference of one frozen network by several threads, each with a replica, with inference
+// by one thread, in turns: the runs per second of all threads together, and their ratio.
 //
 //   bazel run //benchmarks:serve_benchmark -- --networks=lenet,resnet18 --clients=2 --batch=1
 //
 // Every client computes on one thread of its own, so that with as many cores as clients the goal is
-// their number. What shared caches and memory leave of it shows the same with networks of their
-// own, which share nothing but the process; and what a machine with busy neighbours takes away, the
-// rates by the threads' own time, added up.
+// their number. Runs with a separate network for each client, which share nothing but the process,
+// show how much of it shared caches and memory take. The sum of the rates by the threads' own time
+// shows how much other programs on the machine take.
 
 #include <algorithm>
 #include <atomic>
@@ -77,7 +77,8 @@ Served Make(const std::string& name) {
   return {std::move(net), x, std::move(graph)};
 }
 
-// Runs a second: of all threads together by the clock, and each one's by its own time, added up.
+// Runs per second: of all threads together by the clock, and the sum of each thread's rate by its
+// own time.
 struct Rate {
   double by_clock = 0, by_cpu = 0;
 };
@@ -88,7 +89,7 @@ double ThreadSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// What a thread for each of the first `clients` graphs makes, all at once.
+// The rate of one thread for each of the first `clients` graphs, all at once.
 Rate RunsASecond(std::vector<StaticGraph>& graphs, size_t clients, const Tensor& x) {
   std::atomic<size_t> ready{0};
   std::atomic<bool> go{false}, done{false};

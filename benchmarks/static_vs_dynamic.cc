@@ -7,10 +7,10 @@
 // A workload is NAME[/dDEPTH][/bBATCH]; a bare name stands for its standard sizes. Networks for
 // images of 8x8 pixels learn the bundled digits, the others numbers from a hash.
 // changing_cnn leaves out each block of 128 channels with probability 0.2 in every step, which only
-// the dynamic mode can run. "pays off" is after how many steps capturing and compiling have cost
-// less time than they saved. Peaks are of a step after the first, without the other mode's memory.
-// On a CUDA device steps are timed by its events, and no step may wait for it: the table says so
-// where one does.
+// the dynamic mode can run. "pays off" is the number of steps after which capturing and compiling
+// have saved more time than they cost. Peaks are those of a step after the first, without the other
+// mode's memory. On a CUDA device its events time the steps, and no step may wait for the device:
+// the table names those that do.
 
 #include <unistd.h>
 
@@ -70,7 +70,7 @@ absl::StatusOr<VersusSettings> SettingsFromFlags() {
   return settings;
 }
 
-// An empty path: nobody asked for the file.
+// An empty path means that the user does not want the file.
 absl::Status WriteFile(const std::string& path, const std::string& text) {
   return path.empty() ? absl::OkStatus() : internal::ReplaceFile(path, text);
 }
@@ -94,7 +94,7 @@ absl::Status Run(const std::string& command) {
     FIRN_ASSIGN_OR_RETURN(VersusResult result, RunVersus(config, settings));
     std::cout << TableLine(result) << std::flush;
     results.push_back(std::move(result));
-    // What has been measured is kept, whatever happens to the rest.
+    // Results are kept even if a later configuration fails.
     FIRN_RETURN_IF_ERROR(WriteFile(absl::GetFlag(FLAGS_json), VersusJson(results, context)));
     FIRN_RETURN_IF_ERROR(WriteFile(absl::GetFlag(FLAGS_plot), VersusPlot(results, context)));
   }
@@ -109,7 +109,7 @@ int Main(int argc, char** argv) {
     std::cerr << "static_vs_dynamic: unexpected argument '" << rest[1] << "' (see --help)\n";
     return 2;
   }
-  // `bazel run` starts elsewhere.
+  // `bazel run` starts the program in another folder.
   const char* const folder = std::getenv("BUILD_WORKING_DIRECTORY");
   if (folder != nullptr && chdir(folder) != 0) {
     std::cerr << "static_vs_dynamic: cannot go to " << folder << "\n";

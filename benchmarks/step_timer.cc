@@ -1,4 +1,4 @@
-// On a device event i stands before step i; the loss is read behind the last one, so that the copy
+// On a device event i stands before step i; the loss is read after the last event, so that the copy
 // counts for the clock only, as in peers/torch_cuda.py.
 #include "benchmarks/step_timer.h"
 

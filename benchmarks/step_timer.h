@@ -14,12 +14,12 @@ namespace firn::benchmarks {
 // A block of training steps.
 struct TimedSteps {
   std::vector<double> ms;  // of each step
-  double wall_ms = 0;      // of all of them by the clock, until the last one's loss was read
-  int64_t waits = 0;       // for a CUDA device, beside that for the last loss: should be 0
+  double wall_ms = 0;      // all steps by the clock, until the last loss was read
+  int64_t waits = 0;       // waits for a CUDA device, without that for the last loss: should be 0
 };
 
-// By what steps on the CPU are timed: the clock, or the time that the process had its processors
-// for, which other programs do not take from it.
+// How steps on the CPU are timed: by the clock, or by the processor time of the process, which
+// other programs do not change.
 enum class StepClock : uint8_t { kWall, kProcessor };
 
 // Times training steps on one device: on the CPU by a clock; on a CUDA device by events between the
@@ -29,8 +29,9 @@ class StepTimer {
   explicit StepTimer(DeviceContext& context, StepClock clock = StepClock::kWall)
       : context_(&context), clock_(clock) {}
 
-  // Does `steps` steps of a trainer on this device. The loss is read after the last one only, as a
-  // loop that logs now and then would. Errors: the device's. Throws what training does.
+  // Does `steps` steps of a trainer on this device. The loss is read after the last step only, as
+  // in a loop that logs now and then. Errors: those of the device. Passes exceptions of training
+  // on.
   absl::StatusOr<TimedSteps> Run(Trainer& trainer, int64_t steps);
 
  private:

@@ -1,6 +1,6 @@
-// One training step of each model on synthetic data, for looking at one thing at a time:
+// Times one training step of each model on synthetic data, for looking at one thing at a time:
 //   train_benchmark --benchmark_filter=lenet
-// compare.py is what sets Firn beside other frameworks.
+// compare.py compares Firn with other frameworks.
 
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,7 @@
 // Times Firn's training steps for compare.py: a JSON object a line in, one a line out; the protocol
 // is in peers/README.md. Mode "dynamic" runs each step eagerly, "static" captures the first
 // and runs its graph from then on. On a CUDA device memory is what its allocator handed out, on the
-// CPU the process's.
+// CPU that of the process.
 
 #include <algorithm>
 #include <chrono>
@@ -62,7 +62,7 @@ std::string Array(int64_t n, const std::function<double(int64_t)>& f) {
   return absl::StrCat("[", absl::StrJoin(elements, ", "), "]");
 }
 
-// What is kept between commands.
+// The state that is kept between commands.
 class Worker {
  public:
   absl::StatusOr<std::string> Answer(const JsonLine& command) {

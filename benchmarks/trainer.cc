@@ -1,4 +1,4 @@
-// Networks learn the size of their input first; only then are the parameters there to be filled.
+// A network has parameters to fill only after it has learned the size of its input.
 #include "benchmarks/trainer.h"
 
 #include <chrono>
@@ -16,8 +16,8 @@ namespace firn::benchmarks {
 namespace {
 
 constexpr uint64_t kDigitsSeed = 1;  // of their order
-// A frozen graph is recorded on a CUDA device for the addresses of its inputs, of which it keeps a
-// handful.
+// On a CUDA device a frozen graph is recorded for the addresses of its inputs, and keeps a handful
+// of such recordings.
 constexpr size_t kRecordedBatches = 4;
 
 double MillisecondsSince(std::chrono::steady_clock::time_point start) {

@@ -43,13 +43,13 @@ class Trainer {
   // frozen, which would not change any more.
   static absl::StatusOr<std::unique_ptr<Trainer>> Make(const TrainerOptions& options);
 
-  // One step as a user's loop does it: clears gradients, forward, loss, backward, update, or what
-  // of that the workload's steps are made of. Returns the loss, which a CUDA device may not have
-  // computed yet: reading it waits.
+  // One step as a user's loop does it: clears gradients, forward, loss, backward, update, or those
+  // of them that the workload's steps are made of. Returns the loss, which a CUDA device may not
+  // have computed yet: reading it waits.
   Tensor Step();
-  // The graph of the frozen step, null before the first one and where steps are not frozen.
+  // The graph of the frozen step; null before the first step, and if steps are not frozen.
   const StaticGraph* graph() const { return graph_.has_value() ? &*graph_ : nullptr; }
-  // How long the first frozen step took: as a step that is recorded, and what came after it.
+  // The time of the first frozen step: of the recorded step, and of the work after it.
   double capture_ms() const { return capture_ms_; }
   double compile_ms() const { return compile_ms_; }
 

@@ -1,4 +1,5 @@
-// One table has each workload's standard sizes; what is not said in a text is as in its first one.
+// One table has each workload's standard sizes; sizes that a text does not give are the first ones
+// of its workload.
 #include "benchmarks/versus_config.h"
 
 #include <algorithm>

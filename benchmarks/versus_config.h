@@ -18,7 +18,7 @@ struct VersusConfig {
 
   // "deep_cnn/d10/b64", which ParseConfigs reads; compare.py writes the same.
   std::string Label() const;
-  // Another network in every step: only the dynamic mode runs it.
+  // The network differs in every step: only the dynamic mode runs it.
   bool changes() const { return workload == "changing_cnn"; }
   // Images of 8x8 pixels are the bundled digits; those of 28x28 come from hash_values.h.
   TrainerOptions Options(bool frozen) const;
@@ -30,8 +30,8 @@ struct VersusConfig {
 // InvalidArgument, with the text, for anything else.
 absl::StatusOr<std::vector<VersusConfig>> ParseConfigs(const std::string& list);
 
-// The names of what is timed where nobody asks for anything else, as such a list: all but resnet18,
-// which takes a CPU minutes.
+// The names of the workloads that are timed by default, as such a list: all but resnet18, which
+// takes a CPU minutes.
 std::string StandardConfigs();
 
 }  // namespace firn::benchmarks

@@ -1,4 +1,4 @@
-// From /proc: the first cpu of cpuinfo, the line of stat that adds all cores up, and what NVIDIA's
+// Reads /proc: the first cpu of cpuinfo, the line of stat that adds all cores up, and what NVIDIA's
 // driver says of its GPUs.
 #include "benchmarks/versus_machine.h"
 
@@ -35,7 +35,7 @@ std::string ValueIn(const std::string& path, const std::string& name) {
 
 std::string CpuInfo(const std::string& name) { return ValueIn("/proc/cpuinfo", name); }
 
-// In the order of their places on the bus.
+// The GPUs are in the order of their places on the bus.
 std::string Gpus() {
   namespace fs = std::filesystem;
   std::set<std::string> places;

@@ -1,8 +1,8 @@
 #ifndef FIRN_BENCHMARKS_VERSUS_MACHINE_H_
 #define FIRN_BENCHMARKS_VERSUS_MACHINE_H_
 
-// What the machine is, and how busy others keep it while something is being timed; as
-// compare_machine.py has it. Linux.
+// Describes the machine, and how busy other processes keep it during a measurement, as
+// compare_machine.py does. Linux only.
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Horizontal bars from top to bottom: a title, then for each configuration its name and a bar a
-// mode, with a whisker as long as the spread of blocks, cut where the text would leave the picture.
-// Coordinates are pixels.
+// Draws horizontal bars from top to bottom: a title, then for each configuration its name and a bar
+// a mode, with a whisker as long as the spread of blocks, cut where the text would leave the
+// picture. Coordinates are pixels.
 #include <algorithm>
 #include <vector>
 

@@ -66,7 +66,7 @@ struct Contender {
     FIRN_ASSIGN_OR_RETURN(TimedSteps first, timer.Run(*trainer, kMinSteps));
     result.peak_mb = PeakMb();
     std::vector<double> times = std::move(first.ms);
-    // A device that is waited for after each step is slower than it will be.
+    // A wait after each step would make a device slower than it is later.
     const int64_t at_once = settings.device.is_cuda() ? kStepsBetweenLooks : 1;
     const Clock::time_point start = Clock::now();
     while (MillisecondsSince(start) < settings.block_seconds * 1e3 &&
@@ -87,7 +87,7 @@ struct Contender {
   }
 };
 
-// Captures anew a few times, since one time tells little on a machine that others use.
+// Captures anew a few times: a single measurement is not reliable on a machine that others use.
 absl::Status StartFrozen(Contender& frozen, VersusResult& result) {
   std::vector<double> capture_ms, compile_ms;
   for (int i = 0; i < frozen.settings.captures; ++i) {

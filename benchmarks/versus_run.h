@@ -29,29 +29,29 @@ struct VersusMode {
   double peak_mb = 0;  // most of the device's memory of tensors and graphs in a step, in MiB
   std::vector<double> losses;        // of the first steps
   std::vector<double> wall_ms = {};  // a step of each block, by the clock
-  int64_t waits = 0;                 // for the device in a block, beside that for its last loss
+  int64_t waits = 0;                 // for the device in a block, without that for its last loss
 };
 
 // What was measured of one configuration.
 struct VersusResult {
   VersusConfig config;
   VersusMode dynamic;
-  std::optional<VersusMode> frozen;  // none of a network that changes
-  double capture_ms = 0;             // of the step that is recorded
+  std::optional<VersusMode> frozen;  // empty for a network that changes
+  double capture_ms = 0;             // the time of the recorded step
   double compile_ms = 0;             // from the record to a graph that runs
   double capture_peak_mb = 0;        // as VersusMode::peak_mb, of the captured step and compiling
   double others = 0;                 // share of the machine that others used, a median of blocks
 
   // Steps until freezing has cost less time than it saved: the captured step may take longer than
-  // an ordinary one, and compiling comes on top. None where frozen steps are not faster.
+  // an ordinary one, and compiling comes on top. Empty if frozen steps are not faster.
   std::optional<int64_t> PaysOffAfter() const;
   // The largest relative difference between losses of the two modes; 0: all are equal.
   double LossGap() const;
 };
 
 // Trains `config` in both modes, in one process: blocks of steps alternate in random order. The
-// dynamic mode runs first, so captured steps find the libraries and the allocator warm. Throws what
-// training does.
+// dynamic mode runs first, so captured steps find the libraries and the allocator warm. Passes
+// exceptions of training on.
 absl::StatusOr<VersusResult> RunVersus(const VersusConfig& config, const VersusSettings& settings);
 
 }  // namespace firn::benchmarks

@@ -26,7 +26,7 @@ std::string LossesOf(const VersusResult& r) {
   return curve + (gap == 0 ? "equal" : absl::StrFormat("%.1e apart", gap));
 }
 
-// A step that waits for its device is a defect, and its time no measurement of the device.
+// A step that waits for its device is a defect, and its time does not measure the device.
 std::string WaitsOf(const VersusResult& r) {
   const int64_t frozen = r.frozen.has_value() ? r.frozen->waits : 0;
   if (r.dynamic.waits == 0 && frozen == 0) return "";

@@ -9,9 +9,9 @@
 
 namespace firn::benchmarks {
 
-// What a worker of compare.py or op_compare.py does (peers/README.md): reads a command a line and
-// writes the answer, a JSON object; for an error, or a firn::Error that was thrown,
-// {"error": "..."}. Until the command "quit" or the end of the input.
+// The loop of a worker of compare.py or op_compare.py (peers/README.md): reads a command from each
+// line and writes the answer, a JSON object; for an error, or a firn::Error that was thrown,
+// {"error": "..."}. Ends at the command "quit" or at the end of the input.
 void AnswerCommands(absl::FunctionRef<absl::StatusOr<std::string>(const JsonLine&)> answer);
 
 // In milliseconds: by the clock, or the processor time of the process.

@@ -1,4 +1,4 @@
-// One table of all workloads. Those that classify images differ in network and size alone.
+// One table of all workloads. Workloads that classify images differ only in network and size.
 #include "benchmarks/workload.h"
 
 #include <vector>
@@ -22,7 +22,7 @@ class Classify final : public Workload {
       : Workload(std::move(net)), image_(image) {}
 
   HashBatch Batch(int64_t step, int64_t n) const override { return BatchOfStep(step, n, image_); }
-  // A forward in eval mode, which changes no running statistics.
+  // Runs forward in eval mode, which changes no running statistics.
   void Prepare(const Tensor& input) override {
     std::vector<int64_t> sizes(input.shape().begin(), input.shape().end());
     sizes[0] = 1;

@@ -30,13 +30,13 @@ class Workload {
   nn::Layer& net() const { return *net_; }
   StepKind kind() const { return kind_; }
 
-  // What step `step` reads, on the CPU; two batches take turns. `n`: the sequences or images of a
-  // batch.
+  // The batch that step `step` reads, on the CPU; two batches take turns. `n`: the sequences or
+  // images of a batch.
   virtual HashBatch Batch(int64_t step, int64_t n) const = 0;
-  // The network learns what it has left open: sizes, which are those of its first input.
+  // The network learns the sizes that it has left open from its first input.
   virtual void Prepare(const Tensor& /*input*/) {}
-  // How often a step calls Loss, which a frozen step captures, and what precedes the first time,
-  // which it does not.
+  // How often a step calls Loss, and what precedes the first call. A frozen step captures the
+  // calls, and not what precedes them.
   virtual int64_t calls() const { return 1; }
   virtual void BeginStep(const HashBatch& /*batch*/) {}
   virtual Tensor Loss(const Tensor& input, const Tensor& labels) = 0;

@@ -1,9 +1,10 @@
-# What FIRN_CUDA adds: CUDA's kernels, by nvcc, and headers as text for those that are compiled at run time.
+# FIRN_CUDA adds: CUDA's kernels, by nvcc, and headers as text for those that are compiled at run
+# time.
 find_program(CMAKE_CUDA_COMPILER nvcc HINTS "${FIRN_CUDA_HOME}/bin")
 if(NOT CMAKE_CUDA_COMPILER)
   message(FATAL_ERROR " firn: there is no nvcc: install a CUDA toolkit, or name its folder in CUDA_HOME")
 endif()
-# Code for these two and, as PTX, for what comes after (tools/bazel/cuda.bzl).
+# Code for these two and, as PTX, for later ones (tools/bazel/cuda.bzl).
 set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "Generations of GPUs")
 foreach(generation IN LISTS CMAKE_CUDA_ARCHITECTURES)
   if(generation MATCHES "^all" OR (generation MATCHES "^([0-9]+)" AND CMAKE_MATCH_1 LESS 80))
@@ -17,7 +18,8 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
 endif()
 set(FIRN_CUDA_LINKED firn::cudart firn::cublaslt firn::cudnn firn::cufft firn::cusolver firn::cublas)
 
-# Files that are compiled as one, as many as tools/bazel/cuda.bzl says: three quarters of the time for one are headers.
+# Files that are compiled as one, as many as tools/bazel/cuda.bzl says, since three quarters of the
+# time for a single file goes into headers.
 firn_read_starlark(text tools/bazel/cuda.bzl)
 string(REGEX MATCH "\n_BATCH = ([0-9]+)" found "${text}")
 set(batch_size ${CMAKE_MATCH_1})
@@ -38,7 +40,7 @@ foreach(folder tensor/ops tensor/kernels/cuda)
   endwhile()
 endforeach()
 
-# Of optimizers (optim/BUILD).
+# Pages of optimizers (optim/BUILD).
 firn_generate(optim/step_kernels.cu step_kernels ${FIRN_RULE_PAGES})
 list(APPEND batches "${FIRN_GENERATED_DIR}/firn/optim/step_kernels.cu")
 

@@ -1,6 +1,6 @@
 # Finds what Firn is linked with, for its own build and, installed, for programs that link the static library.
-# Each is named with the Debian package that brings it. FIRN_LINKED_PACKAGES: those that
-# such a program needs; FIRN_HEADERS_PACKAGES: those that any program does.
+# Each is named with the Debian package that brings it. FIRN_LINKED_PACKAGES: those that such a
+# program needs; FIRN_HEADERS_PACKAGES: those that any program needs.
 
 set(FIRN_DEBIAN_PACKAGES "")
 
@@ -57,7 +57,7 @@ if(NOT FIRN_ONLY_HEADERS)
   firn_plain_dependency(hdf5 HDF5 libhdf5-dev hdf5.h hdf5/serial hdf5_serial hdf5)
 endif()
 
-# Of no package of Debian's: the toolkit in $CUDA_HOME, or /usr/local/cuda.
+# CUDA comes from no package of Debian, but from the toolkit in $CUDA_HOME, or in /usr/local/cuda.
 set(FIRN_LINKED_PACKAGES ${FIRN_DEBIAN_PACKAGES})
 set(FIRN_CUDA_HOME "$ENV{CUDA_HOME}")
 if(NOT FIRN_CUDA_HOME)
@@ -72,7 +72,7 @@ if(FIRN_CUDA AND NOT FIRN_ONLY_HEADERS)
   firn_plain_dependency(cusolver CUSOLVER "a CUDA toolkit" cusolverDn.h "" cusolver)
 endif()
 
-# What only sources include.
+# Libraries that only sources include.
 if(NOT CMAKE_FIND_PACKAGE_NAME STREQUAL "firn")
   firn_dependency(Eigen3 libeigen3-dev Eigen3::Eigen)
   firn_dependency(cereal libcereal-dev cereal::cereal)

@@ -64,7 +64,7 @@ endif()
 if(FIRN_LEVEL)
   list(PREPEND FIRN_MARCH_COPTS -march=${FIRN_LEVEL})
 endif()
-# What compilers do wrong without: third_party/host.bzl tells.
+# Without these flags compilers make wrong code: third_party/host.bzl has the details.
 set(processor_copts "")
 if(FIRN_X86_64)
   set(processor_copts -mmove-max=128 -mstore-max=128)
@@ -88,11 +88,11 @@ else()
 endif()
 list(APPEND FIRN_COPTS ${compilers})
 firn_bazel_flags(FIRN_KERNEL_COPTS tools/bazel/firn.bzl FIRN_KERNEL_COPTS)
-# Warnings are for who changes Firn, and Bazel's build shows them.
+# Warnings are for people who change Firn; Bazel's build shows them.
 list(FILTER FIRN_COPTS EXCLUDE REGEX "^-W(all|extra|shadow|conversion)$|^-std=")
 list(APPEND FIRN_COPTS ${FIRN_MARCH_COPTS})
 set(FIRN_OP_COPTS ${FIRN_COPTS} ${FIRN_KERNEL_COPTS})
-# What a configuration of CMake's has of its own would be another level of optimisation.
+# CMake's own flags of a configuration would set another level of optimisation.
 list(APPEND FIRN_COPTS $<$<NOT:$<CONFIG:Debug,RelWithDebInfo,MinSizeRel>>:-O2>)
 if(FIRN_CUDA)
   firn_bazel_flags(FIRN_CUDA_COPTS tools/bazel/cuda.bzl _FLAGS)

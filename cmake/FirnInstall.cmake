@@ -55,7 +55,8 @@ install(TARGETS firn firn_library EXPORT firn
 if(FIRN_PROGRAM)
   install(TARGETS firn_program RUNTIME COMPONENT program)
   if(BUILD_SHARED_LIBS)
-    # Also where the prefix is /usr: `cmake --install --prefix` and packages that are unpacked elsewhere run too.
+    # Needed even if the prefix is /usr, so that `cmake --install --prefix` and packages that are
+    # unpacked elsewhere run, too.
     file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
     set_target_properties(firn_program PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
   endif()

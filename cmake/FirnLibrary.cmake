@@ -1,5 +1,5 @@
-# The library, and firn::firn, what programs link. Operations register themselves when a program starts and nothing
-# names them, so a program takes all of a static library.
+# The library, and firn::firn, which programs link. Operations register themselves when a program
+# starts and nothing names them, so a program takes all of a static library.
 
 # Headers are included as "firn/tensor/tensor.h": links of that name lead to the folders, and headers that are
 # written while building have a folder beside.
@@ -16,7 +16,7 @@ function(firn_generate path kind)
   set(out "${FIRN_GENERATED_DIR}/firn/${path}")
   get_filename_component(folder "${out}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
-  # Left as it is where its text is the same, so that nothing is compiled again.
+  # The file stays untouched if its text is the same, so that nothing is compiled again.
   add_custom_command(OUTPUT "${out}"
     COMMAND tools/scripts/generate_source ${kind} ${ARGN} > "${out}.new"
     COMMAND ${CMAKE_COMMAND} -E copy_if_different "${out}.new" "${out}"
@@ -53,7 +53,7 @@ if(FIRN_CUDA)
 endif()
 list(TRANSFORM generated PREPEND "${FIRN_GENERATED_DIR}/firn/")
 
-# What the library is linked with, beside the standard ones.
+# The libraries with which it is linked, beside the standard ones.
 set(FIRN_LINKED firn::dnnl firn::hdf5 ZLIB::ZLIB PNG::PNG JPEG::JPEG TIFF::TIFF GIF::GIF)
 list(TRANSFORM FIRN_ABSL PREPEND "absl::" OUTPUT_VARIABLE FIRN_ABSL_TARGETS)
 
@@ -67,16 +67,17 @@ function(firn_objects name flags)
     cereal::cereal)
   target_compile_definitions(${name} PRIVATE EIGEN_MPL2_ONLY)
   if(BUILD_SHARED_LIBS)
-    # Calls within the library are not looked up.
+    # Calls within the library need no look-up.
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_compile_options(${name} PRIVATE -fno-semantic-interposition)
   endif()
 endfunction()
 
-# What takes longer to read than most sources to compile (tensor/BUILD, tensor/ops/op_library.bzl).
+# Headers that take longer to read than most sources to compile (tensor/BUILD,
+# tensor/ops/op_library.bzl).
 function(firn_precompile name)
   target_precompile_headers(${name} PRIVATE ${ARGN})
-  # What g++ draws from others' code that it reads precompiled.
+  # Warnings that g++ gives for other libraries' code that it reads precompiled.
   target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
     -Wno-stringop-overread -Wno-unknown-warning-option)
 endfunction()
@@ -115,7 +116,8 @@ foreach(level IN LISTS FIRN_HIGHER_LEVELS)
 endforeach()
 
 add_library(firn_library ${objects})
-# Of a command that reads another target's objects make knows the files, and not that the target comes first.
+# If a command reads another target's objects, make knows the files, but not that the target comes
+# first.
 foreach(level IN LISTS FIRN_HIGHER_LEVELS)
   add_dependencies(firn_library firn_kernels_${level})
 endforeach()
@@ -128,7 +130,7 @@ target_link_libraries(firn_library PUBLIC ${FIRN_ABSL_TARGETS}
 target_compile_features(firn_library INTERFACE cxx_std_20)
 target_include_directories(firn_library INTERFACE "$<BUILD_INTERFACE:${FIRN_INCLUDE_DIR};${FIRN_GENERATED_DIR}>"
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
-# No warning of theirs concerns a program that asks for more of them than Firn does.
+# They are system headers, so a program with more warnings than Firn gets none for them.
 set_target_properties(firn_library PROPERTIES SYSTEM ON)
 add_library(firn::library ALIAS firn_library)
 

@@ -57,7 +57,7 @@ function(firn_find_sources)
   file(GLOB_RECURSE build_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
     device/BUILD tensor/BUILD autograd/BUILD nn/BUILD optim/BUILD io/BUILD)
   list(APPEND build_files BUILD)
-  # Whatever a program that Firn is a part of calls so.
+  # A surrounding program may have variables of these names.
   foreach(list test test_headers baseline kernels levels with_cuda without_cuda absl)
     set(${list} "")
   endforeach()
@@ -114,7 +114,7 @@ function(firn_find_sources)
   set(cuda ${sources})
   list(FILTER cuda INCLUDE REGEX "\\.cu$")
   list(FILTER sources EXCLUDE REGEX "\\.cu$")
-  # Of pages of operations (tensor/ops/op_library.bzl).
+  # Files of pages of operations (tensor/ops/op_library.bzl).
   set(cuda_pages ${sources})
   list(FILTER cuda_pages INCLUDE REGEX "^tensor/ops/.*_cuda\\.cc$")
   if(FIRN_CUDA)
@@ -127,7 +127,7 @@ function(firn_find_sources)
   set(pages ${sources})
   list(FILTER pages INCLUDE REGEX "^tensor/(ops/|kernels/[^/]*$|kernels/cpu/)")
   list(REMOVE_ITEM pages ${cuda_pages})
-  # Of optimizers (optim/BUILD).
+  # Files of pages of optimizers (optim/BUILD).
   file(GLOB rules CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" optim/*_rule.h)
   list(TRANSFORM rules REPLACE "_rule\\.h$" ".cc")
   list(APPEND pages ${rules})

@@ -1,4 +1,5 @@
-# What `ctest` runs: the program, and the one that README.md shows. All else is tested by Bazel's build.
+# `ctest` runs the program `firn`, and the program in README.md. Bazel's build tests everything
+# else.
 if(FIRN_PROGRAM)
   add_test(NAME firn_version COMMAND firn_program version)
   set_tests_properties(firn_version PROPERTIES PASS_REGULAR_EXPRESSION "^firn ${PROJECT_VERSION}\n")

@@ -1,7 +1,7 @@
 // From a folder of images to a trained classifier: `classify_folder PHOTOS OUTPUT [EPOCHS]`, where
-// PHOTOS has a folder for each class. What another program needs to use it is net.firn, the network
-// for one image (32x32, from 0 to 1), and classes.txt, the meaning of its results. Killed and
-// started again, it goes on.
+// PHOTOS has a folder for each class. A program that uses the classifier needs two files: net.firn,
+// the network for one image (32x32, from 0 to 1), and classes.txt, the meaning of its results. If
+// this program is killed and started again, it goes on where it was.
 
 #include <cstdlib>
 #include <fstream>
@@ -29,7 +29,7 @@ void Train(const std::string& photos, const std::string& output, int64_t epochs)
   const auto images = io::ImageFolder(photos, {.transform = resize});
   const auto classes = static_cast<int64_t>(images->classes().size());
   std::cout << images->size() << " images of " << classes << " classes\n";
-  // Every fifth image or so is kept to see how good the network is.
+  // About every fifth image is kept for measuring how good the network is.
   const io::DatasetPtr mixed = io::Shuffle(images, 1);
   const int64_t kept = images->size() / 5 + 1;
   io::DataLoader validation(io::Subset(mixed, 0, kept), {.batch = 64, .prefetch = 2});

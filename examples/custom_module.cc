@@ -1,6 +1,6 @@
 // A module of one's own: a residual network with stochastic depth (G. Huang et al., 2016). In
-// training each unit is skipped at random, so the network is another one at every step; plain C++
-// decides, and the tape records what ran.
+// training each unit is skipped at random, so the network differs at every step; plain C++ decides,
+// and the tape records what ran.
 
 #include <iostream>
 
@@ -19,7 +19,7 @@ struct StochasticResnet : nn::Module {
     Tensor h = stem(x);
     for (nn::ResUnit& unit : units) {
       if (training() && Rand({}).Item() < drop_probability) continue;
-      // Afterwards each unit is there, with the weight that it had on average.
+      // After training every unit runs, with the weight that it had on average.
       h = training() ? unit(h) : h + (unit(h) - h) * (1 - drop_probability);
     }
     return head(Mean(h, {2, 3}));
@@ -46,7 +46,7 @@ int main() {
   io::DataLoader test(io::Digits({.part = io::DigitsOptions::Part::kTest}), {.batch = 100});
   constexpr int kEpochs = 8;
   for (int epoch = 1; epoch <= kEpochs; ++epoch) {
-    adam.SetLr(3e-3 * (kEpochs + 1 - epoch) / kEpochs);  // ends with small steps
+    adam.SetLr(3e-3 * (kEpochs + 1 - epoch) / kEpochs);  // the last steps are small
     double sum = 0;
     for (auto [images, labels] : train) {
       adam.ZeroGrad();

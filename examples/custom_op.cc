@@ -8,8 +8,8 @@
 
 using namespace firn;  // NOLINT: an example
 
-// A straight-through clamp (Y. Bengio, N. Leonard and A. Courville, 2013): cuts values off, but
-// lets the gradient pass as if it did not.
+// A straight-through clamp (Y. Bengio, N. Leonard and A. Courville, 2013): limits values, but
+// passes the gradient on as if it did not.
 struct ClampSte {
   static Tensor Forward(FunctionContext&, const Tensor& x, double lo, double hi) {
     return Clamp(x, lo, hi);
@@ -35,7 +35,7 @@ int main() {
   std::cout << "clamped: " << Call<ClampSte>(x, -1.0, 1.0) << "\n";
   std::cout << "its gradient: " << x.grad() << "\n";
 
-  // Against differences, in f64: first the gradient, then the gradient of the gradient.
+  // Compares with differences, in f64: first the gradient, then the gradient of the gradient.
   const Tensor at = Randn({3, 4}, DType::kF64);
   const auto f = [](const Tensor& t) { return Sum(Call<Gauss>(t)); };
   std::cout << "gradient of gauss: " << GradCheck(f, at).ToString() << "\n";

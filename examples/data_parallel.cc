@@ -2,8 +2,8 @@
 //
 //   mpirun -n 2 data_parallel
 //
-// Without mpirun the program trains alone, and gets the same but for rounding. The lines that only
-// several processes need are marked.
+// Without mpirun one process trains alone, and gets the same result up to rounding. The lines that
+// only several processes need are marked.
 
 #include "firn/nn/parallel/data_parallel.h"  // several
 

@@ -2,10 +2,9 @@
 // 2016): where in a drawing are rectangles, circles and triangles? The image is a grid of cells,
 // and the cell in which the middle of a shape lies says what it is and where its box ends.
 //
-// A sample is an image, boxes and labels by these names, of as many shapes as there are: flips of
-// the image flip the boxes too, PadTo makes batches of them, and Fit sees whole batches.
-// `detector [DRAWINGS] [EPOCHS]` trains, and says how well it does on drawings that it has not
-// seen.
+// A sample has an image, boxes and labels, under these names; the number of shapes varies. So flips
+// of the image flip the boxes too, PadTo makes batches, and Fit sees whole batches. `detector
+// [DRAWINGS] [EPOCHS]` trains, and says how well it does on drawings that it has not seen.
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +18,7 @@
 using namespace firn;  // NOLINT: an example
 
 constexpr int64_t kSize = 48, kCell = 8, kCells = kSize / kCell;  // pixels, pixels, cells in a row
-constexpr int64_t kMostShapes = 3;                                // in one drawing
+constexpr int64_t kMostShapes = 3;                                // shapes in one drawing
 constexpr double kUsual = 16;                                     // side of a box, pixels
 const char* const kKinds[] = {"rectangle", "circle", "triangle"};
 
@@ -36,7 +35,7 @@ io::Sample Draw(uint64_t i) {
   const Tensor image = 0.1 * Randn({1, kSize, kSize}, DType::kF32, from);
   std::vector<float> pixels = image.ToVector<float>(), boxes;
   std::vector<int64_t> labels;
-  // A few attempts: the first one has room.
+  // Tries each shape at a random place; the first one always has room.
   const std::vector<double> numbers = Rand({kMostShapes, 6}, DType::kF64, from).ToVector<double>();
   for (auto r = numbers.begin(); r != numbers.end(); r += 6) {
     const double w = 12 + 8 * r[0], h = 12 + 8 * r[1];
@@ -90,8 +89,8 @@ Tensor Corners() {
   return Stack({cells - rows * kCells, rows}, 1).To(DType::kF32);
 }
 
-// Boxes [..., 4] as a network says them, from those in pixels and back: where in its cell the
-// middle lies, and the logarithm of how much larger it is than usual.
+// Converts boxes [..., 4] from pixels to the form that the network predicts, and back: the place of
+// the middle in its cell, and the logarithm of the box's size over the usual one.
 Tensor Encode(const Tensor& boxes, const Tensor& corners) {
   const Tensor from = Slice(boxes, -1, 0, 2), to = Slice(boxes, -1, 2, 4);
   const Tensor middle = (from + to) / (2 * kCell) - corners;
@@ -103,14 +102,14 @@ Tensor Decode(const Tensor& said, const Tensor& corners) {
   return Concat({middle - half, middle + half}, -1);
 }
 
-// What Fit makes small, and what the metric sees: boxes with probabilities of each kind, and boxes
-// with labels. Padding has the label -1.
+// The loss, and the inputs of the metric: boxes found, with probabilities of each kind, and true
+// boxes with labels. Padding has the label -1.
 BatchResult Look(Detector& net, const io::Sample& batch) {
   const Tensor &boxes = batch["boxes"], &labels = batch["labels"];  // [n, most, 4], [n, most]
   const Tensor corners = Corners(), said = net(batch["image"]);
   const Tensor scores = Slice(said, 2, 0, 4), places = Slice(said, 2, 4, 8);
 
-  // Whose middle lies in which cell: [n, most, cells].
+  // `owned` says which shape's middle lies in which cell: [n, most, cells].
   const Tensor offsets = Encode(boxes.Unsqueeze(2), corners);  // [n, most, cells, 4]
   const Tensor middles = Slice(offsets, 3, 0, 2);
   const Tensor real = Ge(labels, 0).Unsqueeze(2);
@@ -120,7 +119,7 @@ BatchResult Look(Detector& net, const io::Sample& batch) {
   const Tensor kinds = Sum(owned * (labels + 1).Unsqueeze(2), {1}).To(DType::kI64);  // 0: nothing
   const Tensor wrong = SmoothL1Loss(places.Unsqueeze(1).Expand(offsets.shape()), offsets,
                                     {.reduction = Reduction::kNone});
-  // By shapes and not by cells, most of which have nothing to say.
+  // The loss is divided by the number of shapes, not of cells, since most cells are empty.
   const Tensor guesses =
       CrossEntropy(scores.Transpose(1, 2), kinds, {.reduction = Reduction::kSum});
   const Tensor loss = (guesses + Sum(wrong * owned.Unsqueeze(3))) / Maximum(Sum(owned), 1);
@@ -128,7 +127,8 @@ BatchResult Look(Detector& net, const io::Sample& batch) {
   return {loss, found, Concat({boxes, labels.Unsqueeze(2).To(DType::kF32)}, 2)};
 }
 
-// Of one image: boxes [k, 4] of a kind, of which no two show the same shape, by falling score.
+// The boxes [k, 4] of a kind in one image with their scores, best first; boxes that overlap a
+// better one are left out.
 std::pair<Tensor, std::vector<double>> Best(const Tensor& found, int64_t kind) {
   const Tensor likely = found[Gt(found.Select(1, 5 + kind), 0.05)];
   const Tensor boxes = Slice(likely, 1, 0, 4), scores = likely.Select(1, 5 + kind);
@@ -137,11 +137,12 @@ std::pair<Tensor, std::vector<double>> Best(const Tensor& found, int64_t kind) {
 }
 
 // Mean average precision (M. Everingham et al., "The Pascal visual object classes challenge",
-// 2010): of each kind the area under the curve of precision over recall, boxes counting where they
-// cover half of what they and a shape's box cover together; each shape is found once.
+// 2010): the mean over all kinds of the area under the curve of precision over recall. A box counts
+// if it and a shape's box share at least half of the area that they cover together; each shape is
+// found once.
 class MeanAveragePrecision {
  public:
-  // found: [n, cells, 4 + 1 + kinds]      there: [n, most, 5], of label -1 where there is nothing
+  // found: [n, cells, 4 + 1 + kinds]      there: [n, most, 5], with label -1 for padding
   void Update(const Tensor& found, const Tensor& there) {
     for (int64_t i = 0; i < found.size(0); ++i) {
       for (int64_t kind = 0; kind < 3; ++kind) {
@@ -166,12 +167,12 @@ class MeanAveragePrecision {
       auto all = found_[kind];
       std::stable_sort(all.begin(), all.end(),
                        [](const auto& a, const auto& b) { return a.first > b.first; });
-      std::vector<double> precision;  // each time that one more shape was found
+      std::vector<double> precision;  // at each box that finds a shape
       double hits = 0;
       for (size_t b = 0; b < all.size(); ++b) {
         if (all[b].second) precision.push_back(++hits / double(b + 1));
       }
-      double best = 0, area = 0;  // precision falls with recall, or counts as what comes later
+      double best = 0, area = 0;  // takes the best precision at this recall or a higher one
       for (auto p = precision.rbegin(); p != precision.rend(); ++p) {
         area += best = std::max(best, *p);
       }
@@ -182,7 +183,7 @@ class MeanAveragePrecision {
   void Reset() { *this = {}; }
 
  private:
-  std::vector<std::pair<double, bool>> found_[3];  // score, and whether there is such a shape
+  std::vector<std::pair<double, bool>> found_[3];  // score, and whether the box is right
   int64_t shapes_[3] = {};
 };
 

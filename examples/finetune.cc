@@ -1,5 +1,6 @@
-// Fine-tuning: a network that knows the digits 0 to 4 learns 5 to 9. Its parameters are loaded, its
-// head is replaced, the first layer is frozen, and what is new learns faster than what is not.
+// Fine-tuning: a network that knows the digits 0 to 4 learns 5 to 9. The program loads its
+// parameters, replaces its head, freezes its first layer, and trains the new head faster than the
+// rest.
 
 #include <iostream>
 #include <memory>
@@ -11,7 +12,7 @@
 
 using namespace firn;  // NOLINT: an example
 
-// A network of the zoo whose last layer, "fc", tells five classes apart. Larger ones of it start
+// A network of the zoo whose last layer, "fc", tells five classes apart. For larger networks start
 // from published weights: zoo::Make("resnet18", {.classes = 5}).
 std::unique_ptr<nn::Layer> MakeNet() { return zoo::Make("small_resnet", {.classes = 5}); }
 
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
   }
   const Images train = Five(5, 0, 100), test = Five(5, 1500, 1797);  // few images only
   const auto net = MakeNet();
-  // All but the head, which keeps its random numbers.
+  // Loads all parameters but those of the head, which keeps its random numbers.
   StateDict known = io::Load(path);
   for (const char* name : {"fc.weight", "fc.bias"}) known.Erase(name);
   std::cout << "from the file: " << net->LoadStateDict(known, {.strict = false});

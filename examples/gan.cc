@@ -1,6 +1,6 @@
 // A generative adversarial network with convolutions (I. Goodfellow et al., 2014; A. Radford et
 // al., 2016) on digits of 8 x 8 pixels. Two networks, two optimizers: one draws digits, the other
-// tells them from written ones, and each learns from the other's mistakes.
+// distinguishes them from handwritten ones, and each learns from the other's mistakes.
 
 #include <iostream>
 
@@ -28,7 +28,7 @@ struct Discriminator : nn::Layer {
   nn::Conv2d& down2 = Add<nn::Conv2d>("down2", {.out = 64, .kernel = 4, .stride = 2, .padding = 1});
   nn::Linear& written = Add<nn::Linear>("written", {.out = 1});
 
-  // Logits: above 0 where it takes the image for a written one.
+  // Logits: above 0 if the network takes the image for a handwritten one.
   Tensor Forward(const Tensor& x) override {
     const Tensor h = LeakyRelu(down2(LeakyRelu(down1(x), 0.2)), 0.2);
     return written(Flatten(h, 1));
@@ -65,7 +65,7 @@ int main() {
     std::cout << "epoch " << epoch << ": written ones recognised " << right / batches
               << ", drawn ones taken for written " << fooled / batches << "\n";
   }
-  // Where pixels are dark on the average: written digits and drawn ones, row by row.
+  // Compares the mean of each pixel over handwritten digits with that over drawn ones.
   const NoGradScope no_grad;
   generator.Eval();
   auto [images, labels] = io::Digits()->GetBatch(Arange(500).ToVector<int64_t>());

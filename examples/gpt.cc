@@ -1,7 +1,7 @@
 // A small GPT (A. Radford et al., 2018): a Transformer that reads a text and says of each character
 // what may come next. `gpt [FILE [STEPS [BEGINNING]]]` learns the text of a file, by default a
-// multiplication table in any order, and writes on from BEGINNING. What it has read is kept in
-// caches, so that another character costs one character's work, and each step runs as a graph.
+// multiplication table in any order, and writes on from BEGINNING. Caches keep what it has read, so
+// each further character costs the work of one, and each step runs as a graph.
 
 #include <chrono>
 #include <fstream>
@@ -13,9 +13,9 @@
 
 using namespace firn;  // NOLINT: an example
 
-constexpr int64_t kContext = 128;  // characters that it reads at once
+constexpr int64_t kContext = 128;  // characters that the network reads at once
 constexpr int64_t kBatch = 8, kBlocks = 2, kHeads = 4, kWidth = 64;
-constexpr double kTemperature = 0.5;  // below 1, what is likely is drawn more often still
+constexpr double kTemperature = 0.5;  // below 1, likely characters are drawn even more often
 
 struct Block : nn::Layer {
   nn::LayerNorm& norm1 = Add<nn::LayerNorm>("norm1");
@@ -24,11 +24,11 @@ struct Block : nn::Layer {
   nn::LayerNorm& norm2 = Add<nn::LayerNorm>("norm2");
   nn::Linear& grow = Add<nn::Linear>("grow", {.in = kWidth, .out = 4 * kWidth});
   nn::Linear& shrink = Add<nn::Linear>("shrink", {.in = 4 * kWidth, .out = kWidth});
-  std::optional<nn::KvCache> cache;  // where there is one, x goes on from what it has seen
+  std::optional<nn::KvCache> cache;  // if there is one, x continues what it has seen
 
   Tensor Forward(const Tensor& x) override {  // [n, t, kWidth]
-    // Queries, keys and values of each head, [n, kHeads, t, width of a head]. The first two are
-    // turned by where they stand in the text.
+    // Queries, keys and values of each head, [n, kHeads, t, width of a head]. Queries and keys are
+    // rotated by their place in the text.
     const auto h = Unbind(Unflatten(qkv(norm1(x)), 2, {3, kHeads, -1}).Permute({2, 0, 3, 1, 4}));
     const Tensor at = cache ? Arange(x.size(1)) + cache->position() : Arange(x.size(1));
     const Tensor q = RotaryEmbedding(h[0], {.positions = at});
@@ -58,7 +58,7 @@ struct Gpt : nn::Layer {
   }
 };
 
-// A character that may follow the last one: [n, 1].
+// Draws a character that may follow the last one: [n, 1].
 Tensor Draw(const Tensor& scores) {
   return Multinomial(Softmax(scores[{kAll, -1}] / kTemperature, -1), 1);
 }
@@ -70,7 +70,7 @@ double Rate(int64_t characters, std::chrono::steady_clock::time_point since) {
 
 void Train(Gpt& net, const Tensor& text, int64_t steps) {
   optim::AdamW adam(net.named_parameters(), {.lr = 8e-3});
-  // Pieces from anywhere in the text are drawn in the step itself, which needs no input.
+  // The step itself draws random pieces of the text, so it needs no input.
   StaticGraph step = Freeze([&] {
     const Tensor begin = Randint(0, text.size(0) - kContext, {kBatch, 1});
     const Tensor pieces = text[begin + Arange(kContext + 1)];
@@ -92,14 +92,15 @@ void Train(Gpt& net, const Tensor& text, int64_t steps) {
   }
 }
 
-// text [1, t] and `count` characters more. Without caches everything is read again for each.
+// Returns text [1, t] and `count` more characters. Without caches the network reads the text again
+// for each.
 Tensor WriteOn(Gpt& net, const Tensor& text, int64_t count, bool caches) {
   const nn::KvCacheOptions room{
       .heads = kHeads, .width = kWidth / kHeads, .capacity = text.size(1) + count};
   for (Block& block : net.blocks) {
     if (caches) block.cache.emplace(room);
   }
-  // Reads one character: captured at the first call, a graph from then on.
+  // Reads one character. The first call captures the step; later calls run its graph.
   nn::StaticModule step(net, [&](const Tensor& last) { return Draw(net(last)); });
   std::vector<Tensor> all = {text, Draw(net(text))};
   for (int64_t i = 1; i < count; ++i) {

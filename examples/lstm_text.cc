@@ -1,8 +1,8 @@
 // Texts of different lengths: a network of long short-term memory (S. Hochreiter and J.
 // Schmidhuber, 1997) reads Roman numerals, letter by letter, and says their four decimal digits.
 // Numerals are packed, so that no step is spent on those that have ended. The training step is
-// captured once, and a captured step repeats the lengths that it has seen: so every batch is drawn
-// with the same lengths.
+// captured once, and repeats the lengths of its first batch, so every batch is drawn with the same
+// lengths.
 
 #include <iostream>
 #include <string>
@@ -50,7 +50,7 @@ struct Reader : nn::Module {
   // Scores of each digit: [n, 10, 4].
   Tensor Forward(PackedSequence text) {
     text.data = embedding(text.data);
-    const LstmState end = lstm(text).state;  // of each text, after its own last letter
+    const LstmState end = lstm(text).state;  // the state of each text after its last letter
     return Unflatten(head(end.h[-1]), 1, {10, 4});
   }
 };
@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
   const std::vector<int64_t> others(numbers.end() - 500, numbers.end());
   numbers.resize(numbers.size() - 500);
 
-  // Some 128 texts make a batch, the longest first, of each length as many as among all.
+  // A batch has about 128 texts, the longest first, with each length in the same proportion as
+  // among all.
   std::vector<std::vector<int64_t>> by_length(16);
   for (const int64_t n : numbers) by_length[Roman(n).size()].push_back(n);
   const auto draw = [&] {

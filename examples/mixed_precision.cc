@@ -44,7 +44,7 @@ Training Train(DType dtype) {
       adam.ZeroGrad();
       Tensor loss;
       {
-        const auto scope = precision();  // of the forward pass; backward follows it
+        const auto scope = precision();  // for the forward pass; backward uses the same types
         loss = CrossEntropy(net(images), labels);
       }
       if (dtype == DType::kF16) {

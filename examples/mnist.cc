@@ -95,7 +95,7 @@ Tensor Scores(nn::Layer& net, const Tensor& images) {
   return net(images);
 }
 
-// One pass; returns the mean loss.
+// One pass over the data; returns the mean loss.
 double TrainEpoch(nn::Layer& net, optim::Optimizer& optimizer, optim::Scheduler& schedule,
                   io::DataLoader& train, const io::ProgressOptions& progress) {
   net.Train();
@@ -146,7 +146,7 @@ absl::Status CheckFlags() {
                  InvalidArgument("there is no precision '", precision, "' (want f32 or bf16)"));
   const std::string save = absl::GetFlag(FLAGS_save);
   const std::filesystem::path end = std::filesystem::path(save).extension();
-  FIRN_RETURN_IF(!end.empty() && end != ".safetensors",  // said before it trains
+  FIRN_RETURN_IF(!end.empty() && end != ".safetensors",  // reports errors before training
                  InvalidArgument("--save is ", save, " (want a name that ends in .safetensors)"));
   const int threads = absl::GetFlag(FLAGS_threads);
   FIRN_RETURN_IF(threads < 0, InvalidArgument("--threads is ", threads, " (want >= 0)"));

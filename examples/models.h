@@ -1,7 +1,7 @@
 #ifndef FIRN_EXAMPLES_MODELS_H_
 #define FIRN_EXAMPLES_MODELS_H_
 
-// The networks of //examples:mnist and of the benchmarks, which the zoo has (nn/zoo/small.h).
+// The networks of //examples:mnist and of the benchmarks, taken from the zoo (nn/zoo/small.h).
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
-// A network in integers. Trained in f32, captured, and converted with the ranges that some batches
-// have; then trained for some more steps with its inputs and weights rounded as they will be, and
-// converted by the scales that this found. Usage: quantize [EPOCHS]
+// A network in integers, made in two ways. The first trains in f32, captures, and converts with the
+// ranges of some batches. The second trains for some more steps with inputs and weights rounded as
+// integers will be, and converts with the scales that this training found. Usage: quantize [EPOCHS]
 
 #include "firn/autograd/graph/quantize.h"
 
@@ -14,8 +14,8 @@
 
 using namespace firn;  // NOLINT: an example
 
-// LeNet of the layers that it is given: those of nn, or those that are trained for integers, which
-// have parameters of the same names.
+// LeNet made of the given layers: those of nn, or those for training with rounding, whose
+// parameters have the same names.
 template <class Conv, class Linear>
 struct Lenet : nn::Layer {
   Conv& conv1 = Add<Conv>("conv1", {.in = 1, .out = 16, .kernel = 5, .padding = 2});
@@ -63,7 +63,7 @@ Graph GraphOf(nn::Layer& net, const Tensor& images) {
   return Capture(forward, {&images, 1}).graph;
 }
 
-// The accuracy of a graph in integers; prints why there is none.
+// The accuracy of a graph in integers. If the conversion failed, prints why and exits.
 double AccuracyOf(const absl::StatusOr<Graph>& graph, const Test& test) {
   if (!graph.ok()) {
     std::cerr << graph.status() << "\n";

@@ -1,6 +1,6 @@
 // A training run that may be killed at any moment: `resume FOLDER` trains for a while and keeps
-// what it needs to go on in the folder; started again, it goes on where it was and ends as if
-// nothing had happened, to the bit. (`Fit` does the same in one call.)
+// what it needs to go on in the folder; started again, it goes on where it was and ends with the
+// same bits as a run that was never killed. (`Fit` does the same in one call.)
 
 #include <cstdlib>
 #include <iostream>
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
     step = found->info.step;
     std::cout << "went on after step " << step << "\n";
   }
-  while (step < epochs * train.size()) {  // `train` begins with what is left of its epoch
+  while (step < epochs * train.size()) {  // `train` begins with the rest of its epoch
     for (auto [images, labels] : train) {
       adam.ZeroGrad();
       CrossEntropy(net(images), labels).Backward();

@@ -18,7 +18,7 @@ struct RowReader : nn::Module {
     Tensor h = Zeros({images.size(0), 64});
     for (int row = 0; row < 8; ++row) {
       h = Tanh(x2h(images[{kAll, 0, row}]) + h2h(h));
-      if (cut && row == 3) h = h.Detach();  // keeps the value, forgets the way to it
+      if (cut && row == 3) h = h.Detach();  // keeps the value, without its history
     }
     return classifier(h);
   }

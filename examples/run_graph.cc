@@ -1,6 +1,7 @@
-// Runs a graph from a file, of a network or of a whole training step: a program that knows no class
-// of either. It links //:run_graph, which has no modules, and of optimizers the operations alone.
-// What else it needs is in the file: attributes, parameters, what the optimizer keeps.
+// Runs a graph from a file: a network, or a whole training step. The program knows no class of
+// either: it links //:run_graph, which has no modules, and only the operations of optimizers.
+// Everything else that the graph needs is in the file: attributes, parameters, the optimizer's
+// state.
 //
 //   run_graph FILE [NUMBER]     every element of every input is NUMBER (0.5 when it is not given)
 
@@ -20,7 +21,7 @@
 
 using namespace firn;  // NOLINT: an example
 
-// Throws firn::Error where tensors are made, as everything eager does.
+// Making tensors may throw firn::Error, like all eager code.
 static absl::Status Run(const char* path, double number) {
   absl::StatusOr<io::GraphFile> file = io::TryReadGraph(path);
   if (!file.ok()) return file.status();
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
     const absl::Status status = Run(argv[1], number);
     if (status.ok()) return 0;
     message = std::string(status.message());
-  } catch (const std::exception& e) {  // memory does not hold an input
+  } catch (const std::exception& e) {  // there is not enough memory for an input
     message = e.what();
   }
   std::cerr << "run_graph: " << message << "\n";

@@ -1,6 +1,6 @@
 // One embedding, used twice: a siamese network (R. Hadsell, S. Chopra and Y. LeCun, 2006) learns to
 // place digits in the plane so that equal ones lie close together. Gradients of both uses add up in
-// the shared parameters. `siamese FILE.svg` draws where digits lie that it has not seen.
+// the shared parameters. `siamese FILE.svg` draws where it places digits that it has not seen.
 
 #include <fstream>
 #include <iostream>
@@ -24,7 +24,7 @@ struct Siamese : nn::Module {
   }
 };
 
-// Each point as its digit, in the digit's colour.
+// Draws each point as its digit, in the digit's colour.
 void Draw(const std::string& path, const Tensor& points, const Tensor& labels) {
   const Tensor low = Amin(points, 0, true), high = Amax(points, 0, true);
   const std::vector<double> at = ((points - low) / (high - low) * 460 + 20).ToVector<double>();

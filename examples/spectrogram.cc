@@ -1,7 +1,7 @@
 // The spectrogram of a sound is an image, so a small network of convolutions hears whether a tone
 // stays, rises, falls or wavers. `spectrogram [STEPS]` makes such tones, with noise, and learns
-// them; its last lines are what the network sees. Spectrograms are made by a layer, in the training
-// step that is captured once and in the network that runs frozen.
+// them; its last lines are what the network sees. A layer makes the spectrograms, both in the
+// training step, which is captured once, and in the network, which runs frozen.
 
 #include <iostream>
 #include <numbers>
@@ -12,16 +12,16 @@
 using namespace firn;  // NOLINT: an example
 
 constexpr int64_t kRate = 8000;    // numbers a second
-constexpr int64_t kLength = 4096;  // of a sound, half a second
+constexpr int64_t kLength = 4096;  // numbers of a sound, half a second
 const char* const kKinds[] = {"steady", "rising", "falling", "wavering"};
 
-// Tones of these kinds, i64 [n], in noise, each of a pitch, a loudness and a phase of its own:
-// [n, kLength].
+// Makes tones of these kinds, i64 [n], in noise; each has its own pitch, loudness and phase: [n,
+// kLength].
 Tensor Tones(const Tensor& kinds) {
   const int64_t n = kinds.size(0);
   const Tensor t = Linspace(0, 1, kLength);
   const Tensor change = Rand({n, 1}, 400, 1000);  // Hz
-  // How the pitch moves, [4, n, kLength]: each sound takes that of its kind.
+  // How the pitch moves, [4, n, kLength]: each sound takes the movement of its kind.
   const Tensor moves = Stack(
       {0 * change * t, change * t, -change * t, 0.5 * change * Sin(t * Rand({n, 1}, 20, 40))});
   const Tensor pitch = Rand({n, 1}, 1200, 2500) + moves[{kinds, Arange(n)}];
@@ -37,7 +37,7 @@ struct Spectrogram : nn::Layer {
   Tensor Forward(const Tensor& x) override {
     const Tensor parts = Stft(x, 512, {.hop = 256, .window = window});  // [n, 257, moments, 2]
     const Tensor power = Square(parts).Sum({3}).Transpose(1, 2);
-    return Log(Matmul(power, bank) + 1).Transpose(1, 2).Unsqueeze(1);  // by ear, so logarithms
+    return Log(Matmul(power, bank) + 1).Transpose(1, 2).Unsqueeze(1);  // logarithms, as ears do
   }
 };
 
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
   }
   std::cout << "new tones heard rightly: " << right / 16 << "\n";
 
-  // One of each kind, high pitches above.
+  // Prints one sound of each kind, high pitches above.
   const Tensor tones = Tones(Arange(4));
   const Tensor pictures = MaxPool2d(net.spectrogram(tones), {.kernel = {4, 1}}).Flip({2});
   const Tensor heard = Argmax(net(tones), 1);

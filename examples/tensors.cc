@@ -1,5 +1,5 @@
-// NumPy for C++: arrays, views, indices, broadcasting and random numbers. Nothing here asks for
-// gradients, so none are recorded.
+// NumPy for C++: arrays, views, indices, broadcasting and random numbers. No tensor here needs a
+// gradient, so the tape records nothing.
 
 #include <cstdint>
 #include <iostream>
@@ -28,7 +28,7 @@ int main() {
   x[{0, 1}] = 100;
   std::cout << "view " << row << ", copy " << copy << "\n";
 
-  // Pixels that belong to someone else, borrowed and not copied.
+  // The tensor borrows pixels that belong to other code, and does not copy them.
   std::vector<uint8_t> pixels(2 * 2 * 3, 200);
   Tensor image = FromBlob(pixels.data(), {2, 2, 3}, DType::kU8);
   pixels[0] = 7;

@@ -1,6 +1,6 @@
 // A variational autoencoder (D. P. Kingma and M. Welling, 2014) on digits of 8 x 8 pixels: an
-// encoder says where in a space of four numbers an image may lie, a decoder makes the image again.
-// What is drawn is mean + deviation * noise, so that gradients pass through the drawing.
+// encoder says where in a space of four numbers an image may lie, and a decoder makes the image
+// again. The sample is drawn as mean + deviation * noise, so that gradients pass through it.
 
 #include <iostream>
 
@@ -17,8 +17,8 @@ struct Vae : nn::Module {
 
   Tensor Decode(const Tensor& z) { return image(Relu(grow(z))); }
 
-  // How many nats an image costs: what its pixels are worth after decoding, and how far what the
-  // encoder says is from the standard normal distribution.
+  // The cost of an image in nats, in two parts: the cost of its pixels after decoding, and the
+  // divergence of the encoder's distribution from the standard normal one.
   std::pair<Tensor, Tensor> Cost(const Tensor& x) {
     const Tensor h = Relu(hidden(x)), m = mean(h), v = log_variance(h);
     const Tensor z = m + Exp(v * 0.5) * Randn(m.shape());
@@ -50,7 +50,7 @@ int main() {
     std::cout << "epoch " << epoch << ": pixels " << pixels / batches << ", distance "
               << distance / batches << ", cost " << (pixels + distance) / batches << "\n";
   }
-  // Digits that nobody wrote.
+  // Prints new digits, decoded from random numbers.
   const NoGradScope no_grad;
   const Tensor drawn = Sigmoid(net.Decode(Randn({4, 4})));
   for (int64_t row = 0; row < 8; ++row) {

@@ -18,7 +18,7 @@ struct Mlp : nn::Layer {
 
 Tensor LengthOf(const Tensor& x) { return Sqrt(Sum(Square(x), 1, true)); }
 
-// Squares in shades of the length, with rings where it passes a tenth.
+// Draws squares in shades of the length, with a ring at each tenth.
 void Draw(const std::string& path, const Tensor& lengths, int64_t side) {
   const std::vector<float> v = lengths.ToVector<float>();
   std::ofstream svg(path);

@@ -4,8 +4,8 @@
 //   bazel run //examples:zoo -- --model=mobilenet_v2 --weights=mobilenet_v2.safetensors
 //   --image=$PWD/photo.jpg
 //
-// The file of weights may be PyTorch's (.pt), a .safetensors or another one of io::Load. Without it
-// the network is a new one, which knows nothing.
+// The file of weights may be PyTorch's (.pt), a .safetensors or another one of io::Load. Without a
+// file the network has random parameters.
 
 #include "firn/nn/zoo/zoo.h"
 
@@ -27,7 +27,7 @@ ABSL_FLAG(std::string, image, "", "a picture");
 
 using namespace firn;  // NOLINT: an example
 
-// As the network was trained to see it: the middle of the image, its colours normalised.
+// Prepares the image as in the network's training: takes its middle and normalises the colours.
 Tensor Seen(const zoo::Network& network, const std::string& path) {
   const Shape& size = network.inputs[0].shape;  // [3, height, width]
   std::vector<io::Transform> steps = {io::Resize({.shorter = std::max(network.resize, size[1])}),

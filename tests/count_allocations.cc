@@ -1,5 +1,5 @@
-// malloc and its kind, which count and then call glibc's own. Programs may replace them; free stays
-// as it is.
+// Replaces malloc and its kind by functions that count and then call those of glibc; free stays as
+// it is.
 
 #include "tests/count_allocations.h"
 

@@ -7,9 +7,9 @@
 
 namespace firn::testing {
 
-// How often `f` asks any heap for memory, libraries and threads of the process included: malloc and
-// its kind, to which operator new comes. The program gets a malloc of its own for that, so no
-// sanitizer stands beside it. One call at a time.
+// How often `f` asks any heap for memory, libraries and threads of the process included: counts
+// malloc and its kind, which operator new calls. The program's malloc is replaced for that, so it
+// runs without sanitizers. One call at a time.
 int64_t AllocationsIn(absl::FunctionRef<void()> f);
 
 }  // namespace firn::testing

@@ -8,7 +8,7 @@
 
 namespace firn::testing {
 
-// What is counted is also the compiler's doing.
+// The counts also depend on the compiler.
 #if defined(__clang__)
 inline constexpr bool kByClang = true;
 #else
@@ -17,7 +17,7 @@ inline constexpr bool kByClang = false;
 
 // How many instructions f executes, libraries included, in a copy of this process that has one
 // thread and sees nothing of what f changes. Repeatable; a few hundred more than f itself.
-// Nothing where the machine forbids tracing. Throws where f ended the copy.
+// Empty if the machine forbids tracing. Throws if f ended the copy.
 std::optional<int64_t> InstructionsIn(absl::FunctionRef<void()> f);
 
 }  // namespace firn::testing

@@ -8,7 +8,7 @@
 
 namespace firn::testing {
 
-// The firn::Error that `f` throws, OK when it throws none.
+// The status of the firn::Error that `f` throws; OK if it throws no error.
 template <class F>
 absl::Status StatusOf(F f) {
   try {
@@ -19,7 +19,7 @@ absl::Status StatusOf(F f) {
   return absl::OkStatus();
 }
 
-// What it says, "" when there is none.
+// The message of that error; "" if there is no error.
 template <class F>
 std::string ErrorOf(F f) {
   return std::string(StatusOf(f).message());

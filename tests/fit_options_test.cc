@@ -1,4 +1,4 @@
-// What Fit does beside the plain step: half types, clipping, averages, metrics, and runs that
+// Tests what Fit does beside the plain step: half types, clipping, averages, metrics, and runs that
 // diverge.
 #include <cmath>
 #include <limits>
@@ -44,15 +44,14 @@ TEST(FitOptionsTest, NumbersWithoutALossAreRefused) {
                         "always 0. Give one: MseLoss"));
   EXPECT_EQ(l.net.parameters()[0].ToVector<float>(), before);
   EXPECT_THAT(testing::ErrorOf([&] { Evaluate(l.net, train); }), HasSubstr("always 0"));
-  // Scores of one sample are no numbers of many.
+  // Scores of one sample must not be taken for one number of each of many samples.
   const Tensor scores = Randn({5}), number = Ones({5});
   EXPECT_EQ(inner::internal::DefaultLoss(scores, Full({}, 2, DType::kI64)).rank(), 0);
   EXPECT_THAT(testing::ErrorOf([&] { inner::internal::DefaultLoss(scores, number); }),
               HasSubstr("always 0"));
 }
 
-// Three numbers to be learnt are no shares of three classes, which cross entropy would take them
-// for.
+// Cross entropy would take three numbers to be learnt for shares of three classes.
 TEST(FitOptionsTest, SeveralNumbersWithoutALossAreRefused) {
   nn::Sequential net{nn::New<nn::Linear>({.in = 2, .out = 3})};
   optim::Sgd sgd(net.named_parameters(), {.lr = 0.1});
@@ -70,7 +69,7 @@ TEST(FitOptionsTest, SeveralNumbersWithoutALossAreRefused) {
     EXPECT_THAT(testing::ErrorOf([&] { fit(shares - 0.5); }), HasSubstr("among them. Give one"));
     EXPECT_THAT(testing::ErrorOf([&] { fit(shares * std::nan("")); }), HasSubstr("Give one"));
     EXPECT_EQ(net.parameters()[0].ToVector<float>(), before);
-    // Of the second batch alone.
+    // Only the second batch has such targets.
     EXPECT_THAT(testing::ErrorOf([&] {
                   fit(Concat({Slice(shares, 0, 0, 16), Ones({16, 3})}));
                 }),
@@ -112,7 +111,7 @@ TEST(FitOptionsTest, MetricsDoNotDependOnTheSizeOfBatches) {
             Evaluate(l.net, test, {.loss = Mse, .metric = io::R2()}).metric);
 }
 
-// The best epoch by accuracy is another than that by loss.
+// The best epoch by metric is not the best one by loss.
 TEST(FitOptionsTest, TheBestEpochIsThatOfWhatIsWatched) {
   for (const FitWatch watch :
        {FitWatch::kHighestMetric, FitWatch::kLowestMetric, FitWatch::kLoss}) {
@@ -174,7 +173,7 @@ TEST(FitOptionsTest, HalfTypesTrainFrozenAndNotToTheSameBits) {
   }
 }
 
-// A step whose gradients overflow is left out, and is not a run that has diverged.
+// A step whose gradients overflow is left out, and does not make the run one that has diverged.
 TEST(FitOptionsTest, AScaleThatIsTooLargeIsMadeSmaller) {
   Training t;
   const FitResult result = t.Run(
@@ -228,9 +227,9 @@ TEST(FitOptionsTest, ARunThatDivergesSaysWhere) {
   }
 }
 
-// In f16 a step without a loss is left out, and a run that has no other ones ends.
+// In f16 a step whose loss is no number is left out, and a run in which all steps are such ends.
 TEST(FitOptionsTest, AHalfRunLeavesOutWhatIsNoNumber) {
-  const auto run = [](int from, int to) {  // without a loss in these steps
+  const auto run = [](int from, int to) {  // the loss of these steps is no number
     Training t(320);
     int step = 0;
     const auto loss = [&step, from, to](const Tensor& y, const Tensor& target) {
@@ -271,7 +270,7 @@ TEST(FitOptionsTest, AHalfRunThatGoesOnKnowsWhatWasLeftOutBefore) {
   EXPECT_THAT(testing::ErrorOf([&] { run(0); }), HasSubstr("the loss is NaN in epoch 2, step 20"));
 }
 
-// What on_epoch turns is followed, although steps are frozen.
+// Steps follow the switches that on_epoch turns, although they are frozen.
 TEST(FitOptionsTest, FrozenStepsFollowWhatIsTurnedBetweenEpochs) {
   const auto run = [](bool frozen) {
     auto t = std::make_unique<Training>();

@@ -1,5 +1,5 @@
-// Fit and Evaluate on several ranks, threads here, each with its part of the samples, against one
-// that has all.
+// Compares Fit and Evaluate on several ranks (threads here), each with its part of the samples,
+// with one rank that has all.
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -28,7 +28,7 @@ using fit_testing::Folder;
 using ::testing::HasSubstr;
 using testing::OnRanks;
 
-// What one rank trains; a whole run where there is no communicator. Every instance is alike.
+// The training of one rank, or of a whole run without a communicator. All instances are equal.
 struct Rank {
   explicit Rank(comm::Communicator* c, int64_t batch, int64_t samples = 100)
       : comm(c),
@@ -41,7 +41,7 @@ struct Rank {
       inner::Assign(p.tensor, 0.1 * Randn(p.tensor.shape(), DType::kF32, {.generator = &random}));
     }
     if (c == nullptr) return;
-    // Stands for a network whose gradients are those of all ranks.
+    // Stands for a network that adds up the gradients of all ranks.
     sgd.AddHooks(
         [this, all = OfAllRanks(*c)] {
           const double samples_of_all = all.sum(Full({}, weight, DType::kF64)).Item();
@@ -116,7 +116,7 @@ TEST(FitRanksTest, OneWritesAndAllStopTogetherAndGoOn) {
   for (std::string line; std::getline(table, line); ++lines) {
   }
   EXPECT_EQ(lines, 4) << "the names, and an epoch each";
-  // Three ranks go on where two were: 100 / 16 is 7 steps, 100 / 24 is 5.
+  // Three ranks go on with a run of two: 100 / 16 is 7 steps, 100 / 24 is 5.
   OnRanks(3, [&](comm::Communicator& comm) {
     Rank own(&comm, 8);
     const FitResult result = own.Run({.epochs = 4, .folder = folder, .progress = {.quiet = true}});
@@ -180,7 +180,7 @@ TEST(FitRanksTest, RefusesLoadersOfOtherRanks) {
 TEST(EvaluateRanksTest, SaysWhatOneRankWouldOfAllSamples) {
   Rank one(nullptr, 8);
   const Evaluation want = Evaluate(one.net, one.validation);
-  // With more ranks than the last batch has samples, too.
+  // This holds even with more ranks than the last batch has samples.
   for (const int count : {1, 2, 7}) {
     OnRanks(count, [&](comm::Communicator& comm) {
       Rank own(&comm, 8);

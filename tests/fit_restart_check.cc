@@ -3,7 +3,7 @@
 //   fit_restart_check FOLDER
 //
 // Trains with its checkpoints in FOLDER, tells its process number in FOLDER.RANK and prints "rank R
-// of N: bits " and a number that all bits of the parameters and of the optimizer's state go into.
+// of N: bits " and a number made of all bits of the parameters and of the optimizer's state.
 
 #include <unistd.h>
 

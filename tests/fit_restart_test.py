@@ -46,7 +46,8 @@ class FitRestartTest(unittest.TestCase):
         self.folder = scratch.name
         self.launchers = os.path.join(self.folder, "launcher")
         os.mkdir(self.launchers)
-        # What Open MPI would put into /dev/shm stands where the test sees whether it goes away.
+        # The files that Open MPI would put into /dev/shm go to a folder where the test sees whether
+        # they are removed.
         self.env = mpi_launch.environment(self.launchers, FIRN_NUM_THREADS="1",
                                           OMPI_MCA_btl_vader_backing_directory=self.launchers)
 

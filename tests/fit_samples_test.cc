@@ -1,5 +1,5 @@
-// Fit and Evaluate with batches of whatever tensors: all of them reach the step, frozen or not, and
-// what has no use for them says so.
+// Fit and Evaluate with batches of any tensors: all of them reach the step, frozen or not, and code
+// that cannot use them gives an error.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -92,7 +92,7 @@ TEST(FitSamplesTest, GoesOnFromCheckpointsToTheSameBits) {
   }
 }
 
-// Batches of the same shapes under other names are other batches.
+// Batches of the same shapes under other names count as different.
 TEST(FitSamplesTest, FrozenStepsTellNamesApart) {
   const Tensor one = Ones({4, 1}), two = Full({4, 1}, 2);
   const auto run = [&](bool frozen) {

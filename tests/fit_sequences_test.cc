@@ -1,5 +1,5 @@
-// Sequences of different lengths from the loader to a recurrent layer: what is trained on padded
-// batches and their lengths is what sequences alone would have trained.
+// Sequences of different lengths from the loader to a recurrent layer: training on padded batches
+// with their lengths gives the same as training on single sequences.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -52,7 +52,7 @@ struct Reader final : nn::Module {
 
 optim::Sgd SgdOf(nn::Module& net) { return optim::Sgd(net.named_parameters(), {.lr = 0.5}); }
 
-// One sequence after the other, of the length that it has.
+// Trains on one sequence after the other, without padding.
 std::vector<double> TrainAlone(Reader& net) {
   optim::Sgd sgd = SgdOf(net);
   const io::DatasetPtr data = Sequences();
@@ -125,7 +125,7 @@ TEST(FitSequencesTest, PaddedBatchesTrainAsSequencesAlone) {
   EXPECT_LT(Distance(frozen, alone), kRounding);
 }
 
-// What the lengths are for: without them the padding is read, too.
+// Shows what the lengths are for: without them the padding is read, too.
 TEST(FitSequencesTest, PaddingThatIsReadTrainsSomethingElse) {
   Reader alone, all;
   TrainAlone(alone);

@@ -1,5 +1,5 @@
-// What makes a step of Fit, beside one batch: several of them, rates that follow the validation,
-// and parts of a program's own.
+// Steps of Fit that are more than one batch and its update: several batches, rates that follow the
+// validation, and a program's own parts.
 #include <string>
 #include <vector>
 
@@ -49,7 +49,7 @@ TEST(FitStepTest, AccumulatedBatchesMakeTheStepOfALargeOne) {
     EXPECT_LT(Amax(Abs(tensor - large.net.state_dict()[name])).Item(), 1e-6) << name;
   }
   EXPECT_TRUE(Same(small.net.state_dict(), frozen.net.state_dict()));
-  // Not what steps of the small batches do.
+  // Steps of the small batches would give other parameters.
   const Accumulated apart(2, 1, false);
   EXPECT_EQ(apart.result.epochs[2].step, 54);
   EXPECT_GT(Amax(Abs(apart.net.state_dict()["3.bias"] - large.net.state_dict()["3.bias"])).Item(),

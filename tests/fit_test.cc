@@ -1,4 +1,4 @@
-// Fit as programs call it: it learns, and what interrupts it leaves no trace in what comes out.
+// Fit as programs call it: it learns, and an interruption leaves no trace in the result.
 #include "firn/fit.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST(FitTest, LearnsDigits) {
     EXPECT_GT(last.validation.metric, 0.85) << frozen;
     EXPECT_FALSE(result.stopped_early);
     EXPECT_EQ(result.best_checkpoint, "");
-    // What is told is what the network does.
+    // The reported numbers are those of the network.
     const Evaluation again = Evaluate(t.net, t.validation);
     EXPECT_EQ(again.loss, last.validation.loss);
     EXPECT_EQ(again.metric, last.validation.metric);
@@ -113,7 +113,7 @@ TEST(FitTest, AFrozenRunGoesOnToTheSameBits) {
   EXPECT_TRUE(Same(after.net.state_dict(), undisturbed.net.state_dict()));
 }
 
-// What interrupts a validation does not cost it: the checkpoint of an epoch comes after it.
+// An interrupted validation is made again: the checkpoint of an epoch comes after its validation.
 TEST(FitTest, GoesOnAfterAnInterruptionOfTheValidation) {
   const std::string alone = Folder("validated"), broken = Folder("not_validated");
   const auto run = [](const std::string& folder, MetricFunction metric) {
@@ -145,7 +145,7 @@ TEST(FitTest, FrozenStepsRunTheProgramOnceForEachKindOfBatch) {
   EXPECT_EQ(calls, 2);
 }
 
-// A newcomer reads it to write the next one.
+// Newcomers read fit.cc before they write a loop of their own.
 TEST(FitTest, IsShort) {
   const std::string source = io::ReadFile("fit.cc");
   EXPECT_THAT(source, HasSubstr("optimizer.Step();"));
@@ -274,7 +274,7 @@ TEST(FitTest, TellsWhatItDoes) {
   EXPECT_EQ(table[3].y.back(), result.epochs[1].validation.loss);
   EXPECT_EQ(table[4].y.back(), result.epochs[1].validation.metric);
   EXPECT_EQ(io::LoadSeries(options.folder + "/training-loss.series.txt").x.size(), 14u);
-  // The best one is what the file says.
+  // The file has the parameters of the best epoch.
   const auto info = io::ReadCheckpointInfo(result.best_checkpoint);
   EXPECT_EQ(info.metric, std::min(result.epochs[0].watched(), result.epochs[1].watched()));
 }
@@ -323,7 +323,7 @@ TEST(FitTest, AnEpochInProgressIsAPartOfACheckpoint) {
   EXPECT_THAT(testing::ErrorOf([&] { other.LoadStateDict({}); }), HasSubstr("number"));
 }
 
-// Another network's checkpoints, or another loader's, are nothing to go on from.
+// Fit does not go on from checkpoints of another network or of another loader.
 TEST(FitTest, RefusesToGoOnFromAnotherRun) {
   const std::string folder = Folder("another");
   Training t;

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_FIT_TRAINING_H_
 #define FIRN_TESTS_FIT_TRAINING_H_
 
-// What tests of Fit train.
+// A training for tests of Fit.
 
 #include <filesystem>
 #include <stdexcept>
@@ -58,7 +58,7 @@ inline bool Same(const StateDict& a, const StateDict& b) {
   return true;
 }
 
-// What ends a program before its time.
+// The exception with which a test interrupts Fit.
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("out of power") {}
 };

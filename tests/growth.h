@@ -1,9 +1,9 @@
 #ifndef FIRN_TESTS_GROWTH_H_
 #define FIRN_TESTS_GROWTH_H_
 
-// Whether a time grows with the size of what is done or with its square, which no test of a few
-// operations sees. Counting instructions one by one (count_instructions.h) is exact but takes a
-// million times as long, so that only sizes could be tried at which a square is still small.
+// Tells whether a time grows linearly with the size of the work or with its square, which no test
+// of a few operations sees. Counting instructions one by one (count_instructions.h) is exact but
+// takes a million times as long, so it could only try sizes at which a square is still small.
 
 #include <time.h>
 
@@ -13,7 +13,7 @@
 
 namespace firn::testing {
 
-// Seconds of this thread on a processor, whatever others do beside it.
+// Processor seconds of this thread, without those of other threads and processes.
 inline double ThreadSeconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -21,9 +21,9 @@ inline double ThreadSeconds() {
 }
 
 // How many times as long run(4 n) takes as run(n): 4 where the time is linear, 16 where it is
-// quadratic. Processors that are shared, and caches, disturb what a try takes, for long runs as
-// much as for the short ones beside them, so that each is compared with those before and after it;
-// several are made until one stays below `enough`.
+// quadratic. Shared processors and caches disturb the time of a try, for long runs as much as for
+// the short ones beside them, so each is compared with those before and after it. Tries are
+// repeated until one stays below `enough`.
 inline double GrowthOf(const std::function<void(int n)>& run, int n, double enough) {
   const auto seconds = [&run](int size) {
     const double begin = ThreadSeconds();
@@ -39,7 +39,7 @@ inline double GrowthOf(const std::function<void(int n)>& run, int n, double enou
   return least;
 }
 
-// Between the two, on the side of the linear one.
+// Between 4 and 16, nearer to 4.
 inline constexpr double kLinear = 7;
 
 }  // namespace firn::testing

@@ -15,18 +15,19 @@
 
 namespace firn::testing {
 
-// Whether CUDA kernels are linked. Not asked of a copy: those are registered in every build.
+// Whether CUDA kernels are linked. The test does not ask for a copy kernel, which every build
+// registers.
 inline bool BuiltWithCuda() {
   const std::vector<Kernel>& kernels = Op("linear").kernels;
   return std::any_of(kernels.begin(), kernels.end(),
                      [](const Kernel& k) { return k.device == DeviceType::kCuda; });
 }
 
-// Why tests skip themselves where they are not.
+// Why tests skip themselves in builds without CUDA kernels.
 inline constexpr char kWithoutCuda[] = "built without --config=cuda";
 
-// While it lives there is a CUDA device: the machine's, or a stand-in where it has none. One at a
-// time.
+// While it lives there is a CUDA device: that of the machine, or a stand-in if it has none. One at
+// a time.
 class CudaOrFake {
  public:
   CudaOrFake() {
@@ -41,8 +42,8 @@ class CudaOrFake {
   std::optional<internal::ScopedCudaApi> scope_;
 };
 
-// Tests on a CUDA device that all of a program's share, as they do the generator, which begins
-// anew.
+// Tests on a CUDA device that all tests of a program share. They share its generator, too, which
+// starts anew in each.
 class SharedCudaTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -52,7 +52,8 @@ _PUBLIC = {
 }
 
 def _pc_folders(ctx):
-    # Of the processor that the compiler compiles for: Debian keeps libraries of several side by side.
+    # Folders of the processor that the compiler compiles for: Debian keeps libraries of several
+    # side by side.
     machine = compiler_says(ctx, "-dumpmachine").split("-")[0]
     return ["/usr/lib/%s-linux-gnu/pkgconfig" % machine, "/usr/lib64/pkgconfig", "/usr/lib/pkgconfig"]
 

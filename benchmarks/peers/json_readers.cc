@@ -1,6 +1,6 @@
-// The header of a file of safetensors with 80,000 tensors, 10 MB of JSON, read by Firn's events, as
-// a document of nlohmann-json, by RapidJSON's events (UTF-8 checked, full precision) and as its
-// document. Debian: rapidjson-dev.
+// Reads the header of a safetensors file with 80,000 tensors, 10 MB of JSON, by Firn's events, as a
+// document of nlohmann-json, by RapidJSON's events (UTF-8 checked, full precision) and as a
+// document of RapidJSON. Debian: rapidjson-dev.
 //
 //   bazel run //benchmarks:json_peers
 #include <rapidjson/document.h>

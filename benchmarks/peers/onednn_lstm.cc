@@ -1,5 +1,5 @@
-// One layer of an LSTM, 64 steps, batch 32, 128 inputs and 256 units, forward and backward:
-// oneDNN's primitives, and Firn's layer in turns with them. What brings oneDNN's weights into its
+// Times one layer of an LSTM, 64 steps, batch 32, 128 inputs and 256 units, forward and backward:
+// oneDNN's primitives, and Firn's layer in turns with them. Reordering oneDNN's weights into its
 // own order, and their gradients out of it, is timed apart. Firn's times are those of the whole
 // layer, with its tape.
 //
@@ -179,7 +179,7 @@ void Run(bool half) {
   const auto forward = [&] { y = lstm(x); };
   const auto peer_forward = [&] { onednn.Forward(); };
   const auto peer_backward = [&] { onednn.Backward(); };
-  // Each once before, so that what it works on is in the caches and not what the others do.
+  // Each runs once before it is timed, so that the caches hold its data and not that of the others.
   PrintTimesInTurns({{"oneDNN, forward", peer_forward, peer_forward},
                      {"oneDNN, backward", peer_backward, peer_backward},
                      {"oneDNN, weights, forward", [&] { onednn.BringWeights(); }},

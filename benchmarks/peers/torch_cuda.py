@@ -44,7 +44,7 @@ class GraphedStep:
         self._take_back(model, optimizer, before)
         optimizer.zero_grad(set_to_none=True)
         torch.cuda.synchronize()
-        # What a graph needs is taken when it is captured; replaying it takes nothing.
+        # A graph takes the memory that it needs when it is captured; replaying it takes none.
         torch.cuda.reset_peak_memory_stats()
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):

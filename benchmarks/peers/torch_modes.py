@@ -36,7 +36,7 @@ class Precision:
     """The arithmetic of a step, as Firn's benchmarks/precision.h names it."""
     matmul_tf32: bool
     conv_tf32: bool
-    autocast: str = ""  # a dtype of torch; "": none
+    autocast: str = ""  # a dtype of torch; "" turns autocast off
 
 
 PRECISIONS = {

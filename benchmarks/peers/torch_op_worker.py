@@ -94,7 +94,7 @@ class Session:
             self._key, self._inputs = None, {}
             self._inputs = {one["name"]: self._input(one, command) for one in call["inputs"]}
             if not any(one["inout"] for one in call["inputs"]):
-                self._key = key  # what is written is made anew
+                self._key = key  # inputs that the call writes are made anew
         backward = command["pass"] == "backward"
         self._call = self._backward(call) if backward else self._forward(call)
         results = [summary(result) for result in self._call()]

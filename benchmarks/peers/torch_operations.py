@@ -134,7 +134,7 @@ def arange(size, start=0, step=1, dtype="i64", **_):
 
 
 def clip_grad_norm(grads, max_norm=1.0, p=2.0):
-    parameters = [grad.new_empty(1).expand(grad.shape) for grad in grads]  # nobody reads them
+    parameters = [grad.new_empty(1).expand(grad.shape) for grad in grads]  # nothing reads them
     for parameter, grad in zip(parameters, grads):
         parameter.grad = grad
     return torch.nn.utils.clip_grad_norm_(parameters, max_norm, p)
@@ -184,7 +184,7 @@ OWN = {
         logits, label, weight, **options),
     "nll_loss": lambda log_probs, label, weight=None, classes=0, **options: F.nll_loss(
         log_probs, label, weight, **options),
-    # From log_probs that are no logarithms of probabilities PyTorch's gradient is another.
+    # If log_probs are not logarithms of probabilities, PyTorch's gradient differs.
     "ctc_loss": lambda log_probs, targets, input_lengths, target_lengths, **options: F.ctc_loss(
         log_probs, targets, input_lengths, target_lengths, reduction="none", **options),
     "multilabel_margin_loss": lambda x, target: F.multilabel_margin_loss(x, target,
@@ -205,14 +205,14 @@ OWN = {
     "pixel_shuffle": lambda x, factor: F.pixel_shuffle(x, factor),
     "pixel_unshuffle": lambda x, factor: F.pixel_unshuffle(x, factor),
     "diag_embed": lambda x, rows, columns, offset=0: torch.diag_embed(x, offset),
-    # In place.
+    # These work in place.
     "accumulate": lambda target, source: target.add_(source),
     "assign": lambda target, source: target.copy_(source),
     "clip_grad_norm": clip_grad_norm,
     "clip_grad_value": lambda grads, limit: [g.clamp_(-limit, limit) for g in grads],
     "index_write": lambda target, values, indices, dims: target.index_put_(
         subscript(indices, dims), values),
-    # Random: no results to compare, so there are no golden cases.
+    # These are random: they have no results to compare, and so no golden cases.
     "bernoulli": lambda state, p: torch.bernoulli(p),
     "alpha_dropout": lambda x, state, together=True, p=0.5: (
         F.feature_alpha_dropout if together else F.alpha_dropout)(x, p, True),

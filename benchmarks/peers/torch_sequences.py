@@ -104,7 +104,7 @@ class Block(nn.Module):
                    for t in self.qkv(x).split(EMBED, 2))
         if cache is None:
             y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        elif isinstance(place, int):  # attends to what there is
+        elif isinstance(place, int):  # attends to the keys in the cache
             cache.keys[:, :, place] = k[:, :, 0]
             cache.values[:, :, place] = v[:, :, 0]
             y = F.scaled_dot_product_attention(q, cache.keys[:, :, :place + 1],

@@ -1,5 +1,6 @@
-// Functions of whole tensors beside SLEEF's and glibc's vector functions: CPU time an element, and
-// the largest error in units of the last place, on a processor with AVX-512. Debian: libsleef-dev.
+// Compares functions of whole tensors with SLEEF's and glibc's vector functions on a processor with
+// AVX-512: CPU time an element, and the largest error in units of the last place. Debian:
+// libsleef-dev.
 //
 //   bazel run //benchmarks:vector_math_peers
 #include <immintrin.h>

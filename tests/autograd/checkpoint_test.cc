@@ -221,7 +221,7 @@ TEST(CheckpointTest, CapturedCallsOtherRanksOnce) {
        at = ops.find("= all_reduce(", at + 1)) {
     ++calls;
   }
-  EXPECT_EQ(calls, 2u) << ops;  // the sum and that of its gradient
+  EXPECT_EQ(calls, 2u) << ops;  // the all-reduces of the sum and of its gradient
 }
 
 TEST(CheckpointTest, SaysWhichCallsItCannotRepeat) {

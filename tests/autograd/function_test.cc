@@ -15,7 +15,7 @@ using testing::ExpectContains;
 using testing::Floats;
 using testing::Leaf;
 
-// Its gradient is a multiple of the true one, so that nothing else can have made it.
+// Its gradient is a multiple of the true one, so that only this function can have made it.
 struct Scale {
   static Tensor Forward(FunctionContext& ctx, const Tensor& x, double factor) {
     ctx.Put("factor", factor);

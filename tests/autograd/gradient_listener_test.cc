@@ -25,7 +25,7 @@ using testing::ExpectContains;
 using testing::Floats;
 using testing::Leaf;
 
-// Notes what it is told, and does with gradients what it is made for.
+// Notes its calls, and does with gradients what the test sets.
 class Notes : public GradientListener {
  public:
   std::optional<double> Weight() override {
@@ -234,7 +234,7 @@ TEST_F(GradientListenerTest, IsTheOnlyOneOfALeaf) {
                    (void)ListenToGradients({other, leaf(1)}, notes_);
                  }),
                  "leaf 1 is listened to already");
-  const GradientListening listening = ListenToGradients({other}, notes_);  // nothing is left of it
+  const GradientListening listening = ListenToGradients({other}, notes_);  // is free again
 }
 
 TEST_F(GradientListenerTest, ListensToLeavesAlone) {

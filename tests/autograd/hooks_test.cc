@@ -107,7 +107,7 @@ TEST(HooksTest, MayDifferentiateWhatTheSweepAroundItWaitsFor) {
   EXPECT_EQ(x.grad().ToVector<float>(), (Floats{36, 36}));
 }
 
-// What waited when a sweep failed is forgotten.
+// A failed sweep forgets the gradients that were waiting.
 TEST(HooksTest, LetsASweepThatFailedBeRepeated) {
   Tensor x = Leaf({1, 2});
   const Tensor product = Mul(x, 3);

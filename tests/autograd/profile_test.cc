@@ -45,7 +45,7 @@ struct Model {
   }
 };
 
-// Of x w and of w's gradient.
+// The operations and bytes of the product x w, and of w's gradient.
 constexpr double kFlop = 2.0 * 8 * 16 * 4;
 constexpr int64_t kBytes = 4 * (8 * 16 + 16 * 4 + 8 * 4);
 
@@ -121,7 +121,7 @@ TEST(ProfileTest, ViewsMoveNothing) {
   EXPECT_EQ(p.rows[0].bytes, 0);
 }
 
-// What a hook nearer to the operation takes counts as the operation's; what stands outside does
+// The time of a hook nearer to the operation counts as the operation's; that of a hook outside does
 // not. That shows that times are those of the operation.
 TEST(ProfileTest, TimesWhatHappensBetweenBeforeAndAfter) {
   constexpr auto kPause = std::chrono::milliseconds(20);

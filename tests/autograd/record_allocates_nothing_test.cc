@@ -1,5 +1,5 @@
-// What the tape keeps of a call fits into its node, options and all: recording asks no heap for
-// memory, once there are nodes and tensors to use again.
+// Everything that the tape keeps of a call, options included, fits into its node: recording asks no
+// heap for memory once there are nodes and tensors to use again.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What a call costs beyond its arithmetic, in instructions: these are the same on every machine,
-// but for what compilers make of them. A limit is 1.2 times the number that is aimed at.
+// What a call costs beyond its arithmetic, in instructions: their number depends on the compiler,
+// not on the machine. A limit is 1.2 times the target.
 
 #include <gtest/gtest.h>
 
@@ -21,9 +21,8 @@
 namespace firn {
 namespace {
 
-// What one time takes of something that is done n times by what prepare(n) gives. It has been run
-// once before: registries, caches and free lists are filled. Nothing where this machine forbids
-// tracing.
+// The instructions of one repetition; prepare(n) returns a function that makes n of them. One run
+// before fills registries, caches and free lists. Empty if this machine forbids tracing.
 std::optional<double> InstructionsOf(const std::function<std::function<void()>(int n)>& prepare) {
   SetNumThreads(1);
   constexpr int kFew = 20, kMany = 120;
@@ -67,7 +66,7 @@ TEST(DispatchTest, BackwardNode) {
   ExpectAtMost(500, InstructionsOf([&](int n) { return [z = Chain(x, y, n)] { z.Backward(); }; }));
 }
 
-// Beyond what the kernel of its addition takes.
+// The instructions beyond those of the addition's kernel.
 TEST(DispatchTest, FrozenNode) {
   const std::vector<Tensor> in = {FromValues({1.f}), FromValues({2.f})};
   const auto nodes = InstructionsOf([&](int n) {

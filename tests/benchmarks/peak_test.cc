@@ -1,8 +1,8 @@
 // A process that freezes takes no more memory at any time than one that does not, with everything
 // counted: the captured run, what is kept to undo it, the arena, what the allocator caches. Each
-// runs in a child of its own, of a parent that has computed nothing.
+// runs in its own child process; the parent has computed nothing.
 //
-// No sanitizer beside it: they have memory of their own.
+// Runs without sanitizers, which take memory of their own.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -51,9 +51,9 @@ TEST_P(TrainingPeakTest, IsNoHigherFrozen) {
   EXPECT_LE(frozen, ordinary * 1.05);
 }
 
-// Of the first nearly all memory is parameters and Adam's state, of the others activations. Not of
-// them is resnet, whose 65 MiB are a slab of the allocator (8 MiB) more or less by the order in
-// which blocks are given back, with 35 MiB in use at most either way.
+// Nearly all memory of the first model is parameters and Adam's state, that of the others
+// activations. The model resnet is left out: its 65 MiB vary by a slab of the allocator (8 MiB)
+// with the order in which blocks are given back, while at most 35 MiB are in use.
 INSTANTIATE_TEST_SUITE_P(Models, TrainingPeakTest,
                          ::testing::Values(VersusConfig{"deep_cnn", 10, 16},
                                            VersusConfig{"deep_cnn", 10, 64},

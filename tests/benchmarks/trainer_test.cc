@@ -57,7 +57,7 @@ TEST(TrainerTest, Resnet18HasItsParametersAndLearns) {
   const auto trainer = Make({.workload = "resnet18", .batch = 1});
   int64_t count = 0;
   for (const Tensor& p : trainer->net().parameters()) count += p.num_elements();
-  EXPECT_EQ(count, 11173962);  // as is known of it for 32x32 pixels and ten classes
+  EXPECT_EQ(count, 11173962);  // the known number for 32x32 pixels and ten classes
   EXPECT_EQ(trainer->net().named_parameters()[3].name, "layer1.0.conv1.weight");
   const double first = trainer->Step().Item();
   EXPECT_TRUE(std::isfinite(first));
@@ -122,7 +122,7 @@ TEST(ChangingCnnTest, LeavesOutOneBlockInFive) {
     before = net.dropped();
     dropped += before;
   }
-  // Of 600 blocks: 120, give or take three standard deviations.
+  // The expected number is 120 of 600 blocks; allows three standard deviations.
   EXPECT_NEAR(static_cast<double>(dropped), 120, 30);
   EXPECT_GT(other, 5);
 }

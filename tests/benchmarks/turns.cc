@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 int main(int, char** argv) {
-  // Whoever compiles it sees no more than that each turn reads and changes `left`: g++ 14 makes one
-  // turn of two else.
+  // The asm tells the compiler only that each turn reads and changes `left`; without it g++ 14
+  // merges two turns into one.
   for (long left = std::atol(argv[1]); left > 0; --left) asm volatile("" : "+r"(left));
 }

@@ -1,5 +1,5 @@
-// What a program beside Firn makes itself: an operation, an optimizer, a layer and a data set,
-// those that the READMEs show. Exits with the number of what does not hold.
+// A program outside of Firn makes the operation, the optimizer, the layer and the data set that the
+// READMEs show. Its exit status is the number of checks that failed.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -25,7 +25,7 @@ void Expect(bool holds, const char* what) {
   failures += holds ? 0 : 1;
 }
 
-// Of many runs the fastest, in milliseconds.
+// The fastest of many runs, in milliseconds.
 template <class F>
 double Fastest(F f) {
   double best = 1e9;

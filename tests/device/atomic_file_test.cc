@@ -68,7 +68,7 @@ TEST_F(AtomicFileTest, WaitsForTheDiskUnlessToldOtherwise) {
   EXPECT_EQ(CountFiles(), 1);
 }
 
-// Nobody has to open a folder that he does not sync.
+// A folder that is not synced need not be opened.
 TEST_F(AtomicFileTest, WithoutWaitingTheFolderNeedNotBeReadable) {
   ASSERT_EQ(chmod(folder_.c_str(), 0300), 0);
   const absl::Status status = ReplaceFile(Path("a"), "new", WaitFor::kNothing);

@@ -207,7 +207,7 @@ class CpuAllocatorLimitTest : public testing::Test {
   CpuAllocatorLimitTest() { CpuAllocator().EmptyCache(); }
   ~CpuAllocatorLimitTest() override { CpuAllocator().SetLimit(std::nullopt); }
 
-  // Allows so much more than is held from the system now.
+  // Sets the limit to this much above what the allocator holds from the system now.
   static void AllowMore(size_t bytes) {
     const AllocatorStats now = Stats();
     CpuAllocator().SetLimit(static_cast<size_t>(now.live_bytes + now.cached_bytes) + bytes);

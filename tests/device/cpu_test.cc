@@ -1,4 +1,4 @@
-// What is found out about the processor, beside what the compiler's own function finds out.
+// Compares what Firn finds out about the processor with what the compiler's own function finds out.
 #include "firn/device/cpu.h"
 
 #include "firn/device/level.h"

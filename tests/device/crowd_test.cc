@@ -1,4 +1,4 @@
-// Beside processes that keep all cores busy, threads that wait for work soon sleep.
+// While other processes keep all cores busy, threads that wait for work soon sleep.
 #include "firn/device/internal/crowd.h"
 
 #include <sys/resource.h>
@@ -29,7 +29,7 @@ int64_t ThreadsOfThisProcess() {
   return count;
 }
 
-// Processes that do nothing but compute, for as long as it lives.
+// Starts processes that only compute, and ends them in its destructor.
 class Crowd {
  public:
   explicit Crowd(int processes) {

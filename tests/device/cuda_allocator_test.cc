@@ -59,7 +59,7 @@ TEST_F(CudaAllocatorTest, KeepsIdleSlabsWhenItNeedsANewOne) {
 
 TEST_F(CudaAllocatorTest, EmptiesItsCacheAndTriesAgainWhenTheDeviceIsFull) {
   allocator_.Free(Take(96 * kMiB));
-  const Block block = Take(100 * kMiB);  // 196 MiB are not there
+  const Block block = Take(100 * kMiB);  // the device does not have 196 MiB
   EXPECT_NE(block.data, nullptr);
   EXPECT_EQ(cuda_.calls("Free"), 1);
 }

@@ -43,7 +43,8 @@ std::string DescriptionOf(int capability) {
       "\"isTccDriver\":0,\"cudaDeviceId\":0,\"driverVer\":13000}");
 }
 
-// Has the loader know a library by its own name, wherever it lies: cuDNN opens it by that.
+// Loads a library from any folder, so that the loader knows it by its name, by which cuDNN opens
+// it.
 bool Load(const std::string& name, std::initializer_list<const char*> folders) {
   if (dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
   const char* const home = std::getenv("CUDA_HOME");

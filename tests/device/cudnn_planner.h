@@ -14,7 +14,7 @@ namespace firn {
 bool CudnnPlans();
 
 // Why it has no engine for a call's graph on a device of this capability (80, 90 or 100, times 10
-// of the first number), or what of the engine is not as Firn wants it; "" where it has one.
+// of the first number), or what is wrong with the engine; "" if it has a right one.
 std::string WhyCudnnRefuses(const cuda::DnnAttentionCall& call, int capability);
 
 }  // namespace firn

@@ -44,7 +44,7 @@ TEST(EditDistanceTest, SaysWhatThereIsInstead) {
   EXPECT_EQ(InsteadOf("x", {"xy", "y"}), "; there are xy, y");
   EXPECT_EQ(InsteadOf("f", {"a", "b", "c", "d", "e", "ff"}),
             "; of 6 the nearest are a, b, c, d, e");
-  // Of names that are too long to be compared.
+  // Names that are too long are not compared.
   EXPECT_EQ(InsteadOf("x", {std::string(101, 'x')}), "; of 1, none is like it");
 }
 

@@ -9,7 +9,7 @@ namespace firn::inner {
 namespace {
 
 enum class Fruit : int8_t { kApple, kPear, kPlum };
-// In another order, as when an enum was sorted anew after files were written.
+// The words are in another order, as if the enum was sorted anew after files were written.
 constexpr auto WordsOf(Fruit) {
   return EnumWords<Fruit>(
       {{Fruit::kPlum, "plum"}, {Fruit::kApple, "apple"}, {Fruit::kPear, "pear"}});

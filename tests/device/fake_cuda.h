@@ -34,15 +34,15 @@ class FakeCuda final : public inner::internal::CudaApi {
   static constexpr int kDropped = -1;
 
   // When work runs that is not on a device's first stream: when something waits for it, or as soon
-  // as the events allow. Code is right only if it is with both.
+  // as the events allow. Correct code works with both.
   enum class Others { kLate, kEarly };
   void set_others(Others others);
 
   explicit FakeCuda(int devices = 1, size_t bytes_per_device = size_t{1} << 30);
   ~FakeCuda() override;
 
-  // The n-th call from now (1 is the next) of a method, by name ("Malloc"), returns `code` and does
-  // nothing.
+  // Makes the n-th call from now (1 is the next) of a method, by name ("Malloc"), return `code` and
+  // do nothing.
   void FailCall(const std::string& method, int n, int code);
   // Calls of a method so far.
   int calls(const std::string& method) const;
@@ -53,15 +53,15 @@ class FakeCuda final : public inner::internal::CudaApi {
   // Pieces of work that were queued and are not done.
   int pending() const;
 
-  // What CompileKernel gives for a source: a host function that does a whole launch's work.
+  // Sets the result of CompileKernel for a source: a host function that does a whole launch's work.
   using HostKernel = void (*)(const void* argument);
   void SetCompiler(std::function<HostKernel(const inner::internal::CudaSource&)> compiler);
 
-  // Queues work that ends when other devices have come to theirs: once the stream has come to it
-  // `meet` is called until it gives true. Who waits for it waits for other threads, too, and what
-  // other devices have queued goes on meanwhile. In a recording it is copied for each launch.
+  // Queues work that ends when other devices have come to theirs: once the stream has come to it,
+  // `meet` is called until it returns true. A wait for it waits for other threads, too; meanwhile
+  // the work that other devices have queued goes on. In a recording it is copied for each launch.
   int EnqueueMeeting(int device, void* stream, std::function<bool()> meet);
-  // Whether it is memory of the device.
+  // Whether the bytes at `data` are memory of the device.
   bool Owns(int device, const void* data, size_t bytes) const;
   int DeviceOf(void* stream) const;
 
@@ -106,7 +106,7 @@ class FakeCuda final : public inner::internal::CudaApi {
   struct Point {
     Stream* stream;
     bool reached = false;
-    std::shared_ptr<Recorded> in = nullptr;  // of a stream that is recorded: where
+    std::shared_ptr<Recorded> in = nullptr;  // for a recorded stream: its recording
     size_t lane = 0, at = 0;
   };
   struct Event {
@@ -121,7 +121,7 @@ class FakeCuda final : public inner::internal::CudaApi {
   };
   using Lanes = std::vector<std::vector<Work>>;  // by stream
   struct Recorded {
-    Lanes lanes;  // the first is that of the stream which began
+    Lanes lanes;  // the first lane is that of the stream which began
     bool ended = false;
   };
   struct Graph {

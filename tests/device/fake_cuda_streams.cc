@@ -181,7 +181,7 @@ bool FakeCuda::Joined(const Lanes& lanes) {
 int FakeCuda::LaunchGraph(int device, void* graph, void* stream) {
   FIRN_FAKE_CALL_();
   if (static_cast<Stream*>(stream)->recording != nullptr) return kInvalidValue;
-  // Not those of another device, for which its thread may be waiting.
+  // Streams of another device are left alone: its thread may be waiting for them.
   std::erase_if(streams_, [&](const auto& s) {
     return s->of_launch && s->device == device && s->queue.empty();
   });

@@ -1,8 +1,9 @@
 // A stand-in for cuDNN's graph API, as far as attention goes: matrix products, pointwise
-// operations, reductions and matrices that are turned over. It refuses what the documentation does:
-// attributes that a descriptor has not, or of another type or number; descriptors that are used
-// before they are finalized, or changed after; operations whose operands do not fit; graphs whose
-// tensors share a name, or are read before they are written; addresses that are not given, or odd.
+// operations, reductions and matrices that are turned over. It refuses what cuDNN refuses by its
+// documentation: attributes that a descriptor has not, or of another type or number; descriptors
+// that are used before they are finalized, or changed after; operations whose operands do not fit;
+// graphs whose tensors share a name, or are read before they are written; addresses that are not
+// given, or odd.
 //
 // It proposes two engines: one that is not deterministic, and one that is.
 #include "tests/device/fake_cudnn_graph.h"
@@ -156,7 +157,7 @@ class GraphMaker {
   Graph graph() const { return graph_; }
 
  private:
-  // One name for one tensor, however many descriptors say it.
+  // A tensor has one name, in every descriptor of it.
   cudnnStatus_t Know(const GraphTensor& t) {
     const auto [at, first] = known_.emplace(t.id, t);
     const GraphTensor& other = at->second;
@@ -238,7 +239,8 @@ cudnnStatus_t Finalize(cudnnBackendDescriptor_t d) {
 
 // --- What is asked of descriptors ----------------------------------------------------------------
 
-// Into descriptors that were made for it and not finalized: the first become what is asked for.
+// Writes into descriptors that were made for this and not finalized; the first of them become the
+// engines or configurations.
 cudnnStatus_t GiveEngines(const Node& from, bool configurations, int64_t most, int64_t* count,
                           void* to) {
   const int64_t there = !configurations ? 1 : HasEngines(*from.graph) ? 2 : 0;
@@ -324,7 +326,7 @@ struct Work {
 };
 
 void Run(const Work& w) {
-  std::memset(w.workspace, 0xff, kWorkspace);  // NaN for who has lent it twice
+  std::memset(w.workspace, 0xff, kWorkspace);  // two calls that use it at once read NaN
   std::map<int64_t, void*> places;
   for (size_t i = 0; i < w.count; ++i) {
     const bool number = w.graph->given.at(w.ids[i]).number;

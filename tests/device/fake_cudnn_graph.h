@@ -23,7 +23,7 @@ struct GraphTensor {
   bool between = false, number = false;  // virtual; by value
 
   int64_t count() const { return sizes[0] * sizes[1] * sizes[2] * sizes[3]; }
-  // Elements from the first to the last, those in between that are others' included.
+  // The number of elements from the first to the last, including those of other tensors in between.
   int64_t span() const {
     int64_t last = 0;
     for (size_t i = 0; i < 4; ++i) last += (sizes[i] - 1) * strides[i];
@@ -40,7 +40,7 @@ struct GraphOperation {
   bool has_b = false, has_chosen = false;
 };
 
-// Why cuDNN would not take it: what an operation needs of its operands, or success.
+// Why cuDNN would refuse the operation for its operands, or success.
 cudnnStatus_t CheckOperation(const GraphOperation& op);
 
 // Runs operations one after the other. `places`: where tensors lie, by id; numbers among them.

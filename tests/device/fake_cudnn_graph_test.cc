@@ -57,7 +57,7 @@ class FakeCudnnGraphTest : public ::testing::Test {
         .Set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
     return d;
   }
-  // Of operations y = exp(x), by their tensors.
+  // Makes a graph of operations y = exp(x) from their tensors.
   absl::Status Graph(
       const std::vector<std::pair<const Descriptor*, const Descriptor*>>& all) const {
     const Descriptor how = Exponential();

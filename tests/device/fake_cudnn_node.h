@@ -19,7 +19,7 @@ struct Attribute {
   bool needed = true;
 };
 
-// Null for a descriptor that the stand-in does not have.
+// Returns null for a descriptor that the stand-in does not have.
 const std::vector<Attribute>* AttributesOf(cudnnBackendDescriptorType_t type);
 
 struct Graph {

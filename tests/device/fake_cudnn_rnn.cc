@@ -1,6 +1,6 @@
 // A stand-in for cuDNN's functions for recurrent layers: one layer in one direction of packed
-// sequences. It refuses what the documentation does: descriptors that do not fit together,
-// sequences that are not sorted, spaces that are too small, a second array of lengths.
+// sequences. It refuses what cuDNN refuses by its documentation: descriptors that do not fit
+// together, sequences that are not sorted, spaces that are too small, a second array of lengths.
 #include "tests/device/fake_cudnn_rnn.h"
 
 #include <cstring>
@@ -31,7 +31,7 @@ struct States {
   int sizes[3], strides[3];
 };
 
-// As long as the process lives: work that is queued reads them.
+// These live as long as the process, since queued work reads them.
 template <class T, class Handle>
 cudnnStatus_t Make(Handle* to) {
   static auto* const all = new std::vector<T*>;
@@ -185,7 +185,7 @@ bool Fits(const RnnLayer& l, cudnnTensorDescriptor_t d, int64_t width) {
          s.strides[2] == 1 && s.strides[1] == width;
 }
 
-// Whether what a call says of its operands fits together.
+// Whether the descriptions of a call's operands fit together.
 bool IsFine(const Described& d, const RnnWork& w) {
   const RnnLayer& l = w.layer;
   const Data &x = *Of<Data>(d.x), &y = *Of<Data>(d.y);

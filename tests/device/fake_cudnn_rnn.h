@@ -35,13 +35,13 @@ struct RnnLayer {
   int64_t weights() const {
     return BiasPlace(0) + (bias == CUDNN_RNN_NO_BIAS ? 0 : 2 * gates() * hidden);
   }
-  // Of the reserve, in numbers of f64.
+  // The size of the reserve space, in f64 numbers.
   int64_t reserve() const { return 1 + rows * (6 * hidden + 2 * gates() * hidden + 2 * state); }
 
   static constexpr int64_t kGap = 8;
 };
 
-// One call, whichever it is.
+// The arguments of one call of any of the functions.
 struct RnnWork {
   RnnLayer layer;
   const void *x, *hx, *cx, *weights;

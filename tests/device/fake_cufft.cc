@@ -55,7 +55,7 @@ cufftResult SetAutoAllocation(cufftHandle handle, int automatic) {
   return CUFFT_SUCCESS;
 }
 
-// Of a type, or false where it is none of this dtype.
+// Sets a side of the transform; false if `type` is not of this width.
 bool SetSide(cudaDataType type, bool wide, long long stride, long long distance, Side* side) {
   side->complex = type == (wide ? CUDA_C_64F : CUDA_C_32F);
   side->stride = stride;
@@ -105,7 +105,8 @@ struct Work {
 
 using Line = std::vector<std::complex<double>>;
 
-// All n numbers of a line: those that a half of the coefficients stands for are conjugates.
+// Reads all n numbers of a line; if only a half of the coefficients is stored, the others are
+// conjugates.
 template <class T>
 Line LineOf(const Plan& p, const T* from, long long line) {
   Line x(static_cast<size_t>(p.n));
@@ -119,7 +120,8 @@ Line LineOf(const Plan& p, const T* from, long long line) {
   return x;
 }
 
-// By the definition, once halves are of odd length. Every `step`-th root is one of x's.
+// Splits even lengths into halves, and sums odd ones by the definition. Every `step`-th root is one
+// of x's.
 Line TransformOf(const Line& x, const Line& roots, size_t step) {
   const size_t n = x.size();
   Line y(n);

@@ -13,7 +13,7 @@ namespace firn::fake {
 
 inline constexpr int64_t kWork = 264, kHostWork = 40;  // bytes for each row
 
-// What a handle is: the stream of the calls with it.
+// A handle holds the stream of the calls with it.
 struct Handle {
   cudaStream_t stream = nullptr;
 };
@@ -21,7 +21,7 @@ inline Handle* StreamOf(const void* handle) {
   return static_cast<Handle*>(const_cast<void*>(handle));
 }
 
-// The arguments of one call, whichever it is.
+// The arguments of one call of any of the functions.
 struct Work {
   void *a, *b, *c, *values, *device;
   int64_t lda, ldb, ldc, m, n, k;
@@ -51,7 +51,7 @@ inline bool TypesAreFine(cudaDataType a, cudaDataType compute) {
   return a == compute && (a == CUDA_R_64F || a == CUDA_R_32F);
 }
 
-// Scratch memory as asked for: that of the device is written to when the work runs.
+// Scratch memory of the requested size; the device's part is written to when the work runs.
 inline bool ScratchIsFine(int64_t n, const void* device, size_t bytes, void* host,
                           size_t host_bytes) {
   if (device == nullptr || host == nullptr || reinterpret_cast<uintptr_t>(device) % 256 != 0 ||

@@ -1,6 +1,6 @@
 // Stand-ins for cuSOLVER's QR decompositions, eigenvalues and singular values, and cuBLAS's
-// products: Householder's reflectors, Jacobi's rotations, loops. What a function may destroy it
-// does, and what it must not read may be NaN.
+// products: Householder's reflectors, Jacobi's rotations, loops. A function destroys everything
+// that it may destroy, and elements that it must not read may be NaN.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -199,7 +199,7 @@ cusolverStatus_t RunGesvdj(cusolverDnHandle_t handle, cusolverEigMode_t mode, in
 
 // --- Eigenvalues ---------------------------------------------------------------------------------
 
-// By singular values of A + c I, which has no negative eigenvalues.
+// Computes eigenvalues as singular values of A + c I, which has no negative eigenvalues.
 template <class T>
 void Syevd(const Work& w) {
   std::memset(w.device, 0xFF, w.bytes);

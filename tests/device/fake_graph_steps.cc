@@ -49,7 +49,8 @@ void ForEach(const Dims4& sizes, const F& f) {
   }
 }
 
-// Of an element of a tensor that is broadcast: heads in groups, everything else from one element.
+// The place of an element in a tensor that is broadcast: heads repeat in groups, all else repeats
+// one element.
 size_t Place(const GraphTensor& t, const Dims4& at, const Dims4& of) {
   int64_t place = 0;
   for (size_t i = 0; i < 4; ++i) place += at[i] * t.sizes[i] / of[i] * t.strides[i];

@@ -5,11 +5,11 @@
 
 namespace firn {
 
-// While it lives, kernels on the stand-in `cuda` find stand-ins for cuFFT, cuSOLVER, cuBLAS and of
-// cuDNN for recurrent layers and attention. They do on the host what the libraries' documentation
-// says, as work that is queued on the stream they were given, and check what it asks of arguments:
-// places, leading dimensions, memory. Null, and in builds without CUDA: does nothing. One at a
-// time.
+// While it lives, kernels on the stand-in `cuda` find stand-ins for cuFFT, cuSOLVER, cuBLAS and the
+// parts of cuDNN for recurrent layers and attention. They do on the host what the libraries'
+// documentation says, as work that is queued on the given stream, and check its conditions on
+// arguments: places, leading dimensions, memory. Does nothing if `cuda` is null, and in builds
+// without CUDA. One at a time.
 class FakeLibraries {
  public:
   explicit FakeLibraries(FakeCuda* cuda);

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_DEVICE_FAKE_LIBRARY_WORK_H_
 #define FIRN_TESTS_DEVICE_FAKE_LIBRARY_WORK_H_
 
-// What stand-ins for libraries share. Needs CUDA.
+// Functions that stand-ins for libraries share. Needs CUDA.
 
 #include <cuda_runtime.h>
 
@@ -30,7 +30,7 @@ bool Queue(void* stream, const Argument& argument) {
 
 inline cudaError_t SetDevice(int) { return cudaSuccess; }
 
-// Each has the stand-in of its library used, or no more.
+// Each turns the stand-in of its library on or off.
 void UseCufft(bool use);
 void UseCusolver(bool use);
 void UseCudnnRnn(bool use);

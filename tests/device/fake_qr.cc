@@ -101,7 +101,7 @@ template <class T>
 cusolverStatus_t OrgqrSize(cusolverDnHandle_t, int m, int n, int k, const T*, int lda, const T*,
                            int* elements) {
   if (n < 1 || m < n || n < k || k < 1 || lda < m) return CUSOLVER_STATUS_INVALID_VALUE;
-  *elements = n * 100;  // more than a decomposition wants
+  *elements = n * 100;  // larger than any decomposition needs
   return CUSOLVER_STATUS_SUCCESS;
 }
 

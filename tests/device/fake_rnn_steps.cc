@@ -1,6 +1,6 @@
 // The arithmetic of the stand-in for cuDNN's recurrent layers: one sequence after the other, in
 // f64. The reserve holds what a step's gradient needs, and then the gradients that those of the
-// weights are summed from; its first number says whose turn it is.
+// weights are summed from; its first number says which call must come next.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kAnyTime = std::numeric_limits<int64_t>::max();
 constexpr int64_t kNoTime = -1;
 
-// New memory of 8 huge pages that wants them, from a huge page's boundary on.
+// New memory of 8 huge pages, from a huge page's boundary on, for which huge pages are requested.
 class Mapped {
  public:
   static constexpr size_t kBytes = 8 * kHugePageBytes;
@@ -38,8 +38,8 @@ class Mapped {
   char* const mapping_;
 };
 
-// What the system says that the memory at this address is: words as "hg" and "nh". "" where it
-// does not say.
+// What the system says of the memory at this address: words such as "hg" and "nh"; "" if it does
+// not say.
 std::string FlagsOf(const char* address) {
   std::ifstream maps("/proc/self/smaps");
   const auto at = reinterpret_cast<uintptr_t>(address);
@@ -59,7 +59,7 @@ bool Has(const char* address, const std::string& flag) {
   return FlagsOf(address).find(" " + flag) != std::string::npos;
 }
 
-// In one test, since how long huge pages are not asked for is remembered.
+// This is one test, since the process remembers for how long it asks for no huge pages.
 TEST(FirstTouchTest, GivesHugePagesUpForAWhileWhereTheyAreSlow) {
   const Mapped first, second, third;
   if (!Has(first.data, "hg")) GTEST_SKIP() << "the system has no huge pages";
@@ -73,7 +73,7 @@ TEST(FirstTouchTest, GivesHugePagesUpForAWhileWhereTheyAreSlow) {
   {
     FirstTouch slow(second.data, Mapped::kBytes, kNoTime);
     slow.Reach(second.data + 1);
-    EXPECT_TRUE(Has(second.data, "hg"));  // how long it takes is known behind it
+    EXPECT_TRUE(Has(second.data, "hg"));  // the time is known only afterwards
     slow.Reach(second.data + Mapped::kBytes);
     EXPECT_TRUE(Has(second.data, "hg"));
     EXPECT_TRUE(Has(second.data + kHugePageBytes, "nh"));

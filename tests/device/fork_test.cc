@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned kPatience = 60;  // seconds until a child that hangs is ended
 
-// What f returns in a child; -1 where a signal ended it.
+// What f returns in a child; -1 if a signal ended the child.
 int InChild(const std::function<int()>& f) {
   const pid_t child = fork();
   if (child == 0) {
@@ -33,7 +33,7 @@ int InChild(const std::function<int()>& f) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Loops of Firn's own, and products and convolutions of the libraries below.
+// Runs loops of Firn, and products and convolutions of the libraries that it uses.
 Tensor Computed() {
   const Tensor all = Arange(256.0 * 256) * 1e-5, a = Reshape(all, {256, 256});
   const Tensor images = Reshape(Exp(all), {4, 16, 32, 32});

@@ -149,7 +149,7 @@ TEST_F(LargePoolTest, RandomUseNeverOverlapsAndMergesCompletely) {
   EXPECT_EQ(source_.mapped_bytes(), 0u);
 }
 
-// Nobody reads what lies in a free piece: that it is zeros tells that its pages are new.
+// A free piece holds zeros only if its pages are new.
 TEST_F(LargePoolTest, TrimPagesDiscardsTheHugePagesThatNobodyUses) {
   const auto a = Take(1 * kMiB), b = Take(6 * kMiB), c = Take(1 * kMiB);  // all of a slab
   Permit(a.data, 8 * kMiB);

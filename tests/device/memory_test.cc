@@ -33,7 +33,7 @@ TEST(MemoryTest, FollowsTheHostAllocator) {
   EXPECT_LT(memory::Stats(Device::Cpu())->cached_bytes, static_cast<int64_t>(20 * kMiB));
 }
 
-// Also where each slab still has a block in use.
+// This holds even if each slab still has a block in use.
 TEST(MemoryTest, EmptyCacheGivesPagesBackToTheSystem) {
   const auto resident = [] {  // bytes; 0 where the system does not say
     std::ifstream statm("/proc/self/statm");

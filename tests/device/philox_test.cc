@@ -1,4 +1,5 @@
-// The generator against the authors' known answers, and what is made of its words.
+// Compares the generator with the authors' known answers, and tests the numbers that are made of
+// its words.
 #include "firn/device/philox.h"
 
 #include <array>

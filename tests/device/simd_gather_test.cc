@@ -1,4 +1,4 @@
-// Lanes from places of memory; none is read for a negative one.
+// Lanes are read from places in memory; a negative place reads nothing.
 #include "firn/device/simd_gather.h"
 
 #include <array>

@@ -41,7 +41,8 @@ TYPED_TEST(SimdSumsTest, LaneIHasTheLargestOfVectorI) {
   for (int64_t i = 0; i < kLanes; ++i) EXPECT_EQ(tops[i], expected[i]) << i;
 }
 
-// Halves are added to halves, as the comment says: 1 is lost beside 2^24, unless its like is there.
+// Halves are added to halves, as the comment says: 1 is lost beside 2^24, unless it is first added
+// to another 1.
 TEST(SimdSumsTest, AddsHalvesToHalves) {
   constexpr int64_t kLanes = kSimdLanes<float>;
   Vec<float> v[kLanes] = {};

@@ -1,15 +1,16 @@
 #ifndef FIRN_TESTS_DEVICE_SYNC_COUNT_H_
 #define FIRN_TESTS_DEVICE_SYNC_COUNT_H_
 
-// How often this program waits for a disk: a test that has this library has an fsync that counts.
+// Counts how often this program waits for a disk: in a test with this library, fsync counts its
+// calls.
 
 namespace firn::testing {
 
-// Counts from its construction on, calls of any thread.
+// Counts calls of any thread from its construction on.
 class SyncCount {
  public:
   SyncCount() { Take(); }
-  // Calls of fsync and fdatasync since the last time.
+  // Calls of fsync and fdatasync since the last call of this function.
   int Take();
 };
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_DOCS_EXPORT_TABLE_H_
 #define FIRN_TESTS_DOCS_EXPORT_TABLE_H_
 
-// The table of operations that an exporter's page has.
+// Prints the table of operations on an exporter's page.
 
 #include <string>
 

@@ -1,6 +1,6 @@
-// What registries say, for tools/scripts/operations_page.py. Of each operation: its name, whether
-// it is differentiable, whether it is a view, and the dtypes of its first input. Of each function
-// that has names elsewhere: its name, those in NNabla and those in ONNX.
+// Prints what registries say, for tools/scripts/operations_page.py. For each operation: its name,
+// whether it is differentiable, whether it is a view, and the dtypes of its first input. For each
+// function that has names elsewhere: its name, those in NNabla and those in ONNX.
 
 #include <cstdio>
 #include <string>

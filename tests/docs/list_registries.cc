@@ -1,5 +1,5 @@
-// What registries say, for tools/scripts/reference_pages.py: a line for each thing, its kind first
-// and tabs between its parts. Layers and optimizers are followed by lines of their options,
+// Prints what registries say, for tools/scripts/reference_pages.py: a line for each thing, its kind
+// first and tabs between its parts. Layers and optimizers are followed by lines of their options,
 // commands by lines of their arguments.
 
 #include <CLI/CLI.hpp>
@@ -100,7 +100,7 @@ void ListFormats() {
   }
 }
 
-// What each command has as `firn` adds it is not told of each.
+// `firn` adds this option to every command, so the pages of commands leave it out.
 constexpr char kJson[] = "print one JSON value, for programs";
 
 void ListArguments(const CLI::App& app) {

@@ -14,7 +14,7 @@ ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
 sys.path.insert(0, os.path.join(ROOT, "tools/scripts"))
 from public_api import chain, names_changed, reached, read  # noqa: E402
 
-# What programs include beside firn.h, docs/ and the folders' READMEs show where.
+# Headers that programs include beside firn.h; docs/ and the folders' READMEs show for what.
 BESIDE = ("autograd/graph/capture.h", "autograd/graph/dot.h", "autograd/graph/edit.h",
           "autograd/graph/evaluation.h", "autograd/graph/graph.h", "autograd/graph/visit.h",
           "device/memory.h", "io/graph/graph_file_contents.h")

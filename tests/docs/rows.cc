@@ -1,8 +1,7 @@
-// A file of values has a line for each call: the call, a tab, and of each tensor of the result,
-// with
-// "; " between them, how many elements it has, how many of these are finite, the first four finite
-// ones, and the sum of all finite ones times sin(1), sin(2), ..., which no two of them can leave
-// unseen when they change places. "-" and a reason stand there where there is nothing to compare.
+// A file of values has a line for each call: the call, a tab, and for each tensor of the result,
+// with "; " between them, the number of elements, the number of finite ones, the first four finite
+// ones, and the sum of all finite ones times sin(1), sin(2), ..., which changes if two of them
+// change places. If there is nothing to compare, "-" and a reason stand there.
 #include "tests/docs/rows.h"
 
 #include <gtest/gtest.h>

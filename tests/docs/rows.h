@@ -14,7 +14,7 @@
 
 namespace firn::testing {
 
-// Adds the tensors of which a result consists; what is of no kind named here has none.
+// Adds the tensors of which a result consists; a result of any other type has none.
 template <class T>
 void AddTensors(const T& result, std::vector<Tensor>& to) {
   if constexpr (std::is_convertible_v<const T&, Tensor>) {
@@ -39,9 +39,9 @@ std::vector<Tensor> Results(const T&... results) {
   return tensors;
 }
 
-// Runs the code of a row and compares what it gives with the numbers of `call` in
+// Runs the code of a row and compares its result with the numbers of `call` in
 // tests/docs/nnabla_values.txt, unless the call is empty or one of PF, the parametric functions,
-// and I, the initializers. `line` is the page's.
+// and I, the initializers. `line` is the row's line in the page.
 void RunRow(int line, const char* call, absl::FunctionRef<std::vector<Tensor>()> code);
 
 template <class F>

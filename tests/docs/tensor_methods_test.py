@@ -19,7 +19,7 @@ from public_api import api  # noqa: E402
 HEADER = "tensor/tensor.h"
 CLASS = "firn::Tensor::"
 
-# What a tensor is, holds and remembers, and what changes it.
+# Methods that say what a tensor is, holds and remembers, and methods that change it.
 OWN = """
     defined spec shape dtype device rank size num_elements is_contiguous impl impl_ptr Is ToString
     host_view mutable_host_view ToVector Item Equals
@@ -28,7 +28,7 @@ OWN = """
     CopyFrom Fill
 """
 
-# Functions of the same name, or one that is said beside it in the header.
+# Methods with a function of the same name, or with one that the header names beside the method.
 FUNCTIONS = """
     To To Contiguous Clone
     Reshape Reshape View Flatten Squeeze Unsqueeze Transpose T Permute Movedim Flip Expand Expand

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../.."))
 SOURCES = (".cc", ".h", ".cu", ".cuh", ".py", "BUILD", ".md")
-# Files that stand in a folder itself, README and BUILD not counted.
+# AT_MOST limits the files that stand in a folder itself, README and BUILD not counted.
 STATUS_FUNCTION = re.compile(r"^absl::Status(?:Or<.*>)?\s+(\w+)\(", re.M)
 OF_SEVERAL_FORMATS = {"data", "monitors"}  # of data sets, of records, events and series
 AT_MOST = {"io": 40, "io/internal": 20}

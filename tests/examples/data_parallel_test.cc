@@ -25,7 +25,7 @@ ProgramResult OnRanks(int count, const std::string& epochs) {
   setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   const char* const asan = std::getenv("ASAN_OPTIONS");
   const std::string given = asan == nullptr ? "" : std::string(asan) + ":";
-  setenv("ASAN_OPTIONS", (given + "detect_leaks=0").c_str(), 1);  // Open MPI leaves memory behind
+  setenv("ASAN_OPTIONS", (given + "detect_leaks=0").c_str(), 1);  // Open MPI leaks memory
   const std::string program = std::filesystem::exists(kProgram)
                                   ? std::string("./") + kProgram
                                   : std::string("bazel-bin/") + kProgram;
@@ -39,8 +39,9 @@ TEST(DataParallelExampleTest, LearnsAlone) {
   EXPECT_GT(NumberAfter(run.output, "test accuracy "), 0.87);
 }
 
-// Ranks agree to the bit. Gradients are added up in another order than by one rank, which Adam's 50
-// steps of up to 3e-3 make more of: the sums of all parameters differed by 1e-6 of themselves.
+// Ranks agree to the bit. Gradients are added up in another order than by one rank, and Adam's 50
+// steps of up to 3e-3 enlarge the difference: the sums of all parameters differed by a relative
+// 1e-6.
 TEST(DataParallelExampleTest, LearnsTheSameOnSeveralRanks) {
   if (!std::filesystem::exists(kLauncher)) {
     GTEST_SKIP() << "no " << kLauncher << " here (Debian's openmpi-bin)";

@@ -57,11 +57,11 @@ GoldenLosses Read(const std::string& model) {
   return golden;
 }
 
-// The arithmetic of a run, and how far its losses may be from PyTorch's f64 ones: `absolute`, and
-// so many times the distance of PyTorch's own f32 losses up to that step. In f32 rounding grows
-// with the steps, as PyTorch's own distance shows. A loss further off than that may be so only as
-// far as ten times what one rounding of the initial parameters does to the losses of the same
-// program on the same machine, which is then measured. How far they are is in the properties that
+// The arithmetic of a run, and how far its losses may be from PyTorch's f64 ones: `absolute`, plus
+// this many times the distance of PyTorch's own f32 losses up to that step. In f32 rounding grows
+// with the steps, as PyTorch's own distance shows. A loss further off may be so by at most ten
+// times the change that one rounding of the initial parameters causes in the losses of the same
+// program on the same machine, which is then measured. The distances are in the properties that
 // --gtest_output=xml:FILE writes: in f64 at most 1.1e-14.
 struct Arithmetic {
   const char* name;
@@ -86,8 +86,8 @@ std::unique_ptr<Trainer> TrainerFor(const GoldenLosses& golden, const std::strin
   return trainer.ok() ? *std::move(trainer) : nullptr;
 }
 
-// Ten losses of a model whose initial parameters are changed by at most one rounding each; seed 0:
-// not at all.
+// Ten losses of a model whose initial parameters are changed by at most one rounding each; seed 0
+// changes nothing.
 std::vector<double> LossesNear(const GoldenLosses& golden, const std::string& model,
                                const std::string& optimizer, unsigned seed) {
   const auto trainer = TrainerFor(golden, model, optimizer, DType::kF32);
@@ -105,9 +105,9 @@ std::vector<double> LossesNear(const GoldenLosses& golden, const std::string& mo
   return losses;
 }
 
-// How far that moves the losses of the same program: who wins a max pooling by a hair, or whether a
-// relu passes a value, may change with it, and all that follows. No kernel can be asked to stay
-// below. (On one machine lenet under plain SGD moves by 1.5e-2, on another by 1e-6.)
+// How far that moves the losses of the same program. It may change which element wins a max
+// pooling, or whether a relu passes a value, and everything after that. No kernel can stay below
+// this distance. (On one machine lenet under plain SGD moves by 1.5e-2, on another by 1e-6.)
 double MovedByOneRounding(const GoldenLosses& golden, const std::string& model,
                           const std::string& optimizer) {
   const std::vector<double> there = LossesNear(golden, model, optimizer, 0);

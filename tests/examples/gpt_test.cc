@@ -24,8 +24,8 @@ TEST(GptTest, LearnsAPeriodAndWritesItOn) {
   while (text.size() < 600) text += period;
   const ProgramResult run = RunProgram("examples/gpt", {FileWith(text), "100", "to be, or"});
   ASSERT_EQ(run.exit_code, 0) << run.errors;
-  // Before it has learned anything a character costs log(256) = 5.5. What is left is the beginning
-  // of each piece of 128, of which nobody can know where in the text it stands.
+  // Before it has learned anything a character costs log(256) = 5.5. The rest is the loss at the
+  // beginning of each piece of 128, whose place in the text cannot be known.
   EXPECT_LT(NumberAfter(run.output, "step 100: loss "), 0.1);
   EXPECT_THAT(run.output, HasSubstr("the same text:\n" + text.substr(0, 128) + "\n"));
   EXPECT_GT(NumberAfter(run.output, "with caches: "), 0);

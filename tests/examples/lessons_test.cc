@@ -1,4 +1,4 @@
-// What each lesson claims, checked in what it prints.
+// Checks the claims of each lesson in its output.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What a program prints when all is well.
+// The output of a program that must succeed.
 std::string OutputOf(const std::string& program, const std::vector<std::string>& arguments = {}) {
   const ProgramResult run = RunProgram(program, arguments);
   EXPECT_EQ(run.exit_code, 0) << run.errors;
@@ -76,7 +76,7 @@ TEST(LessonsTest, ResumeEndsAsIfItHadNotBeenKilled) {
   int kills = 0;
   for (const char* step : {"000000000010", "000000000100", "000000000200"}) {
     const std::string file = killed + "/checkpoint_" + step + ".h5";
-    // Older checkpoints than the last two are removed, so this one may be missed, hardly all three.
+    // Only the last two checkpoints stay, so this test may miss one of them, but hardly all three.
     kills += KillProgram("examples/resume", {killed, "10"},
                          [&] { return std::filesystem::exists(file); })
                  ? 1
@@ -111,7 +111,7 @@ TEST(LessonsTest, ClassifyFolderMakesAClassifierOfPhotos) {
   EXPECT_GT(NumberAfter(text, "accuracy "), 0.85);
   EXPECT_EQ(Contents(output + "/classes.txt"), "one\ntwo\nzero\n");
 
-  // A program of another kind uses it.
+  // Another program runs the network.
   StaticGraph net = io::LoadGraph(output + "/net.firn");
   int right = 0, all = 0;
   for (; all < 30; ++at) {
@@ -125,7 +125,7 @@ TEST(LessonsTest, ClassifyFolderMakesAClassifierOfPhotos) {
     ++all;
   }
   EXPECT_GT(right, 22);
-  // Nothing is left to do.
+  // Started again, the program has nothing left to do.
   EXPECT_THAT(OutputOf("examples/classify_folder", {photos, output, "10"}),
               HasSubstr("went on after step 60"));
   EXPECT_EQ(RunProgram("examples/classify_folder", {"/nowhere", output}).exit_code, 1);

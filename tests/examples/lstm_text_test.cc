@@ -1,4 +1,4 @@
-// The LSTM at a small size: what it says of numerals that it has not learned.
+// The LSTM at a small size: how well it reads numerals that it has not learned.
 #include <string>
 
 #include "gmock/gmock.h"

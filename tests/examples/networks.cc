@@ -80,7 +80,8 @@ namespace {
 using Inputs = absl::Span<const Tensor>;
 using Visitor = std::function<void(const Network&)>;
 
-// In evaluation mode, with running statistics that are not those of a new network.
+// Captures a network in evaluation mode, with running statistics that differ from those of a new
+// network.
 template <class Forward>
 void Visit(const Visitor& f, const std::string& name, nn::Module& net, const Forward& forward,
            const TensorList& inputs) {
@@ -105,7 +106,7 @@ void OfMnist(const Visitor& f) {
   }
 }
 
-// Whose input is a tensor that is an image or nearly one.
+// Visits the networks whose input is an image, or nearly one.
 void OfImages(const Visitor& f) {
   lessons::classify_folder::Net folder(4);
   Visit(f, "classify_folder", folder, Images(3, 16));
@@ -124,7 +125,7 @@ void OfImages(const Visitor& f) {
   lessons::rnn::RowReader rows;
   Visit(f, "rnn", rows, [&](Inputs in) { return rows.Forward(in[0], false); }, {Images(1, 8)});
   lessons::vae::Vae vae;
-  const auto again = [&](Inputs in) {  // the second: what is drawn
+  const auto again = [&](Inputs in) {  // the second input: the random numbers
     const Tensor h = Relu(vae.hidden(in[0]));
     return vae.Decode(vae.mean(h) + Exp(vae.log_variance(h) * 0.5) * in[1]);
   };
@@ -144,7 +145,7 @@ void OfOthers(const Visitor& f) {
         {Images(1, 8), Images(1, 8), FromValues({1.f, 0.f, 1.f})});
   lessons::vector_length::Mlp length;
   Visit(f, "vector_length", length, Randn({3, 2}));
-  // What follows the spectrogram.
+  // The part of the network after the spectrogram.
   lessons::spectrogram::Net tones;
   const auto hear = [&](Inputs in) {
     const Tensor h = MaxPool2d(Relu(tones.conv1(tones.norm(in[0]))), 2);
@@ -153,7 +154,7 @@ void OfOthers(const Visitor& f) {
   Visit(f, "spectrogram", tones, hear, {tones.spectrogram(Randn({3, 4096}))});
 }
 
-// The graph with the bytes that it quantizes to as further results.
+// The graph with the bytes to which it quantizes values as further results.
 inner::Graph WithBytes(inner::Graph graph) {
   std::vector<inner::ValueId> bytes;
   for (const inner::Instr& instr : graph.instrs) {
@@ -163,7 +164,7 @@ inner::Graph WithBytes(inner::Graph graph) {
   return graph;
 }
 
-// Converted after training, and trained for it.
+// Converts a network after training, and one that was trained for integers.
 void InIntegers(const Visitor& f) {
   const Tensor x = Images(1, 8);
   const auto converted = [&](const char* name) {

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_EXAMPLES_NETWORKS_H_
 #define FIRN_TESTS_EXAMPLES_NETWORKS_H_
 
-// The networks of the examples and of `firn train`, captured for inference, for tests of what
+// The networks of the examples and of `firn train`, captured for inference, for tests of code that
 // takes any network.
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace firn::testing {
 struct Network {
   std::string name;
   inner::Graph graph;
-  TensorList inputs, outputs;  // what it was captured with, and what it gave
+  TensorList inputs, outputs;  // the inputs at the capture, and their results
   StateDict names = {};
 };
 

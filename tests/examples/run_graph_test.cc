@@ -1,4 +1,4 @@
-// A program that knows no module runs what modules computed.
+// A program without modules runs the graphs of modules.
 #include <cstdlib>
 #include <fstream>
 #include <sstream>

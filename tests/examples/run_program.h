@@ -8,7 +8,7 @@
 namespace firn::testing {
 
 struct ProgramResult {
-  int exit_code = -1;  // -1: it could not be started, or a signal ended it
+  int exit_code = -1;  // -1: the program could not be started, or a signal ended it
   std::string output;  // what it wrote to stdout
   std::string errors;  // and to stderr
 };
@@ -17,8 +17,8 @@ struct ProgramResult {
 ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& arguments = {},
                          const std::string& input = "");
 
-// Starts a program and kills it, as a power cut would, once `now` says so. Returns whether it was
-// running still.
+// Starts a program and kills it, as a power cut would, once `now` returns true. Returns whether it
+// was still running.
 bool KillProgram(const std::string& program, const std::vector<std::string>& arguments,
                  const std::function<bool()>& now);
 

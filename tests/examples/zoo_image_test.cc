@@ -1,4 +1,4 @@
-// From the file of a picture to what a network of the zoo sees, beside torchvision's preset
+// Compares the input that a zoo network gets for a picture file with torchvision's preset
 // (make_zoo_image.py).
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The program is one file, which is read here with all of its headers before. Its flags may stand
-// in no namespace.
+// The program is one file, which is included here after all of its headers. Its flags must stand in
+// no namespace.
 #include "tests/examples/zoo_input.h"
 
 #include <algorithm>

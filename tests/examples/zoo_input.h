@@ -8,7 +8,8 @@
 
 namespace firn::testing {
 
-// What examples/zoo.cc shows a network of the picture in that file: [1, 3, height, width].
+// The input that examples/zoo.cc makes for a network from the picture in that file: [1, 3, height,
+// width].
 Tensor ZooInput(const zoo::Network& network, const std::string& path);
 
 }  // namespace firn::testing

@@ -28,8 +28,8 @@ REFUSES = {"Flag": ["int", "int64_t", "double"], "Integer": ["bool", "std::true_
            "Real": ["bool", "std::true_type"],
            "Number": ["bool"], "Element": ["const char*"]}
 PLAIN = {"bool": "Flag", "double": "Real", "float": "Real", "int64_t": "Integer"}
-# What may take plain numbers: functions whose number is all that they take, or counts something that
-# nobody could mean by a flag.
+# Functions that may take plain numbers: those with no other argument, or whose number counts
+# something that no caller would mean by a flag.
 MAY = {
     # Called by kernels for each piece of work.
     "NumChunks", "ParallelFor", "ParallelForChunks",
@@ -60,7 +60,8 @@ def public_functions():
 def check(number, d, at):
     """C++ that holds what argument `at` of `d` takes."""
     scope, _, name = d.name.rpartition("::")
-    # The others are plain: a class of namespace inner among them would have the call find more functions.
+    # The other arguments are of plain types: with a class of namespace inner the call would find
+    # more functions.
     plain = {name: types[0] for name, types in TAKES.items()}
     values = [f"Made<{'V' if k == at else plain.get(kind(argument), argument)}>()"
               for k, argument in enumerate(d.arguments)]

@@ -121,7 +121,8 @@ TEST(CaptureTest, InputsMayShareElementsAndHaveAnyLayout) {
   EXPECT_TRUE(image(blocked).Equals(blocked + 1));
 }
 
-// What the code uses beside its input is a state, also where it is of the tensor that was given.
+// A tensor that the code uses beside its input is a state, even if it lies in the same memory as
+// the input.
 TEST(CaptureTest, AStateThatLiesWithAnInputIsNotTakenForIt) {
   const Tensor data = Randn({4, 3});
   StaticGraph graph = Freeze([&](const Tensor& x) { return x + data[1]; }, data[0]);
@@ -166,7 +167,7 @@ TEST(CaptureTest, FreezingTakesOptions) {
   EXPECT_GT(Freeze({.max_arena_bytes = 1 << 20}, run, Ones({256}))(Ones({256})).Item(), 0);
 }
 
-// The name is the operation's there too.
+// The message names the operation there too.
 struct Fast : nn::Module {
   nn::Linear& layer = Add<nn::Linear>("layer", {.in = 2, .out = 1});
   StaticGraph Graph(const Tensor& x) {
@@ -210,7 +211,7 @@ void FailAStep(Training& t, const testing::Batch& batch, bool clears_gradients) 
 }
 
 // Parameters, gradients, running statistics, the optimizer's state, the random stream: the model
-// goes on as its twin does, who never failed.
+// goes on like its twin, which never failed.
 TEST(CaptureTest, AnExceptionLeavesTheModelAsItWas) {
   const std::vector<testing::Batch> batches = testing::Batches(3, {4, 1, 8, 8}, 5);
   Training twin({.lr = 1e-2});
@@ -239,7 +240,7 @@ TEST(CaptureTest, AnExceptionLeavesTheModelAsItWas) {
   }
 }
 
-// The state that an optimizer makes at its first step is as good as none.
+// The state that an optimizer makes at its first step counts as no state.
 TEST(CaptureTest, AnExceptionInTheFirstStepLeavesTheModelAsItWas) {
   const std::vector<testing::Batch> batches = testing::Batches(2, {4, 1, 8, 8}, 5);
   Training twin({.lr = 1e-2});
@@ -269,7 +270,7 @@ TEST(CaptureTest, MemoryThatARunWritesIsNoArgumentAsWell) {
   EXPECT_TRUE(Has(refusal(x, y, y), "outputs 0 and 1 share their memory"));
   EXPECT_TRUE(Has(refusal(x, y, total), "output 1 shares its memory with a state"));
   EXPECT_TRUE(Has(refusal(total, y, z), "input 0 shares its memory with a state"));
-  EXPECT_TRUE(total.Equals(Ones({3})));  // the captured run's, nothing since
+  EXPECT_TRUE(total.Equals(Ones({3})));  // the result of the captured run; no run has added to it
   EXPECT_EQ(refusal(x, Select(both, 0, 0), Select(both, 0, 1)), "");
   EXPECT_TRUE(Select(both, 0, 1).Equals(Full({3}, 2.0)));
 }

@@ -64,7 +64,7 @@ TEST(ErrorsTest, AModuleWorksOnAfterAnException) {
   EXPECT_THROW(net.Forward(x), std::runtime_error);
   ErrorOf([&] { net.Forward(Ones({2, 5, 8, 8})); });
   net.fail = false;
-  // The failed calls moved running statistics at most: as the same call would have done.
+  // The failed calls changed at most running statistics, as successful ones would have.
   twin.stem.Forward(x);
   EXPECT_TRUE(GradEnabled());
   const Tensor y = net.Forward(x), want = twin.Forward(x);

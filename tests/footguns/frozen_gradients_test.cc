@@ -157,7 +157,8 @@ TEST(FrozenGradientsTest, ClippedGradientsAddUp) {
   }
 }
 
-// A gradient that somebody keeps is never changed under his hands, as ordinary passes do not.
+// A frozen run, like an ordinary pass, never changes a gradient of which the program keeps a
+// handle.
 TEST(FrozenGradientsTest, AGradientThatIsKeptStaysAsItIs) {
   Twin t;
   const Tensor x = Full({4, 3}, 1.0);
@@ -179,7 +180,8 @@ TEST(FrozenGradientsTest, AGradientThatIsKeptStaysAsItIs) {
   }
 }
 
-// Where nobody keeps it, the memory stays the same: a run allocates nothing for it.
+// If the program keeps no handle, the gradient's memory stays the same: a run allocates nothing for
+// it.
 TEST(FrozenGradientsTest, AGradientThatNobodyKeepsStaysWhereItIs) {
   Twin t;
   const Tensor x = Full({4, 3}, 1.0);
@@ -196,14 +198,14 @@ TEST(FrozenGradientsTest, AGradientThatNobodyKeepsStaysWhereItIs) {
   EXPECT_EQ(t.layer.weight().grad().impl()->data, place);
 }
 
-// The gradient stays within the graph, so nobody may take it for none.
+// The gradient stays within the graph, and must not be taken for a missing one.
 TEST(FrozenGradientsTest, AGradientThatAFrozenStepKeepsIsNotTakenForNone) {
   Twin t;
   const Tensor x = Full({4, 3}, 1.0);
   StaticGraph step = Freeze([&](const Tensor& a) { return t.Step(a); }, x);
   step(x);
   const Values weight = t.layer.weight().ToVector<float>();
-  t.Micro(x);  // adds to what nobody may read
+  t.Micro(x);  // adds to a gradient that no code may read
   for (const std::string& why : {testing::StatusOf([&] { t.layer.weight().grad(); }).ToString(),
                                  testing::StatusOf([&] { t.adam.Step(); }).ToString()}) {
     EXPECT_NE(why.find("parameter linear.weight"), std::string::npos) << why;
@@ -232,7 +234,7 @@ TEST(FrozenGradientsTest, AFrozenStepMayLeaveItsGradients) {
   }
 }
 
-// An update that the captured run left out, or made, because of what it found.
+// The captured run left an update out, or made one, depending on the gradients that it found.
 TEST(FrozenGradientsTest, WhatARunDoesBecauseOfAGradientIsChecked) {
   Twin without, with;
   const auto update_first = [](Twin& t, const Tensor& x) {

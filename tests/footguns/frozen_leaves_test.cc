@@ -1,4 +1,4 @@
-// Frozen runs and where gradients come from and go to: leaves that the run makes, tensors that
+// The sources and the targets of gradients in frozen runs: leaves that the run makes, tensors that
 // hold several gradients, gradients from outside, other networks' gradients.
 
 #include <gtest/gtest.h>
@@ -99,7 +99,8 @@ TEST(FrozenLeavesTest, AnInputIsNoGradientToLeave) {
   EXPECT_NE(why.find("set a clone of it"), std::string::npos) << why;
 }
 
-// Two steps that clear their own gradients alone, as a generator's and a discriminator's do.
+// Two steps, each of which clears only its own gradients, as those of a generator and a
+// discriminator do.
 TEST(FrozenLeavesTest, StepsOfTwoNetworksMayAddToEachOthersGradients) {
   Twin a, b, want_a, want_b;
   const auto step = [](Twin& own, Twin& other, const Tensor& x) {

@@ -122,7 +122,8 @@ TEST(FrozenModesTest, APartThatIsTrainedOnlyLaterIsRefused) {
               HasSubstr("requires_grad() of parameter sequential.0.weight was false"));
 }
 
-// A copy of a parameter is nobody's: what the parameter wants later changes no run.
+// The graph has its own copy of a parameter: a later requires_grad() of the parameter changes no
+// run.
 TEST(FrozenModesTest, ConstantStatesRunWhateverTheirParametersWant) {
   nn::Linear fc({.in = 4, .out = 1});
   const Tensor x = Ones({2, 4});
@@ -203,11 +204,11 @@ TEST(FrozenModesTest, ListsAndDictsThatGrowAreRefused) {
   EXPECT_THAT(testing::ErrorOf([&] { forward(x); }),
               HasSubstr("net.named (ModuleDict) got another child"));
   forward = freeze();
-  net.named.Insert<nn::Relu>("another");  // which changes nothing: the one asked for is there
+  net.named.Insert<nn::Relu>("another");  // the child that was used stays
   EXPECT_TRUE(forward.StandsAsCaptured());
 }
 
-// A list of a program's own.
+// A list class of the program.
 struct Tower final : nn::Layer {
   void Grow() { Add<nn::Linear>(std::to_string(num_children()), {.in = 4, .out = 4}); }
 

@@ -1,5 +1,5 @@
 // Tensors, modules and optimizers that live longer than main(): their destructors run after those
-// of other static objects, in an order nobody chose, and must find what they need.
+// of other static objects, in an arbitrary order, and must find what they need.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ struct Net : nn::Module {
   Tensor Forward(const Tensor& x) { return fc(Flatten(norm(conv(x)), 1)); }
 };
 
-// Made before main() and before anything is known about other translation units.
+// Made before main(), and perhaps before the globals of other translation units.
 Tensor global_tensor = FromVector<float>({1, 2, 3});
 Net global_net;
 optim::Adam global_adam(global_net.parameters());

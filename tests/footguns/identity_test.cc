@@ -1,5 +1,5 @@
 // Parameters and buffers keep their identity: the optimizer, graphs and state dicts hold the tensor
-// that was registered, so no assignment may put another one in its place without a word.
+// that was registered, so no assignment may silently put another one in its place.
 
 #include <gtest/gtest.h>
 
@@ -106,7 +106,7 @@ TEST(IdentityTest, AssigningToARegisteredTensorIsRefused) {
   EXPECT_EQ(m.w.ToVector<float>(), (Values{1, 1}));
   m.w = m.w;  // the same tensor
   Tensor other = m.w;
-  other = Zeros({2});  // a handle of one's own names what it likes
+  other = Zeros({2});  // a program's own handle may name any tensor
   const Tensor moved = std::move(m.w);
   EXPECT_TRUE(m.w.Is(moved));
 }

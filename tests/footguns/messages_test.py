@@ -21,11 +21,12 @@ CODES = ["InvalidArgument", "FailedPrecondition", "OutOfRange", "ResourceExhaust
 MAKERS = CODES + ["Damaged", "DamagedAt", "DamagedImage", "UnreadImage", "Unread", "Damage", "Bad", "BadTag",
                   "Refused", "UsageError"]
 CALL = re.compile(r"\b(%s)\(" % "|".join(MAKERS))
-# What only who has seen the source knows.
+# Words that mean something only to readers of the source.
 INTERNAL = re.compile(r"\b(slab|impl|nullptr|errno|enum|struct|assert\w*|unreachable|thunk|refcount|functor|"
                       r"should not happen|internal error|bad input|illegal)\b", re.IGNORECASE)
 PUBLIC = {name for name, _ in names(ROOT)}
-# Where a message is begun without the file, by how the path begins, and who puts it there.
+# Places where messages begin without the file, by the beginning of the path, and the code that adds
+# it.
 NAMED_BY_CALLER = {
     "io/csv": "the line", "io/data/csv_": "the line", "io/data/internal/csv_": "the line or the table",
     "io/image/image.cc": "the image", "io/data/rows.cc": "the row",
@@ -41,7 +42,7 @@ NAMED_BY_CALLER = {
     "io/graph/graph_file_check.cc": "the reader", "io/graph/graph_file_restore.cc": "the reader",
     "io/checkpoints/internal/checkpoint_folder.cc": "the folder stands in the words",
 }
-# Written, not read: who calls the writer has the path.
+# These files are written, not read: the caller of the writer knows the path.
 WRITERS = re.compile(r"io/\w+/(graph_file_(device|portable|write)|internal/(zip_writer|npy_header|ordered_prefetch))\.cc")
 WRITES = re.compile(r"(JPEG|PNG): $|no memory to write")
 # Limits that no option raises.
@@ -49,11 +50,11 @@ NO_OPTION = [
     r"no memory|out of memory|cannot start a thread|made to fail",  # of the machine
     r"cannot be written|message\(",  # of the disk
     r"^(: )?(JPEG|PNG|TIFF):$",  # of the library below, in its words
-    r"4 GiB|share more than|length of the header|strings of",  # what no sound file has
+    r"4 GiB|share more than|length of the header|strings of",  # no sound file has it
     r"want at most|a record of more than|^(: )?more than \.\.\. (columns|files)$",  # of pages and listings
     r"fields in a record",  # the caller adds it
     r"calls of modules run inside each other",  # of the stack
-    r"no room",  # of a page, which says itself what was left out
+    r"no room",  # of a page, which says what was left out
 ]
 
 
@@ -62,7 +63,7 @@ class Call:
 
     def __init__(self, path, line, maker, text):
         self.path, self.line, self.maker = path, line, maker
-        # An argument that stands in brackets of its own belongs to the words around it all the same.
+        # An argument in brackets of its own belongs to the words around it, too.
         text = re.sub(r'"\s*\n?\s*"', "", text)
         parts = re.split(r'"((?:[^"\\]|\\.)*)"', text)
         self.code, self.words = " ".join(parts[0::2]), parts[1::2]

@@ -1,5 +1,5 @@
-// A program that writes `using namespace firn` may call its own things what it likes: only what
-// programs write stands in firn, and docs/names.txt and docs/operations.md list it.
+// A program that writes `using namespace firn` may use any names: firn contains only names that
+// programs write, and docs/names.txt and docs/operations.md list them.
 
 #include "absl/status/status.h"
 #include "firn/firn.h"
@@ -30,7 +30,8 @@ struct Slot {
 struct NamedSlot {
   Slot slot;
 };
-// Inside of a module and of an optimizer, too, whose bases have names of their own.
+// The names are free inside of a module and of an optimizer, too, whose bases have names of their
+// own.
 struct Slotted : nn::Module {
   NamedSlot first;
 };

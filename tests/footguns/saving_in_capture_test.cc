@@ -1,5 +1,5 @@
-// A file that captured code writes would be written once, and not by later runs: it is refused, as
-// is all reading of elements there.
+// Captured code would write a file once, and later runs would not. So writing is refused, like all
+// reading of elements there.
 
 #include <gtest/gtest.h>
 

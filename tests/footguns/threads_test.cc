@@ -1,6 +1,6 @@
 // Two networks trained on two threads at once: dispatch state (tape, grad mode, module paths) is
-// the thread's own and shared pools give nobody another's memory, so losses are bit for bit those
-// of training one after the other.
+// the thread's own, and shared pools never give one thread memory of the other, so losses are bit
+// for bit those of training one after the other.
 
 #include <gtest/gtest.h>
 
@@ -126,7 +126,7 @@ TEST(ThreadsTest, AGraphThatSeveralThreadsCallGivesEachItsResults) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Each run of a step is whole: the sum is that of as many steps.
+// Runs of a step do not mix: the sum is that of this many steps.
 TEST(ThreadsTest, StepsOfOneGraphFromSeveralThreadsAllCount) {
   const Tensor total = Zeros({8});
   StaticGraph step = Freeze(

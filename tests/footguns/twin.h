@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_FOOTGUNS_TWIN_H_
 #define FIRN_TESTS_FOOTGUNS_TWIN_H_
 
-// One model twice: one of the two runs frozen, the other shows what it must give.
+// One model twice: one of the two runs frozen, the other gives the expected results.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ struct Twin {
   }
 };
 
-// What the two hold, to the bit and to the sign of zeros.
+// Compares the states of the two, to the bit and to the sign of zeros.
 inline void ExpectSame(const Tensor& got, const Tensor& want, const std::string& what) {
   ASSERT_EQ(got.defined(), want.defined()) << what;
   if (!got.defined()) return;

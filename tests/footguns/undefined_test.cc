@@ -1,5 +1,5 @@
-// Objects that hold nothing, because they were default-made or moved from: asking them is an error
-// that says so, or gives what the header documents. Never a crash.
+// Objects that hold nothing, because they were default-made or moved from: using them is an error
+// that says so, or gives what the header documents, and never crashes.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ namespace {
 
 using Call = std::function<void(Tensor&)>;
 
-// Every method that needs what the tensor names.
+// Every method that needs the tensor's elements.
 const std::vector<std::pair<const char*, Call>>& TensorCalls() {
   static const auto* const calls = new std::vector<std::pair<const char*, Call>>{
       {"spec", [](Tensor& t) { t.spec(); }},

@@ -1,5 +1,5 @@
 // Layers that are members of their own instead of children made by Add: they are not trained, saved
-// or switched to evaluation with the network, and that is said.
+// or switched to evaluation with the network, and a warning says so.
 
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST(UnregisteredTest, AParameterOfTwoOptimizersIsNamedOnce) {
       }),
       "firn: parameter linear.weight and 1 others are in two optimizers, Sgd and Adam: a Step of "
       "either moves them\n");
-  // What one gives up, or takes with it, another may have.
+  // Parameters that one optimizer gives up, or that die with it, may go to another.
   EXPECT_EQ(Said([&] {
               sgd.RemoveParameters({"0"});
               optim::Adam adam({fc.weight()}, {});
@@ -120,7 +120,7 @@ TEST(UnregisteredTest, WhatTheOldOptimizerLetsGoLaterIsNotNamed) {
   adam.ClearParameters();
   sgd.ClearParameters();
   EXPECT_EQ(Said([&] { other.Step(); }), "");
-  // Of three, those that stay.
+  // The warning names those of the three that stay.
   optim::Sgd third(fc.parameters(), {.lr = 0.1}), fourth(fc.parameters(), {.lr = 0.1});
   third.ClearParameters();
   EXPECT_NE(Said([&] { fourth.Step(); }).find("Adam and Sgd"), std::string::npos);

@@ -1,7 +1,7 @@
 // Each reader on its corpus and some thousands of damaged files, the same in every run, in a few
 // seconds. mutations.h says how to let it run for longer.
 //
-// FIRN_FUZZ_SAVE: a folder into which the corpora are written, and nothing else is done.
+// FIRN_FUZZ_SAVE: a folder into which the program writes the corpora; it then does nothing else.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -48,7 +48,7 @@ TEST_P(FuzzTest, ReadsOrRefuses) {
             << report.seconds << " s |\n";
   EXPECT_GT(read, 0u);
   EXPECT_GT(report.runs, read + 50);
-  // Nothing takes tensors beyond the targets' limit of 4 MB each, a few at a time.
+  // No reader takes tensors beyond the targets' limit of 4 MB each, a few at a time.
   EXPECT_LT(CpuAllocator().stats().peak_bytes - before, int64_t{64} << 20);
 }
 

@@ -7,7 +7,7 @@
 namespace firn::testing {
 
 // Note [Graph files]: the structure and the whole file have checksums, which stop nearly every
-// mutation, and so does the size of the structure. These are those of the bytes as they are.
+// mutation, and so does the size of the structure. This function sets them to fit the bytes.
 std::string WithRightChecksums(std::string_view bytes);
 
 }  // namespace firn::testing

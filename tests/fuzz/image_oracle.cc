@@ -187,7 +187,7 @@ toff_t SeekTiff(thandle_t handle, toff_t offset, int whence) {
 }
 
 int OnTiffMessage(TIFF*, void* data, const char*, const char* format, va_list) {
-  // Of tags that say nothing of pixels.
+  // Messages about unknown tags are ignored: these say nothing of pixels.
   if (std::strstr(format, "Unknown field") == nullptr) {
     static_cast<TiffInput*>(data)->complains = true;
   }

@@ -7,9 +7,9 @@
 
 namespace firn::io {
 
-// Ends the process where `image`, which these bytes were decoded to, is not what another way leads
-// to: the checksums of a PNG, giflib's own pixels, libjpeg with every warning as an error,
-// libtiff's conversion where it has nothing to say, and for every format a second decoding.
+// Ends the process if `image`, which was decoded from these bytes, differs from the result of
+// another way: the checksums of a PNG, giflib's own pixels, libjpeg with every warning as an error,
+// libtiff's conversion if it gives no warning, and for every format a second decoding.
 void CheckDecoded(std::string_view bytes, const DecodeImageOptions& options, const Tensor& image);
 
 }  // namespace firn::io

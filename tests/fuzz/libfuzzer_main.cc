@@ -1,6 +1,7 @@
-// Under clang's libFuzzer, which has a main function of its own. g++ tells of coverage by a call
-// per block, which libFuzzer knows only to refuse it: the function here stands in for that, and
-// counts by a hash of the caller's address in counters as libFuzzer wants them.
+// Runs a reader under libFuzzer of clang, which has a main function of its own. g++ reports
+// coverage by a call for each block, which libFuzzer only refuses. The function here takes these
+// calls and counts them, by a hash of the caller's address, in counters of the form that libFuzzer
+// wants.
 //
 // FIRN_FUZZ_READER: the reader that libFuzzer's main function calls.
 #include <cstddef>
@@ -39,7 +40,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// g++ tells of comparisons of floats too, clang does not.
+// g++ also reports comparisons of floats; clang does not.
 extern "C" void __sanitizer_cov_trace_cmpf(float, float) {}
 extern "C" void __sanitizer_cov_trace_cmpd(double, double) {}
 

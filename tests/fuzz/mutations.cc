@@ -79,7 +79,7 @@ void Change(std::string* s, const std::vector<std::string>& corpus, Random* r) {
       break;
     }
     default:
-      // Seldom: most of what is cut off says only that the file ends early.
+      // Done rarely: most cuts show only that the file ends early.
       if (r->Below(8) == 0) s->resize(at);
   }
 }
@@ -134,14 +134,14 @@ FuzzReport Fuzz(const std::vector<std::string>& corpus,
   }
   const uint64_t seed = seed_text != nullptr ? std::strtoull(seed_text, nullptr, 10) : 1;
   Witness witness(std::getenv("FIRN_FUZZ_INPUT"));
-  // Of the processor: beside other work as much is tried.
+  // Measures processor time, so that as much is tried when the machine is busy.
   const std::clock_t start = std::clock();
   FuzzReport report;
   const auto elapsed = [&] { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; };
   const auto run = [&](const std::string& s, double until) {
     if (elapsed() >= until) return false;
     witness.Note(s);
-    // A copy of exactly this size: AddressSanitizer sees what reads one byte beyond.
+    // A copy of exactly this size: AddressSanitizer finds a read one byte beyond it.
     const auto copy = std::make_unique<char[]>(s.size());
     if (!s.empty()) std::memcpy(copy.get(), s.data(), s.size());
     target({copy.get(), s.size()});

@@ -17,27 +17,29 @@
 namespace firn::testing {
 
 // Reads the bytes as a file and says whether they were one. A crash, a sanitizer's report, an
-// exception or an abort is a finding; an error of the reader is none.
+// exception or an abort is a finding; an error that the reader returns is not.
 using FuzzTarget = bool (*)(std::string_view bytes);
 // Whole files, each of which the reader reads.
 using FuzzSeeds = std::vector<std::string> (*)();
 
 struct FuzzReader {
   FuzzTarget target = nullptr;
-  FuzzSeeds seeds = nullptr;  // null: those that are kept are all
+  FuzzSeeds seeds = nullptr;  // null: only the kept files are seeds
 };
 
-// All that are linked, by their names.
+// All readers that are linked, by their names.
 std::map<std::string, FuzzReader>& FuzzReaders();
 
-// What the seeds make, and the files of tests/fuzz/corpus/<name>, seen from the present folder.
+// The files that the seeds make, and those of tests/fuzz/corpus/<name>, seen from the present
+// folder.
 std::vector<std::string> Seeds(const FuzzReader& reader);
 std::vector<std::string> KeptFiles(const std::string& name);
 
-// Ends the process, saying `what`, unless it holds: for what must be true of whatever was read.
+// Ends the process with the text `what` unless the condition holds, which must be true for all that
+// a reader reads.
 void FuzzCheck(bool holds, const char* what);
 
-// Small, so that what passes them all is still fast.
+// These limits are small, so that a file that passes them all is still read fast.
 inline constexpr io::LoadLimits kFuzzLimits = {
     .max_tensors = 1000, .max_total_bytes = 1 << 22, .max_metadata_bytes = 1 << 20};
 

@@ -1,4 +1,4 @@
-// Arrays, alone and by their names.
+// Readers of arrays, with and without names.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -66,8 +66,8 @@ FIRN_FUZZ_READER(nnabla_solver) {
   return read;
 }
 
-// The file's account of itself, in an intact file: checksums stop most of what happens to a whole
-// one.
+// Puts the bytes into an intact file as its description of itself, since checksums stop most
+// changes of a whole file.
 FIRN_FUZZ_READER(checkpoint) {
   const StateDict file = {
       {"a.x", Number(7)},

@@ -1,5 +1,5 @@
 // Checksums of PNG chunks stop nearly every mutation, so each PNG is read a second time with right
-// ones. What is read is compared with what another way leads to.
+// ones. The result is compared with that of another way to decode.
 #include <zlib.h>
 
 #include <string>
@@ -42,7 +42,7 @@ bool Decode(std::string_view bytes, const DecodeImageOptions& options) {
 }
 
 FIRN_FUZZ_READER(image) {
-  // Each wish comes up: the last byte, which few formats look at, chooses.
+  // The last byte, which few formats look at, chooses the options, so that all come up.
   const int wish = bytes.empty() ? 0 : static_cast<unsigned char>(bytes.back());
   const DecodeImageOptions options = {.color = static_cast<ImageColor>(wish & 3),
                                       .keep_16_bits = (wish & 4) != 0,

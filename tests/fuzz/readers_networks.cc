@@ -1,4 +1,4 @@
-// Networks and graphs of files, read and then run: what was accepted must not end the program
+// Networks and graphs are read from files and then run: an accepted file must not end the program
 // later.
 #include <string>
 #include <string_view>

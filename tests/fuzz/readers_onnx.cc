@@ -16,7 +16,8 @@ namespace {
 
 using testing::kFuzzLimits;
 
-// What is read is written, and read again as the same. Networks are made of what they can be.
+// A model that was read is written and read again, and must be equal. If it makes a network, the
+// network is made.
 FIRN_FUZZ_READER(onnx) {
   absl::StatusOr<internal::OnnxModel> model = internal::ParseOnnxModel(bytes, "fuzz", kFuzzLimits);
   if (!model.ok()) return false;
@@ -59,7 +60,7 @@ FIRN_FUZZ_SEEDS(onnx) {
                          .Message(11, wire().Bytes(1, "x").Message(2, type))
                          .Message(12, wire().Bytes(1, "y").Message(2, type));
   const auto function = wire().Bytes(1, "f").Bytes(4, "p").Bytes(5, "p").Bytes(10, "d");
-  // One of which a network is made: a call of a function, and a branch that a constant chooses.
+  // A model that makes a network: a call of a function, and a branch that a constant chooses.
   const auto relu = wire().Bytes(1, "p").Bytes(2, "q").Bytes(4, "Relu");
   const auto rectified = wire()
                              .Bytes(1, "f")

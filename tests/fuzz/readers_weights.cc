@@ -40,7 +40,7 @@ const std::vector<std::string>& ShardNames() {
 FIRN_FUZZ_READER(safetensors_index) {
   const std::string folder = testing::ScratchFolder("safetensors");
   testing::SplitIntoFolder(bytes, ShardNames(), folder);
-  // Not mapped: the files are written anew while those of before may still be in use.
+  // The files are not mapped, since they are written anew while earlier ones may still be in use.
   return TryLoadSafetensors(folder + "/" + ShardNames()[0],
                             {.load = {.limits = kFuzzLimits}, .map = false, .widen = true})
       .ok();
@@ -68,7 +68,7 @@ FIRN_FUZZ_SEEDS(torch) {
   return files;
 }
 
-// As optim::Adam gives it out.
+// A state as optim::Adam gives it out.
 StateDict AdamState() {
   const auto number = [](double value) { return Full({}, value, DType::kF64); };
   return {{"groups.0.lr", number(0.25)},
@@ -107,7 +107,7 @@ std::vector<std::string> NnablaFiles(const std::vector<std::string>& names) {
   return files;
 }
 
-// An archive is one whatever it is called.
+// An archive is recognised under any name.
 FIRN_FUZZ_READER(nnabla_model) {
   return TryParseNnabla(bytes, "fuzz.nntxt", {.limits = kFuzzLimits}).ok();
 }

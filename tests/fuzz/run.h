@@ -1,8 +1,8 @@
 #ifndef FIRN_TESTS_FUZZ_RUN_H_
 #define FIRN_TESTS_FUZZ_RUN_H_
 
-// What was read, run: on small inputs, once of ordinary numbers and once of those at which
-// computations go wrong, as far as a bound on memory lets it.
+// Runs what was read on small inputs, once with ordinary numbers and once with those at which
+// computations go wrong, within a bound on memory.
 
 #include <cstdint>
 #include <optional>
@@ -15,8 +15,7 @@
 
 namespace firn::testing {
 
-// While one lives, tensors take at most 32 MiB from the system: what shapes ask for beyond that is
-// refused.
+// While one lives, tensors take at most 32 MiB from the system; larger requests are refused.
 class TensorLimit {
  public:
   TensorLimit();
@@ -25,12 +24,12 @@ class TensorLimit {
   TensorLimit& operator=(const TensorLimit&) = delete;
 };
 
-// Numbers from -1 up in small steps, or, if they shall be extreme, infinities, none, and the limits
+// Numbers from -1 up in small steps, or, if they shall be extreme, infinities, NaN, and the limits
 // of integers. nullopt for more than 4096 of them.
 std::optional<Tensor> InputOf(const Shape& shape, DType dtype, bool extreme);
 
-// Sizes that the file leaves open are 2, elements whose type it leaves open f32. Gradients are
-// computed, too, where a parameter wants one. Whether it took one of the two inputs.
+// Sizes that the file leaves open become 2, open types f32. If a parameter wants a gradient,
+// gradients are computed, too. Returns whether the network took one of the two inputs.
 bool Runs(const Network& network);
 bool Runs(StaticGraph& graph);
 

@@ -62,7 +62,7 @@ void SplitIntoFolder(std::string_view bytes, const std::vector<std::string>& nam
     const size_t end = bytes.find(kEnd);
     const std::string path = folder + "/" + name;
     std::error_code error;
-    std::filesystem::remove(path, error);  // ext4 waits for the disk where one is made empty
+    std::filesystem::remove(path, error);  // ext4 waits for the disk if a file is made empty
     std::ofstream out(path, std::ios::binary);
     out << bytes.substr(0, end);
     out.close();

@@ -120,7 +120,7 @@ FIRN_FUZZ_SEEDS(nnabla_solver) {
   return files;
 }
 
-// Two checkpoints, with and without all that one can say of itself.
+// Two checkpoints, with and without all optional descriptions.
 std::vector<std::string> Checkpoints() {
   CheckpointValues a, b;
   a.Set("x", 7);

@@ -90,7 +90,7 @@ SIZES = [
 ]
 
 
-# Where the point itself is beside a kink, or a difference across it would be taken.
+# Whether the function is smooth around the point, so that no difference is taken across a kink.
 def smooth(name, x):
     interval = FUNCTIONS[name][1]
     if interval is not None:
@@ -131,7 +131,8 @@ def main():
         for x in points:
             if not smooth(name, x):
                 continue
-            # Of no interest: the result is far beyond any range, or of as many turns as atoms.
+            # Skipped: the result would be far out of range, or the angle would be a huge number of
+            # turns.
             if name in ("sin", "cos", "tan", "sinc") and abs(x) > 2.0**31:
                 continue
             if name in ("exp", "exp2", "expm1", "sinh", "cosh") and x > 800:

@@ -18,7 +18,7 @@ std::vector<GoldenCase> ReadGolden(const std::string& file);
 // The names, without ".txt", of the files of tests/golden/<folder>, sorted.
 std::vector<std::string> GoldenFiles(const std::string& folder);
 
-// "" when every element of `got` is within rtol |want| + atol of `want`, else where it is not. NaN
+// "" if every element of `got` is within rtol |want| + atol of `want`, else where one is not. NaN
 // equals NaN.
 std::string Compare(const Tensor& got, const Tensor& want, double rtol = 1e-5, double atol = 1e-6);
 

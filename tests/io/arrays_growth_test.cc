@@ -1,5 +1,5 @@
-// No reader's time grows faster than its file: each thing that a file may repeat is there n times
-// and 4n times.
+// The time of a reader grows no faster than its file: each thing that a file may repeat is there n
+// times and 4n times.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <zlib.h>
@@ -29,8 +29,8 @@ using firn::testing::GrowthOf;
 using firn::testing::kLinear;
 using firn::testing::ThreadSeconds;
 
-// `read` says whether it could. It is called as often as takes a while, beside which what else
-// happens to a processor is little.
+// `read` returns whether it succeeded. It is called so often that other work of the processor
+// matters little.
 void ExpectNoFasterThanTheFile(int n, const std::function<std::string(int n)>& make,
                                const std::function<bool(const std::string& bytes)>& read) {
   const std::string few = make(n), many = make(4 * n);
@@ -106,7 +106,7 @@ TEST_F(ArraysGrowthTest, SoftLinks) {
   });
 }
 
-// One behind the other, as deep as links may lead, and beside each other.
+// Groups inside each other, as deep as links may lead, and groups beside each other.
 TEST_F(ArraysGrowthTest, SoftLinksToSoftLinks) {
   ExpectH5(1500, [](hid_t f, int n) {
     AddNumbers(f, "x0", {1});
@@ -167,7 +167,7 @@ std::string Le(uint64_t v, int bytes) {
   return s;
 }
 
-// Members with so many extra fields each, of which none is known, and a comment behind them.
+// Members with this many unknown extra fields each, and a comment behind them.
 std::string Npz(int members, int fields, int comment) {
   const std::string data = *TryFormatNpy(FromValues({1.f}));
   const uint64_t crc = crc32_z(0, reinterpret_cast<const Bytef*>(data.data()), data.size());

@@ -1,5 +1,4 @@
-// What every reader says of a path at which there is no file that could be read, or no longer: an
-// error that names the path, whatever the reader.
+// Every reader gives an error that names the path if no readable file is there, or no longer.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,7 +57,7 @@ void OpenCache(const std::string& path, const std::string& index, const std::str
   OpenNnablaCache(FolderOf(path));
 }
 
-// A reader of the file `path`, which is called `file` in a folder that was empty.
+// A reader of the file `path`, whose name is `file`, in a folder that was empty.
 struct Reader {
   std::string name, file;
   std::function<void(const std::string& path)> read;
@@ -124,7 +123,7 @@ const std::vector<Reader>& OtherReaders() {
   return *readers;
 }
 
-// Those of all formats whose files have a suffix, the networks among them, by the registry.
+// The readers of all registered formats whose files have a suffix, networks included.
 std::vector<Reader> RegisteredReaders() {
   std::vector<Reader> readers;
   for (const Format* format : Formats()) {
@@ -156,7 +155,7 @@ const std::vector<Reader>& Readers() {
   return *readers;
 }
 
-// Calls each reader with a path at which `make` has put something.
+// Calls each reader with a path that `make` has prepared.
 void ExpectErrorsThatNamePaths(const std::function<void(const std::string& path)>& make,
                                std::vector<absl::StatusCode> codes) {
   int number = 0;
@@ -182,7 +181,7 @@ TEST(BadPathsTest, AFolderWhereAFileShouldBe) {
                             {absl::StatusCode::kInvalidArgument});
 }
 
-// Nobody writes to it: who opens it and waits, waits for ever.
+// A pipe without a writer: a reader that opens it and waits would wait for ever.
 TEST(BadPathsTest, APipeWhereAFileShouldBe) {
   ExpectErrorsThatNamePaths(
       [](const std::string& path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); },
@@ -192,8 +191,8 @@ TEST(BadPathsTest, APipeWhereAFileShouldBe) {
 TEST(BadPathsTest, APathThatCannotBeOpened) {
   ExpectErrorsThatNamePaths(
       [](const std::string& path) { fs::create_symlink(path, path); },  // it leads to itself
-      {absl::StatusCode::kUnknown});                                    // which has no code for it
-  if (geteuid() == 0) return;                                           // who may read everything
+      {absl::StatusCode::kUnknown});                                    // it has no code of its own
+  if (geteuid() == 0) return;                                           // root may read everything
   ExpectErrorsThatNamePaths(
       [](const std::string& path) {
         fs::remove(path);
@@ -239,7 +238,8 @@ TEST(BadPathsTest, TheFileOfACellThatWasRemoved) {
   EXPECT_THAT(error, HasSubstr(table + ": line 2, column 0"));
 }
 
-// What holds its file open still has it when its name is gone, but not what was cut off.
+// A reader that holds its file open still has it when the name is gone, but not a part that was cut
+// off.
 TEST(BadPathsTest, TablesThatWereRemovedOrEmptied) {
   const std::string table = TempPath("t.csv"), array = TempPath("a.npy");
   WriteFile(table, "x\n1\n2\n");

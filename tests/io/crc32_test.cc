@@ -37,7 +37,7 @@ TEST(Crc32Test, CombinesThoseOfTwoPieces) {
   }
 }
 
-// The check value of the CRC's definition, and nothing of nothing.
+// The check value of the CRC's definition; no bytes give 0.
 TEST(Crc32Test, KnownValues) {
   const std::string digits = "123456789";
   EXPECT_EQ(Crc32(0, digits.data(), digits.size()), 0xcbf43926u);

@@ -10,8 +10,8 @@
 
 namespace firn::io {
 
-// No file grows beyond `bytes` as long as this lives, which stands for a full disk: both make
-// write() fail half way. Nothing may be printed: the log is a file.
+// While this lives, no file grows beyond `bytes`, which stands for a full disk: both make write()
+// fail half way. The program must not print, since the log is a file, too.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -31,7 +31,7 @@ class FullDisk {
   void (*handler_)(int);
 };
 
-// What `write` throws then.
+// The error that `write` throws on a full disk.
 template <class F>
 absl::Status OnAFullDisk(rlim_t bytes, F write) {
   const FullDisk full(bytes);

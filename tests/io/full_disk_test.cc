@@ -1,6 +1,6 @@
-// What every writer does where the disk is full, or something stands at the path that a file must
-// not replace: an error that names the path, no half file, and nothing lost that was there. `firn
-// dataset` has a test of its own.
+// If the disk is full, or something is at the path that a file must not replace, every writer gives
+// an error that names the path, leaves no half file, and loses no data. `firn dataset` has a test
+// of its own.
 #include "tests/io/full_disk.h"
 
 #include <sys/resource.h>
@@ -83,7 +83,7 @@ const std::vector<Writer>& OtherWriters() {
   return *writers;
 }
 
-// Those of all formats, of tensors and of graphs, by the registry.
+// The writers of all registered formats of tensors and of graphs.
 std::vector<Writer> RegisteredWriters() {
   std::vector<Writer> writers;
   for (const Format* format : Formats()) {
@@ -165,7 +165,7 @@ TEST(FullDiskTest, ACacheThatWasNotWrittenIsNone) {
   const std::string original = TempPath("t.csv");
   WriteFile(original, std::string(300, '1') + "\n");
   for (const NnablaCacheFormat format : {NnablaCacheFormat::kNpy, NnablaCacheFormat::kHdf5}) {
-    // Room for nothing, for all but one of the small files, and for all but the rows.
+    // The disk has room for no file, for all but one of the small files, or for all but the rows.
     for (const rlim_t bytes : {0, 3, 250, 2000}) {
       const std::string folder = TempPath("cache");
       fs::remove_all(folder);
@@ -226,7 +226,7 @@ TEST(FullDiskTest, FilesThatGrowKeepTheirWholeRecords) {
     SCOPED_TRACE(path);
     add(0);
     const std::string before = ReadFile(path);
-    // Not a byte more, and a part of the record.
+    // The disk has room for no byte, or for a part of the record.
     for (const rlim_t room : {0, 3}) {
       const absl::Status status = OnAFullDisk(before.size() + room, [&] { add(1); });
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;

@@ -56,7 +56,7 @@ def h5_files(folder):
                 for value in (None, 7):
                     for when in ("ALLOC", "IFSET", "NEVER"):
                         if when == "NEVER" and alloc == "EARLY":
-                            continue  # what was in the file by chance
+                            continue  # whatever bytes were in the file
                         dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
                         dcpl.set_alloc_time(getattr(h5py.h5d, "ALLOC_TIME_" + alloc))
                         dcpl.set_fill_time(getattr(h5py.h5d, "FILL_TIME_" + when))

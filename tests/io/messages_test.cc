@@ -1,5 +1,5 @@
-// What readers say of files that are damaged and of limits, as somebody reads it who knows the
-// documentation alone: the file stands in it, and for a limit the option that raises it.
+// Messages of readers about damaged files and limits must help users who know only the
+// documentation: they name the file, and for a limit the option that raises it.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -299,7 +299,7 @@ void Damage(const std::string& path, const std::string& bytes, const std::functi
   EXPECT_GT(refused, 0);
 }
 
-// What changed bytes may also be: names and paths that are legal, where something else was wanted.
+// Other errors that changed bytes may cause: a legal name or path instead of the right one.
 bool FindsThingsByName(std::string_view format) {
   return format == "CsvRows" || format == "Hdf5Dataset" || format == "LoadCheckpoint" ||
          format == "OpenNnablaCache";

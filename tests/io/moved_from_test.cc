@@ -41,7 +41,7 @@ TEST(MovedFromTest, ALoaderHasNoBatches) {
   DataLoader loader(Numbers(5), {.batch = 2});
   DataLoader taken = std::move(loader);
   EXPECT_EQ(taken.size(), 3);
-  // NOLINTBEGIN(bugprone-use-after-move): that is what is asked.
+  // NOLINTBEGIN(bugprone-use-after-move): this is the subject of the test.
   EXPECT_EQ(loader.size(), 0);
   EXPECT_EQ(loader.options().batch, 2);
   loader.SetEpoch(3);
@@ -64,7 +64,7 @@ TEST(MovedFromTest, AnIteratorIsAtTheEnd) {
   DataLoader::Iterator i = loader.begin();
   const DataLoader::Iterator taken = std::move(i);
   EXPECT_EQ(taken->input.Item<int64_t>(), 0);
-  EXPECT_TRUE(i == std::default_sentinel);  // NOLINT: that is what is asked
+  EXPECT_TRUE(i == std::default_sentinel);  // NOLINT: this is the subject of the test
   EXPECT_EQ(ErrorOf([&] { *i; }), kNoBatch);
   EXPECT_EQ(ErrorOf([&] { static_cast<void>(i->input); }), kNoBatch);
   EXPECT_EQ(ErrorOf([&] { ++i; }), kNoBatch);

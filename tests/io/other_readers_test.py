@@ -231,8 +231,8 @@ class OtherReadersTest(unittest.TestCase):
         whole = {path: list(h5py_arrays(path).values()) for path in small}
 
         def justified(path, got):
-            # HDF5 ends, hangs, or cannot find by its name what a group lists, or minds attributes that
-            # nobody asked for: what Firn reads then is what was written.
+            # The HDF5 library crashes, hangs, cannot find a listed object by its name, or refuses
+            # attributes that nobody asked for; Firn then reads what was written.
             return all(any(same(array, other) for other in whole[original(path)])
                        for array in got.values())
 

@@ -1,7 +1,7 @@
-// Prints what readers make of files: KIND of arguments (h5, words, npy, npz or wav), paths on the
-// standard input, one a line. For each path a line "FILE <path>", then "ERROR <code> <message>", or
-// a line "ARRAY <name> <dtype> <sizes> <bytes>" for each array, names and bytes in hexadecimal.
-// Words are those of the dataset "words".
+// Prints the arrays that readers find in files: KIND of arguments (h5, words, npy, npz or wav),
+// paths on the standard input, one a line. For each path a line "FILE <path>", then "ERROR <code>
+// <message>", or a line "ARRAY <name> <dtype> <sizes> <bytes>" for each array, names and bytes in
+// hexadecimal. KIND words reads the dataset "words".
 #include <cstdint>
 #include <iostream>
 #include <string>
@@ -21,7 +21,7 @@
 namespace firn {
 namespace {
 
-// Never nothing, so that fields can be told apart.
+// Never empty, so that fields can be told apart.
 std::string Hex(const std::string& bytes) {
   return bytes.empty() ? "-" : absl::BytesToHexString(bytes);
 }

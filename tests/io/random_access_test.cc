@@ -23,7 +23,7 @@ TEST(RandomAccessTest, RefusesALinkWhereOneIsNotWanted) {
   EXPECT_TRUE(absl::IsInvalidArgument(refused));
   EXPECT_THAT(std::string(refused.message()),
               HasSubstr("link is a symbolic link, expected a regular file"));
-  // Only the last part of a path is looked at.
+  // Only the last part of a path decides.
   std::filesystem::remove(link);
   std::filesystem::create_directory_symlink(folder, link);
   EXPECT_EQ((*RandomAccess::Open(link + "/file", Links::kRefuse))->size(), 5);

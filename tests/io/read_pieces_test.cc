@@ -22,7 +22,7 @@ std::string Bytes(size_t n) {
   return bytes;
 }
 
-// A file that has only so many of its bytes when they are read.
+// A file that has only the first `size` of its bytes when they are read.
 class Shrunk final : public RandomAccess {
  public:
   Shrunk(const std::string& bytes, int64_t left)
@@ -73,7 +73,7 @@ TEST_P(ReadPiecesTest, SaysWhatIsMissing) {
             "shrunk: offset 10, it: expected 20000000 bytes, got 19999990: the file ends early");
   EXPECT_THAT(std::string(ReadPieces(whole, -1, out.data(), 5, "it").message()),
               HasSubstr("lies outside the file"));
-  // The first place of several threads' that is missing.
+  // If several threads miss bytes, the message gives the first place.
   const Shrunk shrunk(bytes, 262144 + 5);
   const absl::Status status = ReadPieces(shrunk, 0, out.data(), 20'000'000, "it");
   EXPECT_TRUE(absl::IsDataLoss(status));

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_IO_TEST_FILES_H_
 #define FIRN_TESTS_IO_TEST_FILES_H_
 
-// Files that tests of io make and look at.
+// Functions that make and look at files, for tests of io.
 
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@ namespace firn::io {
 
 // A path in the test's own scratch folder.
 std::string TempPath(const std::string& name);
-// The same in memory where there is a file system in it: for what is saved thousands of times, each
-// of which waits for the disk.
+// The same, in a file system in memory if there is one: for files that are saved thousands of
+// times, since each save waits for the disk.
 std::string MemoryPath(const std::string& name);
 void WriteFile(const std::string& path, const std::string& bytes);
 std::string ReadFile(const std::string& path);

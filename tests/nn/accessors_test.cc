@@ -1,5 +1,5 @@
-// What layers tell about themselves: the options they were made with, and their parameters, which
-// are those of the state dict. Of every layer, as the golden cases make it.
+// Accessors of every layer, as the golden cases make it: the options it was made with, and its
+// parameters, which are those of the state dict.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,8 @@ namespace {
 
 using testing::GoldenCase;
 
-// An option's text without what the cases leave out: [3, 3] is 3, as both describe the same sizes.
+// An option's text without brackets and repetitions: [3, 3] is 3, since both describe the same
+// sizes.
 std::string Bare(const std::string& text) {
   std::string bare;
   for (const char c : text) {
@@ -46,7 +47,7 @@ TEST(AccessorsTest, LayersTellTheOptionsTheyWereMadeWith) {
   }
 }
 
-// What a layer of class L gives under the names of its parameters and buffers.
+// The tensors that a layer of class L returns under the names of its parameters and buffers.
 template <class L>
 void CheckTensors(const char* name, const Module& module) {
   const L& layer = dynamic_cast<const L&>(module);

@@ -19,7 +19,7 @@
 namespace firn::nn {
 namespace {
 
-// Lists what a captured run would repeat.
+// Lists the operations that a captured run would repeat.
 class Listener final : public CaptureRecorder {
  public:
   Listener() { ThisThread().capture = this; }
@@ -39,7 +39,7 @@ class Listener final : public CaptureRecorder {
   void BeforeGetGrad(const Tensor&) override {}
   void BeforeSetGrad(const Tensor&) override {}
 
-  std::set<const TensorImpl*> outside;  // what operations took that none of them made
+  std::set<const TensorImpl*> outside;  // inputs of operations that no operation made
 
  private:
   std::vector<Tensor> made_;
@@ -70,8 +70,7 @@ TEST(BatchNormTest, FrozenForwardsAreCountedAsOrdinaryOnes) {
   EXPECT_EQ(bn.state_dict()["num_batches_tracked"].Item<int64_t>(), 4);
 }
 
-// What both gradients compute has the digits of f32 until it is rounded to what it is a gradient
-// of.
+// Both gradients compute with the digits of f32, and round only to the dtype of their tensor.
 TEST(BatchNormTest, RecordedGradientsOfHalfImagesAreTheFusedOnes) {
   for (DType parameters : {DType::kF32, DType::kBF16}) {
     BatchNorm2d bn({.channels = 3, .activation = FusedActivation::kTanh});

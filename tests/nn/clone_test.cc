@@ -66,7 +66,7 @@ TEST(CloneTest, CopiesAnyTreeOfUserClasses) {
   EXPECT_TRUE(copy->training());
   EXPECT_FALSE(copy->tail.parameters()[0].requires_grad());
   EXPECT_TRUE(copy->tower.fc.weight().requires_grad());
-  // Elements of its own.
+  // The clone has elements of its own.
   copy->block.layers[0].weight();
   for (size_t i = 0; i < net.parameters().size(); ++i) {
     EXPECT_NE(net.parameters()[i].host_view<float>().data(),

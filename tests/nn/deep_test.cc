@@ -1,5 +1,6 @@
-// Modules, tapes and graphs that are deep: nothing recurses but calls, which have a limit. All runs
-// on a thread with a small stack, where a function that calls itself for each level would crash.
+// Modules, tapes and graphs that are deep: nothing recurses but calls, which have a limit.
+// Everything runs on a thread with a small stack, where a function that calls itself for each level
+// would crash.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -77,7 +78,7 @@ TEST(DeepTest, ModulesArePrinted) {
             "Sequential(\n  (0): Sequential(\n    (0): Linear(2 -> 3)\n  )\n)");
 }
 
-// Children are there as long as the destructor of a class of the user's may name them.
+// Children live until the destructor of a user's class, which may name them, has ended.
 struct Parent : Module {
   Linear& fc = Add<Linear>("fc", {.in = 2, .out = 3});
   std::string* left;
@@ -94,7 +95,7 @@ TEST(DeepTest, ADestructorFindsItsChildren) {
   EXPECT_EQ(left, "Linear");
 }
 
-// A network that a module has as a member of its own goes before what that module has besides.
+// A network that is a member of a module is destroyed before the module's other members.
 struct Noisy : Module {
   std::vector<int>* log;
   explicit Noisy(std::vector<int>* l) : log(l) {}
@@ -138,7 +139,7 @@ TEST(DeepTest, CallsHaveALimitBeforeTheStackEnds) {
               " one of a Sequential; each takes a part of the stack. Put layers one after another"
               " into one Sequential, not each into the one before");
   }
-  EXPECT_EQ((*fine)(x).shape(), Shape({1, 3}));  // those that were refused are over
+  EXPECT_EQ((*fine)(x).shape(), Shape({1, 3}));  // the refused calls have ended
   // A quarter of the usual stack is enough.
   OnStackOf(size_t{2} << 20, [&] { EXPECT_THROW((*deep)(x), Error); });
 }

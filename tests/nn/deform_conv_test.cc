@@ -1,4 +1,4 @@
-// What the golden cases of DeformConv2d do not see: calls without a mask, hooks, sizes that the
+// What the golden cases of DeformConv2d do not test: calls without a mask, hooks, sizes that the
 // first input tells, first values and errors.
 
 #include "firn/nn/deform_conv.h"

@@ -1,5 +1,5 @@
-// What every layer that leaves out at random promises: nothing in eval mode or with p = 0, the mean
-// kept in training, options refused when it is made, and draws that follow the seed.
+// Promises of every dropout layer: it changes nothing in eval mode or with p = 0, keeps the mean in
+// training, refuses wrong options when it is made, and its draws follow the seed.
 
 #include "firn/nn/dropout.h"
 
@@ -54,7 +54,7 @@ TEST_P(DropoutTest, LeavesOutEverythingWithPOne) {
   EXPECT_EQ(Sum(Call(*Make(GetParam(), "1"), Input(GetParam(), 50))).Item<float>(), 0);
 }
 
-// Of 20000 independent groups: five standard deviations of the mean.
+// Allows five standard deviations of the mean of 20000 independent groups.
 TEST_P(DropoutTest, KeepsTheMean) {
   ManualSeed(5);
   constexpr int64_t kGroups = 20000;
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, DropoutTest,
                                            "StochasticDepth"),
                          [](const auto& layer) { return layer.param; });
 
-// The first and the last element of each channel have one fate.
+// The first and the last element of each channel are dropped or kept together.
 void CheckWhole(const Tensor& y, double kept) {
   const Tensor rows = y.Reshape({-1, 6});
   const std::vector<float> values = rows.ToVector<float>();

@@ -18,7 +18,7 @@
 
 namespace firn::nn {
 
-// As operations are: external functions.
+// Functions with external linkage, as those of operations have.
 Tensor Blend(const Tensor& a, const Tensor& b, const Tensor& c, double x, double y, double z);
 Tensor Shifted(const Tensor& x, const struct ShiftedOptions& options);
 
@@ -82,7 +82,7 @@ TEST(FunctionLayerTest, KeepsTensorsAmongItsOptionsAsBuffers) {
   EXPECT_EQ(layer(Zeros({2}, DType::kF64)).dtype(), DType::kF64);
 }
 
-// What no input makes right: the layer is not made.
+// No input could make these options right, so the layer is not made.
 struct EvenFunction {
   static constexpr const char* kName = "Even";
   struct Options {

@@ -1,4 +1,4 @@
-// Options as the cases have them, words separated by spaces, are those of MakeLayer with commas.
+// Turns options of the cases, words separated by spaces, into those of MakeLayer, with commas.
 
 #include "tests/nn/golden_layers.h"
 
@@ -23,7 +23,7 @@ OptionValues OptionsOfCase(const std::string& layer, const testing::GoldenCase& 
     if (name == "training") continue;  // the layer's mode
     bool told_by_input = false;
     for (const OptionText& o : LayerOptions(layer)) told_by_input |= o.name == name && o.deferred;
-    // Of several sizes an input tells only the last.
+    // An input tells only the last of several sizes.
     if (deferred && told_by_input && words.size() == 1) continue;
     values.emplace_back(name, absl::StrJoin(words, ", "));
   }

@@ -13,7 +13,7 @@
 
 namespace firn::nn {
 
-// "Conv2d" for the file "conv2d"; "" where no layer has that name.
+// "Conv2d" for the file "conv2d"; "" if no layer has that name.
 std::string LayerOfFile(const std::string& file);
 
 // The options that a case gives; `deferred`: without those that an input of the layer tells.

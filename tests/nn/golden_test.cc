@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, LayerGoldenTest,
                          [](const auto& file) { return file.param; });
 
 TEST(LayerGoldenFilesTest, EveryLayerClassHasAFile) {
-  // A container, our own block, and what PyTorch does not have.
+  // A container, a block of Firn, and a layer that PyTorch does not have.
   const std::set<std::string> without = {"ResUnit", "Sequential", "Standardize"};
   const std::vector<std::string> files = testing::GoldenFiles("layers");
   EXPECT_GT(LayerNames().size(), without.size());

@@ -1,4 +1,4 @@
-// What the golden cases of instance and synchronised batch normalisation do not see.
+// What the golden cases of instance and synchronised batch normalisation do not test.
 
 #include "firn/nn/instance_norm.h"
 

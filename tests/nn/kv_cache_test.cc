@@ -35,7 +35,7 @@ KvCacheOptions Options(int64_t capacity, int64_t max_length = 0) {
   return {.heads = kHeads, .width = kWidth, .capacity = capacity, .max_length = max_length};
 }
 
-// In pieces of the given sizes.
+// The results for pieces of the given sizes.
 Tensor Decode(KvCache& cache, const Sequence& s, std::vector<int64_t> pieces) {
   std::vector<Tensor> results;
   int64_t at = cache.length();
@@ -99,7 +99,7 @@ TEST(KvCacheTest, AnErrorChangesNothing) {
             "nn::KvCache: max_length 3 is less than capacity 4");
 }
 
-// One token at a time, with projections of its own.
+// A layer that takes one token at a time, with projections of its own.
 struct Decoder final : Layer {
   Linear& projections = Add<Linear>("projections", {.in = kEmbed, .out = 3 * kEmbed});
   KvCache cache{Options(9)};
@@ -144,7 +144,7 @@ TEST(KvCacheTest, AVectorHoldsOneForEachLayer) {
   EXPECT_EQ(caches[7].length(), 0);
 }
 
-// Attends to whatever it is given, which it appends.
+// Appends its input to the cache, and attends to all of the cache.
 struct Echo final : Layer {
   KvCache cache{Options(9)};
 

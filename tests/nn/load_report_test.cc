@@ -17,7 +17,7 @@ TEST(LoadReportTest, SuggestsTheModuleThatMissesTheSameParts) {
   const LoadReport r = Suggested({"bn.weight", "bn.bias", "bn.running_mean", "fc.weight"},
                                  {"norm.weight", "norm.bias", "norm.running_mean"});
   EXPECT_EQ(r.suggestions, (std::vector<std::string>{"bn.*"}));
-  // Also behind modules that have nothing in common with it.
+  // It is found also behind modules that have nothing in common with it.
   EXPECT_EQ(
       Suggested({"a.gamma", "fc.weight", "fc.bias"}, {"head.weight", "head.bias"}).suggestions,
       (std::vector<std::string>{"fc.*"}));
@@ -40,7 +40,8 @@ TEST(LoadReportTest, SuggestsNothingFarFetched) {
   EXPECT_EQ(r.ToString(), "1 missing (fc.weight), 1 unexpected (optimizer_step)");
 }
 
-// A file of another network, of hundreds of names, is told on a screen; the lists have all of them.
+// A file of another network, of hundreds of names, gives a report that fits on a screen; the lists
+// have all of them.
 TEST(LoadReportTest, TellsTheFirstOfMany) {
   LoadReport r;
   for (int i = 0; i < 12; ++i) r.missing.push_back("m" + std::to_string(i));

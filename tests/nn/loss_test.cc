@@ -1,4 +1,4 @@
-// Options of losses that no input makes right are refused when the layer is made.
+// Options of losses that would be wrong for every input are refused when the layer is made.
 
 #include "firn/nn/loss.h"
 

@@ -1,4 +1,4 @@
-// Layers by name: options from texts, and what is said of those that do not fit.
+// Layers by name: options from texts, and errors for those that do not fit.
 
 #include "firn/nn/make_layer.h"
 
@@ -108,7 +108,7 @@ TEST(MakeLayerTest, SaysWhatDoesNotFit) {
               MakeLayer("Upsample", {{"scale_factor", "[2, twice]"}});
             }),
             "MakeLayer of Upsample: scale_factor is [2, twice] (want numbers, as in [1.5, 2])");
-  // What the layer itself refuses.
+  // Options that the layer itself refuses.
   EXPECT_EQ(ErrorOf([] { MakeLayer("Linear"); }), "nn::Linear: out is 0 (want a positive number)");
   EXPECT_NE(ErrorOf([] { MakeLayer("Relu", {}, {{"weight", Ones({1})}}); }), "");
 }
@@ -131,7 +131,7 @@ TEST(MakeLayerTest, OptionsOfALayerAreThoseItWasMadeWith) {
   Linear linear({.out = 3});
   linear(Ones({1, 2}));
   const std::vector<OptionText> options = OptionsOf(linear);
-  EXPECT_EQ(options[0].value, "0");  // and not 2, which came later
+  EXPECT_EQ(options[0].value, "0");  // not 2, which came later
   EXPECT_EQ(options[1].value, "3");
   EXPECT_NE(ErrorOf([] { OptionsOf(ModuleList<Linear>()); }), "");
 }

@@ -1,4 +1,4 @@
-// What the golden cases of the layer do not see: its tensors, modes, other types and errors.
+// What the golden cases of the layer do not test: its tensors, modes, other types and errors.
 
 #include "firn/nn/min_max_quantize.h"
 
@@ -65,7 +65,7 @@ TEST(MinMaxQuantizeTest, FrozenStepsMoveTheRange) {
   EXPECT_EQ(RangeOf(layer), (std::vector<float>{-4, 8}));
 }
 
-// The range is in another type than the operation wants it in.
+// The range has another type than the operation wants.
 TEST(MinMaxQuantizeTest, ConvertedLayersKeepTheirRange) {
   for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF64}) {
     MinMaxQuantize layer({.decay = 0.5, .x_min_max = true, .ema = true});

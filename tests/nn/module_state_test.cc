@@ -49,7 +49,7 @@ TEST(ModuleStateTest, GivesPendingParametersTheFilesShape) {
   EXPECT_EQ(before.shape(), (Shape{2, 3}));
   EXPECT_EQ(net.state_dict().size(), 5u);
   EXPECT_TRUE(net.fc.weight().requires_grad());
-  // The elements are its own, not the file's.
+  // The module owns the elements; they are not those of the file.
   EXPECT_NE(before.host_view<float>().data(), file["fc.weight"].host_view<float>().data());
 }
 
@@ -115,7 +115,7 @@ TEST(ModuleStateTest, ReportsTwoShapesForOnePendingTensorAndChangesNothing) {
             "load state dict: 1 misshaped (b.weight: file [2, 4], net [2, 3] by another name)");
   EXPECT_TRUE(IsPending(net.a.weight()));
   EXPECT_EQ(net.c.weight().ToVector<float>(), before);
-  // What fits is the first.
+  // With skip_mismatched the first shape counts, and the other name is skipped.
   EXPECT_EQ(net.LoadStateDict(state, {.skip_mismatched = true}).loaded, 3);
   EXPECT_EQ(net.b.weight().shape(), (Shape{2, 3}));
 }
@@ -149,7 +149,7 @@ TEST(ModuleStateTest, TakesAPrefixOffTheNamesThatHaveIt) {
       << error;
   EXPECT_EQ(to.LoadStateDict(state, {.strip_prefix = "module."}).loaded, 2);
   EXPECT_TRUE(to.weight().Equals(from.weight()));
-  // Names without it stay as they are.
+  // Names without the prefix stay as they are.
   EXPECT_EQ(to.LoadStateDict(from.state_dict(), {.strip_prefix = "module."}).loaded, 2);
 }
 

@@ -237,7 +237,7 @@ TEST(ModuleTest, SharesPendingParametersWhoseKnownSizesAgree) {
   EXPECT_EQ(ErrorOf([&] { net.ShareParameter("c.weight", net.a.weight()); }),
             "share_parameter: c.weight is [4, ?] and cannot be a.weight, which is [3, ?]");
   EXPECT_FALSE(net.c.weight().Is(net.a.weight()));
-  // Asked of a part of the network, too.
+  // The same holds for a call on a part of the network.
   EXPECT_THROW(net.c.ShareParameter("weight", net.a.weight()), Error);
   net.a(Ones({1, 5}));
   EXPECT_EQ(net.b.weight().shape(), (Shape{3, 5}));
@@ -269,7 +269,7 @@ TEST(ModuleTest, VisitsEveryModuleDepthFirst) {
             (std::vector<std::string>{"Net", "Encoder", "Linear", "Counter", "Linear", "Linear"}));
 }
 
-// As nn/README.md tells: sizes that the first input brings.
+// A layer as in nn/README.md: the first input tells its sizes.
 struct Offset final : Layer {
   Tensor& offset = AddPendingParameter("offset", {kDeferred});
   Tensor& seen = AddPendingBuffer("seen", {kDeferred});

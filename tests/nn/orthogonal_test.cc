@@ -191,7 +191,7 @@ TEST(OrthogonalTest, AnOrthogonalWeightStaysAndOthersAreMadeSo) {
   ExpectNear(net.fc.weight(), {0, 0, -1, 0, 1, 0});
 }
 
-// One that inverts, and then refuses.
+// A parametrization that inverts a value, and then refuses.
 struct Refuses {
   std::shared_ptr<bool> on;
   Tensor Forward(const Tensor& x) const { return x; }

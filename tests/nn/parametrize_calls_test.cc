@@ -55,7 +55,7 @@ TEST(ParametrizeCallsTest, AStaticModuleSeesOriginalsAsTheyAre) {
   Original(net, "0") *= 3;
   EXPECT_TRUE(fast(X()).Equals(net.fc(X())));
   EXPECT_EQ(fast.misses(), 1);
-  // A value that is held is what that graph would not see change.
+  // The graph would not see a change of a value that is held.
   {
     const Held held(net);
     fast(X());
@@ -79,7 +79,7 @@ TEST(ParametrizeCallsTest, AStaticModuleNoticesThatItIsParametrized) {
   ExpectNear(fast(X()), {2.1f, 1.8f, -0.65f, -0.95f});
 }
 
-// Neither a Layer nor called by one.
+// This module is no Layer, and no Layer calls it.
 struct Plain : Module {
   Tensor& scale = AddParameter("scale", FromVector<float>({2, 3}));
   Tensor Forward(const Tensor& x) { return x * scale; }
@@ -173,7 +173,7 @@ TEST(ParametrizeCallsTest, AttentionReadsTheParametersOfItsChild) {
   ExpectNear(attention.Attend(x, x, x).output, before.ToVector<float>());
 }
 
-// A module of one's own that reads them: its call is none of the child's.
+// A module that reads the weights of its child: its call is not a call of the child.
 struct Reads : Module {
   Linear& fc = Add<Linear>("fc", {.in = 3, .out = 2});
   Tensor Forward(const Tensor& x) {
@@ -190,7 +190,7 @@ TEST(ParametrizeCallsTest, AModuleMayReadTheParametersOfAChild) {
   EXPECT_TRUE(IsPending(net.fc.weight()));
 }
 
-// Which takes its size from the first input, and is no Layer.
+// A module that takes its size from the first input, and is no Layer.
 struct Late : Module {
   Tensor& scale = AddPendingParameter("scale", {kDeferred});
   Tensor Forward(const Tensor& x) {

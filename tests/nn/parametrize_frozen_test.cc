@@ -1,5 +1,5 @@
-// What holds a network's parameters beside it, when a parameter becomes a computed one, an ordinary
-// one again, or another module's: frozen graphs, averages of weights and optimizers.
+// Frozen graphs, averages of weights and optimizers hold a network's parameters, too. Tests what
+// they do when a parameter becomes a computed one, an ordinary one again, or another module's.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(ParametrizeFrozenTest, AGraphRefusesToRunAfterSharing) {
   EXPECT_TRUE(of_a(X()).Equals(net.a(X())));
 }
 
-// The run has the weights by handles of its own alone.
+// Only the run's own handles hold the weights.
 TEST(ParametrizeFrozenTest, AGraphOfDetachedWeightsRefusesToRunToo) {
   struct Two : Module {
     Linear& a = Add<Linear>("a", {.in = 3, .out = 3});
@@ -108,7 +108,7 @@ TEST(ParametrizeFrozenTest, AGraphOfDetachedWeightsRefusesToRunToo) {
   EXPECT_THAT(ErrorOf([&] { (*held)(X()); }), HasSubstr("weight was replaced"));
 }
 
-// It reads what was computed when the Held began, of which nothing follows the originals any more.
+// The graph reads the values from the beginning of the Held, which no longer follow the originals.
 TEST(ParametrizeFrozenTest, AGraphRefusesToRunAfterTheHeldThatItWasFrozenIn) {
   Net net;
   Register(net.fc, "weight", WeightNorm());
@@ -128,7 +128,7 @@ TEST(ParametrizeFrozenTest, AGraphRefusesToRunAfterTheHeldThatItWasFrozenIn) {
   ExpectNear((*constant)(X()), y.ToVector<float>());
 }
 
-// In which mode a module is matters no more to a graph of evaluation; its parameters do.
+// The mode of a module does not matter to a graph of evaluation; its parameters do.
 TEST(ParametrizeFrozenTest, AGraphOfEvaluationRefusesToRunAfterRegister) {
   Net net;
   const Tensor x = X();
@@ -145,7 +145,7 @@ TEST(ParametrizeFrozenTest, AGraphOfEvaluationRefusesToRunAfterRegister) {
   EXPECT_THAT(ErrorOf([&] { (*graph)(x); }), HasSubstr("parameter net.fc.weight was replaced"));
 }
 
-// What is another's parameter, what failed, and what is the graph's own change nothing.
+// Another network's parameter, a failed call, and the graph's own copies change nothing.
 TEST(ParametrizeFrozenTest, AGraphGoesOnWhereItIsAsItWas) {
   Net net, other;
   StaticGraph graph = Frozen(net);
@@ -212,7 +212,7 @@ TEST(ParametrizeFrozenTest, AnAverageGoesOnWithTheOriginal) {
   EXPECT_FLOAT_EQ(Original(net).ToVector<float>()[0], (kWeight[0] + 2) / 2);
 }
 
-// It may be swapped back when a parameter has gone meanwhile.
+// The average may be swapped back even if a parameter has gone meanwhile.
 TEST(ParametrizeFrozenTest, AnAverageIsSwappedBack) {
   Net net;
   optim::WeightAverage average(net.named_parameters());

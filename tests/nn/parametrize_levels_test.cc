@@ -22,11 +22,11 @@ TEST(ParametrizeLevelsTest, AFixedPruningIsThatOfPyTorch) {
   ExpectNear(y, {-4.4f, 2.05f, 2.475f, 0.3625f});
   Sum(Square(y)).Backward();
   ExpectNear(Original(net).grad(), {0, -25.025f, 10.0375f, 4.4625f, 0, -3.91875f});
-  Set(Original(net), {9, 1, 1, 1, 1, 1});  // what was pruned stays so
+  Set(Original(net), {9, 1, 1, 1, 1, 1});  // pruned elements stay pruned
   ExpectNear(Value(net.fc, "weight"), {0, 1, 1, 1, 0, 1});
 }
 
-// Each is the function of its name, with a gradient to what is learnt.
+// Each is the function of its name, with a gradient to the learnt tensor.
 template <class P>
 void ExpectComputes(const P& p, const Values& want) {
   Net net;

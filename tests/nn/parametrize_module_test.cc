@@ -1,4 +1,4 @@
-// What a module does beside its call, with parametrized parameters.
+// Methods of a module other than its call, with parametrized parameters.
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ TEST(ParametrizeModuleTest, ACopyComputesItsOwn) {
   EXPECT_EQ(Names(*copy).front(), "fc.weight");
 }
 
-// Whose constructor registers, so that a copy has what is to be copied already.
+// A module whose constructor registers, so that a copy already has what it would copy.
 struct Ready : Net {
   Ready() { Register(fc, "weight", WeightNorm()); }
 };
@@ -109,7 +109,7 @@ TEST(ParametrizeModuleTest, AParameterOfTwoModulesStaysTheOriginalInTheOther) {
   const std::unique_ptr<Tied> copy = Clone(net);
   EXPECT_EQ(copy->parameters().size(), 1u);
   ExpectNear(copy->a(X()), (copy->b(X()) * 2).ToVector<float>());
-  // A stand-in is no parameter that another module could have.
+  // Another module cannot share a stand-in as its parameter.
   EXPECT_NE(ErrorOf([&] { net.ShareParameter("b.weight", net.a.weight()); }).find("parametrized"),
             std::string::npos);
   Register(net.b, "weight", Twice());
@@ -137,7 +137,7 @@ TEST(ParametrizeModuleTest, AnOptimizerGoesOnWithOneOriginal) {
   step(net, *before);
   EXPECT_NE(Original(net).ToVector<float>(), weight);
 
-  // Of several it has none, says so, and takes them as a group.
+  // The optimizer does not have the several new originals, says so, and takes them as a group.
   auto old = make(same);
   const Tensor given_up = same.fc.weight();
   Register(same.fc, "weight", WeightNorm());

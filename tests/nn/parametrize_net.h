@@ -1,7 +1,7 @@
 #ifndef TESTS_NN_PARAMETRIZE_NET_H_
 #define TESTS_NN_PARAMETRIZE_NET_H_
 
-// A network of one layer, for the tests of parametrizations, and what they look at in it.
+// A network of one layer for the tests of parametrizations, and functions that look into it.
 
 #include <gtest/gtest.h>
 

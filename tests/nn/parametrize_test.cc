@@ -1,4 +1,4 @@
-// What parametrized modules hold, and what changes that.
+// The contents of parametrized modules, and calls that change them.
 
 #include "firn/nn/parametrize.h"
 
@@ -95,7 +95,7 @@ TEST(ParametrizeTest, RemovalLeavesTheValueOrTheOriginal) {
   Step(net, X());
   EXPECT_TRUE(net.fc.weight().grad().defined());
 
-  // Of two parametrized tensors the other one stays so, and vectors do not move.
+  // With two parametrized tensors, removing one leaves the other, and vectors do not move.
   Register(net.fc, "weight", SpectralNorm());
   Register(net.fc, "bias", WeightNorm());
   const Tensor weight = Original(net), u = Buffer(net, "_u").Clone();

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_NN_SCALE_LAYER_H_
 #define FIRN_TESTS_NN_SCALE_LAYER_H_
 
-// What tests of StaticModule freeze.
+// A layer that tests of StaticModule freeze.
 
 #include <cstdint>
 
@@ -20,7 +20,7 @@ struct Scale : Layer {
   Tensor Forward(const Tensor& x) override { return x * scale; }
 };
 
-// Whether the call captured, which is what a miss does.
+// Whether the call was a miss, and so captured.
 inline bool Captures(StaticModule& m, const Tensor& x) {
   const int64_t before = m.misses();
   m(x);

@@ -115,7 +115,7 @@ TEST(SequentialTest, RefusesWhatIsNoLayerAndStaysAsItWas) {
   EXPECT_EQ(net.options().size(), 1u);
 }
 
-// What is made twice from one spec are two layers, each with parameters of its own.
+// One spec used twice makes two layers, each with parameters of its own.
 TEST(SequentialTest, ASpecMakesANewLayerEachTime) {
   const LayerSpec spec = New<Linear>({.in = 2, .out = 2});
   Sequential net({spec, spec});

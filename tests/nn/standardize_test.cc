@@ -1,4 +1,4 @@
-// Means and deviations of what it was given, which every copy of the layer has.
+// The layer's means and deviations are those of its data, and every copy has them.
 #include "firn/nn/standardize.h"
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST(StandardizeTest, BatchesAreAsGoodAsAllRowsAtOnce) {
   EXPECT_THAT(scale.std().ToVector<float>(), ElementsAre(FloatEq(std::sqrt(5.0f)), 1));
   scale.Fit(FromVector(std::vector<float>{1, 1}, {1, 2}));
   EXPECT_THAT(scale.mean().ToVector<float>(), ElementsAre(1, 1));
-  // Sums of squares would lose all of it.
+  // Sums of squares would lose the whole variance.
   scale.Fit(FromVector(std::vector<double>{1e9, 0, 1e9 + 1, 0}, {2, 2}));
   EXPECT_THAT(scale.std().ToVector<float>(), ElementsAre(0.5, 1));
 }
@@ -83,7 +83,7 @@ TEST(StandardizeTest, RefusesWhatHasOtherFeatures) {
   EXPECT_THAT(scale.mean().ToVector<float>(), ElementsAre(4, 2));
 }
 
-// The buffers are f32, whatever the rows are.
+// The buffers are f32, whatever dtype the rows have.
 TEST(StandardizeTest, NumbersThatF32CannotHoldAreRefusedOrTooSmallToDivideBy) {
   Standardize scale;
   const Tensor near = FromVector(std::vector<float>{0, 1.4e-45f}, {2, 1});
@@ -100,7 +100,7 @@ TEST(StandardizeTest, NumbersThatF32CannotHoldAreRefusedOrTooSmallToDivideBy) {
                 scale.Update(FromVector(std::vector<double>{-1e39, 1e39}, {2, 1}));
               }),
               HasSubstr("expected means and deviations that f32 can hold"));
-  // Nor where the sums have no end themselves.
+  // This holds even if the sums themselves are infinite.
   EXPECT_THAT(ErrorOf([&] {
                 scale.Fit(FromVector(std::vector<double>{-1.7e308, 1.7e308}, {2, 1}));
               }),

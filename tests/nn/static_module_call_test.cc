@@ -1,4 +1,4 @@
-// Which calls a static module takes, and what becomes of their results.
+// Which calls a static module takes, and who owns their results.
 
 #include <gtest/gtest.h>
 

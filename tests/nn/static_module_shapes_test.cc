@@ -23,7 +23,7 @@ TEST(StaticModuleShapesTest, TheGraphUsedLongestAgoGoesFirst) {
   fast(b);
   fast(c);
   fast(a);
-  EXPECT_FALSE(Captures(fast, d));  // for it may never come again
+  EXPECT_FALSE(Captures(fast, d));  // since the shape may never come again
   EXPECT_TRUE(Captures(fast, d));   // b goes
   EXPECT_EQ(fast.size(), 3u);
   EXPECT_EQ(fast.dropped(), 1);
@@ -35,8 +35,8 @@ TEST(StaticModuleShapesTest, TheGraphUsedLongestAgoGoesFirst) {
   EXPECT_THROW(StaticModule(relu, {.max_graphs = 0}), Error);
 }
 
-// One more than there is room for, in turn: none of the graphs goes for it, as the one used longest
-// ago would each time.
+// One shape more than there is room for, all in turn: no graph makes room for it. (Dropping the one
+// used longest ago would drop a graph at each call.)
 TEST(StaticModuleShapesTest, OneShapeTooManyTakesNoGraphFromTheOthers) {
   Scale net;
   StaticModule fast(net, {.max_graphs = 3});

@@ -31,7 +31,7 @@ namespace {
 
 using Values = std::vector<float>;
 
-// All sizes that an input tells are left open.
+// All sizes that an input can tell are left open.
 Sequential ConvNet() {
   return Sequential({New<Conv2d>({.out = 8, .kernel = 3, .padding = 1}), New<BatchNorm2d>(),
                      New<Relu>(), New<MaxPool2d>({.kernel = 2}), New<Flatten>(),
@@ -338,7 +338,8 @@ TEST(StaticModuleTest, ReplicasServeThreadsFromTheGraphsThereAre) {
   }
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(wrong, std::vector<std::string>(4));
-  // It goes on as any: by its number of inputs, and with what is new.
+  // A replica goes on like any module: it checks its number of inputs, and follows new values of
+  // parameters.
   EXPECT_THROW(replicas[0](x, x), Error);
   replicas[0](x + 1);
   Fill(net[5].parameters()[0], 0.5);

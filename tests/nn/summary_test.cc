@@ -75,7 +75,8 @@ TEST(SummaryTest, SummarisesAnyForward) {
   EXPECT_EQ(table.multiply_adds, (4 + 5) * 3 * 2);
 }
 
-// Products that are no layer's: of a module that has layers as well, and of one that is none.
+// Products that belong to no layer: of a module that also has layers, and of one that is no layer
+// itself.
 struct Scores : Layer {
   Linear& query = Add<Linear>("query", {.in = 4, .out = 4, .bias = false});
 

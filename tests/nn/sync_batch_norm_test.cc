@@ -31,7 +31,7 @@ Tensor Drawn(const Shape& shape, uint64_t seed, DType dtype = DType::kF64) {
   return Randn(shape, dtype, {.generator = &generator});
 }
 
-// Unlike on all ranks, and none on the second.
+// The number of rows differs on all ranks, and is 0 on the second.
 Shape ShapeOf(int rank, bool images) {
   const int64_t rows = rank == 1 ? 0 : 2 + 3 * rank;
   return images ? Shape({rows, 3, 4, 2}) : Shape({rows, 3});
@@ -57,7 +57,7 @@ Result Train(BatchNormBase& norm, const Tensor& x, const Tensor& weights) {
   return r;
 }
 
-// What differs are orders of summation: of n values the error is below n eps times the sum of their
+// Only orders of summation differ: for n values the error is below n eps times the sum of their
 // sizes, which are a few here, and derivatives multiply by 1 / sqrt(var), which is about 1.
 void ExpectNear(const Tensor& got, const Tensor& want, int64_t values, const std::string& what) {
   ASSERT_EQ(got.shape(), want.shape()) << what;

@@ -1,4 +1,5 @@
-// Attention layers: their parameters, and what they compute written out with operations.
+// Attention layers: their parameters, and their results against the same computation with
+// operations.
 
 #include "firn/nn/transformer.h"
 
@@ -184,7 +185,7 @@ TEST(TransformerTest, EveryParameterGetsAGradient) {
   }
 }
 
-// What comes later cannot change what came before, and what is hidden changes nothing.
+// Later tokens cannot change results of earlier ones, and hidden tokens change nothing.
 TEST(TransformerTest, MasksReachEveryLayer) {
   Transformer net({.layer = {.embed = 8, .heads = 2, .feedforward = 8},
                    .encoder_layers = 2,

@@ -1,4 +1,4 @@
-// Layers print their enums as words, those that PyTorch has.
+// Layers print their enums as the words that PyTorch has.
 #include <gtest/gtest.h>
 
 #include "firn/nn/activation.h"

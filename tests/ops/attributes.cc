@@ -1,5 +1,5 @@
 // Samples with one attribute made wrong, found through Visit: integers negative, zero and huge,
-// enums each of their enumerators and what is none, doubles infinite and NaN, lists of other
+// enums each of their enumerators and another number, doubles infinite and NaN, lists of other
 // lengths.
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ constexpr int64_t kIntegers[] = {-1,
                                  std::numeric_limits<int64_t>::max(),
                                  std::numeric_limits<int64_t>::min()};
 
-// Changes field number `field` in way number `way`; `description` stays empty when there is no such
+// Changes field number `field` in way number `way`; `description` stays empty if there is no such
 // way.
 class Mutator final : public AttrVisitor {
  public:

@@ -91,7 +91,7 @@ class HandCall {
     }
   }
 
-  // False when the kernel refuses this call or Apply would not run it (nothing to do).
+  // False if the kernel refuses this call, or Apply would not run it (there is nothing to do).
   bool runnable() const {
     const auto inout = [&](const ArgDecl& d) { return d.inout; };
     return ok_ && (out_specs_.empty() || std::any_of(op_.inputs.begin(), op_.inputs.end(), inout) ||

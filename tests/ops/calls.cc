@@ -75,8 +75,8 @@ Call Mapped(const OpDef& op, const Call& call, const char* name, F f) {
   return c;
 }
 
-// Kernels that reorder for themselves know the blocks of 8 and 16 channels; element by element any
-// block is as good as another, and small samples have few channels. Blocks are the CPU's.
+// Kernels that reorder by themselves know the blocks of 8 and 16 channels; those that work element
+// by element take any block, and small samples have few channels. Only the CPU has blocks.
 Tensor Blocked(const OpDef& op, const Tensor& t) {
   const bool any = std::all_of(op.kernels.begin(), op.kernels.end(), [](const Kernel& k) {
     return k.layouts == nullptr && k.prepare == nullptr;

@@ -14,9 +14,9 @@
 
 namespace firn::testing {
 
-// What is checked: a declaration, and a way to call what it declares. An operation is called by
-// Apply, a composite by the function that its samples name. The checks of what a function does take
-// either; the declaration stands for it wherever it will do. Outlived by what it is made of.
+// The subject of a check: a declaration, and a way to call what it declares. An operation is called
+// by Apply, a composite by the function that its samples name. Checks of a function's results take
+// either; all others take the declaration. The operation or the composite must outlive it.
 class Subject {
  public:
   Subject(const OpDef& op) : declaration_(&op) {}  // NOLINT: implicit

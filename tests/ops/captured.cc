@@ -27,7 +27,7 @@
 namespace firn::testing {
 namespace {
 
-// What is captured, on the inputs of a call.
+// The function that is captured, on the inputs of a call.
 using Body = std::function<TensorList(const std::vector<Tensor>&)>;
 
 bool IsWritten(const Subject& subject, const Tensor& t, size_t i) {
@@ -43,7 +43,7 @@ void Write(const Tensor& from, const Tensor& to) {
   to.impl()->storage->BumpVersion();
 }
 
-// Elements that the operation takes wherever it takes those of `t`: rolled by one along the first
+// Other elements that the operation takes if it takes those of `t`: rolled by one along the first
 // dimension that has several, and halved if they are floating.
 Tensor Others(const Tensor& t) {
   if (!t.defined() || t.num_elements() == 0) return t;
@@ -129,7 +129,7 @@ void ExpectAgreement(const Subject& subject, const Call& call, const Body& body,
   Captured captured =
       Capture([&](absl::Span<const Tensor> given) { return body(frozen.With(given)); }, inputs);
   ExpectSame(frozen.Results(captured.outputs), want, "the captured run");
-  // Not with the fastest of several kernels, which may round otherwise than the usual one.
+  // Does not choose the fastest of several kernels, which may round differently from the usual one.
   absl::StatusOr<StaticGraph> graph =
       StaticGraph::Compile(std::move(captured.graph), {.autotune = false});
   ASSERT_TRUE(graph.ok()) << graph.status();
@@ -207,7 +207,7 @@ void CheckGradients(const Subject& subject, const Sample& sample) {
   ExpectAgreement(subject, call, body, true);
 }
 
-// A graph would hold for ever what was read while it was captured.
+// A graph would keep the elements that were read during the capture for ever.
 void ExpectNoCapture(const Subject& subject, const Sample& sample) {
   const std::vector<Tensor> inputs = CopiesOf(sample.inputs);
   const auto body = [&](absl::Span<const Tensor> in) {

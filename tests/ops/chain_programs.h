@@ -22,7 +22,7 @@ struct ChainProgram {
 // CUDA kernels that work element by element, as "name of the operation".
 std::vector<std::string> ElementwiseCudaOps();
 
-// Of the operations' samples: each is a step, in each dtype once. Every second step reads the
+// Makes a step of each sample of the operations, once in each dtype. Every second step reads the
 // result of the one before it where the dtypes fit. The same in every run.
 std::vector<ChainProgram> ChainPrograms();
 

@@ -32,7 +32,7 @@ TEST_F(ChainTest, ElementwiseKernelsHaveSource) {
   }
 }
 
-// In each dtype that an operation takes.
+// Compiles the chains in each dtype that an operation takes.
 TEST_F(ChainTest, NvrtcCompilesEveryOperation) {
   std::set<std::string> compiled;
   for (const ChainProgram& chain : ChainPrograms()) {

@@ -6,8 +6,8 @@
 
 namespace firn::testing {
 
-// What the suite checks of an operation or a composite, each as GoogleTest expectations. A check
-// passes silently where it does not apply (no gradient, no kernels).
+// The checks of the suite for an operation or a composite, each as GoogleTest expectations. A check
+// passes silently if it does not apply (no gradient, no kernels).
 
 // The functions that users call give what the operation gives, to the bit: results, what they write
 // in place, and gradients.
@@ -30,11 +30,13 @@ void CheckErrors(const Subject& subject, const Samples& samples);
 void CheckArguments(const Subject& subject, const Samples& samples);
 // The same for attributes.
 void CheckAttributes(const Subject& subject, const Samples& samples);
-// Equal calls give equal bits, also on large inputs; other numbers of threads nearly so.
+// Equal calls give equal bits, also on large inputs, and nearly equal results with other numbers of
+// threads.
 void CheckDeterminism(const Subject& subject, const Samples& samples);
 // Captured and frozen, a call and its gradient give what they give outside, to the bit.
 void CheckCaptured(const Subject& subject, const Samples& samples);
-// Where each of many tensors is changed, one call for all does what one call each does.
+// If an operation changes each of many tensors, one call for all does the same as one call for
+// each.
 void CheckRepetitions(const Subject& subject, const Samples& samples);
 
 struct Check {

@@ -1,4 +1,4 @@
-// How close is close enough.
+// Tolerances for comparisons.
 //
 // A kernel may compute in float for everything below f64, so one rounding of the result's own dtype
 // plus a few of float is what the defaults allow.

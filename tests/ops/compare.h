@@ -18,16 +18,15 @@ struct Tolerance {
 // that kernels compute in (float below f64). Integers and bool: exact.
 Tolerance ToleranceFor(const Samples& samples, DType result, const std::vector<Tensor>& inputs);
 
-// Of values that several operations compute, a dozen at most, each of which rounds: some errors are
-// relative to the largest value.
+// The tolerance for values that several operations compute, a dozen at most, each of which rounds:
+// some errors are relative to the largest value.
 Tolerance OfSeveral(const Tolerance& one, const std::vector<double>& want);
 
 // Element by element; NaN equals NaN, and a reference beyond the dtype's range equals infinity.
 ::testing::AssertionResult Near(const Tensor& got, const RefTensor& want, Tolerance tolerance);
 ::testing::AssertionResult Near(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
-// Same spec up to strides, and the same bits but of NaNs, whose sign and payload are nobody's
-// promise.
+// Same spec up to strides, and the same bits except for NaNs, whose sign and payload are undefined.
 ::testing::AssertionResult SameBits(const Tensor& a, const Tensor& b);
 
 // The bytes of the whole storage, for telling whether anything was written.

@@ -2,7 +2,7 @@
 // Conformance/<check>.<operation>:
 //   conformance_test --gtest_filter='*.softmax'
 //   conformance_test --gtest_filter='Conformance/gradient.*'
-// After each test as much tensor memory is live as before it.
+// After each test the amount of live tensor memory must be that from before it.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 class ConformanceTest : public ::testing::Test {
  public:
-  // An operation, or null and a composite.
+  // An operation, or null if the subject is a composite.
   ConformanceTest(const Check& check, const OpDef* op, std::string name)
       : check_(check), op_(op), name_(std::move(name)) {}
 
@@ -52,7 +52,7 @@ void RegisterChecks(const OpDef* op, const std::string& name) {
 
 void RegisterAll() {
   for (const OpDef* op : AllOps()) {
-    // registry_test says which may go without.
+    // registry_test lists those that may have no samples.
     if (HasSamples(op->name)) RegisterChecks(op, std::string(op->name));
   }
   for (const std::string& name : Composites()) RegisterChecks(nullptr, name);

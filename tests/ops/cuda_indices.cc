@@ -17,14 +17,15 @@
 namespace firn::testing {
 namespace {
 
-// The text that the CPU has for the call, without the place that a device does not tell.
+// The CPU's message for the call, without the place, which a device does not tell.
 std::string IndexErrorOnCpu(const OpDef& op, const Call& call) {
   const Outcome outcome = Run(op, call);
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kOutOfRange);
   return std::regex_replace(outcome.error, std::regex(" at index [0-9]+ is"), " is");
 }
 
-// The call's first index is `bad`: nothing happens until something is read, and nothing after that.
+// The call's first index is `bad`: there is no error before a read, one at the read, and none after
+// it.
 void CheckBadIndex(const OpDef& op, Call call, size_t input, int64_t bad) {
   SCOPED_TRACE(absl::StrCat(call.name, ", input ", input, ", index ", bad));
   Tensor& indices = call.inputs[input];

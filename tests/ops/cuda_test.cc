@@ -1,5 +1,5 @@
 // Every operation on a CUDA device against the CPU: values of each kernel in each dtype on
-// contiguous, strided and NHWC inputs, and gradients. And checks of the conformance suite on the
+// contiguous, strided and NHWC inputs, and gradients; and checks of the conformance suite on the
 // device. Tests are named Cuda/<check>.<operation>.
 //
 // Without a GPU the device is the stand-in (tests/device/fake_cuda.h), on which kernels run on the
@@ -62,8 +62,8 @@ const std::set<std::string_view> kRefused = {
 
 constexpr Device kDevice = Device::Cuda(0);
 
-// Samples that no kernel takes there, though others of their operation are: the functions compute
-// these, too, step by step.
+// Samples that no CUDA kernel takes, though kernels take others of their operation: the functions
+// compute these, too, step by step.
 bool TakenByTheCpuAlone(std::string_view op, std::string_view sample) {
   return op.starts_with("recurrent_layer") && sample == "projected to as many";
 }
@@ -88,7 +88,7 @@ bool HasCudaKernel(const OpDef& op) {
 Tensor There(const Tensor& t) { return OnDevice(t, kDevice); }
 Call There(const Call& call) { return OnDevice(call, kDevice); }
 
-// Blocks of some channels are the CPU's.
+// Only the CPU has blocks of some channels.
 bool AnyOfTheCpu(const Call& call) {
   return std::any_of(call.inputs.begin(), call.inputs.end(), [](const Tensor& t) {
     const int64_t block = t.defined() ? t.spec().layout.channel_block : 0;
@@ -101,7 +101,7 @@ bool RoundsToTf32(std::string_view kernel, DType dtype) {
          (kernel.find("cudnn_tf32") != kernel.npos || kernel.starts_with("cublaslt"));
 }
 
-// Of the first input.
+// The dtype of the first input.
 DType FloatOf(const Call& call) { return call.inputs.at(0).dtype(); }
 
 void ExpectSame(const Samples& samples, const Call& call, const Outcome& got, const Outcome& want,
@@ -127,7 +127,7 @@ void ExpectSame(const Samples& samples, const Call& call, const Outcome& got, co
 bool CheckCall(const OpDef& op, const OpDef& on_cuda, const Samples& samples, const Call& call,
                bool values) {
   const bool winograd = WinogradAllowed();
-  SetWinogradAllowed(false);  // of what is compared with
+  SetWinogradAllowed(false);  // of the values to compare with
   const Outcome want = Run(op, call);
   SetWinogradAllowed(winograd);
   if (!want.status.ok()) return false;
@@ -174,7 +174,7 @@ void CheckAgainstCpu(const Subject& subject, const Samples& samples) {
           if (AnyOfTheCpu(v.call)) continue;
           SCOPED_TRACE(v.call.name);
           const bool expanded = v.call.name.find("expanded") != std::string::npos && !one.is_view;
-          // Equal elements are off by the same, which adds up.
+          // Equal elements have equal errors, which add up.
           const bool adds_up = expanded && RoundsToTf32(kernel, FloatOf(v.call));
           const bool noise = expanded && IsAllRounding(op.name, kernel, FloatOf(v.call));
           const bool values = sample.check_values && !op.is_view && !adds_up && !noise;
@@ -251,7 +251,7 @@ class CudaTest : public ::testing::Test {
 
   void TestBody() override {
     const bool refused = kRefused.contains(op_.name);
-    if (check_.on_device && refused) return;  // "forward" sees what it says
+    if (check_.on_device && refused) return;  // "forward" tests its error
     const auto samples = SamplesOf(op_.name);
     ASSERT_NE(samples, nullptr);
     std::erase_if(samples->samples, [&](const Sample& sample) {
@@ -283,7 +283,7 @@ void RegisterAll() {
   }
 }
 
-// Row 2 of a table whose row 1 alone is written to: what an unchecked index would reach.
+// Only row 1 of a table is written; an unchecked index would reach row 2.
 TEST(CudaKernelsTest, WriteNothingWhereAnIndexIsOutside) {
   if (!BuiltWithCuda()) GTEST_SKIP() << kWithoutCuda;
   const Tensor table = There(FromVector<float>({0, 1, 2, 3, 4, 5}));
@@ -343,7 +343,7 @@ int main(int argc, char** argv) {
   using firn::testing::Math;
   firn::testing::math = firn::testing::MathFrom(absl::MakeConstSpan(argv, argc));
   const bool tf32 = firn::testing::math == Math::kTf32;
-  // The stand-in rounds nothing to TF32, but has NHWC images for it.
+  // The stand-in does not round to TF32, but uses NHWC images for it.
   const bool nhwc = tf32 || device.fake() != nullptr;
   firn::SetConvMath(nhwc ? firn::F32Math::kTf32 : firn::F32Math::kStrict);
   firn::SetMatmulMath(tf32 ? firn::F32Math::kTf32 : firn::F32Math::kStrict);

@@ -1,7 +1,7 @@
 // Smooth functions of one number at the edges of their range: 0, subnormal numbers, the largest,
 // beside their poles. Values and the first three derivatives, in f32 and f64, against numbers of
-// many digits (tests/golden/make_edges.py). Where a finite answer exists, an infinity, NaN or a
-// wrong digit is a failure; what is let pass stands below, each with the reason.
+// many digits (tests/golden/make_edges.py). If a finite answer exists, an infinity, NaN or a wrong
+// digit is a failure; exceptions are listed below, each with the reason.
 
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ const std::map<std::string, Function>& Functions() {
 
 constexpr int kOrders = 4;  // the value and three derivatives
 struct Points {
-  std::vector<double> x, want[kOrders];  // NaN: nothing to compare with
+  std::vector<double> x, want[kOrders];  // NaN: no value to compare with
 };
 
 std::map<std::string, Points> Read() {
@@ -152,8 +152,8 @@ double LimitOf(absl::Span<const Limit> limits, const std::string& name, int orde
   return 0;
 }
 
-// From the second derivative on, what they are made of is multiplied by itself: below this, digits
-// may be lost, or all of them.
+// From the second derivative on, parts of them are squared: below this number some or all digits
+// may be lost.
 template <class T>
 constexpr double kLeast = std::is_same_v<T, float> ? 0x1p-96 : 0x1p-900;
 
@@ -169,7 +169,7 @@ void Check(DType dtype) {
         const double want = points.want[order][i], is = got[order][i];
         const double largest = static_cast<double>(Limits::max());
         if (std::isnan(want) || std::abs(want) > largest / 2) continue;
-        // There 2 x, the slope of x^2, is no number.
+        // There 2 x, the slope of x^2, is infinite.
         if (order == 3 && std::abs(points.x[i]) > largest / 2) continue;
         const double eps = static_cast<double>(Limits::epsilon());
         const double steep = std::max(order == 0 ? 4.0 : 16 << order, LimitOf(kSteep, name, order));
@@ -264,7 +264,7 @@ TEST(EdgesTest, PowersAreFlatAtZero) {
     EXPECT_NEAR(flat.dydy, std::log(2) * std::log(2), 1e-6);
     EXPECT_EQ(far.dx, 1);
   }
-  // Nor may what counts 0 times be infinite.
+  // A factor that is multiplied by 0 must not be infinite, either.
   for (const auto& [dtype, x] : {std::pair{DType::kF16, 0x1p-10},
                                  {DType::kBF16, 0x1p-70},
                                  {DType::kF32, 0x1p-70},

@@ -1,5 +1,5 @@
-// Values: each kernel alone, in each dtype, on each layout, against the sample's reference; and the
-// shape rule against what came out.
+// Compares values with the sample's reference, for each kernel alone, in each dtype, on each
+// layout; and the shape rule with the results.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ void ExpectInferred(const OpDef& op, const Call& call, const std::vector<Tensor>
   }
 }
 
-// A composite's shapes are the reference's; its dtypes are declared.
+// A composite has the shapes of the reference and the declared dtypes.
 void ExpectDeclared(const Subject& subject, const Call& call, const std::vector<Tensor>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const ArgDecl& d = subject.output(i);

@@ -1,7 +1,7 @@
-// The functions that users call beside Apply, on equal inputs: with and without gradients wanted,
-// the results, what is written in place and the gradients are the same bits. A function may give
-// the first of an operation's results alone. So one that runs its neighbour's operation, drops an
-// option or does not record shows here.
+// Compares functions that users call with Apply, on equal inputs, with and without wanted
+// gradients: the results, inputs written in place and the gradients must be the same bits. A
+// function may return only the first of an operation's results. This finds a function that runs
+// another operation, drops an option or does not record.
 
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ void CheckFunction(const Subject& subject, const Samples& samples) {
   int checked = 0;
   for (const Sample& sample : samples.samples) {
     if (!sample.check_function) continue;
-    // Functions may refuse to lose a gradient that the operation knows nothing of.
+    // Functions may refuse to lose a gradient that the operation does not know about.
     const bool recorded = op.grad != nullptr || !op.any_inout;
     const std::vector<size_t> wanted =
         recorded ? WantedGradients(op, sample) : std::vector<size_t>();

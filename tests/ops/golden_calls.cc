@@ -1,5 +1,5 @@
 // A case's words become arguments by name alone: a declaration has the names of inputs, and Visit
-// tells those of attributes. So a new operation with vectors needs no code here.
+// those of attributes. So a new operation with vectors needs no code here.
 
 #include "tests/ops/golden_calls.h"
 

@@ -20,8 +20,8 @@
 namespace firn::testing {
 namespace {
 
-// Where Firn is known to differ: "<file>/<case>" and what the first difference says. Each must be
-// found, so that none stays here when it is gone.
+// Known differences of Firn: "<file>/<case>" and the message of the first difference. Each must be
+// found, so that the list holds no old ones.
 const std::map<std::string, std::string>& KnownDifferences() {
   static const auto* cases = new std::map<std::string, std::string>{
       // At a bound the gradient is 1, as in earlier releases of PyTorch; that of the vectors, 2.15,
@@ -31,7 +31,7 @@ const std::map<std::string, std::string>& KnownDifferences() {
   return *cases;
 }
 
-// What PyTorch's `want` calls y may be an argument that was changed in place.
+// y in PyTorch's `want` may be an argument that was changed in place.
 Tensor ResultNamed(const std::string& name, const StateDict& results, const GoldenArgs& args) {
   if (const Tensor* result = results.Find(name)) return *result;
   const auto it = args.inputs().find(name);
@@ -67,7 +67,7 @@ void CompareGradients(const GoldenCase& c, const std::vector<Tensor>& outputs,
   }
 }
 
-// What is wrong with a case; nothing when Firn agrees.
+// The error of a case; empty if Firn agrees.
 template <class F>
 std::vector<std::string> Differences(const GoldenCase& c, F call) {
   std::vector<std::string> differences;

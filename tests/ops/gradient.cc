@@ -1,7 +1,8 @@
 // First and second gradients against central differences in f64, and first ones that are recorded
 // against those that are not; then first gradients in the other dtypes, for one wanted input at a
 // time, and for incoming gradients in other layouts, all against the gradient of the plain call.
-// What draws starts each call at the same position, so that it is a function like others.
+// Operations that draw start each call at the same position of the generator, so that they are
+// functions like others.
 
 #include <gtest/gtest.h>
 
@@ -24,8 +25,8 @@ namespace {
 constexpr GradCheckOptions kFirst{.eps = 1e-6, .atol = 1e-7, .rtol = 1e-6, .max_elements = 64};
 constexpr GradCheckOptions kSecond{.eps = 1e-6, .atol = 1e-6, .rtol = 1e-5, .max_elements = 24};
 
-// As a function, without the results that have no gradient; inputs that it writes are copied for
-// each call.
+// Calls the subject as a function, without the results that have no gradient; inputs that it writes
+// are copied for each call.
 std::vector<Tensor> Outputs(const Subject& subject, std::vector<Tensor> inputs, AttrsRef attrs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (DeclOf(subject, i).inout) inputs[i] = CopyOf(inputs[i]);
@@ -119,7 +120,7 @@ DType Narrowest(const Call& call, DType dtype) {
   return dtype;
 }
 
-// In a dtype, against f64 on the same rounded inputs.
+// Compares gradients in a dtype with f64 on the same rounded inputs.
 void CheckDType(const Subject& subject, const Samples& samples, const Call& call,
                 const std::vector<size_t>& wanted) {
   SCOPED_TRACE(call.name);
@@ -135,7 +136,7 @@ void CheckDType(const Subject& subject, const Samples& samples, const Call& call
     ASSERT_EQ(got[i].defined(), want[i].defined());
     if (!want[i].defined()) continue;
     EXPECT_EQ(got[i].dtype(), call.inputs[wanted[i]].dtype());
-    // A rule is made of operations.
+    // A gradient rule is made of operations.
     const Tolerance one = ToleranceFor(samples, Narrowest(call, got[i].dtype()), call.inputs);
     const Tolerance t = OfSeveral(one, want[i].ToVector<double>());
     RefTensor reference(want[i].shape());
@@ -174,7 +175,7 @@ void CheckGradient(const Subject& subject, const Samples& samples) {
 void CheckSecondGradient(const Subject& subject, const Samples& samples) {
   if (!samples.second_gradient || !samples.gradient_is_derivative) return;
   ForEachCall(subject, samples, [&](const Call& call, const std::vector<size_t>& wanted) {
-    // A rule may compute in another way where its own gradient is recorded.
+    // A rule may compute in another way if its own gradient is recorded.
     ExpectNear(Gradients(subject, call, wanted, CopyOf, /*create_graph=*/true),
                Gradients(subject, call, wanted, CopyOf), {1e-11, 1e-12});
     const auto fn = [&](const std::vector<Tensor>& in) {

@@ -41,7 +41,7 @@ void ExpectSpecs(const OpDef& op, const Call& call, const TensorList& out) {
   }
 }
 
-// Backward through it too, then with incoming gradients that do not fit.
+// Runs backward through it, too, then with incoming gradients that do not fit.
 void RunBackward(const Call& call, const TensorList& out) {
   std::vector<Tensor> leaves;
   for (const Tensor& t : call.inputs) {

@@ -15,7 +15,7 @@
 namespace firn::testing {
 namespace {
 
-// Sets what an operation's attributes call its device, or finds it.
+// Sets the device in an operation's attributes, or finds it.
 class DeviceField final : public AttrVisitor {
  public:
   explicit DeviceField(const Device* to) : to_(to) {}

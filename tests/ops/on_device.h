@@ -14,14 +14,14 @@ namespace firn::testing {
 
 // The storage of a CPU tensor on the device, seen through the same strides.
 Tensor OnDevice(const Tensor& t, Device device);
-// With all inputs there. Factories say in their attributes where the result goes.
+// The call with all inputs on the device. Factories say in their attributes where the result goes.
 Call OnDevice(const Call& call, Device device);
 void MoveTo(Device device, Samples* samples);
 
-// Where a call runs: with its inputs, or where its attributes say.
+// The device on which a call runs: that of its inputs, or of its attributes.
 Device DeviceOf(const Call& call);
 
-// Bytes of a device's memory, on the host: read behind all that is queued, and written.
+// Copies of a device's memory on the host: read after all queued work, and written back.
 std::vector<unsigned char> ReadBytes(Device device, const void* data, size_t bytes);
 void WriteBytes(Device device, void* data, const std::vector<unsigned char>& bytes);
 

@@ -1,5 +1,5 @@
-// The registry against the sources: nothing dropped by the linker, nothing without samples, a
-// function and a documentation, and declarations that make sense.
+// Compares the registry with the sources: the linker dropped no operation, each has samples, a
+// function and documentation, and declarations make sense.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST(RegistryTest, NamesNoSampleTwice) {
   }
 }
 
-// Functions that benchmarks do not time, and why not; views, which copy nothing, are none of them.
+// Functions that benchmarks do not time, and why not. (Views, which copy nothing, are not listed.)
 const std::map<std::string, std::string>& NotTimed() {
   static const auto* names = new std::map<std::string, std::string>{
       {"argsort", "the indices of sort"},
@@ -98,7 +98,7 @@ TEST(RegistryTest, HasALargeSampleOfEveryFunction) {
   EXPECT_EQ(without, NotTimed().size()) << "one that is not timed is no function";
 }
 
-// What users call, or why they do not.
+// The functions that users call, or the reasons why they call none.
 TEST(RegistryTest, NamesAFunctionOfEveryOperation) {
   for (const OpDef* op : AllOps()) {
     const auto samples = SamplesOf(op->name);
@@ -121,7 +121,7 @@ TEST(RegistryTest, HasADocumentationForEveryOperation) {
   for (const OpDef* op : AllOps()) EXPECT_FALSE(op->doc.empty()) << op->name;
 }
 
-// What a declaration must be, tests/tensor/op_test.cc says.
+// tests/tensor/op_test.cc tests the rules for declarations.
 TEST(RegistryTest, RefusesNoneOfItsOwn) {
   for (const absl::Status& refused : RefusedOps()) ADD_FAILURE() << refused.message();
 }

@@ -1,5 +1,6 @@
 // `saves` is enough: with every other input and output overwritten by NaN after the forward run,
-// gradients come out the same. And not too much: without any one entry, some sample's rule fails.
+// gradients come out the same. `saves` is not too much, either: without any one entry, some
+// sample's rule fails.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ struct Recorded {
   }
 };
 
-// Behind the tape's back: no version changes.
+// Overwrites elements without a change of version, so that the tape does not notice.
 void Poison(const Tensor& t) {
   if (!t.defined()) return;
   Storage& storage = *t.impl()->storage;

@@ -29,7 +29,7 @@ inline std::vector<NamedOption> OptionsOf(std::string_view name) {
   return list;
 }
 
-// One of that name with these options, the others being the defaults.
+// An optimizer of that name with these options and the defaults of the others.
 inline std::unique_ptr<Optimizer> Make(std::string_view name, const ParameterList& parameters,
                                        const std::vector<NamedOption>& options = {}) {
   NumberVisitor visitor([&](std::string_view option, double value) {

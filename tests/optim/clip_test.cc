@@ -43,7 +43,7 @@ TEST(ClipTest, TakesTheLargestElementAsTheInfinityNorm) {
   EXPECT_NEAR(b.grad().ToVector<float>()[0], 1, 1e-5);
 }
 
-// Factors so near 1 that no number changes, and such as change some, of all that f16 tells apart.
+// Factors so near to 1 that no number of f16 changes, and factors that change some of its numbers.
 TEST(ClipTest, RoundsWhatItScalesOnce) {
   std::vector<float> values;
   for (int i = 1; i < 2048; ++i) values.push_back(static_cast<float>(i) * 0x1p-24f);
@@ -67,7 +67,7 @@ TEST(ClipTest, ScalesAGradientSharedByTwoParametersOnce) {
   ClipGradNormEach({a, b, a}, 2.5);
   EXPECT_NEAR(a.grad().ToVector<float>()[0], 1.5, 1e-5);
   EXPECT_NEAR(b.grad().ToVector<float>()[1], 2, 1e-5);
-  EXPECT_EQ(grad.ToVector<float>(), (Values{3, 4}));  // whoever holds it sees no change
+  EXPECT_EQ(grad.ToVector<float>(), (Values{3, 4}));  // other handles see no change
 }
 
 TEST(ClipTest, PassesOverParametersWithoutGradient) {

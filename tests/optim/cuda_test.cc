@@ -101,7 +101,7 @@ TEST_P(CudaOptimizerTest, StepsAndGoesOnFromAStateDictOfTheHost) {
   ExpectNear(there, here);
   const StateDict after = optimizer->state_dict();
   for (const auto& [name, t] : host->state_dict()) ExpectNear(after[name], t, name);
-  // And back: to the bit.
+  // And back to the host, to the bit.
   const std::unique_ptr<Optimizer> back = Make(GetParam(), {{"w", Parameter(Device::Cpu())}});
   back->LoadStateDict(after);
   ExpectSame(back->state_dict(), Copy(after));
@@ -113,7 +113,7 @@ TEST_P(CudaOptimizerTest, StateFollowsItsParameter) {
   const std::unique_ptr<Optimizer> follows = Make(GetParam(), {{"w", moved}});
   Steps(*stays, plain, 0, 1);
   Steps(*follows, moved, 0, 1);
-  // What Module::To does.
+  // The same as Module::To does.
   const Tensor there = moved.Detach().To(device_);
   moved.ZeroGrad();
   moved.impl()->storage = there.impl()->storage;

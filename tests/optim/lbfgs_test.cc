@@ -63,7 +63,7 @@ TEST(LbfgsTest, MovesSeveralParametersWithAndWithoutASearch) {
   }
 }
 
-// What lies beyond a wall of infinities is not stepped on.
+// No step goes beyond a wall of infinities.
 TEST(LbfgsTest, TurnsBackFromInfinities) {
   const Tensor x = Leaf({3});
   Lbfgs lbfgs({x}, {.lr = 100, .max_iterations = 50});

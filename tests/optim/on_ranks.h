@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_OPTIM_ON_RANKS_H_
 #define FIRN_TESTS_OPTIM_ON_RANKS_H_
 
-// What several ranks, threads of the test, do at once.
+// Runs several ranks, which are threads of the test, at once.
 
 #include <gtest/gtest.h>
 

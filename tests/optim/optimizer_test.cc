@@ -47,7 +47,7 @@ TEST(OptimizerTest, StepsAlongTheGradientOfALoss) {
   EXPECT_TRUE(w.requires_grad());
 }
 
-// As what a convolution computed lies, from which a leaf may be made.
+// A convolution's result lies in blocks of channels, and a leaf may be made of it.
 TEST(OptimizerTest, MovesParametersThatLieInBlocksOfChannels) {
   const Tensor values = FromVector(Values{1, 2, 3, 4, 5, 6, 7, 8}, {1, 4, 2});
   for (const int block : {2, 4}) {
@@ -71,7 +71,7 @@ TEST(OptimizerTest, SkipsParametersWithoutAGradient) {
   adam.Step();
   EXPECT_EQ(unused.ToVector<float>(), (Values{1}));
   EXPECT_FALSE(adam.state_dict().Contains("state.1.step"));
-  // Its own count of steps: the first step of a late parameter is corrected as a first step.
+  // A late parameter has its own count of steps: its first step is corrected as a first step.
   unused.SetGrad(Ones({1}));
   adam.Step();
   EXPECT_EQ(adam.state_dict()["state.0.step"].Item(), 2);
@@ -297,7 +297,7 @@ TEST(OptimizerTest, FollowsAParameterToAnotherDtype) {
   Adam adam({a});
   Train(adam, 0, 1);
   const std::vector<double> m = adam.state_dict()["state.0.exp_avg"].ToVector<double>();
-  // What Module::To does.
+  // The same as Module::To does.
   const Tensor wide = FromVector(a.ToVector<double>());
   a.ZeroGrad();
   a.impl()->storage = wide.impl()->storage;

@@ -1,4 +1,4 @@
-// Of every optimizer that is registered: its steps are those of its formula, each of its options
+// Checks every registered optimizer: its steps are those of its formula, each of its options
 // changes them as the formula says, and each is in its state dict.
 
 #include <algorithm>
@@ -67,7 +67,7 @@ Tensor AsTensor(const Moved::Matrix& m) {
 // The rate of a step, which does not stay the first one.
 double RateOf(double lr, int step) { return step < 2 ? lr : lr / 2; }
 
-// Where steps of the optimizer lead. Throws for options that make no sense.
+// The parameters after steps of the optimizer. Throws for options that make no sense.
 std::vector<double> Walk(const std::string& name, const Attrs& options) {
   Tensor x = AsTensor(Numbers(0)).SetRequiresGrad();
   const std::unique_ptr<Optimizer> optimizer = Make(name, {x}, OptionsIn(options));
@@ -80,7 +80,7 @@ std::vector<double> Walk(const std::string& name, const Attrs& options) {
   return x.ToVector<double>();
 }
 
-// And those of its formula.
+// The parameters after steps by its formula.
 std::vector<double> Expected(const std::string& name, const Attrs& options) {
   const double lr = OptionsIn(options)[0].value;
   Moved moved;
@@ -92,7 +92,7 @@ std::vector<double> Expected(const std::string& name, const Attrs& options) {
   return {moved.x.begin(), moved.x.end()};
 }
 
-// The largest difference, of what is larger than 1 as a share of it.
+// The largest difference, relative for numbers above 1.
 double Distance(const std::vector<double>& a, const std::vector<double>& b) {
   double most = 0;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -116,7 +116,7 @@ TEST_P(OptionsTest, EveryOptionChangesStepsAsTheFormulaSays) {
         try {
           got = Walk(GetParam(), changed);
         } catch (const Error&) {
-          continue;  // it makes no sense beside the others
+          continue;  // this option makes no sense with the others
         }
         EXPECT_LT(Distance(got, Expected(GetParam(), changed)), 1e-12) << name << " = " << other;
         if (Distance(got, walked) > 1e-9) idle.erase(name);
@@ -128,14 +128,14 @@ TEST_P(OptionsTest, EveryOptionChangesStepsAsTheFormulaSays) {
   EXPECT_THAT(idle, UnorderedElementsAreArray(want)) << "options without an effect";
 }
 
-// What a file lacks would be the default again after loading.
+// An option that a file lacks would be the default again after loading.
 TEST_P(OptionsTest, StateDictsHaveEveryOption) {
   const std::vector<NamedOption> defaults = OptionsOf(GetParam());
   std::vector<std::string> names, saved;
   for (const NamedOption& o : defaults) names.push_back(o.name);
   EXPECT_EQ(names.size(), OptionSamplesOf(GetParam()).members) << "Visit leaves members out";
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
-  // No member stands there under two names.
+  // No member is in the state dict under two names.
   const Attrs& base = OptionSamplesOf(GetParam()).bases[0];
   const std::vector<NamedOption> before = OptionsIn(base);
   for (const auto& [name, value] : before) {
@@ -210,7 +210,7 @@ TEST(RegistryTest, HasEveryClass) {
     }
   }
   ASSERT_GT(headers, 10);
-  there.erase("optimizerbyrule");  // what those are made of
+  there.erase("optimizerbyrule");  // bases of optimizers
   for (const std::string& name : OptimizerNames()) here.insert(LettersOf(name));
   EXPECT_EQ(here, there);
 }

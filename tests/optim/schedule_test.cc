@@ -102,7 +102,7 @@ std::vector<double> Rates(const Schedule& schedule, int64_t steps, double base =
   return rates;
 }
 
-// nnabla.utils.learning_rate_scheduler, in its own words; iterations count from 0.
+// The formulas of nnabla.utils.learning_rate_scheduler; iterations count from 0.
 TEST(ScheduleTest, SaysWhatNnablaSays) {
   constexpr double kRate = 0.25, kGamma = 0.7;
   constexpr int64_t kMax = 12;

@@ -128,7 +128,7 @@ TEST(ReduceOnPlateauTest, ReducesAfterPatience) {
   ReduceOnPlateau plateau(adam, {.factor = 0.5, .patience = 1, .cooldown = 1, .min_lr = 0.2});
   EXPECT_FALSE(plateau.Step(1));
   EXPECT_FALSE(plateau.Step(1));
-  EXPECT_TRUE(plateau.Step(0.99995));  // too little better to count
+  EXPECT_TRUE(plateau.Step(0.99995));  // not better enough to count
   EXPECT_EQ(adam.lr(), 0.5);
   EXPECT_FALSE(plateau.Step(1));  // cooling down
   EXPECT_FALSE(plateau.Step(std::numeric_limits<double>::quiet_NaN()));

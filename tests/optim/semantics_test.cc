@@ -1,4 +1,4 @@
-// Where formulas of PyTorch and NNabla differ, and rates that belong to the first one.
+// Formulas that differ between PyTorch and NNabla, and values that depend on the first rate.
 
 #include "firn/optim/semantics.h"
 
@@ -50,7 +50,7 @@ TEST(SemanticsTest, FollowsNNablaWhereItDiffers) {
   EXPECT_NEAR(w.ToVector<double>()[0], first - (0.25 + 0.25) - 0.5 * 0.25 * first, 1e-12);
 }
 
-// The bounds' rate belongs to the rate that the group began with, also after a load.
+// The bounds' rate is scaled by the group's first rate, also after a load.
 TEST(SemanticsTest, BoundsBelongToTheFirstRate) {
   Tensor a = Param({1}), b = Param({1});
   Adabound whole({{"a", a}}, {.lr = 0.5, .final_lr = 0.125, .gamma = 1e9});
@@ -75,7 +75,7 @@ TEST(MuonTest, RefusesVectors) {
   EXPECT_EQ(muon.num_groups(), 1u);
   EXPECT_NE(ErrorOf([&] { Muon({matrix}, {.ns_steps = 100}); }), "");
 
-  // One whose shape was not known then: a step is taken whole or not at all.
+  // A parameter whose shape was not known then: a step moves all parameters or none.
   Tensor later = MakePending(DType::kF32, Device());
   muon.AddGroup({{"later", later}}, {});
   Materialize(later, Ones({2}));

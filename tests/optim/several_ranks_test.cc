@@ -55,7 +55,7 @@ TEST(SeveralRanksTest, ClippingSeesTheNormOfAllRanks) {
       OnRanks(3, [&](int rank, const GlobalNumber& global) {
         std::vector<Tensor> own;  // none on the last rank
         if (rank < 2) own.push_back(WithGrad(grads[static_cast<size_t>(rank)]));
-        // The ranks' norms are rounded to f32 once before they are added up, what is scaled once.
+        // The norm of each rank is rounded to f32 once before the sum, and scaled gradients once.
         const double norm = ClipGradNorm(own, most, p, global).Item();
         EXPECT_NEAR(norm, want, 0x1p-22 * want) << "p " << p;
         for (size_t i = 0; i < own.size(); ++i) {
@@ -135,7 +135,7 @@ TEST(SeveralRanksTest, NumbersKeepTheirKind) {
   });
 }
 
-// A captured step agrees anew in each run by operations, and says that it cannot by anything else.
+// A captured step agrees anew in each run if operations do that; other functions are refused.
 TEST(SeveralRanksTest, CapturedStepsWantOperations) {
   Tensor x = WithGrad({1});
   Sgd sgd({x}, {.lr = 1});
@@ -150,7 +150,7 @@ TEST(SeveralRanksTest, CapturedStepsWantOperations) {
   const auto ranks = comm::ThreadRanks(1);
   EXPECT_THAT(ErrorOf([&] { Freeze(step_with(OfAllRanks(*ranks[0])), FromVector<float>({3})); }),
               HasSubstr("of_all_ranks: cannot be captured"));
-  // As of two ranks that have the same.
+  // Stands for two ranks that have the same numbers.
   const GlobalNumber twice = {.sum = [](const Tensor& n) { return n + n; },
                               .largest = [](const Tensor& n) { return n + 0; }};
   StaticGraph graph = Freeze(step_with(twice), FromVector<float>({3}));

@@ -1,5 +1,5 @@
-// What ranks of an optimizer exchange: the same bits in the memory of the CPU, and in that of a
-// stand-in for CUDA through one for NCCL.
+// Exchanges of an optimizer's ranks: they give the same bits in the memory of the CPU, and in that
+// of a stand-in for CUDA through one for NCCL.
 
 #include "firn/optim/shard_exchange.h"
 
@@ -21,11 +21,12 @@
 namespace firn::optim::internal {
 namespace {
 
-// Cut evenly by 1, 2 and 4 ranks; by none; of fewer elements than ranks; none; other dtypes.
+// Shapes that 1, 2 and 4 ranks cut evenly, or unevenly; with fewer elements than ranks; without
+// elements; of other dtypes.
 const std::vector<Shape> kShapes = {{64, 4}, {7, 19}, {7}, {}, {0}, {33, 3}, {128}};
 DType TypeOf(size_t i) { return i == 5 ? DType::kF64 : i == 6 ? DType::kBF16 : DType::kF32; }
 
-// Small whole numbers, of whose means over 1, 2 and 4 ranks none is rounded.
+// Small whole numbers, whose means over 1, 2 and 4 ranks are not rounded.
 Tensor Numbers(size_t i, int rank) {
   std::vector<double> x;
   for (int64_t n = 0; n < kShapes[i].num_elements(); ++n) {

@@ -53,14 +53,14 @@ Tensor Numbers(const Shape& shape, int seed) {
   return FromVector(x, shape);
 }
 
-// Cut evenly, and not.
+// Shapes that two ranks cut evenly, and unevenly.
 std::vector<NamedTensor> Parameters(Device device) {
   std::vector<NamedTensor> list = {{"weight", Numbers({16, 20}, 1)}, {"bias", Numbers({7}, 2)}};
   for (NamedTensor& p : list) p.tensor = p.tensor.To(device).Detach().SetRequiresGrad();
   return list;
 }
 
-// Rank -1: the mean of all.
+// Rank -1 gives the mean of all.
 void SetGradients(std::vector<NamedTensor>& params, int rank, int step) {
   for (size_t i = 0; i < params.size(); ++i) {
     Tensor& p = params[i].tensor;
@@ -115,7 +115,7 @@ TEST_F(ShardedCudaTest, StepsAreThoseOfTheOptimizerAloneToTheBit) {
   EXPECT_EQ(nccl_.aborted(), 0);
 }
 
-// A state goes on with the other device, and where a step is left out nothing moves.
+// A state goes on on the other device, and a step that is left out moves nothing.
 TEST_F(ShardedCudaTest, GoesOnFromAStateOfTheCpu) {
   std::vector<NamedTensor> alone = Parameters(Device::Cuda(0));
   const std::unique_ptr<Optimizer> optimizer = Make("adam", alone);

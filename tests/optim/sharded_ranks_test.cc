@@ -1,4 +1,4 @@
-// Ranks that differ, or fail, and what is not a step of plain parameters.
+// Ranks that differ, or fail, and steps of other than plain parameters.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -152,7 +152,7 @@ TEST(ShardedOptimizerTest, ParametersMayBePending) {
   }));
 }
 
-// Its whole shape is not known: a state of no elements would be all that is left of it.
+// The parameter's whole shape is not known, so its state would be written without elements.
 TEST(ShardedOptimizerTest, StatesOfPendingParametersAreNotWritten) {
   ExpectNoErrors(ErrorsOfRanks(2, [](comm::Communicator& c) {
     StateDict saved;

@@ -39,7 +39,8 @@ Tensor Numbers(const Shape& shape, int seed, DType dtype = DType::kF32) {
   return Cast(FromVector(x, shape), dtype);
 }
 
-// Cut evenly by 1, 2 and 4; by none; of fewer elements than ranks have; of half precision.
+// Shapes that 1, 2 and 4 ranks cut evenly, or unevenly; with fewer elements than ranks; of half
+// precision.
 std::vector<NamedTensor> Parameters() {
   std::vector<NamedTensor> list = {{"conv.weight", Numbers({8, 4, 5, 5}, 1)},
                                    {"fc.weight", Numbers({7, 19}, 2)},
@@ -90,7 +91,7 @@ void ExpectEqualParameters(const std::vector<NamedTensor>& got,
   }
 }
 
-// Those that sum over parameters, or multiply them.
+// Optimizers that sum over parameters, or multiply matrices.
 bool NeedsWholeParameters(const std::string& name) {
   return std::set<std::string>{"adafactor", "lamb", "lars", "muon"}.contains(name);
 }
@@ -157,7 +158,7 @@ TEST_P(ShardedTest, ThreeRanksGoOnFromWhatTwoHaveSaved) {
     ExpectEqualParameters(params, alone, name);
     const StateDict whole = sharded.state_dict();
     ExpectEqual(whole, want, name);
-    // And the optimizer alone takes it.
+    // The optimizer alone can load this state.
     const std::unique_ptr<Optimizer> one = Make(name, params);
     one->LoadStateDict(whole);
     ExpectEqual(one->state_dict(), want, name);
@@ -192,7 +193,7 @@ TEST(ShardedOptimizerTest, ARankKeepsItsPartOfTheState) {
       sharded.Step();
       const StateDict part = sharded.state_dict();
       EXPECT_LE(StateBytes(part), (all / ranks) * 101 / 100);
-      // It goes on from there, and from no other rank's.
+      // The optimizer goes on from this state, and refuses that of another rank.
       Sharded<Adam> again(mine, {}, c, {.sharded_state = true});
       again.LoadStateDict(part);
       ExpectEqual(again.state_dict(), part, "part");

@@ -33,7 +33,7 @@ TEST(UnlessTest, AnUndefinedOrFalseSkipWrites) {
   }
 }
 
-// What is left out may be an overflow.
+// The gradients of a step that is left out may have overflowed.
 TEST(UnlessTest, ATrueSkipLeavesEverythingAsItIs) {
   const Tensor x = Ones({2}), step = Full(Shape(), 7, DType::kI64);
   AssignUnless(Skip(true), x, Full({2}, std::numeric_limits<double>::quiet_NaN()));
@@ -48,7 +48,7 @@ struct PlainOptions {
   void Visit(V&) {}
 };
 
-// Steps by the gradient, as a program beside Firn writes it.
+// An optimizer that steps by the gradient, as a program outside of Firn writes it.
 class Plain final : public OptimizerOf<PlainOptions> {
  public:
   explicit Plain(const ParameterList& parameters) { AddGroup(parameters, {}); }

@@ -91,7 +91,7 @@ TEST(WeightAverageTest, Resumes) {
             "average.q");
 }
 
-// As a run goes on: the module is loaded last, or first sees its input later.
+// A run goes on in this order if the module is loaded last, or sees its first input later.
 TEST(WeightAverageTest, ResumesBeforeTheParameterHasItsSize) {
   Tensor p = Param({1, 2});
   WeightAverage average({{"p", p}}, {.decay = 0.5});
@@ -132,7 +132,7 @@ TEST(WeightAverageTest, RefusesWhatMakesNoSense) {
             "WeightAverage: there is no average before the first Update");
 }
 
-// What a half type cannot hold stays in the average.
+// The average keeps digits that a half type cannot hold.
 TEST(WeightAverageTest, ScopesLeaveTheAveragesOfHalfTypes) {
   Tensor p = Param({1}, DType::kBF16);
   WeightAverage average({{"p", p}}, {.decay = 0.999});

@@ -1,6 +1,6 @@
-// Attention of as many queries and keys as the processor's tiles of bfloat16 are for, where it has
-// some: results in f32, bf16 and f16 beside those of the same numbers in f64, whose products are
-// of doubles.
+// Attention of so many queries and keys that the processor's tiles of bfloat16, if it has some, are
+// used: compares results in f32, bf16 and f16 with those of the same numbers in f64, whose products
+// are of doubles.
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(AttentionPartsTest, TakesOperandsHoweverTheyLie) {
   }
 }
 
-// Scores of 100 are off by as many units, and so are the weights; with q or k of two parts it would
+// Scores of 100 are off by as many units, and so are the weights; if q or k had two parts, it would
 // be 256 times as many.
 TEST(AttentionPartsTest, KeepsTheDigitsOfScores) {
   const Tensor q = Of(DType::kF32, {1, 1, 64, 32}, 1), k = Of(DType::kF32, {1, 1, 64, 32}, 2);
@@ -89,7 +89,7 @@ TEST(AttentionPartsTest, DropsTheSameWeights) {
   }
 }
 
-// One infinite query, key or value is no reason for others to be anything else than with doubles.
+// One infinite query, key or value leaves the results of others as they are with doubles.
 TEST(AttentionPartsTest, KeepsWhatIsNotFiniteWhereItBelongs) {
   for (const DType dtype : kDTypes) {
     for (int of = 0; of < 3; ++of) {

@@ -1,5 +1,5 @@
-// What the conformance suite cannot see of attention: ranks and broadcasting of the function, how
-// the result lies, what a dropout draws, the memory that is needed, and evaluation of graphs.
+// What the conformance suite cannot test of attention: ranks and broadcasting of the function, the
+// layout of the result, the draws of dropout, the memory that is needed, and evaluation of graphs.
 
 #include <gtest/gtest.h>
 
@@ -161,7 +161,7 @@ TEST(AttentionTest, LargeScoresHaveFiniteGradients) {
   }
 }
 
-// Of the room of a cache a step reads what there is, whatever lies behind it.
+// A step reads only the keys and values that a cache holds, whatever lies behind them.
 TEST(AttentionTest, AFewQueriesDoNotReadTheKeysAtTheEndThatAMaskHides) {
   const int64_t lengths[] = {0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 100};
   for (const int64_t seen : lengths) {

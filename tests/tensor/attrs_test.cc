@@ -62,7 +62,7 @@ TEST(AttrsTest, EnumsTakePartInEquality) {
   EXPECT_EQ(Hash(Modes{}), Hash(Modes{}));
 }
 
-// A visitor that has no use for words.
+// A visitor that does not take words.
 struct Adder final : AttrVisitor {
   void Field(const char*, int64_t& v) override { sum += v++; }
   void Field(const char*, double&) override {}

@@ -1,5 +1,5 @@
-// Random crops, flips, shifts, rectangles and affine maps: that each sample is changed by itself
-// and only as it may be, how often, and gradients. Counts lie within five standard deviations.
+// Random crops, flips, shifts, rectangles and affine maps: each sample is changed by itself and
+// only as it may be, how often, and gradients. Counts lie within five standard deviations.
 
 #include "firn/tensor/ops/vision/augment.h"
 

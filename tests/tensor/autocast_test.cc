@@ -1,4 +1,5 @@
-// Which operations change the dtype of their inputs under an AutocastScope, and what gradients get.
+// Which operations change the dtype of their inputs under an AutocastScope, and the dtypes of
+// gradients.
 #include "firn/tensor/autocast.h"
 
 #include <vector>
@@ -70,7 +71,7 @@ TEST(AutocastTest, NormalisesHalfImagesWithF32NumbersAsTheyAre) {
   }
   EXPECT_EQ(bias.grad().dtype(), DType::kF32);
   BatchNorm(x.To(DType::kF32), other_mean, other_var, weight, bias, {.training = true});
-  for (int64_t c = 0; c < 3; ++c) {  // they have moved, and with the digits of f32
+  for (int64_t c = 0; c < 3; ++c) {  // parameters have moved, with the digits of f32
     EXPECT_NEAR(mean.ToVector<float>()[c], other_mean.ToVector<float>()[c], 1e-6);
     EXPECT_NEAR(var.ToVector<float>()[c], other_var.ToVector<float>()[c], 1e-6);
     EXPECT_NE(mean.ToVector<float>()[c], 0.0f);

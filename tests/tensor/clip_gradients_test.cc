@@ -20,7 +20,7 @@ using Numbers = std::vector<double>;
 
 Tensor Matrix(Numbers v) { return FromVector(std::move(v), Shape({2, 3})); }
 
-// What comes back to x when `dy` comes back to f(x).
+// The gradient of x if that of f(x) is `dy`.
 template <class F>
 Numbers Back(F f, const Tensor& dy) {
   Tensor x = Matrix({1, 2, 3, 4, 5, 6});

@@ -100,7 +100,8 @@ TEST(CollectiveStartedTest, SaysWhatIsWrong) {
   });
 }
 
-// An exception between the two frees the tensor; what is on its way still writes into its memory.
+// An exception between start and wait frees the tensor; the call on its way still writes into its
+// memory.
 TEST(CollectiveStartedTest, KeepsTheMemoryUntilItIsDone) {
   OnRanks(2, [](comm::Communicator& ranks) {
     const uint64_t before = comm::StartedSoFar();

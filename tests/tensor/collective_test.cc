@@ -1,5 +1,5 @@
-// Collective operations of several ranks against the same in one process: values, gradients and
-// gradients of gradients.
+// Compares collective operations of several ranks with the same in one process: values, gradients
+// and gradients of gradients.
 
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(CollectiveTest, ReducesWhatRanksHave) {
     OnRanks(size, [size](comm::Communicator& ranks) {
       for (DType dtype : kNumbers) {
         for (Reduction reduction : kReductions) {
-          // Of three, a mean is rounded.
+          // A mean of three is rounded.
           if (reduction == Reduction::kMean && (!IsFloating(dtype) || size == 3)) continue;
           for (const Shape& shape : {Shape({}), Shape({size, 5}), Shape({2 * size}), Shape({0})}) {
             std::vector<Tensor> all;
@@ -108,7 +108,7 @@ TEST(CollectiveTest, MovesWhatRanksHave) {
   }
 }
 
-// Takes and gives what each rank has.
+// A function of the tensors of all ranks, by rank.
 using Function = std::function<Tensor(const Tensor&)>;
 using Alone = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
@@ -116,8 +116,8 @@ struct Gradients {
   std::vector<Tensor> first, second;
 };
 
-// Of a loss on each rank, which weighs its own result, and of a loss that weighs the gradient.
-// x and others: of all ranks.
+// The loss of a rank, which weighs its result. First gradients are those of this loss, second ones
+// those of a loss that weighs the first ones. `x` and `others` are of all ranks.
 Tensor Loss(const Tensor& y, int rank) {
   RandomGenerator generator(static_cast<uint64_t>(70 + rank));
   return Sum(Square(y) * Randn(y.shape(), DType::kF64, {.generator = &generator}));
@@ -210,7 +210,7 @@ TEST(CollectiveTest, GradientsOfPartsAreThoseOfOneProcess) {
       [](int size) { return [=](const Tensor& x) { return Broadcast(x, {.root = size - 1}); }; },
       [](int size) {
         return [=](const std::vector<Tensor>& x) {
-          // Those whose elements nobody reads have gradients all the same: zeros.
+          // Inputs whose elements nothing reads have gradients, too: zeros.
           std::vector<Tensor> y;
           for (int r = 0; r < size; ++r) y.push_back(x.back() + x[static_cast<size_t>(r)] * 0);
           return y;
@@ -252,7 +252,7 @@ TEST(CollectiveTest, SaysWhatIsWrong) {
   });
 }
 
-// Both ranks hear of it, whoever comes first.
+// Both ranks get the error, whichever comes first.
 TEST(CollectiveTest, RanksThatDifferAreAnErrorOnAll) {
   OnRanks(2, [](comm::Communicator& ranks) {
     const std::string error = ErrorOf([&] {

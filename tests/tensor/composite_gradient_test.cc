@@ -46,7 +46,7 @@ Tensor Doubles(const Shape& shape) {
       .Detach();
 }
 
-// x y, whose recorded gradient says x y^2: told apart from the other one by that.
+// x y, whose recorded gradient is that of x y^2, so that the two can be told apart.
 const OpDef& TwoWays() {
   static const OpDef* op = [] {
     auto* two_ways = new OpDef(Op("mul"));
@@ -96,7 +96,7 @@ TEST(CompositeGradientTest, GivesZerosToWhatTheResultDoesNotDependOn) {
   EXPECT_EQ(dgrid.ToVector<double>(), std::vector<double>(8, 0.0));
 }
 
-// What only the second gradient depends on is reached as well.
+// Inputs on which only the second gradient depends get gradients as well.
 TEST(CompositeGradientTest, LeadsToInputsWhoseOwnGradientNobodyAskedFor) {
   const Tensor x = Doubles({1, 1, 3, 3}).SetRequiresGrad();
   const Tensor grid = Mul(Doubles({1, 2, 2, 2}), 0.4).SetRequiresGrad();
@@ -105,7 +105,7 @@ TEST(CompositeGradientTest, LeadsToInputsWhoseOwnGradientNobodyAskedFor) {
   EXPECT_GT(Sum(Abs(mixed)).Item<double>(), 0.1);
 }
 
-// Where functions have kinks, on elements and at edges, and beyond all numbers.
+// Arguments at kinks of functions, on elements and at edges, and infinite ones.
 TEST(CompositeGradientTest, OfPlacesOnKinksIsThatOfTheKernel) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const std::vector<double> numbers = {-1, 1,       0,     -0.5, 0.5,         3,
@@ -134,7 +134,7 @@ TEST(CompositeGradientTest, OfPlacesOnKinksIsThatOfTheKernel) {
   }
 }
 
-// What is outside counts for nothing, also where it would meet what is no finite number.
+// Places outside have no influence, even if their factor is not finite.
 TEST(CompositeGradientTest, PlacesOutsideTakeNothingFromInfinities) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const Tensor grid =
@@ -154,7 +154,7 @@ TEST(CompositeGradientTest, PlacesOutsideTakeNothingFromInfinities) {
   ExpectSame(of_grid(true), of_grid(false));
 }
 
-// A loss that a path leads to makes no NaN on the way.
+// A path that leads to this loss gives no NaN.
 TEST(CompositeGradientTest, OfFiniteLossesIsNoAnomaly) {
   const AnomalyScope anomaly;
   const Tensor log_probs = LogSoftmax(Doubles({5, 2, 4}), 2).Detach().SetRequiresGrad();
@@ -181,8 +181,8 @@ TEST(CompositeGradientTest, IsCapturedAsOperations) {
   ExpectSame(graph->Call(other)[0], penalty(other)[0]);
 }
 
-// By PyTorch's autograd, of the same formula written with its indexing: its grid_sample has no
-// second gradient. sum(dx^2) + sum(dgrid^2) for sum(y^2), differentiated.
+// Numbers of PyTorch's autograd, for the same formula written with indexing, since its grid_sample
+// has no second gradient. sum(dx^2) + sum(dgrid^2) for sum(y^2), differentiated.
 TEST(CompositeGradientTest, OfBicubicSamplesIsPyTorchsOfTheSameFormula) {
   const Tensor x = Doubles({1, 1, 3, 4}).SetRequiresGrad();
   const Tensor grid = Mul(Doubles({1, 2, 2, 2}), 1.3).Detach().SetRequiresGrad();
@@ -200,7 +200,7 @@ TEST(CompositeGradientTest, OfBicubicSamplesIsPyTorchsOfTheSameFormula) {
                          -0.116105185041, -0.745565146889, 25.970098717718, 10.911271864621}));
 }
 
-// By PyTorch's autograd of the logarithm of a sum over all paths.
+// Numbers of PyTorch's autograd for the logarithm of a sum over all paths.
 TEST(CompositeGradientTest, OfCtcLossIsPyTorchsOfAllPaths) {
   const Tensor x = Doubles({4, 1, 3}).SetRequiresGrad();
   const Tensor loss = CtcLoss(x, FromVector<int64_t>({1, 2}), FromVector<int64_t>({4}),

@@ -66,7 +66,7 @@ TEST(ConvTest, RefusesSizesOfOtherCountsAndBeyondTheBounds) {
   EXPECT_TRUE(Says(transposed({.stride = -1}), "stride (-1, -1) (want 1 to"));
 }
 
-// Of one image, by itself and as a batch of one: the result, and the gradient.
+// Expects the same result and gradient for one image by itself and as a batch of one.
 template <class F>
 void ExpectTheSameWithoutABatch(const Tensor& x, F f) {
   Tensor alone = x.Detach(), batch = Unsqueeze(x, 0).Detach();
@@ -100,8 +100,8 @@ TEST(ConvTest, ImagesWithoutABatchAreBatchesOfOne) {
                              [&](const Tensor& x) { return ConvTranspose3d(x, w3); });
 }
 
-// A convolution that does nothing along its outer dimensions is one of fewer dimensions, to the bit
-// of f64 sums in the same order.
+// A convolution with one-element windows along its outer dimensions gives the bits of one of fewer
+// dimensions, by f64 sums in the same order.
 TEST(ConvTest, LinesAndVolumesAgreeWithImages) {
   ManualSeed(2);
   const auto d = [](const Shape& s) { return Randn(s).To(DType::kF64); };

@@ -62,7 +62,7 @@ TEST(CountTest, HistogramsOfLargeNumbers) {
   EXPECT_EQ(Histc(x, {.bins = 4}).ToVector<int>(), (std::vector<int>{1, 1, 1, 1}));
   EXPECT_EQ(Histc(x.To(DType::kF64) * 1e269, {.bins = 4}).ToVector<int>(),
             (std::vector<int>{1, 1, 1, 1}));
-  // Further apart than the largest number.
+  // The ends are further apart than the largest number.
   const Tensor wide = FromValues<float>({-3e38f, -1e38f, 1e38f, 3e38f});
   EXPECT_EQ(Histc(wide, {.bins = 4}).ToVector<int>(), (std::vector<int>{1, 1, 1, 1}));
   EXPECT_EQ(Histc(wide.To(DType::kF64) * 5e269, {.bins = 4}).ToVector<int>(),

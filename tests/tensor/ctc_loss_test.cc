@@ -1,5 +1,6 @@
-// What the samples of ctc_loss, short enough to write all paths out, do not see: a thousand steps
-// in f32, how losses are reduced, one sample without a batch, and gradients out of reach.
+// What the samples of ctc_loss, which are short enough to write all paths out, do not test: a
+// thousand steps in f32, how losses are reduced, one sample without a batch, and gradients out of
+// reach.
 
 #include "firn/tensor/ops/loss/ctc_loss.h"
 
@@ -17,7 +18,8 @@ namespace {
 
 Tensor Whole(const std::vector<int64_t>& v) { return FromVector(v); }
 
-// The paths that stand somewhere at a time are all of them: 1, minus the loss's gradient.
+// At each time the probabilities of the paths at all places sum to 1, and are minus the loss's
+// gradient.
 TEST(CtcLossTest, CountsEachPathOnceAtEveryTimeOfLongSequences) {
   RandomGenerator generator(1);
   const int64_t steps = 1000, classes = 20, labels = 200;
@@ -38,7 +40,7 @@ TEST(CtcLossTest, CountsEachPathOnceAtEveryTimeOfLongSequences) {
       EXPECT_NEAR(sums[2 * t + 1], t < 900 ? -1 : 0, 1e-5) << t;
     }
   }
-  // Of equal numbers both make one loss, which f32 then rounds.
+  // Both compute the same loss from equal numbers; f32 then rounds it.
   for (size_t n = 0; n < 2; ++n) {
     EXPECT_EQ(static_cast<float>(losses[0][n]), static_cast<float>(losses[1][n]));
   }

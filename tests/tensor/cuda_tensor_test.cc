@@ -1,5 +1,5 @@
-// Tensors on CUDA devices as any build has them: copies, printing, errors. On the stand-in runtime;
-// what needs kernels is in tests/ops/cuda_test.cc.
+// Tensors on CUDA devices as any build has them: copies, printing, errors. They run on the
+// stand-in; tests that need kernels are in tests/ops/cuda_test.cc.
 #include <numeric>
 #include <string>
 #include <vector>

@@ -1,5 +1,4 @@
-// One dimension, several or none: every way in which callers write them, of every function that
-// takes them.
+// One dimension, several or none: every way to write them, for every function that takes them.
 
 #include "firn/tensor/dim_list.h"
 
@@ -60,7 +59,7 @@ TEST(DimListTest, RefusesMoreThanATensorHas) {
       "dims: a tensor has at most 8 dimensions, the list {0, 1, 2, 3, 4, 5, 6, 7, 8} names 9");
 }
 
-// What a function gives for one dimension, and for the list of it.
+// The results of a function for one dimension, and for the list of it.
 struct Pair {
   const char* name;
   Tensor one, list;
@@ -102,7 +101,7 @@ TEST(DimListTest, LaterArgumentsKeepTheirMeaning) {
   EXPECT_EQ(Norm(x, 1, {}, true).ToVector<double>(), (std::vector<double>{14}));
 }
 
-// Also as methods, and as what takes a span.
+// Also as methods, and as functions that take a span.
 TEST(DimListTest, IsWhatMethodsAndSpansTake) {
   const Tensor x = FromVector<double>({1, 3, 2, 8}, {2, 2});
   EXPECT_EQ(x.Sum(1).ToVector<double>(), (std::vector<double>{4, 10}));

@@ -47,7 +47,7 @@ TEST(BinomialTest, HasMeanAndVariance) {
     for (const double p : {1e-3, 0.2, 0.5, 0.77, 0.999}) {
       const double q = 1 - p, variance = n * p * q;
       const double fourth = variance * (1 + 3 * (n - 2) * p * q);
-      // Of large counts the double nearest to n p is off by itself.
+      // For large counts n p itself is rounded.
       ExpectMoments(Binomial(Doubles(n), p, &generator), n * p, variance, fourth,
                     std::to_string(n) + " " + std::to_string(p));
     }
@@ -97,7 +97,8 @@ TEST(RandGammaTest, HasMeanAndVariance) {
   for (const double a : {0.05, 0.3, 0.99, 1.0, 1.7, 9.0, 300.0, 1e6}) {
     const std::string what = std::to_string(a);
     ExpectMoments(RandGamma(Doubles(a), {.generator = &generator}), a, a, 3 * a * a + 6 * a, what);
-    // The other parameter scales, and the logarithm's mean and variance are digamma and trigamma.
+    // The second parameter is a scale, and the logarithm's mean and variance are digamma and
+    // trigamma.
     ExpectMean(RandGamma(Doubles(a), 3, {.generator = &generator}), 3 * a, 9 * a, what);
     const Tensor log = RandGamma(Doubles(a), {.log = true, .generator = &generator});
     ExpectMean(log, Digamma(Doubles(a, 1)).Item<double>(),

@@ -30,7 +30,7 @@ struct Foreign {
     managed.manager_ctx = this;
     managed.deleter = [](DLManagedTensor* m) { ++static_cast<Foreign*>(m->manager_ctx)->deleted; };
   }
-  // The message with which it is refused. The deleter must not have been called.
+  // The message with which the import is refused. The deleter must not have been called.
   std::string Refused() {
     try {
       FromDlpack(&managed);

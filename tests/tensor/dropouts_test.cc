@@ -1,5 +1,5 @@
 // Dropouts of channels, rows and Selu's values, and random choice: which elements belong together,
-// what is kept of mean and variance, and gradients. Counts lie within five standard deviations.
+// whether mean and variance are kept, and gradients. Counts lie within five standard deviations.
 
 #include "firn/tensor/ops/random/dropouts.h"
 

@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-// PyTorch's torch.promote_types, but for u8 with i8: PyTorch has an i16 for them.
+// The table of torch.promote_types, except for u8 with i8: PyTorch gives i16.
 TEST(DTypeTest, PromotesAsWritten) {
   const std::vector<std::string> names = {"f32", "f64", "f16", "bf16", "i8",
                                           "i32", "i64", "u8",  "bool"};

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_TENSOR_EACH_SAMPLE_H_
 #define FIRN_TESTS_TENSOR_EACH_SAMPLE_H_
 
-// What tests of functions share that change each sample of a batch by itself.
+// Helpers for tests of functions that change each sample of a batch by itself.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace firn::testing {
 
-// That of n draws with probability p, `count` lie within five standard deviations.
+// Expects that `count` of n draws with probability p is within five standard deviations.
 inline void ExpectNear(int64_t count, double n, double p) {
   EXPECT_NEAR(static_cast<double>(count), n * p, 5 * std::sqrt(n * p * (1 - p)));
 }
@@ -27,7 +27,7 @@ inline Tensor Counting(int64_t samples, const Shape& shape) {
   return Contiguous(Expand(Unsqueeze(one, 0), absl::MakeConstSpan(sizes)));
 }
 
-// The numbers of each sample.
+// The elements of each sample.
 inline std::vector<std::vector<double>> Rows(const Tensor& y) {
   const std::vector<double> all = y.Detach().ToVector<double>();
   const auto size = all.size() / static_cast<size_t>(y.size(0));

@@ -119,7 +119,7 @@ double Multiplications(const std::string& a, const std::string& b,
   }
   return product;
 }
-// The least of all orders, by trying them.
+// The least cost of all orders, found by trying them.
 double LeastOfAll(const std::vector<std::string>& terms, const std::string& out,
                   const std::map<char, int64_t>& sizes) {
   if (terms.size() == 1) return 0;

@@ -1,5 +1,5 @@
-// Functions that are made of operations, of numbers at the edges of f32 and f16: their values and
-// gradients against the same functions in f64, which holds all that comes between.
+// Functions that are made of operations, of numbers at the edges of f32 and f16: compares values
+// and gradients with the same functions in f64, which holds all intermediate results.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ struct Case {
 };
 constexpr Reduction kEach = Reduction::kNone;
 
-// Its value and gradients, in f64.
+// The value and the gradients of a function, in f64.
 std::vector<std::vector<double>> Results(const Case& c, const std::vector<std::vector<double>>& x,
                                          DType dtype) {
   Inputs in;

@@ -1,5 +1,5 @@
-// Gradients, and theirs, of functions whose middle leaves the range of its type or has lost its
-// digits although they themselves do not.
+// First and second gradients of functions whose intermediate results leave the range of their type
+// or lose digits, although the gradients do not.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,8 @@ Tensor Counted(const Tensor& like, double step) {
   return Reshape(Add(Mul(places, step), 1), like.shape());
 }
 
-// Of f, weighted: the gradient, as it is and recorded, and that of this, weighted.
+// The gradient of f's weighted sum, plain and recorded, and the gradient of this one's weighted
+// sum.
 struct Slopes {
   Values plain, recorded, second;
 };
@@ -69,7 +70,8 @@ void ExpectNear(const Slopes& got, const Slopes& want, double rtol, double atol 
   ExpectNear(got.second, want.second, rtol, "second gradient", atol);
 }
 
-// What is added to all inputs changes no gradient of a logarithm of sums of exponentials.
+// A number added to all inputs does not change the gradients of a logarithm of sums of
+// exponentials.
 TEST(FarGradientsTest, LogarithmsOfSumsOfWhatShareALargeNumber) {
   const std::pair<const char*, Function> functions[] = {
       {"logcumsumexp", [](const Tensor& x) { return Logcumsumexp(x, 1); }},
@@ -101,7 +103,7 @@ TEST(FarGradientsTest, RunningLogarithmsOfFarAndOfNoNumbers) {
   ExpectNear(Grad(Sum(y), x).ToVector<double>(), {0, 0, 1.5, 0.5}, 1e-6, "after -infinity");
 }
 
-// Beside an ordinary row. The results in f64, as f32 has them.
+// The row stands beside an ordinary one. Expected results are those of f64, rounded to f32.
 TEST(FarGradientsTest, ProductsThatLeaveTheRangeOfAllButOne) {
   const std::pair<const char*, Function> functions[] = {
       {"rows", [](const Tensor& x) { return Prod(x, {1}); }},
@@ -129,10 +131,10 @@ TEST(FarGradientsTest, ProductsThatLeaveTheRangeOfAllButOne) {
       ExpectNear(got, want, 1e-5, 0);
     }
   }
-  // Of f64 itself, and with what flows in keeping the result in range.
+  // The same in f64, and incoming gradients that keep the result in range.
   Tensor x = FromValues<double>({1e200, 1e200, 3}).SetRequiresGrad();
   ExpectNear(Grad(Prod(x), x).ToVector<double>(), {3e200, 3e200, INFINITY}, 1e-14, "f64");
-  // A line of several pieces: 2^139, of which each of the large numbers leaves 2^14.
+  // A line of several pieces, whose product is 2^139; without one of the large numbers it is 2^14.
   Values values(1000, 0.5);
   std::fill_n(values.begin() + 400, 132, 1);
   for (size_t i = 0; i < 8; ++i) values[i * 140 + (i > 2 ? 19 : 0)] = 0x1p125;
@@ -150,7 +152,8 @@ TEST(FarGradientsTest, ProductsThatLeaveTheRangeOfAllButOne) {
   ExpectNear(Grad(Prod(h), h, small).ToVector<double>(), {4.6875, 4.6875, 703.125}, 1e-3, "f16");
 }
 
-// sum over j and k of products of all but the two: of n ones it is n (n - 1), for each n - 1.
+// The sum over j and k of products of all but these two elements: for n ones it is n (n - 1), and n
+// - 1 for each element.
 TEST(FarGradientsTest, SecondGradientsOfLongProducts) {
   constexpr int64_t kLength = 100'000;  // squared, this would be 40 GB
   Tensor x = Ones({kLength}, DType::kF32).SetRequiresGrad();
@@ -196,7 +199,7 @@ TEST(FarGradientsTest, SecondDerivativesOfHalfTypes) {
   };
   for (const auto& [name, f] : lengths) {
     SCOPED_TRACE(name);
-    // Squares of the one row's inverse length are infinite, of the other's 0.
+    // The square of the inverse length is infinite in one row, and 0 in the other.
     const Tensor x = Of(DType::kF16, {3e-5, 4e-5, 0, 300, 400, 0}, {2, 3});
     const Slopes got = SlopesOf(f, x), want = SlopesOf(f, x.To(DType::kF64));
     for (size_t i = 0; i < got.second.size(); ++i) {
@@ -206,7 +209,8 @@ TEST(FarGradientsTest, SecondDerivativesOfHalfTypes) {
   }
 }
 
-// A product of those before an element leaves the range of f16, what flows into it does not.
+// The product of the elements before one leaves the range of f16, the gradient that flows into it
+// does not.
 TEST(FarGradientsTest, RunningProductsOfHalfTypes) {
   Tensor x = Of(DType::kF16, {300, 300, 2}, {3}).SetRequiresGrad();
   const Tensor last = Slice(Cumprod(x, 0), 0, 2, 3);
@@ -214,8 +218,8 @@ TEST(FarGradientsTest, RunningProductsOfHalfTypes) {
   ExpectNear(Grad(last, x, small).ToVector<double>(), {4.6875, 4.6875, 703.125}, 1e-3, "gradient");
 }
 
-// f's slopes at x times a power of 2, the one after the other, over the same of x itself: a
-// length's own do not depend on it, and of a length times that power both go with it.
+// The ratios of f's first and second slopes at x times a power of 2 to those at x: for a length
+// they do not depend on the power, and for a length times that power both are proportional to it.
 TEST(FarGradientsTest, LengthsOfAnySize) {
   const Values values = {.5, -1.25, 2, .75, 1.5, .25, -.5, 1, -2, 0, .375, 1};
   const std::pair<const char*, Function> functions[] = {
@@ -264,8 +268,8 @@ TEST(FarGradientsTest, LengthsOfAnySize) {
   }
 }
 
-// What does not change with the size of x: with gradients of f(x) and of dx that are as large as x,
-// dx and its gradient are those of ordinary numbers.
+// Functions that do not change with the size of x: if gradients of f(x) and of dx are as large as
+// x, dx and its gradient are those of ordinary numbers.
 TEST(FarGradientsTest, NormalisationOfAnySizeWithFlowsAsLarge) {
   const Values values = {.5, -1.25, 2, .75, 1.5, .25, -.5, 1, -2, .625, .375, 1};
   const BatchNormOptions training{.training = true, .eps = 0};
@@ -360,7 +364,7 @@ TEST(FarGradientsTest, SignsOfPowersOfNegativeNumbers) {
   EXPECT_EQ(Grad(Sum(Pow(zero, 1e10)), zero).Item(), 0);
 }
 
-// The origin has no angle: 0 there, as PyTorch gives, and nothing else is spoilt.
+// The origin has no angle: its gradient is 0, as in PyTorch, and the others are right.
 TEST(FarGradientsTest, AnglesOfTheOrigin) {
   for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16}) {
     const Tensor y = Of(dtype, {0, -0.0, 0, 1}, {4}).SetRequiresGrad();

@@ -64,13 +64,13 @@ TEST(FarValuesTest, NormsAreThoseOfScaledElements) {
                2e-6);
     EXPECT_TRUE(std::isnan(Norm(F32({std::nan(""), 1e30}), p).Item()));
   }
-  // Of these the powers of numbers near 1 leave the range, too.
+  // Such powers of numbers near 1 leave the range, too.
   ExpectNear(Norm(F32({1.9, -1.9}), 3000), {1.9 * std::pow(2, 1 / 3000.0)});
   ExpectNear(Norm(FromValues({1.9e200, 1e200}), 3000), {1.9e200}, 1e-13);
 }
 
 TEST(FarValuesTest, OnlySomeNormsOfManyAreFar) {
-  // Rows and columns, transposed too, of ordinary numbers and others.
+  // Rows and columns of ordinary and of far numbers, also transposed.
   const Tensor x = F32({3e20, 1, 3e-25, 0,  //
                         4e20, 1, 4e-25, 0},
                        {2, 4});
@@ -127,7 +127,8 @@ TEST(FarValuesTest, RowsAreNormalised) {
     ExpectNear(LayerNorm(x, {2}, {}, {}, e), {1, -1}, 1e-14);
     ExpectNear(RmsNorm(x, {2}, {}, e), {1, -1}, 1e-14);
   }
-  // The smallest numbers beside a larger epsilon, which is out of their range times the same.
+  // The smallest numbers with a larger epsilon, which would leave the range if it were scaled as
+  // they are.
   const Tensor x = FromVector<double>({1e-307, -1e-307}, {1, 2});
   const std::vector<double> want = {1e-307 * 0x1p485, -1e-307 * 0x1p485};
   ExpectNear(LayerNorm(x, {2}, {}, {}, 0x1p-970), want, 1e-14);
@@ -171,7 +172,7 @@ TEST(FarValuesTest, BatchesAreNormalised) {
     for (const Tensor& t : {image, Contiguous(image)}) {
       ExpectNear(Permute(BatchNorm(t, {}, {}, {}, {}, options), {0, 2, 3, 1}), want, 1e-5);
     }
-    // Of the first two results: 1 / size for each, less what scale and mean take of it.
+    // The gradient of the first two results: 1 / size for each, minus the parts of scale and mean.
     if (size > 1e36) continue;
     const Tensor weights = F32({1, 1, 0, 0, 0, 0, 0, 0}, {4, 2});
     const std::vector<double> slope = {0.5, 0.5, 0, 0, -0.5, -0.5, 0, 0};
@@ -190,7 +191,7 @@ TEST(FarValuesTest, BatchesAreNormalised) {
   }
 }
 
-// The value of f and what three derivatives make of it at `x`.
+// The value of f and its first three derivatives at `x`.
 using Derivatives = std::vector<std::vector<double>>;
 Derivatives DerivativesOf(const std::function<Tensor(const Tensor&)>& f, Tensor x) {
   const Tensor weights = FromVector<double>({1, 0.5, -0.25, 2}).To(x.dtype());
@@ -205,7 +206,7 @@ Derivatives DerivativesOf(const std::function<Tensor(const Tensor&)>& f, Tensor 
   return all;
 }
 
-// Of f(2^k x) = 2^(k degree) f(x) the derivatives are those at x times powers of two.
+// If f(2^k x) = 2^(k degree) f(x), the derivatives at 2^k x are those at x times powers of two.
 TEST(FarValuesTest, DerivativesAreThoseOfOrdinaryNumbers) {
   struct Homogeneous {
     const char* name;

@@ -29,7 +29,7 @@ Tensor Flags(std::initializer_list<double> values) {
   return Numbers(Doubles(values)).To(DType::kBool);
 }
 
-// Also says what dtype it is: integers stay as they are.
+// Checks the dtype, too: integers stay as they are.
 void ExpectIntegersStay(Tensor (*f)(const Tensor&)) {
   const Tensor y = f(Integers({-3, 0, 7}));
   EXPECT_EQ(y.dtype(), DType::kI64);
@@ -279,7 +279,7 @@ TEST(FunctionsTest, RmsNormAddsTheMachineEpsilonByDefault) {
 }
 
 TEST(FunctionsTest, LgammaHasAsManyDerivativesAsAreAskedFor) {
-  // Of 1.5 and -0.5; the last ones are the polygammas of order 0 to 3.
+  // The derivatives at 1.5 and -0.5; they are the polygammas of order 0 to 3.
   const double want[][2] = {{0.036489973978576521, 0.036489973978576521},
                             {0.93480220054467931, 8.9348022005446793},
                             {-0.82879664423432000, -0.82879664423432000},

@@ -1,5 +1,5 @@
-// Gradients on the CPU that bring rows of half types into floats, piece by piece, to the numbers
-// that doubles give.
+// CPU gradients that convert rows of half types to floats piece by piece give the numbers of
+// doubles.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr DType kAll[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16};
 
-// Of a function of x of the shape, with `dy` at its result.
+// The gradient of f at zeros of this shape, if that of its result is `dy`.
 template <class F>
 Tensor GradOf(const Shape& shape, const Tensor& dy, DType dtype, const F& f) {
   Tensor x = Zeros(shape, dtype).SetRequiresGrad();
@@ -26,7 +26,7 @@ Tensor GradOf(const Shape& shape, const Tensor& dy, DType dtype, const F& f) {
   return x.grad().To(DType::kF64);
 }
 
-// Tiles whose shares are numbers of bf16; behind the last one of a row or column some is left.
+// Tiles whose shares are numbers of bf16; a row or a column does not end with a whole tile.
 TEST(HalfGradients, OfAveragesOfTiles) {
   for (const int64_t width : {7, 33, 130, 2105}) {
     for (const int64_t kernel : {2, 4}) {
@@ -46,7 +46,8 @@ TEST(HalfGradients, OfAveragesOfTiles) {
   }
 }
 
-// Of pad's results at positions of x: the gradient for dy adds up dy where the result is x's.
+// Padding positions tells which result is which element of x: the gradient adds up dy over these
+// results.
 TEST(HalfGradients, OfPadding) {
   for (const PadMode mode :
        {PadMode::kReflect, PadMode::kSymmetric, PadMode::kReplicate, PadMode::kCircular}) {

@@ -1,5 +1,5 @@
-// What half types do not hold on the way to results that they do hold: sums of means, quotients by
-// small lengths, quotients close to 1.
+// Intermediate results that half types do not hold, on the way to results that they hold: sums of
+// means, quotients by small lengths, quotients close to 1.
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@ namespace {
 template <class T>
 class HostAccessTest : public ::testing::Test {
  protected:
-  // Of five elements, not all alike, which every T holds.
+  // Five elements, not all equal, which every T holds.
   static std::vector<T> Elements() { return {T(1), T(0), T(1), T(1), T(0)}; }
   static Tensor Five() {
     Tensor t = Zeros({5}, DTypeOf<T>());

@@ -1,4 +1,4 @@
-// ImageAugmentation: that each image is changed by itself and only as it may be, and how often.
+// ImageAugmentation: each image is changed by itself and only as it may be, and how often.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST(ImageAugmentationTest, CutsAPartOfTheScaledImage) {
   ASSERT_EQ(y.shape(), Shape({50, 1, 4, 3}));
   std::vector<double> corners;
   for (const std::vector<double>& row : Rows(y)) {
-    // Away from the edges, beyond which lies what is there.
+    // These places are away from the edges, where the slope ends.
     EXPECT_NEAR(row[5] - row[4], 0.5, 0.5 + 1e-9);
     EXPECT_NEAR(row[7] - row[4], 5, 5 + 1e-9);
     EXPECT_GE(row[0], -1e-9);
@@ -62,7 +62,7 @@ TEST(ImageAugmentationTest, CutsAPartOfTheScaledImage) {
 
 TEST(ImageAugmentationTest, TurnsAtMostByItsAngle) {
   RandomGenerator generator(10);
-  // Of a slope to the right, the differences to the right and down are cosine and sine.
+  // On a slope to the right, the differences to the right and down are cosine and sine.
   const Tensor line = Reshape(Arange(0., 21., 1., {.dtype = DType::kF64}), {1, 1, 1, 21});
   const Tensor x = Contiguous(Expand(line, {100, 1, 21, 21}));
   const Tensor y = ImageAugmentation(x, {.shape = {3, 3},
@@ -104,7 +104,7 @@ TEST(ImageAugmentationTest, StretchesByItsAspectRatio) {
 
 TEST(ImageAugmentationTest, DistortsAroundTheMiddle) {
   RandomGenerator generator(12);
-  // Of a slope to the right, which a lens of at most 0.2 leaves one in each row.
+  // On a slope to the right, every row stays a slope under a lens of at most 0.2.
   const Tensor line = Reshape(Arange(0., 9., 1., {.dtype = DType::kF64}), {1, 1, 1, 9});
   const Tensor x = Contiguous(Expand(line, {40, 1, 9, 9}));
   int64_t wider = 0, narrower = 0;
@@ -150,7 +150,8 @@ TEST(ImageAugmentationTest, AddsNoise) {
   RandomGenerator generator(14);
   const Tensor y = ImageAugmentation(Zeros({100, 1, 20, 20}, DType::kF64),
                                      {.noise = 2, .generator = &generator});
-  // Of a deviation uniform up to 2: E s^2 = 4 / 3, of which 100 draws have a deviation of 0.12.
+  // The deviation s is uniform up to 2, so E s^2 = 4 / 3, and the mean of 100 draws has a deviation
+  // of 0.12.
   EXPECT_NEAR(Var(y).Item<double>(), 4.0 / 3, 0.6);
   EXPECT_NEAR(Mean(y).Item<double>(), 0, 5 * 1.2 / 200);
 }

@@ -79,7 +79,8 @@ TEST(IndexTest, TakesIndexTensors) {
   EXPECT_EQ(Values(x[FromValues<int32_t>({-1, 0})]), (Ints{8, 9, 10, 11, 0, 1, 2, 3}));
   EXPECT_EQ(Values(x[{1, columns}]), (Ints{4, 7}));
   const Tensor y = Numbers({2, 3, 4});
-  EXPECT_EQ((y[{0, kAll, columns}].shape()), Shape({2, 3}));  // apart: what they name comes first
+  EXPECT_EQ((y[{0, kAll, columns}].shape()),
+            Shape({2, 3}));  // apart: indexed dimensions come first
   EXPECT_EQ(Values(y[{0, kAll, columns}]), (Ints{0, 4, 8, 3, 7, 11}));
   EXPECT_EQ((y[{kAll, columns[Range(0, 1)], columns}].shape()), Shape({2, 2}));
 }

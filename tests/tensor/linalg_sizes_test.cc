@@ -33,7 +33,7 @@ double Rounding(int64_t n, DType dtype) {
 TEST(LuSizesTest, SolvesAndInvertsMatricesOfAnySize) {
   for (const int64_t n : kSizes) {
     for (const DType dtype : {DType::kF64, DType::kF32}) {
-      // Rows in an order that has all of them exchanged.
+      // Rows in an order in which all of them must be exchanged.
       const Tensor a = (Normal({n, n}) + Roll(Unit(n, DType::kF64), 1, 0) * 3.0).To(dtype);
       const Tensor b = Normal({n, 3}, 2).To(dtype), x = Solve(a, b), inverse = Inv(a);
       // The factors' growth is far below n for such matrices.
@@ -48,7 +48,7 @@ TEST(LuSizesTest, SolvesAndInvertsMatricesOfAnySize) {
   }
 }
 
-// Of partial pivots no multiple is beyond 1, and the determinant of a permutation is its sign.
+// With partial pivots no multiple is beyond 1, and the determinant of a permutation is its sign.
 TEST(LuSizesTest, ExchangesRowsInEveryPanel) {
   for (const int64_t n : kSizes) {
     const Tensor turned = Flip(Unit(n, DType::kF64), {0});

@@ -1,6 +1,6 @@
-// What the conformance suite cannot see of operations on matrices: gradients of symmetric matrices,
-// singular and badly conditioned ones, numbers at the ends of the range, vectors that could be
-// others.
+// What the conformance suite cannot test of operations on matrices: gradients of symmetric
+// matrices, singular and badly conditioned ones, numbers at the ends of the range, vectors that are
+// not unique.
 
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(EighTest, HasGradientsOfSymmetricChanges) {
   }
 }
 
-// Equal eigenvalues have vectors that could be others; the values' gradient does not need them.
+// Equal eigenvalues have vectors that are not unique; the values' gradient does not need them.
 TEST(EighTest, HasGradientsOfEqualValues) {
   Tensor a = Unit(3).SetRequiresGrad();
   const EighResult y = Eigh(a);
@@ -120,8 +120,9 @@ void ExpectSvd(const Tensor& a, bool full, double within) {
   for (const double v : s) EXPECT_GE(v, 0);
 }
 
-// Beside 1, so that it is not scaled: squares of what rotations turn by have few digits, or none.
-// The largest elements of these vectors are alike but for rounding, and of both signs.
+// The small numbers stand beside 1, so that the matrix is not scaled: squares of the rotations'
+// angles have few digits, or none. The largest elements of these vectors are alike but for
+// rounding, and of both signs.
 TEST(EighTest, SignsDoNotDependOnRounding) {
   for (const double off : {-1e-13, 0.0, 1e-13}) {
     const Tensor a = Values({3 + off, 3 - off, 3, 3 - off, off, 0, 3, 0, -off}, {3, 3});
@@ -213,7 +214,7 @@ TEST(DetTest, HasAGradientWhereTheDeterminantIsBeyondTheRange) {
     const Tensor want = cofactors(x) * (scale * scale);
     EXPECT_EQ(cofactors(x * scale).ToVector<float>(), want.ToVector<float>()) << power;
   }
-  // Nor need there be an inverse within it.
+  // The inverse need not be within the range, either.
   const float unit = std::ldexp(1.0f, -80), more = std::ldexp(1.0f, -30);
   EXPECT_EQ(cofactors(Values({unit, more, 0, unit}, {2, 2}).To(DType::kF32)).ToVector<float>(),
             (std::vector<float>{unit, 0, -more, unit}));
@@ -260,7 +261,7 @@ TEST(DetTest, IsFiniteWhereAProductOfSomePivotsIsNot) {
   EXPECT_EQ(y[2], 0);
 }
 
-// The product of the first two has few digits, of which the third would make a usual number.
+// The product of the first two has few digits, and with the third it would be an ordinary number.
 TEST(DetTest, HasAllDigitsWhereAProductOfSomePivotsIsBelowTheRange) {
   const Tensor a = FromValues<double>({1e-200, 3e-123, 1e200});
   EXPECT_NEAR(Det(DiagEmbed(a)).Item<double>() / 3e-123, 1, 1e-14);
@@ -350,7 +351,7 @@ TEST(PinvTest, TakesNoAccountOfSmallValues) {
   for (const PinvOptions& o : {PinvOptions{.atol = 1e-8}, PinvOptions{.rtol = 1e-8}}) {
     EXPECT_EQ(Pinv(a, o).ToVector<double>(), (std::vector<double>{0.5, 0, 0, 0, 0, 0}));
   }
-  // A tolerance that is given stands alone, as in PyTorch.
+  // A given tolerance replaces the default one, as in PyTorch.
   const Tensor tiny = Values({2, 0, 0, 1e-17}, {2, 2});
   EXPECT_EQ(Pinv(tiny).ToVector<double>()[3], 0);
   EXPECT_NEAR(Pinv(tiny, {.atol = 1e-18}).ToVector<double>()[3], 1e17, 1e3);

@@ -47,7 +47,7 @@ TEST(SigmoidFocalLossTest, RefusesNumbersThatMeanNothing) {
   EXPECT_EQ(said({.alpha = -1, .gamma = 0}), "");
 }
 
-// Of the function, which takes one sample as well; the operation takes rows alone.
+// The function takes a single sample as well; the operation takes only rows.
 TEST(MultilabelMarginLossTest, SaysWhatWasExpected) {
   const auto said = [](const Tensor& x, const Tensor& target) {
     return testing::ErrorOf([&] { MultilabelMarginLoss(x, target); });
@@ -62,7 +62,7 @@ TEST(MultilabelMarginLossTest, SaysWhatWasExpected) {
             "multilabel_margin_loss: target must be class indices, i32 or i64, got f32 [3] on cpu");
 }
 
-// It is made of smooth_l1_loss.
+// HuberLoss is made of smooth_l1_loss.
 TEST(HuberLossTest, SpeaksInItsOwnName) {
   const std::string said = testing::ErrorOf([] { HuberLoss(Ones({2}), Ones({3})); });
   EXPECT_TRUE(said.starts_with("huber_loss: ")) << said;

@@ -1,5 +1,5 @@
-// Each method is the function of its name: with the same defaults, and what it is given arrives in
-// the same places. That functions compute what they should is for other tests.
+// Each method calls the function of its name, with the same defaults, and passes its arguments in
+// the same places. Other tests check the results of functions.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace firn {
 namespace {
 
-// A call by both names.
+// A call as a method and as a function.
 struct Pair {
   std::string call;
   Tensor method, function;
@@ -24,7 +24,7 @@ struct Pair {
 
 void ExpectAlike(const std::vector<Pair>& pairs) {
   for (const Pair& p : pairs) EXPECT_TRUE(p.method.Equals(p.function)) << p.call;
-  // Of an element-by-element method bound to another one, say.
+  // Such as an element-by-element method that is bound to another function.
   for (size_t i = 0; i < pairs.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       EXPECT_FALSE(pairs[i].function.Equals(pairs[j].function))
@@ -33,7 +33,7 @@ void ExpectAlike(const std::vector<Pair>& pairs) {
   }
 }
 
-// The two calls, and as text.
+// The two calls, and their text.
 #define FIRN_PAIR(method, function) \
   { #method, method, function }
 

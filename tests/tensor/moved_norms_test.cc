@@ -1,4 +1,4 @@
-// Normalisations that move buffers in place, which the conformance suite has no samples of: mean
+// Normalisations that change buffers in place, for which the conformance suite has no samples: mean
 // subtraction and spectral norm.
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(MeanSubtractionTest, HasTheGradientThroughThePresentBatch) {
   const Tensor mean = Zeros({2}, DType::kF64), count = FromVector(std::vector<int64_t>{3});
   const Tensor weight = Normal({3, 2}, 2);
   const Tensor dx = Grad(Sum(Mul(MeanSubtraction(x, mean, count), weight)), x);
-  // Each y is less by a quarter of the batch's mean: dy - sum(dy) / (3 * 4).
+  // A quarter of the batch's mean is subtracted from each y: dy - sum(dy) / (3 * 4).
   const Tensor want = Sub(weight, Mul(Sum(weight, 0, true), 1.0 / 12));
   const std::vector<double> a = dx.ToVector<double>(), b = want.ToVector<double>();
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-14);

@@ -1,6 +1,6 @@
-// The CPU compares a box with those that it can meet alone. Held against the plain rule, all boxes
-// with all: lists long enough for the tree, sparse and dense, equal boxes, boxes of no area or no
-// numbers, one that covers all others, and a time that does not grow as the square.
+// The CPU compares a box only with those that it can meet. Tests compare this with the plain rule,
+// all boxes with all, on lists long enough for the tree, sparse and dense, equal boxes, boxes of no
+// area or no numbers, one that covers all others; and the time does not grow as the square.
 
 #include <gtest/gtest.h>
 
@@ -119,7 +119,8 @@ TEST(NmsTest, AgreesWithThePlainRule) {
     int square, side;
   };
   uint32_t seed = 1;
-  // Sparse: nearly all are kept; dense; lines below and above what has a tree; several levels.
+  // Sparse boxes, of which nearly all are kept; dense ones; lines below and above the length that
+  // gets a tree; trees of several levels.
   for (const Size& s : {Size{1, 6000, 1000, 8}, Size{1, 5000, 100, 8}, Size{3, 700, 60, 6},
                         Size{2, 300, 20, 20}, Size{40, 17, 8, 6}, Size{1, 1, 4, 4}}) {
     const Lines l = Make(s.lines, s.n, s.square, s.side, seed++);

@@ -1,4 +1,4 @@
-// Numbers beside a dtype: integers that a double would round arrive as they are.
+// Numbers given with a dtype: integers that a double would round arrive unchanged.
 #include "firn/tensor/number.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(NumberTest, OrderIsExact) {
   EXPECT_FALSE(Number(1) <= Number(NAN));
 }
 
-// As PyTorch, which lets -1 of u8 pass, and 255.7.
+// PyTorch lets -1 for u8 pass, too, and 255.7.
 TEST(NumberTest, IntegersRefuseWhatTheyDoNotHold) {
   const auto of = [](const inner::Element& v, DType d) {
     return testing::ErrorOf([&] { Full({1}, v, d); });
@@ -95,7 +95,7 @@ TEST(NumberTest, IntegersRefuseWhatTheyDoNotHold) {
   }
 }
 
-// Every function that writes a number as it is, by what it says of one that is too large.
+// Every function that writes a number unchanged, tested by its error for one that is too large.
 TEST(NumberTest, WhatIsWrittenAsItIsMustFit) {
   const Tensor x = FromVector<uint8_t>({1, 2, 44}), where = FromVector<int64_t>({0});
   const Tensor mask = FromVector<bool>({true, false, true});
@@ -163,7 +163,7 @@ TEST(NumberTest, WhatIsWrittenAsItIsMustFit) {
   EXPECT_NO_THROW(Linspace(0, kLargest, 3, DType::kI64));
   EXPECT_NO_THROW(Linspace(7, 300, 1, DType::kU8));
   EXPECT_NO_THROW(Pad(x, {1, 1}, {.mode = PadMode::kReplicate, .value = 300}));  // takes none
-  // Arithmetic and what is compared stay as they are.
+  // Numbers in arithmetic and comparisons stay as they are.
   EXPECT_EQ(Of(x + 300), (Integers{45, 46, 88}));
   EXPECT_EQ(Of(IndexPut(x, {where}, -1, true)), (Integers{0, 2, 44}));
   EXPECT_EQ(Of(ScatterReduce(x, 0, where, 300, ScatterReduction::kSum)), (Integers{45, 2, 44}));
@@ -185,7 +185,7 @@ TEST(NumberTest, WritesAllDigits) {
   EXPECT_EQ(i.Item<int64_t>(), 16777217);
   EXPECT_EQ(Of(MaskedFill(i, mask, 33554433.0)), (Integers{33554433}));
   EXPECT_EQ(Of(Scatter(i, 0, where, 33554433.0)), (Integers{33554433}));
-  // One that wants a gradient is no number any more.
+  // A tensor that wants a gradient does not count as a number.
   Tensor v = 0.5;
   v.SetRequiresGrad();
   Sum(IndexPut(x, {where}, v)).Backward();
@@ -208,7 +208,7 @@ TEST(NumberTest, OtherDtypesTakeTheNearest) {
   EXPECT_EQ(Full({1}, kOdd, DType::kF64).Item(), 9007199254740992.0);
   EXPECT_TRUE(Full({1}, kOdd, DType::kBool).Item<bool>());
   EXPECT_EQ(Full({1}, std::numeric_limits<uint64_t>::max(), DType::kF32).Item<float>(), 0x1p64f);
-  // By way of a double it would become 2^60.
+  // A double would make 2^60 of it.
   const int64_t above = (int64_t{1} << 60) + (int64_t{1} << 36) + 1;
   EXPECT_EQ(Full({1}, above, DType::kF32).Item<float>(), static_cast<float>(above));
 }
@@ -239,7 +239,7 @@ TEST(NumberTest, RangesEndWhereTheyShould) {
   EXPECT_EQ(Of(Linspace(kOdd, kOdd + 4, 3, DType::kI64)), (Integers{kOdd, kOdd + 2, kOdd + 4}));
   EXPECT_EQ(Of(Linspace(-kOdd, -kOdd - 2, 3, DType::kI64)),
             (Integers{-kOdd, -kOdd - 1, -kOdd - 2}));
-  // Towards zero, whichever way.
+  // Both ways cut off towards zero.
   const Integers up = {kOdd, kOdd + 1, kOdd + 2, kOdd + 4};
   EXPECT_EQ(Of(Linspace(kOdd, kOdd + 4, 4, DType::kI64)), up);
   EXPECT_EQ(Of(Linspace(kOdd + 4, kOdd, 4, DType::kI64)), Integers(up.rbegin(), up.rend()));
@@ -248,7 +248,7 @@ TEST(NumberTest, RangesEndWhereTheyShould) {
             Of(Neg(FromVector(Integers(up.rbegin(), up.rend())))));
 }
 
-// Not what it was made of.
+// The stored number counts, not the one that it was made of.
 TEST(NumberTest, ANumberThatIsWrittenToIsATensor) {
   const auto written = [](const std::function<void(Tensor&)>& write) {
     Tensor v = 0.5, x = Zeros({2}, DType::kF64);

@@ -96,14 +96,15 @@ TEST(PercentileObserverTest, NumbersAtTheEndsOfTheirType) {
   PercentileObserver small(100), large(100);
   small.Observe(Vector({0, 1e-322}));
   small.Observe(Vector({-1e-322}));
-  // To an interval.
+  // Exact to one interval.
   EXPECT_LE(small.range().low, 0);
   EXPECT_GE(small.range().low, -1e-322);
   EXPECT_EQ(small.range().high, 1e-322);
   large.Observe(Vector({-1.7e308, 1.7e308, 1.7e308, 1.7e308}));
   EXPECT_EQ(large.range().low, -1.7e308);
   EXPECT_EQ(large.range().high, 1.7e308);
-  // Half of the numbers, from below and above: the larger ones are not among the smaller.
+  // Half of the numbers, from below and from above, since the larger half has other numbers than
+  // the smaller.
   PercentileObserver half(50);
   half.Observe(Vector({-1.7e308, 1.7e308, 1.7e308, 1.7e308, 1.7e308}));
   EXPECT_GT(half.range().low, 1.69e308);

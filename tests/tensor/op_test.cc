@@ -1,4 +1,4 @@
-// The registry: what it refuses, what it says, and that looking up beside registering is safe.
+// The registry: what it refuses, its errors, and look-ups in one thread while another registers.
 
 #include "firn/tensor/op.h"
 
@@ -39,7 +39,7 @@ void Grad(GradContext&) {}
 
 absl::StatusOr<IndexBounds> Bounds(const KernelQuery&, int) { return IndexBounds{0, 1}; }
 
-// y like x, with nothing wrong.
+// A correct declaration whose y is like x.
 OpDef Sound(std::string_view name) {
   return {.name = name,
           .doc = "Leaves y as it is.",
@@ -49,7 +49,7 @@ OpDef Sound(std::string_view name) {
           .kernels = {{.name = "loop", .run = DoNothing}}};
 }
 
-// As a user would find it out: registered before main().
+// These are registered before main(), so a user's first call gets the error.
 FIRN_REGISTER_OP(op_test_without_infer) {
   OpDef def = Sound("op_test_without_infer");
   def.infer = nullptr;
@@ -98,7 +98,7 @@ TEST(OpTest, UnknownNamesAreErrorsThatNameTheNearest) {
             "operation 'qqqqqqqqqqqq' is not linked into this program");
 }
 
-// What is said of a sound declaration after `change`; "" where it is not refused.
+// The error for a correct declaration after `change`; "" if it is not refused.
 std::string After(const std::function<void(OpDef&)>& change) {
   static auto* const names = new std::deque<std::string>;  // the registry keeps views of them
   const std::string& name = names->emplace_back(absl::StrCat("op_test_changed_", names->size()));
@@ -115,7 +115,8 @@ TEST(OpTest, ASoundDeclarationIsTaken) {
 }
 
 TEST(OpTest, DeclarationsWithoutNamesAreRefused) {
-  EXPECT_THAT(After([](OpDef& d) { d.name = ""; }), IsEmpty());  // it has its registration's
+  EXPECT_THAT(After([](OpDef& d) { d.name = ""; }),
+              IsEmpty());  // the operation has the name of its registration
   EXPECT_EQ(After([](OpDef& d) { d.inputs.push_back({}); }), "input 1 has no name");
   EXPECT_EQ(After([](OpDef& d) { d.outputs[0].name = ""; }), "result 0 has no name");
   EXPECT_EQ(After([](OpDef& d) { d.inputs.push_back({.name = "x"}); }), "two inputs are x");
@@ -191,7 +192,7 @@ TEST(OpTest, PositionsMustExist) {
 }
 
 TEST(OpTest, PositionsOfTraitsMustExist) {
-  static auto* const kept = new std::deque<GraphTraits>;  // the registry keeps what is sound
+  static auto* const kept = new std::deque<GraphTraits>;  // the registry keeps the correct ones
   const auto said = [](const GraphTraits& traits) {
     kept->push_back(traits);
     return After([&](OpDef& d) { d.graph = &kept->back(); });
@@ -255,7 +256,7 @@ TEST(OpTest, ViewsHaveAnInputAResultAndNoKernels) {
               IsEmpty());
 }
 
-// Nothing that would let a pass do away with a call or make it again.
+// The declaration has nothing that would let a pass remove a call or repeat it.
 TEST(OpTest, CollectivesAreNeitherViewsNorElementwiseNorHaveTraits) {
   static constexpr GraphTraits kAgain = {.cheap_again = true};
   const auto collective = [](const std::function<void(OpDef&)>& change) {
@@ -341,7 +342,7 @@ TEST(OpTest, AnOperationThatWasLookedUpNeverChanges) {
                         "use"));
 }
 
-// As when a shared library is opened while other threads compute; for ThreadSanitizer.
+// Registers while other threads compute, as when a shared library is opened; for ThreadSanitizer.
 TEST(OpTest, LooksUpWhileOthersRegister) {
   constexpr int kOps = 200;
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// What knows orders in which tensors lie but row-major.
+// Operations that know other orders of memory than row-major.
 
 #include "firn/tensor/order.h"
 

@@ -58,7 +58,7 @@ TEST(PoolTest, GradientsOfHalfTypesAddUpInFloat) {
   }
 }
 
-// Whose kernel once said that the windows are not known.
+// A kernel once refused this with "the windows are not known".
 TEST(PoolTest, WindowsOfOnePixelHaveGradients) {
   Tensor x = FromVector<double>({1, 2, 3, 4, 5, 6}, {1, 1, 2, 3}).SetRequiresGrad();
   const Tensor y = MaxPool2d(x, {.kernel = 1, .stride = 2});
@@ -67,7 +67,7 @@ TEST(PoolTest, WindowsOfOnePixelHaveGradients) {
   EXPECT_EQ(x.grad().ToVector<double>(), (Doubles{10, 0, 20, 0, 0, 0}));
 }
 
-// Rows and planes of one pixel are what tells sequences, images and volumes apart.
+// Rows and planes of one pixel distinguish sequences, images and volumes.
 TEST(PoolTest, SequencesAndVolumesArePooledAsImages) {
   const Tensor x = Randn({2, 3, 9});
   const Tensor y = MaxPool1d(x, {.kernel = 3, .stride = 2, .padding = 1, .dilation = 2});
@@ -174,7 +174,7 @@ TEST(PoolTest, RowsOfAnyLengthFollowTheDefinition) {
             AvgPool2d(image, {.kernel = o.kernel, .stride = o.stride, .padding = o.padding});
         const Doubles want = PooledRow(x, 3, width, o, [&](const Doubles& window, int64_t divisor) {
           const double sum = std::accumulate(window.begin(), window.end(), 0.0);
-          // As the kernel divides: in float, but for f64.
+          // Divides as the kernel does: in float, except for f64.
           return dtype == DType::kF64
                      ? sum / static_cast<double>(divisor)
                      : static_cast<double>(static_cast<float>(sum) / static_cast<float>(divisor));
@@ -200,7 +200,7 @@ TEST(PoolTest, WindowsOfLongRowsAreAveragedByThemselves) {
         EXPECT_TRUE(Tensor(y[{kAll, kAll, j}]).Equals(want)) << pieces << " " << j;
       }
     }
-    for (const int64_t kernel : {3, 2040, 4001}) {  // the last is longer than what is at hand
+    for (const int64_t kernel : {3, 2040, 4001}) {  // the last one is longer than the buffer
       const Tensor y = AvgPool1d(x, {.kernel = kernel,
                                      .stride = 2,
                                      .padding = 1,
@@ -281,7 +281,7 @@ TEST(PoolTest, UnpoolingPutsMaximaBack) {
   EXPECT_EQ(wide.ToVector<double>(), (Doubles{0, 5, 0, 0, 0, 0, 7, 0, 0, 0}));
 }
 
-// Of images by themselves and as a batch of one: the result, and the gradient of its squares.
+// Compares images by themselves with a batch of one: the result, and the gradient of its squares.
 template <class F>
 void ExpectTheSameWithoutABatch(const Shape& shape, F f) {
   Tensor alone = Randn(shape), batch = Unsqueeze(alone, 0).Detach();

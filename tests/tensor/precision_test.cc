@@ -1,4 +1,4 @@
-// Whether Winograd's method is used shows in how far an f32 convolution is from the f64 one.
+// The distance of an f32 convolution from the f64 one shows whether Winograd's method is used.
 
 #include "firn/tensor/precision.h"
 
@@ -55,7 +55,7 @@ TEST(PrecisionTest, StartsWithPyTorchsChoicesForCuda) {
   SetMatmulMath(F32Math::kStrict);
 }
 
-// A compiled graph's settings are no other thread's.
+// A compiled graph's settings do not change those of other threads.
 TEST(PrecisionTest, AScopeHoldsForItsThreadWhateverTheProcessSets) {
   const inner::internal::Precision outer = {
       .winograd = false, .matmul = F32Math::kTf32, .conv = F32Math::kStrict};

@@ -1,4 +1,4 @@
-// What the conformance suite's tolerances do not see of products of vectors and matrices.
+// Errors in products of vectors and matrices that the conformance suite's tolerances do not find.
 
 #include "firn/tensor/ops/linear/products.h"
 
@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-// Both products of a difference are rounded alike, so that nothing is left of them.
+// Both products of a difference are rounded alike, so the difference is 0.
 TEST(CrossTest, OfAVectorWithItselfIsExactlyZero) {
   for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
     for (const int dim : {0, 1}) {

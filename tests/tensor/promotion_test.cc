@@ -72,7 +72,7 @@ TEST(PromotionTest, ANumberOfAHigherKindChangesTheKind) {
   EXPECT_EQ(ValuesOf(Clamp(Of(DType::kI32), {}, 2.5)), (Doubles{1, 2, 2.5}));
 }
 
-// As of torch.clamp; 300 cut to the size of a u8 is 44.
+// The same as torch.clamp; 300 cut to the size of a u8 is 44.
 TEST(PromotionTest, ABoundBeyondAllIntegersOfTheDTypeBoundsNothing) {
   const Tensor x = Of(DType::kU8);
   const Doubles same = ValuesOf(x);

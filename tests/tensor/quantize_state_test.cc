@@ -1,5 +1,5 @@
-// Quantizers that keep numbers between their calls, and the gradients of what is replaced one by
-// one. Expected numbers are worked out by hand.
+// Quantizers that keep numbers between their calls, and the gradients of elements that are replaced
+// one by one. Expected numbers are worked out by hand.
 
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ TEST(MinMaxQuantizeTest, FollowsExtremes) {
   MinMaxQuantize(Vector({-3, 4}), low, high, 0, 3, {.decay = 0.75, .x_min_max = true, .ema = true});
   EXPECT_EQ(low.Item<double>(), -1.5);
   EXPECT_EQ(high.Item<double>(), 2.5);
-  // Held.
+  // The range is held.
   MinMaxQuantize(Vector({-30, 40}), low, high, 0, 3, {.ema = true});
   EXPECT_EQ(low.Item<double>(), -1.5);
   EXPECT_EQ(high.Item<double>(), 2.5);

@@ -1,6 +1,6 @@
-// What the conformance suite cannot see of quantization: straight-through gradients, which are not
-// the derivatives of steps, i8 and u8 beside each other, and what functions do with one scale for
-// all or one for each channel.
+// What the conformance suite cannot test of quantization: straight-through gradients, which are not
+// the derivatives of steps, i8 and u8 beside each other, and functions with one scale for all or
+// one for each channel.
 
 #include <gtest/gtest.h>
 
@@ -132,7 +132,7 @@ TEST(QuantizeTest, DequantizeGivesTheScaleItsGradient) {
   EXPECT_EQ(Grad(Sum(y), scale).ToVector<double>(), (Numbers{1, 5}));
 }
 
-// f32 has no 2^24 + 1, but what lies between it and the zero point.
+// f32 has no 2^24 + 1, but the numbers between it and the zero point.
 TEST(QuantizeTest, DequantizeSubtractsWholeNumbersInItsGradientToo) {
   const int64_t far = int64_t{1} << 24;
   Tensor scale = FromVector(std::vector<float>{0.5F});
@@ -192,7 +192,7 @@ TEST(QuantizeTest, AZeroPointBeyondTheDTypeIsAddedAsItIs) {
             (std::vector<int64_t>{200, 250, 255}));
 }
 
-// Numbers are looked at, and tensors give what is documented, as PyTorch has it.
+// Plain numbers are checked; tensors are not, and give the documented results, as in PyTorch.
 TEST(QuantizeTest, NumbersThatAreNoScalesAreRefused) {
   const Tensor x = Vector({1, -2, 0}), q = QuantizeLinear(x, 1.0);
   for (const double scale : {0.0, -0.0, -0.5, std::nan(""), HUGE_VAL, -HUGE_VAL}) {
@@ -238,7 +238,7 @@ TEST(QuantizeTest, TensorsThatAreNoScalesGiveWhatIsDocumented) {
   EXPECT_EQ(levels(-0.5), (Levels{1, 7, 3, 3, -128}));
   EXPECT_EQ(levels(nan), (Levels{3, 3, 3, 3, 3}));
   EXPECT_EQ(levels(inf), (Levels{3, 3, 3, 3, 3}));
-  // Of numbers torch.fake_quantize_per_tensor_affine gives the same.
+  // torch.fake_quantize_per_tensor_affine gives the same for numbers.
   const auto fake = [&](double scale) {
     return FakeQuantize(Vector({1, -2}), FromVector<double>({scale}), 0, -128, 127)
         .ToVector<double>();

@@ -1,5 +1,5 @@
-// Products and convolutions of quantized tensors, against those of the numbers that they stand for.
-// The sums are whole numbers below 2^53, so that f64 has them exactly.
+// Compares products and convolutions of quantized tensors with those of the numbers that they stand
+// for. The sums are whole numbers below 2^53, so that f64 has them exactly.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ void ExpectError(F f, const char* part) {
   EXPECT_NE(error.find(part), std::string::npos) << error;
 }
 
-// All bytes of a dtype, drawn.
+// Random bytes over the whole range of a dtype.
 Tensor Bytes(const Shape& shape, DType dtype, uint64_t seed) {
   RandomGenerator generator(seed);
   const int64_t low = dtype == DType::kU8 ? 0 : -128;

@@ -1,4 +1,4 @@
-// Activations that draw: what their results and gradients are, given any draws.
+// Activations that draw: their results and gradients for any draws.
 
 #include <gtest/gtest.h>
 

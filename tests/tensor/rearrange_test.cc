@@ -1,4 +1,4 @@
-// Rearrangements that the conformance suite does not see: counts that are read on the host,
+// Rearrangements that the conformance suite does not test: counts that are read on the host,
 // dimensions that the operation's attributes do not have.
 
 #include "firn/tensor/ops/shape/rearrange.h"

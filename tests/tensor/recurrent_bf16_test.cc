@@ -1,5 +1,5 @@
-// Recurrent layers in bfloat16 beside the same in f32: results and gradients lose no more than
-// their rounding, at sizes where products go by tiles and where they do not.
+// Compares recurrent layers in bfloat16 with the same in f32: results and gradients lose no more
+// than their rounding, at sizes where products go by tiles and where they do not.
 
 #include <utility>
 #include <vector>
@@ -58,9 +58,9 @@ TEST(RecurrentBf16Test, LstmInBfloat16IsRoundedOnceAtEverySize) {
   ExpectRoundedOnce(4, 2, 5, 24, 530, 0.1);
 }
 
-// Products by tiles and, of a single gate, others. Of one step, sums that are small beside the
-// largest are of products of which each keeps 2^-17 of its factors; of several steps and of an rnn
-// the gradient reads states, which were rounded at each step.
+// Products by tiles and, with a single gate, others. For one step, sums that are small beside the
+// largest are of products each of which keeps 2^-17 of its factors; for several steps and for an
+// rnn the gradient reads states, which were rounded at each step.
 TEST(RecurrentBf16Test, GradientsInBfloat16LoseNoMoreThanTheyAreRounded) {
   ManualSeed(10);
   const auto half = [](const Tensor& t) { return t.To(DType::kBF16); };

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_TENSOR_RECURRENT_KINDS_H_
 #define FIRN_TESTS_TENSOR_RECURRENT_KINDS_H_
 
-// What tests of recurrent layers call: rnn, gru and lstm by their number of gates.
+// Functions that call rnn, gru and lstm by their number of gates, for tests of recurrent layers.
 
 #include <cstdint>
 #include <vector>
@@ -26,7 +26,7 @@ inline std::vector<RecurrentWeights> DrawWeights(int64_t gates, int64_t in, int6
   return all;
 }
 
-// y and the states of the kind with so many gates.
+// y and the states of the layer with this number of gates.
 template <class X>
 std::vector<Tensor> RunKind(int64_t gates, const X& x, const std::vector<RecurrentWeights>& weights,
                             const std::vector<Tensor>& initial = {{}, {}},

@@ -1,6 +1,6 @@
-// What samples of recurrent layers do not see: sizes at which threads share out sequences or units,
-// the form for devices that have no kernel, and that packed sequences, states and padding mean one
-// thing.
+// What samples of recurrent layers do not test: sizes at which threads divide sequences or units,
+// the form for devices that have no kernel, and the equal meaning of packed sequences, states and
+// padding.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ using testing::Threads;
 
 TEST(RecurrentTest, ThreadsShareSequencesOrUnitsAndGiveTheSameBits) {
   ManualSeed(1);
-  // Many sequences with few weights, few sequences with many, and neither.
+  // Many sequences with few weights, few sequences with many weights, and few of both.
   for (const auto& [batch, hidden] : {std::pair(40, 48), std::pair(6, 200), std::pair(3, 20)}) {
     for (const int64_t gates : kGates) {
       std::vector<RecurrentWeights> w = DrawWeights(gates, 33, hidden);
@@ -223,7 +223,7 @@ TEST(RecurrentTest, SaysWhatDoesNotFit) {
             (std::vector<int64_t>{2, 1, 1}));
 }
 
-// What a graph held of the first batch's lengths would be wrong for every other.
+// Lengths of the first batch that a graph kept would be wrong for every other batch.
 TEST(SequenceTest, PackingByLengthsIsRefusedInACaptureByName) {
   const Tensor x = Draw({3, 2, 4});
   const auto error = [&](const auto& f) {
@@ -256,8 +256,8 @@ TEST(RecurrentTest, LargeSumsOfAnLstmSaturate) {
   EXPECT_NEAR(y[3], 0, 1e-30);
 }
 
-// Gates of a unit share what they are divided by, unless one of them is NaN: then the others of
-// that unit are rounded otherwise, and those of other units are as before.
+// Gates of a unit share their divisor, unless one of them is NaN: then the others of that unit are
+// rounded otherwise, and those of other units are as before.
 TEST(RecurrentTest, AGateThatIsNanLeavesTheOthers) {
   constexpr int64_t kHidden = 20, kOutGate = 3, kUnit = 7;
   ManualSeed(11);

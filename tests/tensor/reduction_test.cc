@@ -53,7 +53,7 @@ TEST(MinTest, GivesTheFirstSmallestElementAndItsIndex) {
   EXPECT_EQ(r.indices.ToVector<int64_t>(), (std::vector<int64_t>{0, 1}));
 }
 
-// Row-major numbers; nothing is kept of the dimensions that go, unless it is asked for.
+// Row-major numbers; reduced dimensions are dropped, unless the caller keeps them.
 TEST(ReductionTest, DropsWhatItReducesByDefault) {
   const Tensor x = FromVector(Doubles{1, 3, 3, 2, 5, 0}, Shape({2, 3}));
   struct Case {

@@ -1,5 +1,5 @@
-// What the samples of interpolate and grid_sample are too small to show: results that are many
-// times smaller, images whose places a float cannot count, and places that are none.
+// Cases for which the samples of interpolate and grid_sample are too small: results that are many
+// times smaller, images whose places a float cannot count, and places that are no numbers.
 
 #include <gtest/gtest.h>
 
@@ -65,14 +65,14 @@ TEST(GridSampleTest, TakesPlacesThatAreNone) {
   EXPECT_EQ(border[3], 4);
 }
 
-// Places that are whole numbers are found although quotients are rounded: what whole numbers say.
+// Places that are whole numbers are exact although quotients are rounded: computed with integers.
 TEST(ResizeTest, TakesTheElementThatWholeNumbersSay) {
   for (int64_t n = 2; n <= 30; ++n) {
     const Tensor x = Arange(0, n, 1, {.dtype = DType::kI64});
     for (int64_t m = 2; m <= 60; ++m) {
       const auto got = [&](ResizeCoordinates coordinates, ResizeNearest nearest, bool scaled) {
         ResizeOptions o{.coordinates = coordinates, .nearest = nearest};
-        // As files have it, which is not smaller than the quotient.
+        // The scale as files have it, which is not smaller than the quotient.
         float scale = static_cast<float>(m) / static_cast<float>(n);
         while (static_cast<double>(scale) * static_cast<double>(n) < static_cast<double>(m)) {
           scale = std::nextafter(scale, 1e9f);
@@ -85,7 +85,7 @@ TEST(ResizeTest, TakesTheElementThatWholeNumbersSay) {
       for (int64_t i = 0; i < m; ++i) {
         ends.push_back(i * (n - 1) / (m - 1));
         first.push_back(i * n / m);
-        // (i + 1/2) n / m - 1/2, of two that are as near the lower one.
+        // (i + 1/2) n / m - 1/2, rounded to the nearest, halves down.
         middle.push_back(((2 * i + 1) * n - 1) / (2 * m));
       }
       for (const bool scaled : {false, true}) {

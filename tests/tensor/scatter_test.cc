@@ -1,4 +1,4 @@
-// What ScatterReduce makes of its operation: sums, means, and results in which x does not count;
+// ScatterReduce with each of its operations: sums, means, and results in which x does not count;
 // gradients at ties and zeros, which differences do not find.
 
 #include "firn/tensor/ops/index/scatter.h"
@@ -82,7 +82,7 @@ TEST(ScatterTest, HasTheGradientOfProductsWithZeros) {
   Tensor source = FromValues<float>({0, 5, 0, 0}).SetRequiresGrad();
   Sum(ScatterReduce(x, 0, FromValues<int64_t>({0, 0, 1, 2}), source, ScatterReduction::kProd))
       .Backward();
-  // 2 * 0 * 5: of the zero alone; 0 * 0: of none; 3 * 0: of the zero.
+  // 2 * 0 * 5: only the zero has a gradient; 0 * 0: neither has; 3 * 0: the zero has.
   EXPECT_EQ(x.grad().ToVector<float>(), (std::vector<float>{0, 0, 0}));
   EXPECT_EQ(source.grad().ToVector<float>(), (std::vector<float>{10, 0, 0, 3}));
 }

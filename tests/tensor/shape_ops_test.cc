@@ -1,5 +1,5 @@
-// The functions on shapes that are composed of operations, and what front functions do before they
-// call one. The operations themselves are the conformance suite's business.
+// Functions on shapes that are composed of operations, and the work of front functions before they
+// call one. The conformance suite tests the operations themselves.
 
 #include <gtest/gtest.h>
 

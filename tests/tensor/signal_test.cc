@@ -1,4 +1,4 @@
-// What the conformance suite cannot see of Fourier transforms: several dimensions, long lines,
+// What the conformance suite cannot test of Fourier transforms: several dimensions, long lines,
 // plans that are used again, round trips.
 
 #include <gtest/gtest.h>
@@ -75,8 +75,8 @@ Tensor Defined(const Tensor& x) {
   return Stack({Matmul(re, c) - Matmul(im, s), Matmul(re, s) + Matmul(im, c)}, -1);
 }
 
-// First passes of 16, 8, 4 and 2 numbers, each factor after them in each place, blocks and pieces
-// that overlap, primes whose length less one has small factors, and others.
+// Lengths with first passes of 16, 8, 4 and 2 numbers, each later factor in each place, blocks and
+// pieces that overlap, primes whose length less one has small factors, and others.
 TEST(FftTest, TransformsLinesAloneOfManyLengths) {
   for (const int64_t n : {64,  100, 126, 128, 160, 192, 200,  224,  248,  250,  256,  257, 272,
                           288, 296, 336, 337, 400, 448, 480,  500,  509,  512,  528,  640, 720,
@@ -97,8 +97,8 @@ TEST(FftTest, TransformsLinesAloneOfManyLengths) {
   }
 }
 
-// The convolution of a prime length has a part for the sum of a line, here all there is: no error
-// of the others' may get there. Sums and quotients are exact.
+// The convolution of a prime length has a part for the sum of a line, which here is the whole
+// result: errors of other parts must not reach it. Sums and quotients are exact.
 TEST(FftTest, TransformsConstantsOfPrimeLengths) {
   for (const int64_t n : {257, 65537}) {
     const Tensor y = Fft(Ones({n, 2}, DType::kF64));
@@ -159,7 +159,7 @@ TEST(StftTest, PadsAsItIsTold) {
   const Tensor zeros = Stft(x, 4, {.hop = 2, .pad_mode = PadMode::kConstant});
   const Tensor by_hand = Stft(Pad(x, {2, 2}), 4, {.hop = 2, .center = false});
   EXPECT_TRUE(zeros.Equals(by_hand));
-  // The error is of what the caller gave, and not of a padding.
+  // The error gives the caller's size, and not the padded one.
   EXPECT_NE(ErrorOf([&] { Stft(x, 512); }).find("stft: n_fft is 512, and x [10] has no more than"),
             std::string::npos);
   EXPECT_EQ(Stft(x, 18).shape(), Shape({10, 3, 2}));

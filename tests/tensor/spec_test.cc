@@ -19,7 +19,7 @@ TEST(SpecTest, NhwcIsABlockOfAllChannels) {
   EXPECT_EQ(StridesOf(Nhwc({2, 300, 4, 5})).span(), absl::MakeConstSpan(want));
 }
 
-// There a copy would change nothing, and what is not blocked is simpler.
+// There a copy would change nothing, and the unblocked spec is simpler.
 TEST(SpecTest, WhatIsNhwcInRowMajorOrderIsRowMajor) {
   for (const Shape& shape : {Shape{2, 1, 4, 5}, Shape{2, 6, 1, 1}, Shape{2, 6}, Shape{6}, Shape{},
                              Shape{0, 6, 4, 5}, Shape{2, 6, 0, 5}}) {

@@ -91,7 +91,7 @@ TEST(OrderedMapTest, IsEmptyAndUsableOnceItWasMovedFrom) {
   OrderedMap<int> map = {{"a", 1}, {"b", 2}}, other = {{"c", 3}};
   const OrderedMap<int> taken = std::move(map);
   EXPECT_EQ(KeysOf(taken), "ab");
-  EXPECT_TRUE(map.empty());  // NOLINT: that is what is asked
+  EXPECT_TRUE(map.empty());  // NOLINT: this is the subject of the test
   EXPECT_FALSE(map.Contains("a"));
   map.Insert("b", 4);
   EXPECT_EQ(map["b"], 4);

@@ -88,8 +88,6 @@ TYPED_TEST(StridedCopy, CopiesRowsOfAnyStep) {
   Check<TypeParam>({{70000, -1, 1}}, 70000, 69999, 70001);
 }
 
-// Complex numbers, which stay together, with whatever stands around them; they may begin at an odd
-// place, and lie an odd number of elements apart.
 TYPED_TEST(StridedCopy, RepeatsEachElement) {
   for (const int64_t n : {1, 2, 7, 64, 33000}) {
     for (const int64_t times : {2, 3, 4, 5, 19}) {
@@ -101,6 +99,8 @@ TYPED_TEST(StridedCopy, RepeatsEachElement) {
   }
 }
 
+// Complex numbers, whose parts stay together, in any arrangement; they may begin at an odd place,
+// and lie an odd number of elements apart.
 TYPED_TEST(StridedCopy, TransposesPairs) {
   for (const int64_t rows : {1, 3, 16, 33, 70}) {
     for (const int64_t cols : {1, 8, 31, 64, 65}) {

@@ -1,4 +1,4 @@
-// Masks of texts are what a loop over their bytes finds.
+// Masks of texts agree with a loop over their bytes.
 #include "firn/tensor/internal/text_masks.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ uint64_t Where(const std::string& text, int word, const std::string& bytes) {
 }
 
 void ExpectMasks(const std::string& text, char separator) {
-  // A buffer of its own, so that what is read behind it is found out.
+  // A buffer of its own, so that sanitizers find reads behind it.
   const std::unique_ptr<char[]> bytes(new char[text.size()]);
   std::copy(text.begin(), text.end(), bytes.get());
   TextMasks masks;
@@ -50,7 +50,7 @@ TEST(TextMasksTest, FindsWhatALoopFinds) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     std::string text(random() % (TextMasks::kBytes + 1), 'a');
-    // Any byte, few that matter, and many of them.
+    // Texts of any bytes, with few and with many that matter.
     for (char& c : text) {
       const auto r = static_cast<uint32_t>(random());
       if (round % 3 == 0) c = static_cast<char>(r);
@@ -62,7 +62,7 @@ TEST(TextMasksTest, FindsWhatALoopFinds) {
   ExpectMasks("", ',');
 }
 
-// Also those that lie nearest to each other, alone in their word.
+// Also bytes that lie nearest to each other, alone in their word.
 TEST(TextMasksTest, FindsOneByteOfAllAtEachPlace) {
   for (int place = 0; place < 64; ++place) {
     for (int c = 0; c < 256; ++c) {

@@ -1,4 +1,4 @@
-// Scopes in which kernels may look for what is fastest.
+// Scopes in which kernels may look for the fastest choice.
 #include "firn/tensor/tuning.h"
 
 #include <thread>

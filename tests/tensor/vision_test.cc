@@ -1,6 +1,6 @@
-// Boxes, regions, windows and resizing where the conformance suite does not look: half types, which
-// their functions compute in f32, numbers that are none, windows far larger than images, and
-// batches and boxes that there are none of.
+// Boxes, regions, windows and resizing in cases that the conformance suite does not have: half
+// types, which their functions compute in f32, NaN, windows far larger than images, and no batches
+// or boxes.
 
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ TEST(VisionTest, HalfTypesComputeInF32) {
 // --- Boxes --------------------------------------------------------------------------------------
 
 TEST(VisionTest, BoxesOfNoNumbersOverlapNothingInEitherOrder) {
-  // Each beside a box within what its other numbers span.
+  // Each stands beside a box within the span of its other numbers.
   for (const float number : {kNan, kInf, -kInf}) {
     for (int64_t at = 0; at < 4; ++at) {
       std::vector<float> numbers = {0, 0, 10, 8, 1, 1, 9, 7};
@@ -125,7 +125,7 @@ TEST(VisionTest, RegionsOfNoNumbersAreZeros) {
       const Tensor boxes = FromVector(box, {1, 5});
       for (const Tensor& y : {RoiAlign(x, boxes, 2), RoiAlign(x, boxes, 2, {.sampling_ratio = 2}),
                               RoiPool(x, boxes, 2)}) {
-        // One that reaches to infinity may hold elements, but makes no other numbers.
+        // A region that reaches to infinity may cover elements, but changes no other results.
         EXPECT_TRUE(LogicalOr(Eq(y, 0), Eq(y, 1)).Equals(Ones(y.shape(), DType::kBool)))
             << number << " at " << at;
         if (at == 0 || number != number) {

@@ -26,7 +26,7 @@ def _batches_impl(ctx):
     batches = write_batches(ctx, ctx.attr.size, ".cc")
     return [DefaultInfo(files = depset([batch for batch, _ in batches]))]
 
-# Such files for a library's srcs; its textual_hdrs are `srcs`.
+# Makes such files for a library's srcs; its textual_hdrs are `srcs`.
 firn_batches = rule(
     implementation = _batches_impl,
     attrs = {

@@ -17,14 +17,15 @@ _FLAGS = [
     "--extended-lambda",
     "-Werror=cross-execution-space-call",
     # 20012: __host__ __device__ on a defaulted function is ignored. 186: an unsigned number is compared
-    # with 0, in a template for all types. 445: a template parameter that calls name. None does harm.
+    # with 0, in a template for all types. 445: a template parameter that calls name. All three are
+    # harmless.
     "-diag-suppress=20012,186,445",
     "-Xcompiler=-Wall,-Wno-unknown-pragmas,-fno-math-errno,-fno-trapping-math,-fwrapv",
     "-Xcompiler=-ffp-contract=off",
 ]
 
-# Files that are compiled as one: three quarters of the time for one are headers. They must not
-# share names, so each has a namespace of its own.
+# Files that are compiled as one, since three quarters of the time for a single file goes into
+# headers. They must not share names, so each has a namespace of its own.
 _BATCH = 10
 
 _ALL_ARCHS = [
@@ -48,7 +49,7 @@ def _objects_impl(ctx):
             inputs = depset(srcs + [batch], transitive = [headers]),
             outputs = [out],
             mnemonic = "CudaCompile",
-            # Its second word is what tools/scripts/build_times counts the action as.
+            # tools/scripts/build_times counts the action under the second word.
             progress_message = "Compiling %s with nvcc, %d .cu files" % (batch.short_path, len(srcs)),
             use_default_shell_env = True,
         )

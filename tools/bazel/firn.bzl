@@ -11,10 +11,11 @@ def _label(name):
     # Resolved against Firn's repository, also when another workspace calls the macros.
     return str(Label("//tools/bazel:" + name))
 
-# g++ makes some names unique in the whole process, which nobody can make local (tools/bazel/levels.bzl).
+# g++ makes some names unique in the whole process; tools/bazel/levels.bzl could not make them
+# local.
 _NO_UNIQUE = [] if CLANG else ["-fno-gnu-unique"]
 
-# Of what is compiled for the processor, nvcc's host code too.
+# Options for code that is compiled for the processor, including nvcc's host code.
 FIRN_MARCH = PROCESSOR_COPTS + select({
     _label("march_none"): [],
     _label("march_x86-64-v2"): ["-march=x86-64-v2"],
@@ -25,12 +26,13 @@ FIRN_MARCH = PROCESSOR_COPTS + select({
     _label("kernels_x86-64-v4"): ["-march=x86-64-v4"] + _NO_UNIQUE,
     "//conditions:default": ["-march=" + NATIVE_MARCH] if NATIVE_MARCH else [],
 }) + ([
-    # g++ would keep to half of AVX-512's vectors for Intel's processors: what is written for whole
-    # ones (device/simd.h, half_rows.h) then waits for the memory that its halves pass through.
+    # For Intel's processors g++ would use only half of AVX-512's vectors: code that is written for
+    # whole ones (device/simd.h, half_rows.h) then waits for the memory that its halves pass
+    # through.
     "-mprefer-vector-width=512",
 ] if X86_64 else [])
 
-# For the files that find out what the processor is: every processor runs them.
+# Options for the files that find out what the processor is: every processor runs them.
 FIRN_BASELINE_COPTS = ["-march=x86-64"] if X86_64 else []
 
 _OPTIMISE = select({
@@ -40,26 +42,28 @@ _OPTIMISE = select({
     "//conditions:default": ["-O2"],
 })
 
-# Clang contracts a product and a sum to one instruction where both stand in one expression, which is its
-# default and enough for kernels: what g++ merges besides, across expressions, depends on the loop around.
+# By default Clang contracts a product and a sum in one expression to one instruction, which is
+# enough for kernels: g++ also merges across expressions, which depends on the loop around.
 _CLANG_COPTS = [
     "-Wno-sign-conversion",  # which g++'s -Wconversion does not include
     "-Wno-unknown-warning-option",  # the names of g++'s below and in pch.bzl
     # Conditions of kernels are joined by & and |, so that nothing branches.
     "-Wno-bitwise-conditional-parentheses",
     "-Wno-bitwise-instead-of-logical",
-    # Of FIRN_INDEPENDENT_STEPS where no vectors come of it, as in tests, which -Og compiles.
+    # Clang warns of FIRN_INDEPENDENT_STEPS if the loop gets no vectors, as in tests, which -Og
+    # compiles.
     "-Wno-pass-failed",
 ]
 
-# Of OpenMP its pragmas for loops alone: Firn calls libgomp itself (device/internal/openmp.h). Clang would
-# refuse lambdas that capture structured bindings with it, and has pragmas of its own (device/macros.h).
+# Turns on only OpenMP's pragmas for loops: Firn calls libgomp itself (device/internal/openmp.h).
+# Clang would refuse lambdas that capture structured bindings with it, and has pragmas of its own
+# (device/macros.h).
 _GCC_COPTS = ["-fopenmp-simd"]
 
 # Third-party headers are system headers to the compiler, so the warnings concern only our code.
 FIRN_COPTS = [
     "-std=c++20",
-    "-DFIRN_OWN_FLAGS",  # asked for by device/own_flags.h
+    "-DFIRN_OWN_FLAGS",  # device/own_flags.h tests for it
     "-Wall",
     "-Wextra",
     "-Wshadow",
@@ -72,8 +76,8 @@ def _copts(extra):
         "//conditions:default": [],
     })
 
-# For files with compute loops: full vectorisation, results as IEEE asks (only errno and the
-# floating-point exception flags are given up). Elements of integer tensors wrap around.
+# Options for files with compute loops: full vectorisation, results as IEEE requires (only errno and
+# the floating-point exception flags are given up). Elements of integer tensors wrap around.
 FIRN_KERNEL_COPTS = select({
     _label("optimise_1"): [],
     "//conditions:default": ["-O3"],
@@ -83,12 +87,12 @@ FIRN_KERNEL_COPTS = select({
     "-fwrapv",
     # Vectors wider than a register of the level are only passed to functions that are inlined.
     "-Wno-psabi",
-    # g++ 12 draws it from its own AVX-512 intrinsics (GCC bug 105593).
+    # g++ 12 gives this warning for its own AVX-512 intrinsics (GCC bug 105593).
     "-Wno-maybe-uninitialized",
 ]
 
-# For sources that run their own code once, and the library's most of the time, as tests and commands do:
-# without the passes that cost the compiler a third of its time on them.
+# Options for sources that run their own code once and mostly run the library's, as tests and commands do:
+# without the passes that take a third of their compile time.
 FIRN_ONCE_COPTS = select({
     _label("dbg"): [],
     _label("dbg_optimise_1"): [],
@@ -102,8 +106,8 @@ def _link_only_impl(ctx):
         cc_infos = [dep[CcInfo] for dep in ctx.attr.deps],
     ).linking_context)]
 
-# What `deps` link, without their headers and include paths: a dependent compiles as if it did not
-# depend on them, so that --config=cuda compiles nothing again that knows nothing of CUDA.
+# Links `deps` without their headers and include paths: a dependent compiles as if it did not depend
+# on them, so --config=cuda does not compile code again that does not know CUDA.
 firn_link_only = rule(
     implementation = _link_only_impl,
     attrs = {"deps": attr.label_list(providers = [CcInfo])},
@@ -137,7 +141,8 @@ def firn_precompiled_header(name, headers, deps, copts = [], **kwargs):
     )
 
 def _reads_first(deps):
-    # What a library of the calling package reads precompiled: what it would read most of anyway.
+    # The headers that a library of the calling package reads precompiled: it would read most of
+    # them anyway.
     layer = native.package_name().split("/")[0]
     known = deps if type(deps) == "list" else []  # those in a select() are not
     if layer not in ["device", "tensor"] or "//tensor:core" in known or ":core" in known:

@@ -26,7 +26,7 @@ def _impl(ctx):
         CcInfo(compilation_context = cc_common.create_compilation_context(
             headers = depset(links),
             includes = depset() if ctx.label.workspace_root else folders,
-            # No warning of theirs concerns a program that asks for more of them than Firn does.
+            # They are system headers, so a program with more warnings than Firn gets none for them.
             system_includes = folders if ctx.label.workspace_root else depset(),
         )),
     ]

@@ -29,7 +29,7 @@ _level = transition(
     outputs = [_KERNEL_LEVEL],
 )
 
-# For rules that list what firn_level_kernels links.
+# For rules that list the libraries that firn_level_kernels links.
 level_transition = _level
 
 def holds_kernels(owner, pages):
@@ -41,12 +41,12 @@ def holds_kernels(owner, pages):
             return True
     if owner.package == "tensor":
         return owner.name == "strided_copy"
-    return owner.package == "device" and owner.name == "level_tag"  # which all kernels ask for
+    return owner.package == "device" and owner.name == "level_tag"  # needed by all kernels
 
 def _level_kernels_impl(ctx):
     pages = [dep.label for dep in ctx.attr.deps]
     archives = {}
-    needed = {}  # of which the pages take what they call
+    needed = {}  # the pages take from these what they call
     for dep in ctx.attr.deps:
         for found in dep[CcInfo].linking_context.linker_inputs.to_list():
             if not holds_kernels(found.owner, pages):

@@ -8,9 +8,9 @@ load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "CPP_COMPILE_ACTION_N
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 load("@firn_host//:defs.bzl", "CLANG")
 
-# Clang reads NAME.h.gch for -include NAME.h as g++ does, but where g++ would read the headers instead it stops:
-# if one has another time than when it was precompiled, though Bazel knows that it says the same, or if it is
-# not where it was, as in another output folder that shares a cache.
+# For -include NAME.h Clang reads NAME.h.gch like g++, but it stops in cases in which g++ would read
+# the headers instead: if a header has another time than when it was precompiled, though Bazel knows
+# that its text is the same, or another place, as in another output folder that shares a cache.
 _CLANG_FLAGS = ["-Xclang", "-fno-pch-timestamp"] if CLANG else []
 _REQUIREMENTS = {"no-cache": ""} if CLANG else {}
 
@@ -59,9 +59,10 @@ def _impl(ctx):
         execution_requirements = _REQUIREMENTS,
     )
 
-    # Bazel compiles a source again only if a file has changed that its compiler said it read, and g++ names
-    # neither what it reads precompiled nor what that was made of. This it names: the sum of all that was read.
-    # That of `compiled` will not do, which is another each time.
+    # Bazel compiles a source again only if a file has changed that the compiler reported, and g++
+    # reports neither the precompiled file nor the headers in it. It does report this file, which
+    # holds a checksum of all these headers. A checksum of `compiled` would not do, since that
+    # differs each time.
     version = ctx.actions.declare_file(ctx.label.name + "_version.h")
     ctx.actions.run_shell(
         command = "set -eu -o pipefail; sed 's/^[^:]*://; s/\\\\$//' \"$1\" | xargs cat | sha256sum | sed 's|^|// |' > \"$2\"",
@@ -74,7 +75,7 @@ def _impl(ctx):
         DefaultInfo(files = depset([header, compiled, version])),
         CcInfo(compilation_context = cc_common.create_compilation_context(
             headers = depset([header, compiled, version], transitive = [context.headers]),
-            # Who reads it as an ordinary header looks for what it includes.
+            # A source that reads it as an ordinary header looks for the headers that it includes.
             includes = context.includes,
             system_includes = context.system_includes,
         )),
@@ -92,8 +93,9 @@ precompiled_header = rule(
     toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
 )
 
-# What g++ 12 draws from code of std and Abseil once it is inlined into ours: out of a precompiled
-# header it no longer knows it to be a system header's. Clang knows not all of them.
+# Warnings that g++ 12 gives for code of std and Abseil once it is inlined into Firn's: for code
+# from a precompiled header it no longer knows that this comes from a system header. Clang does not
+# know all of these warnings.
 _FALSE_WARNINGS = [
     "-Wno-array-bounds",
     "-Wno-restrict",

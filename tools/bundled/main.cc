@@ -1,14 +1,14 @@
-// The program of `tools/bundle --graph`: one file that holds a graph and what runs it.
+// The program of `tools/bundle --graph`: one file that holds a graph and the code that runs it.
 //
-//   NAME                            tells what the graph takes and gives
+//   NAME                            prints the inputs and results of the graph
 //   NAME INPUT...                   runs it and prints the results. INPUT: a .npy file, or a number
 //                                   that every element is
 //   NAME --output=PREFIX INPUT...   writes the results to PREFIX.0.npy, PREFIX.1.npy, ...
 //   NAME --graph=FILE ...           takes the graph of that file, such as one that was trained on.
 //                                   The program has the operations of its own graph alone
 //
-// Small is what it is for: no streams, which would bring the locales, and no operations but those
-// of the graph, so that tensors are made and filled by hand.
+// Its purpose is to be small: it has no streams, which would bring the locales, and no operations
+// but those of the graph, so it makes and fills tensors by hand.
 
 #include <cerrno>
 #include <cmath>
@@ -47,7 +47,7 @@ using namespace inner;  // NOLINT: a program
 struct Arguments {
   std::string graph, output;
   std::vector<std::string> inputs;
-  bool try_zeros = false;  // of `link`: a run on zeros, of which nothing is said
+  bool try_zeros = false;  // for `link`: runs on zeros and prints nothing
 };
 
 absl::StatusOr<Arguments> Parse(int argc, char** argv) {
@@ -101,7 +101,7 @@ template <class T>
 bool Holds(double number) {
   if constexpr (std::is_same_v<T, bool>) return number == 0 || number == 1;
   if constexpr (!std::is_integral_v<T>) return true;
-  constexpr double kMost = 1 << 30;  // of those that are worth typing
+  constexpr double kMost = 1 << 30;  // no larger number is worth typing
   return std::abs(number) <= kMost &&
          number >= static_cast<double>(std::numeric_limits<T>::min()) &&
          number <= static_cast<double>(std::numeric_limits<T>::max()) &&
@@ -155,7 +155,7 @@ absl::StatusOr<TensorList> Run(StaticGraph& graph, const Arguments& arguments) {
   return results;
 }
 
-// With as many digits as tell one number of the type from another.
+// Prints as many digits as distinguish the numbers of the type.
 void Print(const Tensor& t) {
   std::printf("%s\n", t.spec().ToString().c_str());
   if (IsIntegral(t.dtype()) || t.dtype() == DType::kBool) {

@@ -1,4 +1,4 @@
-// What a bundled program has in place of what it leaves out. See `link`.
+// Replacements in a bundled program for code that it leaves out. See `link`.
 #include "tools/bundled/missing.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ void Missing(const char* function) {
 
 }  // namespace firn::bundled
 
-// <iostream> has every source that includes it begin with this; there is nothing to make.
+// Every source that includes <iostream> calls this first; here there are no streams to make.
 std::ios_base::Init::Init() {}
 std::ios_base::Init::~Init() {}
 
@@ -26,7 +26,8 @@ namespace __gnu_cxx {
 void __verbose_terminate_handler() { std::abort(); }
 }  // namespace __gnu_cxx
 
-// A static program loads no libraries. OpenMP looks for such of accelerators, Firn for CUDA's.
+// A static program loads no libraries. OpenMP would look for those of accelerators, Firn for those
+// of CUDA.
 extern "C" {
 void* dlopen(const char*, int) noexcept { return nullptr; }
 void* dlsym(void*, const char*) noexcept { return nullptr; }

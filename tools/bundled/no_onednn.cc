@@ -1,7 +1,8 @@
-// What stands in for the sources that call oneDNN in programs that are to be small (tools/bundle):
-// its kernels take nothing, which sends calls on to Firn's own, and products of f32 are those of
-// gemm_packed.h. The other products are never asked for, since their conditions are false. Eigen's
-// go the same way, for few of f64 come up there and its code is as long as that of convolutions.
+// Replaces the sources that call oneDNN in programs that are to be small (tools/bundle): its
+// kernels refuse all calls, which then go to Firn's own, and products of f32 are those of
+// gemm_packed.h. The other products are never called, since their conditions are false. Eigen's are
+// replaced in the same way: products of f64 are rare there, and Eigen's code is as long as that of
+// convolutions.
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/kernels/cpu/conv_bytes.h"

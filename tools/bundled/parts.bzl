@@ -62,7 +62,7 @@ def _parts_impl(ctx):
     lines = lines + ["flag - " + flag for flag in flags if flag.startswith("-l") or flag == "-pthread"]
     for level in ctx.attr.levels:
         lines = lines + [
-            # The level as programs name it: x86-64-v3 is v3.
+            # The level under the name that programs use: v3 for x86-64-v3.
             line[len("x86-64-"):]
             for line in level[_PartsInfo].lines
         ]
@@ -71,7 +71,7 @@ def _parts_impl(ctx):
     ctx.actions.write(out, "\n".join(lines) + "\n")
     return [
         DefaultInfo(files = depset([out] + files), runfiles = ctx.runfiles([out] + files)),
-        OutputGroupInfo(list = depset([out])),  # without compiling what is in it
+        OutputGroupInfo(list = depset([out])),  # without compiling its sources
     ]
 
 _parts = rule(

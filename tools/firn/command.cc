@@ -34,7 +34,7 @@ std::string Printable(const std::string& text) {
   return printable;
 }
 
-// The names that may stand behind `app`: of its commands, or of its options.
+// The names that may follow `app`: those of its commands, or of its options.
 std::vector<std::string> NamesOf(const CLI::App& app, bool options) {
   std::vector<std::string> names;
   if (options) {
@@ -47,8 +47,8 @@ std::vector<std::string> NamesOf(const CLI::App& app, bool options) {
   return names;
 }
 
-// What CLI11 says of a mistyped name is that something is missing or was not expected. This says
-// which name it is and what it may have been; "" where all names are right.
+// For a mistyped name CLI11 says only that something is missing or was not expected. This message
+// says which name is wrong and which one may have been meant; "" if all names are right.
 std::string UnknownName(const CLI::App& firn, const std::vector<std::string>& arguments) {
   const CLI::App* app = &firn;
   for (const std::string& argument : arguments) {
@@ -102,7 +102,7 @@ void Terminal::Print(const std::string& text, const nlohmann::json& value) {
 }
 
 void Terminal::Warn(const std::string& line) {
-  // In one write: several processes may have one terminal.
+  // Written by one call, since several processes may share a terminal.
   err << Printable(line) + "\n" << std::flush;
 }
 
@@ -135,7 +135,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
-    std::ostringstream said;  // which repeats arguments
+    std::ostringstream said;  // CLI11's text repeats arguments
     const int status = app.exit(e, out, said);
     const std::string unknown = status == 0 ? "" : UnknownName(app, arguments);
     if (unknown.empty()) {

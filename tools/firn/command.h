@@ -16,8 +16,9 @@
 // A group of commands is FIRN_COMMAND_GROUP(data, "..."), and one of the group
 // FIRN_SUBCOMMAND(data, count, "...") { ... }.
 //
-// What it runs throws firn::Error or another std::exception when something is wrong, which becomes
-// a line on stderr and exit status 1; 2 is for command lines that make no sense.
+// The function that a command returns throws firn::Error or another std::exception if something is
+// wrong, which becomes a line on stderr and exit status 1; 2 is for command lines that make no
+// sense.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -36,14 +37,14 @@ struct Terminal {
   std::ostream& err;
   bool json = false;
 
-  // The one that is asked for. Names in files are anybody's: control characters of the text but
-  // line feeds are written as \x1b and the like.
+  // Prints the text or, with --json, the value. Names in files come from strangers: control
+  // characters of the text except line feeds are written as \x1b and the like.
   void Print(const std::string& text, const nlohmann::json& value);
-  // A line to `err`, its control characters written in the same way.
+  // Prints a line to `err`, with control characters written in the same way.
   void Warn(const std::string& line);
 };
 
-// Options that make no sense together: exit status 2.
+// Thrown for options that make no sense together: exit status 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -52,15 +53,15 @@ class UsageError : public std::runtime_error {
 // Returns the exit status.
 using Run = std::function<int(Terminal& terminal)>;
 
-// Declares options and gives what runs with them.
+// Declares options, and returns the function that runs with them.
 using Declare = Run (*)(CLI::App& app);
 
 struct Command {
-  std::string name;  // of one in a group both names: "dataset split"
+  std::string name;  // in a group, both names: "dataset split"
   std::string summary;
   Declare declare;  // null: a group
 };
-// All that are linked in, by name: a group comes before its commands.
+// All commands that are linked, by name: a group comes before its commands.
 std::vector<Command> Commands();
 
 struct Registration {
@@ -85,7 +86,7 @@ struct Registration {
 CLI::Validator AtLeast(double least);
 
 // Runs a command line without the program's name. Nothing ends the process. Returns the exit
-// status: 0 for success, 1 where something is wrong, 2 for a command line that makes no sense.
+// status: 0 for success, 1 for an error, 2 for a command line that makes no sense.
 int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace firn::cli

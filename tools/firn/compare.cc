@@ -18,7 +18,8 @@ struct Options {
   double rtol = 0, atol = 0;
 };
 
-// How many elements differ by more than is allowed, as T, which holds them exactly.
+// The number of elements that differ by more than is allowed, compared as T, which holds them
+// exactly.
 template <class T>
 int64_t CountApart(const Tensor& a, const Tensor& b, const Options& o, double* most) {
   const std::vector<T> x = a.ToVector<T>(), y = b.ToVector<T>();
@@ -27,7 +28,7 @@ int64_t CountApart(const Tensor& a, const Tensor& b, const Options& o, double* m
     const double u = static_cast<double>(x[i]), v = static_cast<double>(y[i]);
     if (x[i] == y[i] || (std::isnan(u) && std::isnan(v))) continue;
     const double apart = std::abs(u - v);
-    // Infinities are near to nothing.
+    // Infinities are not near to any number.
     if (std::isfinite(apart) && apart > 0 && apart <= o.atol + o.rtol * std::abs(v)) continue;
     ++count;
     *most = std::isnan(apart) ? std::numeric_limits<double>::infinity() : std::max(*most, apart);
@@ -35,7 +36,7 @@ int64_t CountApart(const Tensor& a, const Tensor& b, const Options& o, double* m
   return count;
 }
 
-// What differs, or "". `most`: the largest difference of two elements.
+// The difference as text, or "". `most`: the largest difference of two elements.
 std::string Difference(const Tensor& a, const Tensor& b, const Options& o, double* most) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype()) {
     return absl::StrCat(DTypeName(a.dtype()), " ", a.shape().ToString(), " and ",

@@ -29,11 +29,11 @@ struct Options {
 
 [[noreturn]] void Refuse(const absl::Status& status) { RaiseStatus(status, "convert"); }
 
-// What reads it; a graph only where the rest of it may stay behind.
+// The format that reads the file; a graph counts only if the rest of it may be left out.
 const io::Format& FormatToRead(const Options& o) {
   const io::Format* const format = io::FormatOfFile(o.from.path);
   if (format == nullptr || !format->read_tensors) {
-    io::Load(o.from.path);  // which says why not
+    io::Load(o.from.path);  // its error says why
     Refuse(InvalidArgument(o.from.path, ": expected a file of weights"));
   }
   if (format->holds == io::FileHolds::kGraph && !o.weights) {
@@ -53,7 +53,7 @@ const io::Format& FormatToRead(const Options& o) {
   return *format;
 }
 
-// Elements of types that the target does not have; with --widen it makes wider ones of them.
+// Refuses elements of types that the target does not have; with --widen makes them wider.
 void CheckTypes(const Options& o, const StateDict& state) {
   const io::Format* format = io::FormatOfName(o.to);
   if (format == nullptr || o.widen) return;
@@ -78,7 +78,7 @@ bool HoldsGraph(const std::string& path) {
   return IsNetworkFile(path) || (format != nullptr && format->holds == io::FileHolds::kGraph);
 }
 
-// A network becomes a graph of one size of inputs, which may leave the batch open again.
+// A network becomes a graph for one size of inputs; the batch may be left open.
 int ConvertGraph(Terminal& terminal, const Options& o, const io::Format& to) {
   if (o.any_batch && !to.any_batch) {
     throw UsageError(absl::StrCat("--any-batch: a file of ", to.name, " has one size of batches"));

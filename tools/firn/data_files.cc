@@ -40,7 +40,7 @@ void CheckVariables(const std::string& path, const std::vector<std::string>& all
   }
 }
 
-// Arrays of a file, whose rows belong together.
+// A data set of a file's arrays, whose rows belong together.
 io::DatasetPtr ArrayRows(const std::string& path, const StateDict& arrays,
                          const std::vector<std::string>& wanted) {
   std::vector<std::string> all;
@@ -110,14 +110,14 @@ io::DatasetPtr OpenCsv(const std::string& path, const DataOptions& o) {
   return *std::move(rows);
 }
 
-// Files of arrays by their names, of any format that is told by a suffix.
+// Files of named arrays, of any format that has a suffix.
 bool HoldsArrays(const io::Format& format) {
   return format.holds == io::FileHolds::kTensors && format.read_tensors &&
          !format.suffixes.empty() && !format.read_array;
 }
 std::string NameOf(const io::Format& format) { return absl::AsciiStrToLower(format.name); }
 
-// Null where there is no such file.
+// Null if there is no such file.
 const io::Format* ArraysOf(const std::string& path) {
   std::error_code error;
   const io::Format* const format = io::FormatOfName(path);
@@ -236,7 +236,7 @@ std::vector<int64_t> PartEnds(int64_t n, const std::vector<double>& ratios) {
   double so_far = 0;
   for (const double ratio : ratios) {
     so_far += ratio;
-    // 0.8 + 0.2 may be a little less than what they add up to: no row is lost to that.
+    // The sum of the ratios may be rounded down (0.8 + 0.2): no row is lost by that.
     ends.push_back(
         static_cast<int64_t>(std::floor(static_cast<double>(n) * (so_far / all) + 1e-6)));
   }

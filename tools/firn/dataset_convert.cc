@@ -1,4 +1,5 @@
-// firn dataset convert: NNabla's caches from whatever Firn reads, and CSV data sets.
+// firn dataset convert: makes NNabla's caches and CSV data sets from every data set that Firn
+// reads.
 
 #include <algorithm>
 #include <filesystem>
@@ -59,7 +60,7 @@ void WriteCache(const Options& o, const Data& data, io::ProgressMeter& meter) {
 
 int Convert(Terminal& terminal, Options o) {
   if (o.to.empty()) o.to = o.destination.ends_with(".csv") ? "csv" : "npy";
-  // What is replaced goes before it is read.
+  // The check comes first, since replaced files would be gone before they are read.
   if (IsOrHolds(o.destination, o.source)) {
     throw UsageError(absl::StrCat(o.source, " is, or lies in, what is to be written"));
   }

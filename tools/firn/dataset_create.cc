@@ -1,5 +1,5 @@
-// firn dataset create: a CSV data set of a folder of images, a folder a class; what NNabla's
-// create_image_classification_dataset does. Images become .png files of one size.
+// firn dataset create: makes a CSV data set from a folder of images with a folder for each class,
+// like NNabla's create_image_classification_dataset. Images become .png files of one size.
 
 #include <algorithm>
 #include <cmath>
@@ -43,8 +43,8 @@ struct Options {
 
 [[noreturn]] void Refuse(const absl::Status& status) { RaiseStatus(status, "dataset create"); }
 
-// Where image i goes, from the output folder: its own path, ending in .png, as tables can name it.
-// Where two differ in their ends only, the second keeps its own end too.
+// The path of image i below the output folder: its own path, ending in .png, as tables can name it.
+// If two paths differ only in their endings, the second keeps its own ending, too.
 std::vector<std::string> OutputNames(const io::ImageFolderDataset& images, const Options& o) {
   std::vector<std::string> names;
   std::set<std::string> taken;
@@ -66,8 +66,8 @@ int64_t Scaled(int64_t n, int64_t numerator, int64_t denominator, int64_t most) 
   return static_cast<int64_t>(std::clamp(std::round(exact), 1.0, static_cast<double>(most)));
 }
 
-// The image in the size asked for. What its proportions are too long or too short by is cut off,
-// black, or stretched. Black comes after resizing: a line of pixels never becomes a large square.
+// The image in the size asked for. If its proportions differ, the rest is cut off or black, or the
+// image is stretched. Black comes after resizing: a line of pixels never becomes a large square.
 Tensor Fitted(Tensor image, const Options& o) {
   const int64_t h = image.size(1), w = image.size(2);
   int64_t height = o.height, width = o.width;
@@ -83,7 +83,7 @@ Tensor Fitted(Tensor image, const Options& o) {
   return Pad(image, {left, o.width - width - left, above, o.height - height - above});
 }
 
-// Writes the images on threads. Returns which of them there are now.
+// Writes the images on threads. Returns which of them were written.
 std::vector<bool> WriteImages(Terminal& terminal, const Options& o,
                               const std::shared_ptr<const io::ImageFolderDataset>& images,
                               const std::vector<std::string>& names) {

@@ -1,4 +1,4 @@
-// firn dataset inspect: what the rows of a data set are.
+// firn dataset inspect: describes the rows of a data set.
 
 #include <algorithm>
 #include <cmath>
@@ -76,7 +76,7 @@ class Variable {
   DType dtype_ = DType::kF32;
   bool varies_ = false;
   Statistics statistics_;
-  // How often each number comes, while all rows are one whole number.
+  // How often each number occurs, as long as every row is one whole number.
   std::optional<std::map<int64_t, int64_t>> classes_ = std::map<int64_t, int64_t>();
 };
 

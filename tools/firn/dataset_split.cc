@@ -37,7 +37,7 @@ struct Options {
 
 [[noreturn]] void Refuse(const absl::Status& status) { RaiseStatus(status, "dataset split"); }
 
-// To which output each row goes. A part without rows is nobody's wish.
+// The output of each row. A part without rows is an error.
 std::vector<size_t> PartsOf(int64_t n, const Options& o) {
   const std::vector<int64_t> ends = PartEnds(n, o.ratios);
   for (size_t part = 0; part < ends.size(); ++part) {
@@ -60,7 +60,7 @@ absl::StatusOr<LineIndex> LinesOf(const std::string& path) {
   return LineIndex::Make(std::move(file), ',', io::LoadLimits().max_metadata_bytes);
 }
 
-// Lines as they are, so their paths must stay right. They are those that CsvRows counts.
+// Copies lines unchanged, so their paths must stay right. Lines are those that CsvRows counts.
 void SplitCsv(const Options& o, const std::vector<size_t>& parts) {
   std::vector<AtomicFile> files;
   for (const std::string& path : o.outputs) {
@@ -78,7 +78,7 @@ void SplitCsv(const Options& o, const std::vector<size_t>& parts) {
   if (lines->size() != static_cast<int64_t>(parts.size()) + 1) {
     Refuse(DataLoss(o.source, ": has changed while it was read"));
   }
-  // One that has no end, as the last need not, gets one.
+  // The last line may lack a line end, and gets one.
   const auto line = [&](int64_t i) {
     std::string text = ValueOrRaise(lines->GetWhole(i), "dataset split");
     return text + (text.ends_with('\n') || text.ends_with('\r') ? "" : "\n");

@@ -18,7 +18,7 @@ std::map<std::string, ContentsReader>& Readers() {
   return *readers;
 }
 
-// Null where a file of the format is read as tensors are.
+// Null if a file of the format is read as plain tensors.
 ContentsReader ReaderOf(const io::Format& format) {
   const auto found = Readers().find(format.name);
   return found == Readers().end() ? nullptr : found->second;
@@ -54,7 +54,8 @@ FileContents ReadFile(const std::string& path, const io::LoadLimits& limits) {
       return contents;
     }
   }
-  // Whatever it is: HDF5's reader says what is wrong with a path, and may find its signature later.
+  // Any other path goes to HDF5's reader, which says what is wrong with it, and may find its
+  // signature later.
   absl::StatusOr<StateDict> tensors = io::TryLoadHdf5(path, {.limits = limits});
   if (tensors.ok()) return {.format = "HDF5", .tensors = *std::move(tensors)};
   const std::string known = absl::StrCat(" (known are ", absl::StrJoin(FormatNames(), ", "), ")");

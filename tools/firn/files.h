@@ -1,8 +1,8 @@
 #ifndef FIRN_TOOLS_FIRN_FILES_H_
 #define FIRN_TOOLS_FIRN_FILES_H_
 
-// Files of whichever format Firn reads (io/formats). Those that hold more than tensors, or would be
-// too large to be kept, have a reader of their own here, in a file of formats/:
+// Files of every format that Firn reads (io/formats). Formats that hold more than tensors, or would
+// be too large to be kept, have a reader of their own here, in a file of formats/:
 //
 //   FIRN_FILE_CONTENTS(wav, "WAV") {
 //     return [](const std::string& path, const io::LoadLimits& limits) {
@@ -36,23 +36,24 @@ struct Column {
   int64_t others = 0;  // cells that are no numbers
 };
 
-// What a file holds.
+// The contents of a file.
 struct FileContents {
   std::string format;               // "HDF5", "Firn graph"
-  StateDict tensors = {};           // of a graph, its states
+  StateDict tensors = {};           // for a graph, its states
   std::optional<Graph> graph = {};  // of a graph
   std::vector<Column> columns = {};
   std::vector<std::pair<std::string, nlohmann::json>> facts = {};  // {"sample rate", 16000}
 };
 
-// Throws firn::Error for what is damaged, refused, or beyond the limits; runs nothing of the file.
+// Throws firn::Error for a file that is damaged, refused, or beyond the limits; runs no code or
+// graph of it.
 using ContentsReader = FileContents (*)(const std::string& path, const io::LoadLimits& limits);
 
 struct ContentsRegistration {
   ContentsRegistration(const char* format, ContentsReader read);
 };
 
-// A reader of files of the format of that name.
+// Registers a reader of files of the format of that name.
 #define FIRN_FILE_CONTENTS(id, name)                                                            \
   static ::firn::cli::ContentsReader FirnContents_##id();                                       \
   static const ::firn::cli::ContentsRegistration firn_contents_##id(name, FirnContents_##id()); \
@@ -61,7 +62,7 @@ struct ContentsRegistration {
 // The names of all formats that ReadFile takes, sorted.
 std::vector<std::string> FormatNames();
 
-// Reads a file within the limits; nothing of it is run. Throws firn::Error.
+// Reads a file within the limits, and runs no code or graph of it. Throws firn::Error.
 FileContents ReadFile(const std::string& path, const io::LoadLimits& limits = {});
 
 // Like ReadFile; throws for a file of numbers that were not kept as well.

@@ -1,6 +1,6 @@
-// firn forward: a saved graph over pictures, a table or a data set, a line of results for each
-// sample. The graph has one size of batches: the last one is filled up with its last sample, whose
-// results nobody sees.
+// firn forward: runs a saved graph on pictures, a table or a data set, and writes a line of results
+// for each sample. The graph has one size of batches: the last one is filled up with its last
+// sample, whose results are dropped.
 
 #include <algorithm>
 #include <cmath>
@@ -66,7 +66,7 @@ double ParseScale(const std::string& text) {
   return scale;
 }
 
-// What the file says or, where the command line says something of normalising, that alone.
+// The description in the file or, if the command line says something of normalising, that alone.
 io::GraphInfo InfoOf(io::GraphInfo info, const Options& o, std::string* from) {
   const bool stored = info.pixel_scale.has_value() || info.scale != 1 || !info.mean.empty();
   *from = stored ? "the graph file" : "";
@@ -121,7 +121,7 @@ TensorSpec InputOf(const Graph& g, const std::string& path) {
   return input;
 }
 
-// Whether its first result is numbers of the classes.
+// Whether the graph's first result has a number for each class.
 bool GivesClasses(const Graph& g, const io::GraphInfo& info, const std::string& path) {
   if (info.classes.empty()) return false;
   const TensorSpec& result = g.value(g.outputs[0]).spec;
@@ -298,10 +298,10 @@ class ForwardRun {
 
   const Options& o_;
   Terminal& terminal_;
-  io::GraphInfo info_;  // before graph_, whose file says it
+  io::GraphInfo info_;  // set with graph_, whose file gives it
   StaticGraph graph_;
   TensorSpec spec_;
-  std::string from_;  // who says how to normalise; "": nobody
+  std::string from_;  // who says how to normalise; "" if nobody does
   bool classifies_ = false, labelled_ = false;
   ForwardInput input_;
   std::vector<std::string> columns_;

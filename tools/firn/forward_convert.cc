@@ -1,4 +1,4 @@
-// Pixels are told by their dtype: u8 and nothing else.
+// Numbers of dtype u8, and no others, are pixels.
 #include "tools/firn/forward_convert.h"
 
 #include <cmath>
@@ -65,7 +65,7 @@ class Conversion {
     }
     const DType work = dtype_ == DType::kF64 ? DType::kF64 : DType::kF32;
     Tensor y = x.To(work);
-    // In f64, of which what is left is k / 255 to the bit, as in training.
+    // Computes in f64; rounded to f32 this is k / 255 to the bit, as in training.
     if (pixels) y = (x.To(DType::kF64) * *info_.pixel_scale).To(work);
     if (!pixels && info_.scale != 1) y = y * info_.scale;
     if (!info_.mean.empty()) {
@@ -80,7 +80,7 @@ class Conversion {
     return FromVector(values).To(dtype).Reshape(Shape(shape));
   }
 
-  // Numbers for a graph of whole numbers, which have one meaning only.
+  // Numbers for a graph that takes whole numbers, which have only one meaning.
   Tensor Exact(const Tensor& x) const {
     const Tensor y = x.To(dtype_);
     if (!All(Eq(y.To(DType::kF64), x.To(DType::kF64))).Item<bool>()) {

@@ -11,20 +11,21 @@ namespace firn::cli {
 
 struct ConversionOptions {
   bool resize = false;  // pictures to the size that the graph takes
-  // Somebody said how these very numbers are normalised: those of any type are taken, also where
-  // the graph was made for pixels.
+  // The command line says how these very numbers are normalised: any type is taken, even if the
+  // graph was made for pixels.
   bool any_type = false;
 };
 
-// Makes of a sample as it is stored what the graph takes, whose input is `batch` and whose numbers
-// mean what `info` says: its dtype, normalised, and its shape but for the batch; pictures of other
-// sizes are an error unless they are to be resized. The function throws firn::Error for a sample
-// that does not fit, and for one of which nobody says how it is normalised; it does not name it.
+// Returns a function that converts a stored sample for the graph, whose input is `batch` and whose
+// numbers have the meaning in `info`: to its dtype, normalised, and to its shape without the batch;
+// pictures of other sizes are an error unless they are to be resized. The function throws
+// firn::Error for a sample that does not fit, and if nobody says how it is normalised; the error
+// does not name the sample.
 std::function<Tensor(const Tensor& stored)> MakeConversion(const io::GraphInfo& info,
                                                            const TensorSpec& batch,
                                                            const ConversionOptions& options);
 
-// What becomes of numbers and pixels, for people.
+// A text for people that says how numbers and pixels are converted.
 std::string NormalizationText(const io::GraphInfo& info);
 
 }  // namespace firn::cli

@@ -1,5 +1,5 @@
-// Every kind of data becomes a Dataset of tensors as they are stored; one function then makes of a
-// stored tensor what the graph takes.
+// Every kind of data becomes a Dataset of tensors as they are stored; one function then converts a
+// stored tensor for the graph.
 #include "tools/firn/forward_input.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ bool HasFolders(const std::string& folder) {
   return false;
 }
 
-// A folder for each class where labels are wanted, else pictures wherever they lie.
+// A folder for each class if labels are wanted, else pictures in any folder.
 ForwardInput PictureFolder(const std::string& folder, bool labels, const io::GraphInfo& info,
                            const TensorSpec& batch) {
   if (!labels || info.classes.empty() || !HasFolders(folder)) {
@@ -102,7 +102,7 @@ ForwardInput PictureFolder(const std::string& folder, bool labels, const io::Gra
     return Pictures(std::move(paths), batch);
   }
   const auto images = io::ImageFolder(folder, {.image = {.color = ColorOf(batch)}});
-  // A part of the classes has other numbers here than it had in training.
+  // If some classes are missing here, the others get other numbers than in training.
   std::vector<int64_t> numbers;
   for (const std::string& name : images->classes()) {
     const auto found = std::find(info.classes.begin(), info.classes.end(), name);
@@ -145,7 +145,7 @@ io::CsvWording TableWording() {
   return w;
 }
 
-// The columns that the graph was trained with, wherever they stand.
+// The columns that the graph was trained with, at any place.
 ForwardInput Table(const std::string& path, const ForwardOptions& o, const io::GraphInfo& info) {
   io::CsvOptions read = {.separator = o.separator[0], .skip_lines = o.skip_lines, .round = o.round};
   if (info.missing.has_value()) read.missing = io::CsvMissing::kValue;
@@ -205,7 +205,7 @@ ForwardInput Open(const ForwardOptions& o, const io::GraphInfo& info, const Tens
   }
   const std::string& path = o.data[0];
   const std::string format = o.format.empty() ? FormatOf(path) : o.format;
-  // io::LoadCsv reads more of them than data sets, which look a row up, can be.
+  // io::LoadCsv reads longer rows than data sets can, which look up each row.
   const bool text =
       format == "csv" || (format.empty() && (absl::EndsWithIgnoreCase(path, ".csv") ||
                                              absl::EndsWithIgnoreCase(path, ".csv.gz")));

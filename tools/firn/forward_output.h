@@ -1,7 +1,7 @@
 #ifndef FIRN_TOOLS_FIRN_FORWARD_OUTPUT_H_
 #define FIRN_TOOLS_FIRN_FORWARD_OUTPUT_H_
 
-// What `firn forward` makes of results.
+// The output of `firn forward`.
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -14,14 +14,14 @@
 
 namespace firn::cli {
 
-// A line for each sample, to a CSV file, which is there as a whole or not at all, or for the
-// terminal, kept until all have come.
+// Writes a line for each sample: to a CSV file, which appears only when it is complete, or to the
+// terminal, after the last sample.
 class ForwardTable {
  public:
-  // `path` is the file; "": there is none. Throws firn::Error, as Add and Finish do.
+  // `path` is the file; "" writes to the terminal. Throws firn::Error, as Add and Finish do.
   ForwardTable(const std::string& path, std::vector<std::string> columns);
 
-  // Text and numbers, one for each column.
+  // Adds a line: text and numbers, one for each column.
   void Add(const std::vector<io::RecordValue>& cells);
 
   // Puts the file in its place. Without one, gives the text, its first `left` columns flush left,
@@ -38,11 +38,11 @@ class ForwardTable {
 
 struct BestClass {
   size_t number = 0;
-  double probability = 0;  // NaN: there is none, since a score is NaN
+  double probability = 0;  // NaN if there is no class, since a score is NaN
 };
 
 // The class with the largest of `classes` scores, the first of several. Its probability is the
-// score itself or else what Softmax makes of it.
+// score itself, or its Softmax.
 BestClass BestOf(const double* scores, size_t classes, bool probabilities);
 
 }  // namespace firn::cli

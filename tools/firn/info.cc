@@ -1,4 +1,4 @@
-// firn version, firn info: what this program is and what it runs on.
+// firn version, firn info: describe this program and the machine on which it runs.
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@
 namespace firn::cli {
 namespace {
 
-// What the kernels were compiled for and what the processor has.
+// The level for which the kernels were compiled, and that of the processor.
 nlohmann::json Processor() {
   const Cpu& cpu = ThisCpu();
   return {{"level", LevelName(cpu.level)},
@@ -39,7 +39,7 @@ std::string ProcessorText() {
   return absl::StrCat(text, "; kernels for ", LevelName(KernelLevel()));
 }
 
-// What several processes would train with.
+// The means by which several processes would train together.
 struct Processes {
   absl::StatusOr<std::string> mpi = comm::DescribeMpi();
   env::Launched launched = env::LaunchedAs();

@@ -1,4 +1,4 @@
-// firn inspect: what is in a file.
+// firn inspect: prints the contents of a file.
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +26,7 @@ void AddLine(std::vector<std::string> line, const Statistics& s, Lines* lines) {
   lines->push_back(std::move(line));
 }
 
-// A table of the tensors and what they have together; "" where there are none.
+// A table of the tensors and their totals; "" if there are none.
 std::string DescribeTensors(const StateDict& tensors, nlohmann::json* value) {
   namespace table = inner::internal;
   Lines lines = {{"name", "dtype", "shape", "min", "max", "mean", "std", ""}};
@@ -69,7 +69,7 @@ nlohmann::json ValueJson(const Graph& graph, ValueId id) {
           {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())}};
 }
 
-// Inputs, results and how many of which operation a graph has.
+// Inputs and results of a graph, and how often it has each operation.
 std::string DescribeGraph(const Graph& graph, nlohmann::json* value) {
   std::string text;
   for (const auto* list : {&graph.inputs, &graph.outputs}) {

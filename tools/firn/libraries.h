@@ -7,7 +7,7 @@
 
 namespace firn::cli {
 
-// The libraries of the system that are linked in, with the versions that they say they have.
+// The libraries of the system that are linked in, with the versions that they report.
 std::vector<std::pair<std::string, std::string>> Libraries();
 
 }  // namespace firn::cli

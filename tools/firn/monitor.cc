@@ -63,7 +63,7 @@ RunContents Follow(Collector* collector, const Options& o, Terminal& terminal) {
   auto last_change = Clock::now();
   for (bool first = true;; first = false) {
     const absl::StatusOr<bool> changed = collector->Update();
-    // The run may make its folder later.
+    // The folder may not exist yet: the run may make it later.
     if (!absl::IsNotFound(changed.status())) RaiseIfError(changed.status(), "monitor");
     if (first || (changed.ok() && *changed)) {
       contents = collector->Contents();

@@ -1,4 +1,4 @@
-// firn nnp train, firn nnp infer: what nnabla_cli does with its model files, with its options.
+// firn nnp train, firn nnp infer: do what nnabla_cli does with its model files, with its options.
 #include <memory>
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// firn onnx info, firn onnx check: files of ONNX, looked at and tested.
+// firn onnx info, firn onnx check: describe and test files of ONNX.
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
-// firn onnx check: folders of ONNX's backend tests. Each is run in a copy of this process, which
-// says by a pipe what came out, so that a crash or a hang is one folder's. The process itself
-// computes nothing: a copy has one thread.
+// firn onnx check: folders of ONNX's backend tests. Each runs in a copy of this process, which
+// reports its result by a pipe, so that a crash or a hang concerns one folder only. The process
+// itself computes nothing, since a copy has only one thread.
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -52,7 +52,7 @@ void Say(int to, const nlohmann::json& value) {
   }
 }
 
-// Its operators, and then, if it comes to that, the verdict.
+// Reports the operators, and then, if the run ends, the verdict.
 void Test(const std::string& folder, const io::OnnxTestOptions& options, int to) {
   try {
     std::vector<std::string> operators;
@@ -69,7 +69,7 @@ void Test(const std::string& folder, const io::OnnxTestOptions& options, int to)
 
 // --- In the process -----------------------------------------------------------------------------
 
-// All that is said until the other end is closed; `late`: until the time was over.
+// The text until the other end of the pipe is closed; `late`: the time was over before.
 std::string Listen(int from, double seconds, bool* late) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   std::string said;
@@ -87,7 +87,7 @@ std::string Listen(int from, double seconds, bool* late) {
   }
 }
 
-// Waits for a copy's end, and says how it was.
+// Waits until a copy ends, and says how it ended.
 std::string HowItEnded(pid_t pid) {
   int how = 0;
   while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {
@@ -159,7 +159,7 @@ std::vector<std::string> Line(std::string name, Counts& counts) {
   return line;
 }
 
-// A table by operator, those first that are not all right, and what is wrong with each folder.
+// A table by operator, those with failures first, and the error of each folder.
 std::string Report(const std::vector<nlohmann::json>& rows, Counts& all) {
   std::map<std::string, Counts> by_operator;
   std::string faults;
@@ -186,7 +186,7 @@ FIRN_SUBCOMMAND(onnx, check, "Runs folders of ONNX's backend tests") {
                  "with model.onnx and test_data_set_0/input_0.pb, output_0.pb, ...; or with"
                  " folders of that kind in it")
       ->required();
-  app.remove_option(app.get_option("--json"));  // this one may name a file
+  app.remove_option(app.get_option("--json"));  // this message may name a file
   app.add_flag("--json", o->json, "print one JSON value; --json=FILE: a line of JSON a folder");
   app.add_option("--seconds", o->seconds, "that a folder may take; 60")->check(AtLeast(0));
   app.add_option("--rtol", o->test.rtol, "allowed share of an expected element; 1e-3");

@@ -40,7 +40,7 @@ std::string LineOf(const ArgDecl& a) {
                       a.optional ? ", optional" : "", a.inout ? ", changed in place" : "", "\n");
 }
 
-// The attributes and their defaults; of an enum also which words there are.
+// The attributes and their defaults; for an enum also its words.
 class OptionLister final : public AttrVisitor {
  public:
   void Field(const char* name, int64_t& v) override { Add(name, absl::StrCat(v), v); }

@@ -1,4 +1,4 @@
-// firn plot-series, firn plot-timer: pictures of what monitors wrote.
+// firn plot-series, firn plot-timer: draw the files of monitors.
 
 #include "firn/io/monitors/plot.h"
 
@@ -36,7 +36,7 @@ std::shared_ptr<Options> AddPlot(CLI::App& app) {
   return o;
 }
 
-// An empty picture looks like one that went wrong.
+// Refused, since an empty picture looks like an error.
 void WarnIfEmpty(const io::Series& s, const io::PlotOptions& plot, Terminal& terminal) {
   for (size_t i = 0; i < s.x.size(); ++i) {
     const bool shown = std::isfinite(s.x[i]) && std::isfinite(s.y[i]) &&

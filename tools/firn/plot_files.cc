@@ -1,6 +1,6 @@
-// Series are read with the file that they are of, put into groups as the page of a run has them
-// (monitor/charts.h), and named in the end: behind their folders where these differ, so that runs
-// are told apart by what their curves are called, and then by files or numbers.
+// Series are read with the name of their file, put into groups as on the page of a run
+// (monitor/charts.h), and named at the end: by their folders if these differ, so that the names of
+// curves tell runs apart, and then by files or numbers.
 #include "tools/firn/plot_files.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ bool IsEvents(const std::string& path) {
   return absl::StrContains(std::filesystem::path(path).filename().string(), "tfevents");
 }
 
-// The columns of a table, x first and without what stands in for it.
+// The columns of a table, x first, without other columns that count the same.
 io::Records XFirst(io::Records records) {
   std::vector<std::string>& columns = records.columns;
   if (columns.empty()) return records;
@@ -72,8 +72,8 @@ void AddFile(const std::string& path, std::vector<Read>* all) {
   }
 }
 
-// Event files of a folder go on with each other's curves. Nobody named its files: what is wrong
-// with one is kept, and the others are read.
+// Event files of a folder go on with each other's curves. The user did not name its files: an error
+// in one is kept, and the others are read.
 void AddFolder(const std::string& folder, std::vector<Read>* all,
                std::vector<absl::Status>* damaged) {
   const auto guarded = [damaged](const auto& read) {
@@ -171,7 +171,8 @@ std::vector<bool> Chosen(const std::vector<ChartGroup>& groups, const std::vecto
         std::any_of(members.begin(), members.end(), [&](size_t i) { return all[i].asked_for; });
   }
   if (std::find(chosen.begin(), chosen.end(), true) != chosen.end()) return chosen;
-  // "loss" before other losses, these before what is no rate, and of these the one with most parts.
+  // Prefers "loss", then other losses, then other groups, and rates and times last; among equals
+  // the group with most parts.
   const auto rank = [](const ChartGroup& group) {
     const ChartKind kind = KindOf(group.name);
     const int first = kind == ChartKind::kLoss

@@ -1,4 +1,4 @@
-// firn infer, firn profile: a saved graph, run.
+// firn infer, firn profile: run a saved graph.
 
 #include <filesystem>
 #include <memory>
@@ -51,7 +51,7 @@ Found FindTensor(const std::string& text) {
   return {*t};
 }
 
-// A picture is never the batch that a graph takes.
+// A picture never has the batch of a graph's input.
 void RequireShape(const std::string& text, const Found& found, const TensorSpec& spec) {
   if (found.tensor.shape() == spec.shape) return;
   std::string advice = "give FILE:NAME, a tensor of that shape";
@@ -65,8 +65,8 @@ void RequireShape(const std::string& text, const Found& found, const TensorSpec&
                       advice));
 }
 
-// Numbers of the other kind mean something else: pixels from 0 to 255 are not what a network of
-// numbers about 0 was trained with. Widths may differ, for integers as far as the values fit.
+// Integers and floats have different meanings: a network that was trained with numbers about 0 does
+// not expect pixels from 0 to 255. Widths may differ, for integers as far as the values fit.
 void RequireSameKind(const std::string& text, const Tensor& t, const TensorSpec& spec) {
   const std::string what =
       absl::StrCat(text, " is ", DTypeName(t.dtype()), ", the graph wants ", DTypeName(spec.dtype));
@@ -96,7 +96,7 @@ Tensor InputFrom(const std::string& text, const TensorSpec& spec) {
   return found.tensor.To(spec.dtype).Detach();
 }
 
-// What the graph takes, an input a line.
+// The inputs of the graph, one a line.
 std::string Wanted(const StaticGraph& graph) {
   std::string text;
   for (const ValueId id : graph.captured().inputs) {

@@ -15,14 +15,14 @@ namespace firn::cli {
 class Statistics {
  public:
   void Add(double value);
-  // All elements, in little memory beside the tensor's.
+  // Adds all elements, with little memory beside the tensor's.
   void Add(const Tensor& t);
 
   int64_t count() const { return finite_ + nan_ + infinite_; }
 
   // "nan", "infinite" and, where a number is finite, "min", "max", "mean", "std".
   void AddTo(nlohmann::json* j) const;
-  // Cells of a table: min, max, mean, std, and what is not finite.
+  // Cells of a table: min, max, mean, std, and the counts of numbers that are not finite.
   void AddTo(std::vector<std::string>* line) const;
 
  private:

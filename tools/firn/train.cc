@@ -1,4 +1,4 @@
-// firn train: a training run that a JSON file describes. tools/firn/train/ does it.
+// firn train: trains as a JSON file describes; the code is in tools/firn/train/.
 
 #include <filesystem>
 #include <memory>
@@ -26,7 +26,7 @@ struct Options {
   double timeout = 60;
 };
 
-// What may change when a run goes on.
+// Keys that may change when a run goes on.
 nlohmann::json Fixed(nlohmann::json config) {
   for (const char* key : {"output", "epochs", "patience", "checkpoint_every", "keep", "threads"}) {
     config.erase(key);
@@ -34,7 +34,7 @@ nlohmann::json Fixed(nlohmann::json config) {
   return config;
 }
 
-// Whether a run has got as far as to its first checkpoint there.
+// Whether a run has reached its first checkpoint there.
 bool HasCheckpoints(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -43,8 +43,8 @@ bool HasCheckpoints(const std::string& folder) {
   return false;
 }
 
-// Makes the output folder and leaves the configuration there. A run of another configuration is
-// nothing to go on with; one that left no checkpoint, as with a mistyped path, is forgotten.
+// Makes the output folder and writes the configuration there. A run of another configuration cannot
+// be continued; one that left no checkpoint, as after a mistyped path, is forgotten.
 void Claim(const std::string& output, const Config& config) {
   std::error_code error;
   std::filesystem::create_directories(output, error);
@@ -78,12 +78,12 @@ std::string TextOf(const nlohmann::json& value) {
   return text;
 }
 
-// What one rank does; rank 0 prints and writes.
+// The work of one rank; rank 0 prints and writes.
 void Train(const Options& o, Ranks& ranks, Terminal& terminal) {
   const Config config = Config::Load(o.config);
   TrainConfig c = ParseTrainConfig(config);
   if (!o.output.empty()) c.output = o.output;
-  // All find this by themselves, with nobody to wait for.
+  // Every rank finds this error by itself, and need not wait for others.
   if (!c.graph.empty() && ranks.several()) {
     RaiseStatus(Unimplemented("a saved graph is a whole step of one process, not of several"),
                 "train");

@@ -1,5 +1,5 @@
-// A CSV data set of rows: what its header says follows from the first row, and the others must be
-// alike. Files go into folders of a thousand.
+// A CSV data set of rows: its header follows from the first row, and the others must be alike.
+// Files go into folders of a thousand.
 #include <cctype>
 #include <charconv>
 #include <cmath>

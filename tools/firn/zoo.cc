@@ -1,4 +1,4 @@
-// firn zoo list, info, export: the networks that nn/zoo has.
+// firn zoo list, info, export: list, describe and write the networks of nn/zoo.
 
 #include "firn/nn/zoo/zoo.h"
 
@@ -56,7 +56,7 @@ nlohmann::json Json(const zoo::Network& network) {
           {"giga_multiply_adds", network.giga_multiply_adds}};
 }
 
-// Loads a file of weights, and tells how it fits.
+// Loads a file of weights, and reports how it fits.
 std::string LoadWeights(nn::Module& net, const std::string& path, const std::string& prefix,
                         bool with_others) {
   const nn::LoadReport report = net.LoadStateDict(

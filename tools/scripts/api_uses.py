@@ -42,7 +42,7 @@ _PAGE = re.compile(r'"//([\w/]*):([\w.]+\.md)"')
 _METHODS = ("method", "static method")
 _NAMESPACES = ("firn", "inner", "nn", "optim", "io", "init", "typename", "const")
 _DEFINED = _METHODS + ("function", "operator", "constructor", "destructor")
-LAYER_TYPES = "nn/layer_types.inc"  # names every layer; who includes it does so, too
+LAYER_TYPES = "nn/layer_types.inc"  # names every layer, and so does every file that includes it
 _BODY_OF_DEFINE = re.compile(r"#\s*define\s+\w+(?:\([^)]*\))?((?:.|\n)*)")
 
 

@@ -14,7 +14,7 @@ _READS = re.compile(rf'(?:getenv|ReadNumber)\(\s*"{_NAME}"|environ(?:\.get\(|\[)
 _SHELL_READS = re.compile(r"\$\{" + _NAME + r":-")
 _SAYS = re.compile(rf"^\W*{_NAME}: (.+)")
 _MARK = re.compile(r"^\s*(//|#|\*)?\s?")
-# Whose text has such names without reading them.
+# Files whose text has such names without reading them.
 _NOT_READ = ("tools/scripts/environment_variables.py", "tests/docs/references_test.py")
 _SOURCES = (".cc", ".h", ".cu", ".cuh", ".py", ".sh", ".bzl", "")
 

@@ -226,7 +226,7 @@ class Page:
 
     def _item(self, lines):
         made = self._blocks(lines)
-        if made.count("<p>") == 1:  # nothing but lines of text and lists below them
+        if made.count("<p>") == 1:  # only lines of text, and lists below them
             made = re.sub(r"^<p>(.*?)</p>", r"\1", made, flags=re.S)
         return f"<li>{made}</li>"
 

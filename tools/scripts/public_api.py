@@ -26,12 +26,12 @@ FAMILIES = "tensor/ops"
 ROOMS = "io"
 _NOT_PUBLIC = ("internal", "exchange")
 NAMESPACE = "firn"
-# tensor/ops.h is written while building (tensor/BUILD): it includes the headers of the families but
-# for functors and for what includes one of these, which is for those who write operations.
+# tensor/ops.h is written while building (tensor/BUILD): it includes the headers of the families,
+# except functors and headers that include one, which are for authors of operations.
 OPS_H = "tensor/ops.h"
 # nn/layers.h is written while building, too (nn/BUILD): it includes the headers of its folder.
 LAYERS_H = "nn/layers.h"
-# And optim/optimizers.h (optim/BUILD): the headers of sources that register optimizers.
+# optim/optimizers.h (optim/BUILD) includes the headers of sources that register optimizers.
 OPTIMIZERS_H = "optim/optimizers.h"
 _OPTIMIZER = re.compile(r"^FIRN_REGISTER_(OPTIMIZER|RULE)\(", re.MULTILINE)
 WRITTEN = (OPS_H, LAYERS_H, OPTIMIZERS_H)

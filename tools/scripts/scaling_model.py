@@ -33,7 +33,7 @@ BUCKET, FIRST_BUCKET = 25 * 2**20, 2**20
 # The part of a step that computes gradients while others are reduced: the backward pass is two of
 # three parts of the multiply-adds.
 BACKWARD = 2 / 3
-# What one core takes to add up a byte that has come: benchmarks/collectives, 16 MiB.
+# The seconds that one core takes to add up a received byte: benchmarks/collectives, 16 MiB.
 ADD = 1 / 4e9
 
 

@@ -17,7 +17,8 @@ LANGUAGES = {".cc": "cpp", ".h": "cpp", ".cu": "cpp", ".cuh": "cpp", ".py": "pyt
 
 FIRST = ("README.md", "docs/tutorial.md", "docs/reference/README.md", "docs/operations.md", "CONTRIBUTING.md")
 
-# The headings of the list of pages, and whose pages stand there: the first that fits has it.
+# The headings of the list of pages, and the paths of their pages: a page stands under the first
+# that fits.
 GROUPS = (
     ("Start", lambda p: p in ("README.md", "docs/tutorial.md", "docs/pytorch.md", "docs/nnabla.md", "CHANGELOG.md")),
     ("Reference", lambda p: p.startswith("docs/reference/") or p in (
@@ -87,7 +88,7 @@ class Site:
         self.known = set(self.paths)
         self.made = {}      # {path: Page}
         self.taken = set()  # sources and pictures that pages link to
-        self.bad = []       # what pages link to and is not there
+        self.bad = []       # targets of links that do not exist
 
     def _from(self, path, target):
         return os.path.relpath(target, os.path.dirname(address(path)) or ".")

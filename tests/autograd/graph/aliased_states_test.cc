@@ -32,7 +32,7 @@ constexpr int kBlock = 16;
 // All elements are `value`, in blocks of channels.
 Tensor Blocked(double value) { return Reordered(Full({2, 16, 2, 3}, value), kBlock).value(); }
 
-// Writes where `t` lies, in whatever layout, as an operation in place does.
+// Writes into the memory of `t`, in its present layout, as an operation in place does.
 void Overwrite(const Tensor& t, double value) {
   const Tensor from = Full(t.shape(), value);
   ASSERT_TRUE(CopyElements(from.spec(), from.impl()->data, t.spec(), t.impl()->data).ok());
@@ -176,7 +176,7 @@ TEST(AliasedStatesTest, WhetherAParameterWantsAGradientIsSeenBesideItsDetachedHa
     EXPECT_THAT(ErrorOf([&] { graph(in); }), HasSubstr("requires_grad()"));
     w.SetRequiresGrad(true);
     EXPECT_EQ(graph(in).Item(), 12);
-    // Of constants nobody asks.
+    // A graph of constant states does not check requires_grad().
     const auto forward = [&](const Tensor& t) {
       u.ZeroGrad();
       Tensor loss = Sum(t * (made_here ? w.Detach() : before) * w.Detach() * u);

@@ -1,4 +1,4 @@
-// Who reads and writes what.
+// Which calls read and write which values.
 
 #include "firn/autograd/graph/analysis.h"
 

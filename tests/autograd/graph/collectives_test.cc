@@ -69,7 +69,7 @@ TEST(CollectivesTest, StartsAndWaitsWhereTheProgramDoes) {
       EXPECT_LT(start, ops.find("softmax")) << ops;
       EXPECT_GT(wait, ops.rfind("softmax")) << ops;
       for (int i = 1; i < 9; ++i) {
-        // Now one and now the other comes last, and moves everybody's elements.
+        // In turns one rank and the other comes last, and moves the elements of both.
         if (i % ranks.size() == ranks.rank()) {
           std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
@@ -113,7 +113,7 @@ TEST(CollectivesTest, FrozenStepsGiveTheSameBits) {
   }
 }
 
-// A rank whose call has no elements makes it all the same.
+// A rank makes its call even if the call has no elements.
 TEST(CollectivesTest, RunsCallThoseWithoutElements) {
   OnRanks(2, [](comm::Communicator& ranks) {
     const auto code = [](const Tensor& x) { return AllReduce(x); };

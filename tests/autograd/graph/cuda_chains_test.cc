@@ -167,7 +167,7 @@ TEST_F(CudaChainsTest, WithoutACompilerOperationsRunOneByOneAndItIsSaidOnce) {
             "cudaErrorInvalidValue: invalid argument: told to fail\n");
 }
 
-// As ChainSource says, for a chain with two pointers.
+// The arguments that ChainSource describes, for a chain with two pointers.
 struct Arguments {
   const float* x;
   float* y;
@@ -202,7 +202,8 @@ TEST_F(CudaChainsTest, ACompiledKernelGetsItsArguments) {
   EXPECT_EQ(compiled, 1) << "the slope is no part of the source";
 }
 
-// What tells two calls of one operation apart is no part of the text, which is compiled once.
+// The text does not contain the difference between two calls of one operation, so it is compiled
+// once.
 TEST_F(CudaChainsTest, AttributesAndShapesAreNotInTheText) {
   const auto source = [&](int64_t size, double slope) {
     const Tensor in[] = {Random({size})};

@@ -1,5 +1,5 @@
 // Collective operations on memory of devices, eager and in frozen graphs: ranks are threads, each
-// with a device of a stand-in for CUDA. Operations whose kernels every build has.
+// with a device of a stand-in for CUDA. Uses only operations whose kernels every build has.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -115,7 +115,7 @@ TEST_P(CudaCollectivesTest, AreQueuedOneByOneInFrozenGraphs) {
   EXPECT_EQ(nccl_.aborted(), 0);
 }
 
-// One is waited for in the graph, the other at its end.
+// The graph waits for one call in its middle, and for the other at its end.
 TEST_P(CudaCollectivesTest, AreOnTheirWayWithinGraphs) {
   if (!testing::BuiltWithCuda()) GTEST_SKIP() << testing::kWithoutCuda;
   testing::OnRanks(2, [](Communicator& world) {

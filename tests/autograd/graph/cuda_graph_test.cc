@@ -112,7 +112,7 @@ TEST_F(CudaGraphTest, FrozenStepsAreQueuedAsOneAndTrainAlike) {
   EXPECT_EQ(step.device_graph_runs(), kSteps - 2) << "all but the first run with these addresses";
 }
 
-// Both are for the CPU's memory and caches.
+// Both serve the CPU's memory and caches only.
 struct Wide : nn::Module {
   nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.in = 3, .out = 16, .kernel = 3, .padding = 1});
   nn::BatchNorm2d& bn1 =
@@ -127,7 +127,7 @@ struct Wide : nn::Module {
 };
 
 TEST_F(CudaGraphTest, ADeviceNeitherComputesTwiceNorSplitsItsUpdatesUp) {
-  // Whether the one and the other.
+  // Whether the frozen step computes something twice, and whether it splits its updates up.
   const auto both = [](Device device) {
     testing::Training<Wide, optim::Adam> t({.lr = 0.05}, device);
     const Tensor x = Randn({8, 3, 16, 16}).To(device), y = Randint(0, 100, {8}).To(device);

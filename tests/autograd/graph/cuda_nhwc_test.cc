@@ -109,8 +109,8 @@ TEST_F(CudaNhwcTest, FrozenStepsTurnImagesOnceAndWeightsOnceEach) {
     EXPECT_NEAR(step(frozen.batch.x, frozen.batch.labels).Item(), plain.Loss(),
                 fake_ != nullptr ? 1e-6 : Allowance());
   }
-  // The images, and the 3x3 weights: a 1x1 kernel is one pixel. Backward takes the forward's. On a
-  // GPU there are more where cuDNN has no engine for NHWC.
+  // The images, and the 3x3 weights: a 1x1 kernel is one pixel. The backward pass uses those of the
+  // forward pass. On a GPU there are more if cuDNN has no engine for NHWC.
   if (fake_ != nullptr) {
     EXPECT_EQ(Reorders(step), 3) << step.Explain();
   }

@@ -37,7 +37,7 @@ struct Net : nn::Module {
   }
 };
 
-// With its frozen step.
+// A training with its frozen step.
 struct Trainer : testing::Training<Net, optim::Adam> {
   Trainer(Device device, const CompileOptions& options)
       : Training({.lr = 0.05}, device),
@@ -110,7 +110,7 @@ TEST_F(CudaStreamsTest, GiveTheBitsOfOneStreamInAnyOrder) {
       }
       EXPECT_EQ(t.Train(kSteps), want);
       EXPECT_EQ(t.step.device_graph_runs(), recorded ? kSteps - 1 : 0);
-      // The next one is not to fail.
+      // Uses up the failures that are left, so that they do not hit the next training.
       for (int n = fake_->calls("BeginRecording") - before; n < kMost && !recorded; ++n) {
         EXPECT_NE(fake_->BeginRecording(0, nullptr), 0);
       }

@@ -172,7 +172,7 @@ TEST(EditTest, APartMayBeginAtAViewIntoTheMiddle) {
   ASSERT_TRUE(part.ok()) << part.status();
   const Tensor rows = Randn({3, 2});
   EXPECT_TRUE(RunOn(*part, rows).Equals(twice(rows)));
-  // As the source of another graph, also where its input does not begin its buffer.
+  // The part may be the source for another graph, even if its input does not begin its buffer.
   const BufferId buffer = part->value(part->inputs[0]).buffer;
   for (Value& value : part->values) value.offset += value.buffer == buffer ? 64 : 0;
   part->buffer_of(part->inputs[0]).bytes += 64;
@@ -180,7 +180,7 @@ TEST(EditTest, APartMayBeginAtAViewIntoTheMiddle) {
   Graph outer = GraphOf([](const Tensor& in) { return Tanh(in); }, Ones({2, 3}));
   ASSERT_TRUE(RewireInput(outer, 0, *part, 0).ok());
   EXPECT_TRUE(RunOn(outer, rows).Equals(Tanh(twice(rows))));
-  // Fed by a view at another place of another graph.
+  // A view at another place of another graph is the input.
   const Graph source = GraphOf([](const Tensor& in) { return Slice(Relu(in), 0, 1, 4); }, x);
   const absl::Status rewired = RewireInput(*part, 0, source, 0);
   ASSERT_TRUE(rewired.ok()) << rewired;
@@ -208,7 +208,7 @@ TEST(EditTest, AnInputAsOutputMustBeListed) {
   EXPECT_FALSE(broken.Verify().ok());
 }
 
-// Who makes a gradient that stays may be replaced: the gradient does.
+// The call that makes a kept gradient may be replaced; the gradient stays kept.
 TEST(EditTest, GradientsThatStayAreThoseOfTheReplacement) {
   Tensor w = Ones({3}).SetRequiresGrad();
   const auto step = [&w](const Tensor& x) {

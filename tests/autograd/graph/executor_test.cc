@@ -120,7 +120,7 @@ TEST(ExecutorTest, AKernelThatRefusesSaysWhy) {
 
 bool blocked_allowed = true;
 
-// Leaves y as it is; in blocks of 8 channels, or row-major.
+// Does not write y. It has a kernel for blocks of 8 channels, and one for row-major layout.
 FIRN_REGISTER_OP(executor_test_layouts) {
   const auto run = [](KernelContext&) { return absl::OkStatus(); };
   return {.name = "executor_test_layouts",

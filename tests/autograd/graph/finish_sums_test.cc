@@ -1,4 +1,4 @@
-// What sums of bytes become in the same operation, against the operations one by one, to the bit.
+// One operation that sums bytes and converts the sums gives the bits of the separate operations.
 
 #include "firn/autograd/graph/finish_sums.h"
 
@@ -24,7 +24,7 @@ using testing::CountOf;
 using testing::RunGraph;
 using testing::RunPass;
 
-// Whether the kernel of sums is the one that only some processors have.
+// Whether sums use the kernel that only some processors have.
 bool HasBytes(const Graph& graph) {
   const Graph lowered = Lower(graph).value();
   return std::any_of(lowered.instrs.begin(), lowered.instrs.end(), [](const Instr& instr) {
@@ -51,8 +51,8 @@ void ExpectSameBits(const Graph& graph, const Tensor& x, const TensorList& want)
   SetNumThreads(threads);
 }
 
-// That the graph with `finished` such operations, and `left` sums by themselves, gives the bits of
-// the one without, with any number of threads.
+// Expects that the changed graph has `finished` such operations and `left` sums by themselves, and
+// gives the bits of the unchanged one with any number of threads.
 void ExpectSame(const Graph& graph, const Tensor& x, int finished, int left) {
   const NoGradScope no_grad;
   const TensorList want = RunGraph(graph, {&x, 1});
@@ -118,7 +118,7 @@ TEST(FinishSumsTest, LargeSumsAndOddShapes) {
 }
 
 // Some of oneDNN's kernels are wrong about the zero points of these groups, and some round sums of
-// 1x1 windows on the way, in one version or another. Which ones are taken is theirs to know.
+// 1x1 windows on the way, in one version or another. oneDNN decides which of them run.
 TEST(FinishSumsTest, WhateverKernelsThereAre) {
   nn::Conv2d groups({.in = 128, .out = 30, .kernel = 1, .padding = 1, .groups = 2});
   nn::Conv2d windows({.in = 1024, .out = 4, .kernel = 1});

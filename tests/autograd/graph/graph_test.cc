@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-// Of a state without a tensor, such as a gradient that compiling dropped, there is nothing to say.
+// The text does not describe a state without a tensor, such as a gradient that compiling dropped.
 TEST(GraphTest, TextNamesWhatComesFromOutside) {
   testing::GraphBuilder b;
   const ValueId gone = b.State(Ones({2})), kept = b.State(Ones({3})), x = b.Input({3});

@@ -68,7 +68,8 @@ TEST(GraphGrowthTest, ManyDifferentConstants) {
   });
 }
 
-// What the run gives up is looked for at nearly each step, and not among the constants.
+// Nearly each step looks for memory that the run gives up, and must not search the constants for
+// it.
 TEST(GraphGrowthTest, AChainOfLargeTensorsWithConstants) {
   const Tensor large = Ones({1 << 17});
   ExpectLinear(3000, [&large](int n) {
@@ -82,7 +83,7 @@ TEST(GraphGrowthTest, AChainOfLargeTensorsWithConstants) {
   });
 }
 
-// What is kept is not looked at again for each large tensor that goes.
+// The kept tensors are not searched again for each large tensor that is given up.
 TEST(GraphGrowthTest, ManySmallResultsOfLargeTensors) {
   const Tensor large = Ones({1 << 16});
   ExpectLinear(3000, [&large](int n) {
@@ -162,7 +163,8 @@ TEST(GraphGrowthTest, ManyParametersAndTheirGradients) {
   }
 }
 
-// Of random sizes, which live as those of a training step do: the backward pass reads them in turn.
+// The tensors have random sizes and live as those of a training step do: the backward pass reads
+// them in turn.
 TEST(GraphGrowthTest, PlansOfTrainingSteps) {
   ExpectLinear(2400, [](int n) {
     std::mt19937 random(1);
@@ -175,7 +177,7 @@ TEST(GraphGrowthTest, PlansOfTrainingSteps) {
   });
 }
 
-// Of random sizes, so that no order gives the least memory and all are tried.
+// The sizes are random, so that no order gives the least memory and all are tried.
 TEST(GraphGrowthTest, PlansOfShortLives) {
   ExpectLinear(2000, [](int n) {
     std::mt19937 random(1);

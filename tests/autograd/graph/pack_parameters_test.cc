@@ -97,7 +97,7 @@ TEST(PackParametersTest, PlainWeightsGoAndScratchIsSmaller) {
   EXPECT_LT(packed->memory().arena_bytes, plain->memory().arena_bytes);
 }
 
-// Convolutions that oneDNN computes, of every kind: what it is called once it is packed.
+// Every kind of convolution that oneDNN computes, and the kernel's name after packing.
 struct Kind {
   const char* packed;
   Shape x, weight;
@@ -131,7 +131,7 @@ std::vector<Kind> Kinds() {
   };
 }
 
-// Of its convolution.
+// The name of the kernel of the graph's convolution.
 std::string_view KernelOf(const StaticGraph& graph) {
   for (const Instr& instr : graph.graph().instrs) {
     if (instr.op->name.starts_with("conv")) return instr.kernel->name;
@@ -190,7 +190,7 @@ TEST(PackParametersTest, WhatTakesPlainWeightsStays) {
   EXPECT_TRUE((*graph)(in[0]).Equals(net.Forward(in[0])));
 }
 
-// Runs of a graph do not ask the shape rule; whoever makes such a call does.
+// Runs of a graph do not ask the shape rule; the code that makes such a call does.
 TEST(PackParametersTest, APackedConvolutionRefusesWeightsOfAnotherSize) {
   Net net;
   auto packed = Compiled(net, {.constant_states = true});
@@ -216,7 +216,7 @@ TEST(PackParametersTest, APackedConvolutionRefusesWeightsOfAnotherSize) {
 
 absl::Status DoNothing(KernelContext&) { return absl::OkStatus(); }
 
-// Less is more of the negative.
+// Packs `x - less` as `x + (-less)`.
 absl::StatusOr<std::optional<PackedCall>> PackMinus(const KernelQuery&, const Kernel& kernel,
                                                     const Tensor& less) {
   if (kernel.run != DoNothing) return std::nullopt;

@@ -93,7 +93,7 @@ TEST(PlanTest, VeryManyPiecesArePlacedQuickly) {
   }
   const MemoryPlan plan = PlanMemory(pieces);
   EXPECT_LE(plan.arena_bytes, plan.lower_bound_bytes * 2);
-  // By place at each step: neighbours do not overlap.
+  // Sorts the values that live at each step by place: neighbours must not overlap.
   std::vector<std::vector<size_t>> live(200020);
   for (size_t i = 0; i < pieces.size(); ++i) {
     for (int64_t s = pieces[i].first; s <= pieces[i].last; ++s) {

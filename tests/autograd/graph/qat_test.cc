@@ -1,5 +1,5 @@
-// Ranges are recorded as the batches have them, what is rounded lies on their levels, gradients
-// pass and the graph becomes one of integers that computes the same.
+// Ranges are recorded from the batches, rounded values lie on their levels, gradients pass, and the
+// graph becomes an integer graph that computes the same.
 
 #include "firn/autograd/graph/qat.h"
 
@@ -120,7 +120,7 @@ TEST(CallGraphTest, RefusesWhatDoesNotFit) {
               HasSubstr("expected a graph without a backward pass"));
 }
 
-// Of the two batches [-1, 2] and [-4, 1], and of weights [3, -5], [0.5, 0.25].
+// Ranges recorded from the two batches [-1, 2] and [-4, 1], and from weights [3, -5], [0.5, 0.25].
 struct Recorded {
   nn::Linear layer{{.in = 2, .out = 2, .bias = false}};
   StateDict ranges;

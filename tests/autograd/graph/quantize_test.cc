@@ -181,7 +181,8 @@ struct QatNet : nn::Module {
   Tensor Forward(const Tensor& x) { return fc(Flatten(Relu(bn(conv(x))), 1)); }
 };
 
-// What training rounded is rounded alike: no batches are needed, and the rest is f32's rounding.
+// The graph rounds with the ranges of training, so no batches are needed; other differences are
+// f32's rounding.
 TEST(QuantizeTest, TrainedScalesAreTaken) {
   QatNet net;
   for (int i = 0; i < 3; ++i) net.Forward(Randn({8, 3, 6, 6}));
@@ -221,8 +222,8 @@ TEST(QuantizeTest, TrainedScalesAreTakenThroughViewsAndConversions) {
   }
 }
 
-// A product reads what is there at its time, which is neither what was rounded before nor what is
-// there at the end.
+// A product reads the value of its time, which is neither the one rounded before nor the one at the
+// end.
 TEST(QuantizeTest, WhatChangesInPlaceIsWatchedWhereItIsRead) {
   nn::Linear layer({.in = 8, .out = 3});
   SetWhole(layer, 1);

@@ -52,7 +52,7 @@ struct Model {
     adam.Step();
     return loss;
   }
-  // All that steps change.
+  // A copy of everything that steps change.
   std::vector<Values> State() const {
     std::vector<Values> state;
     for (const nn::Linear* l : {&layer, &other}) {
@@ -175,7 +175,7 @@ TEST_P(AfterAStepTest, AnExceptionLeavesTheModelAsItWas) {
   EXPECT_EQ(m.State(), before);
 }
 
-// Whichever request for memory is refused.
+// Each request for memory is refused in turn.
 TEST_P(AfterAStepTest, ACaptureThatRunsOutOfMemoryLeavesTheModelAsItWas) {
   const auto& run = GetParam().run;
   Model m;
@@ -202,7 +202,7 @@ TEST_P(AfterAStepTest, ACaptureThatRunsOutOfMemoryLeavesTheModelAsItWas) {
 INSTANTIATE_TEST_SUITE_P(, AfterAStepTest, ::testing::ValuesIn(Programs()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// By whatever way it looks: also straight into the memory, as printing and writers of files do.
+// The code may look in any way, also straight into the memory, as printing and writers of files do.
 TEST(CallsThatWaitTest, WhatTheCaptureDoesNotSeeSeesTheStep) {
   const Tensor x = Ones({2, 3});
   const std::vector<std::function<Values(const Tensor&)>> ways = {
@@ -232,7 +232,7 @@ TEST(CallsThatWaitTest, WhatTheCaptureDoesNotSeeSeesTheStep) {
   }
 }
 
-// The rate is only read by the step, so it is the write that must not come first.
+// The step only reads the rate, so the write to the rate must not come before it.
 TEST(CallsThatWaitTest, WhatTheStepReadsIsNotChangedBeforeIt) {
   const Tensor x = Ones({2, 3});
   const auto step = [](Model& m, const Tensor& in) {
@@ -264,7 +264,7 @@ TEST(CallsThatWaitTest, GraphsBesideTheCaptureSeeTheStep) {
         const NoCaptureScope no_capture;
         seen.push_back((made_before ? before(x) : Freeze(sum, x).TakeFirst()).Item());
       }
-      return m.Step(in * 2);  // is captured as if nothing had been
+      return m.Step(in * 2);  // is captured as if no step had failed
     };
     step(ordinary, x);
     StaticGraph graph = Freeze([&](const Tensor& in) { return step(frozen, in); }, x);
@@ -296,7 +296,7 @@ TEST(CallsThatWaitTest, ABackwardPassAfterTheStepIsRefusedAsEver) {
   EXPECT_EQ(refusal(true), ordinary);
 }
 
-// Of a layer with a million parameters an ordinary step holds parameter, gradient and two moments.
+// For a layer with a million parameters an ordinary step holds parameter, gradient and two moments.
 TEST(CallsThatWaitTest, ACapturedStepTakesTheMemoryOfAnOrdinaryOne) {
   constexpr int64_t kWeightBytes = 4 << 20;
   const auto peak_of = [](bool frozen) {

@@ -1,4 +1,4 @@
-// A run allocates nothing, from no heap.
+// A run takes no memory from any heap.
 
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ TEST(RunAllocatesNothingTest, TheCounterCounts) {
   EXPECT_GE(allocations, 2);
 }
 
-// What the second and later runs allocate; the first may set things up (threads, tables of
-// libraries).
+// The number of allocations in the second and later runs; the first may set things up (threads,
+// tables of libraries).
 void ExpectNone(StaticGraph graph, absl::Span<const Tensor> in) {
   TensorList out(1);
   absl::Status status = graph.Run(in, absl::MakeSpan(out));
@@ -40,7 +40,7 @@ void ExpectNone(StaticGraph graph, absl::Span<const Tensor> in) {
   }
 }
 
-// Kernels of one loop each: nothing but the executor's own work.
+// Kernels of one loop each, so that only the executor's own work could allocate.
 TEST(RunAllocatesNothingTest, ElementwiseOperations) {
   Tensor total = Zeros({64});
   const Tensor in[] = {Randn({64})};
@@ -53,8 +53,8 @@ TEST(RunAllocatesNothingTest, ElementwiseOperations) {
              in);
 }
 
-// What Firn's own kernels compute. (oneDNN, which takes other convolutions and large products of
-// matrices, makes small objects of its own in each call.)
+// Operations that Firn's own kernels compute. (oneDNN, which takes other convolutions and large
+// products of matrices, makes small objects of its own in each call.)
 struct Net : nn::Module {
   nn::Conv2d& conv = Add<nn::Conv2d>("conv", {.in = 16, .out = 16, .kernel = 3, .padding = 1});
   nn::BatchNorm2d& bn = Add<nn::BatchNorm2d>("bn", {.channels = 16});

@@ -109,7 +109,7 @@ TEST(StaticGraphTest, FrozenTrainingStepsAgreeWithOrdinaryOnesInAnyMixture) {
   }
 }
 
-// A capture holds what it sees, which must not look like somebody who reads a gradient.
+// A capture holds the tensors that it sees. That must not look like a reader of a gradient.
 TEST(StaticGraphTest, ACaptureAddsGradientsInPlaceAsUsual) {
   Tensor w = Randn({3}).SetRequiresGrad();
   const Tensor in[] = {Ones({3})};
@@ -205,7 +205,7 @@ TEST(StaticGraphTest, ChangingTheNumberOfThreadsIsNoticed) {
   EXPECT_EQ(step(batches[1].x, batches[1].labels).Item<float>(), want);
 }
 
-// A binding that failed on its way is none: the next run does all of it.
+// After a binding that failed midway, the next run binds everything again.
 TEST(StaticGraphTest, ABindingThatFailedIsRepeated) {
   const std::vector<Batch> batches = SomeBatches(2);
   const int threads = NumThreads() + 1;
@@ -261,7 +261,7 @@ TEST(StaticGraphTest, GradientsOfForwardAndBackwardAreLeftInTheParameters) {
   EXPECT_TRUE(again.Equals(w.grad()));
 }
 
-// Which the run drops, and not before it has read it.
+// The run drops this gradient, but only after it has read it.
 TEST(StaticGraphTest, TheGradientThatTheRunClearsMayBeItsInput) {
   Tensor w = Ones({2}).SetRequiresGrad();
   const Tensor x = FromVector<float>({3, 4});
@@ -282,7 +282,8 @@ TEST(StaticGraphTest, ConstantsThatWereReplacedAreGone) {
   nn::Conv2d conv({.in = 16, .out = 16, .kernel = 3});
   const NoGradScope no_grad;
   const Tensor x = Randn({2, 16, 8, 8}), shift = Randn({2, 16, 6, 6});
-  // Like the convolution's result, it is wanted in blocks of channels, and put so once.
+  // The kernels want it in blocks of channels, like the convolution's result, and it is reordered
+  // once.
   StaticGraph step = Freeze(
       {.constant_states = true}, [&](const Tensor& in) { return conv(in) + shift; }, x);
   const Graph& graph = step.graph();

@@ -1,5 +1,5 @@
-// Two streams for one graph: what goes aside, and that whatever has to do with one another, by
-// values or by the memory they lie in, is ordered by the waits alone.
+// Two streams for one graph: which calls go aside, and that the waits alone order all calls that
+// share values or memory.
 
 #include "firn/autograd/graph/streams.h"
 
@@ -21,7 +21,7 @@ std::vector<bool> Anything(const Graph& graph) {
   return std::vector<bool>(graph.instrs.size(), true);
 }
 
-// The position of what makes a value.
+// The position of the call that makes a value.
 size_t MakerOf(const Graph& graph, ValueId id) { return Uses(graph).maker(id); }
 
 TEST(StreamsTest, WhatOnlyTheEndNeedsGoesAside) {

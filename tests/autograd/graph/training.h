@@ -98,7 +98,7 @@ struct Training {
   }
 };
 
-// Of one shape and dtype, with the same bits.
+// Whether two tensors have one shape and dtype, and the same bits.
 inline void ExpectEqualStates(const StateDict& got, const StateDict& want) {
   ASSERT_EQ(got.size(), want.size());
   for (const auto& [name, t] : want) {

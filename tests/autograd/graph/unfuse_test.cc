@@ -80,7 +80,7 @@ TEST(UnfuseTest, AnActivationCanBeReplacedThen) {
   }
   nn::BatchNorm2d plain({.channels = 4});
   EXPECT_LE(Difference(RunGraph(graph, {&x, 1})[0], Sigmoid(plain(x))), 1e-6);
-  // Compiling fuses what it likes again, and says the same.
+  // Compiling may fuse them again, and the results stay the same.
   absl::StatusOr<StaticGraph> run = StaticGraph::Compile(graph);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_LE(Difference((*run)(x), Sigmoid(plain(x))), 1e-6);

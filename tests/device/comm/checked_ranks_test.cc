@@ -22,7 +22,7 @@ constexpr ThreadRanksOptions kSoon = {.timeout = absl::Seconds(20)};
 
 using Body = std::function<absl::Status(Communicator&)>;
 
-// What `body` gives on each checked rank, on a thread of its own.
+// The results of `body`, called for each checked rank on a thread of its own.
 std::vector<std::string> OnRanks(int size, const Body& body,
                                  const ThreadRanksOptions& options = kSoon) {
   std::vector<std::string> said(static_cast<size_t>(size));

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_DEVICE_COMM_COLLECTIVES_H_
 #define FIRN_TESTS_DEVICE_COMM_COLLECTIVES_H_
 
-// All collectives of one rank among others, held to their definition.
+// Compares all collectives of one rank among others with their definitions.
 
 #include <gtest/gtest.h>
 

@@ -106,7 +106,8 @@ int QueueAll(std::vector<Collective> calls, void* handle, void* stream) {
   return code == 0 ? kNcclInProgress : kNcclInvalidArgument;
 }
 
-// Of a group only what can be seen at once is refused; the rest is queued where it ends.
+// A call in a group is checked at once only for errors that show at once; the end of the group
+// queues it.
 int QueueInGroup(const Collective& c, void* handle, void* stream) {
   std::shared_ptr<Comm> comm;
   {
@@ -132,7 +133,7 @@ int Queue(const Collective& call, int type, void* handle, void* stream) {
   return code;
 }
 
-// Nothing of a group in which a call was refused is queued.
+// If one call of a group was refused, none of its calls is queued.
 int EndGroup() {
   if (--group.depth > 0) return kNcclSuccess;
   const Group ended = std::exchange(group, {});

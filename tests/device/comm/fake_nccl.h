@@ -8,11 +8,11 @@ namespace firn::comm {
 
 // While it lives, NcclRanks finds a stand-in for NCCL, for ranks that are threads of this process,
 // each with a device of `cuda`. It does what NCCL's documentation says of communicators that do
-// not block: a call queues work that ends when all ranks' devices have come to theirs, which is
-// never where they differ; answers ncclInProgress and refuses further calls until it was asked
-// whether it has ended, which the first message of a pair and direction has not before both sides
-// have called; and checks whose memory and which stream it is given. A group that stays open is the
-// thread's: no communicator begins or ends in it. One at a time.
+// not block: a call queues work that ends when all ranks' devices have come to their calls, which
+// never happens if the calls differ; answers ncclInProgress and refuses further calls until it was
+// asked whether it has ended, which the first message of a pair and direction has not before both
+// sides have called; and checks whose memory and which stream it is given. A group that stays open
+// is the thread's: no communicator begins or ends in it. One at a time.
 class FakeNccl {
  public:
   explicit FakeNccl(FakeCuda& cuda);

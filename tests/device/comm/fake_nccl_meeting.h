@@ -1,9 +1,9 @@
 #ifndef FIRN_TESTS_DEVICE_COMM_FAKE_NCCL_MEETING_H_
 #define FIRN_TESTS_DEVICE_COMM_FAKE_NCCL_MEETING_H_
 
-// What the stand-in for NCCL does when ranks meet. They do in lanes, one for what all do and one
-// for each pair and direction. What a rank gives is copied when its stream comes to the call, what
-// it gets is written when all have come.
+// The part of the stand-in for NCCL in which ranks meet. Ranks meet in lanes: one for calls of all
+// ranks, and one for each pair and direction. A rank's elements are copied when its stream comes to
+// the call; its results are written when all have come.
 
 #include <cstdint>
 #include <cstring>
@@ -20,7 +20,8 @@
 
 namespace firn::comm::fake {
 
-// Of all that is here; taken within that of the device, never around it.
+// Guards everything in this file. Code that holds it never takes the device's mutex; the reverse is
+// allowed.
 inline std::mutex mutex;
 
 struct Arrival {
@@ -34,13 +35,13 @@ struct Lane {
 struct World {
   int size = 0, came = 0;
   std::map<std::pair<int, int>, Lane> lanes;
-  // Of each pair and direction, the sides that have ever called: they connect, which takes both.
+  // For each pair and direction, the sides that have ever called: connecting them takes both.
   std::map<std::pair<int, int>, std::set<size_t>> sides = {};
 };
 struct Comm {
   std::shared_ptr<World> world;
   int rank = 0;
-  int device = -1;  // that of its first stream
+  int device = -1;  // the device of its first stream
   bool in_progress = true, over = false;
   std::vector<std::pair<int, int>> connecting = {};  // by the call that is in progress
 };

@@ -42,7 +42,7 @@ def scratch():
 
 def environment(folder, **variables):
     """That of a launcher which writes into `folder`; variables reach all processes."""
-    # Open MPI leaves memory behind, which no sanitizer is to count.
+    # Open MPI leaks memory; sanitizers must not report that.
     return dict(os.environ, TMPDIR=folder, OMPI_ALLOW_RUN_AS_ROOT="1",
                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                 ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0", **variables)

@@ -102,8 +102,8 @@ void Operations(Communicator& c) {
   SetWorld(nullptr);
 }
 
-// Data moves while a rank does something else: what is left to wait for is a small part of what
-// the call takes when it is waited for at once. Others' processes make some rounds long, not all.
+// Data moves while a rank does something else: the remaining wait is a small part of the time of a
+// call that is waited for at once. Other processes make some rounds long, not all.
 void Overlap(Communicator& c) {
   std::vector<float> x(size_t{16} << 20, 1.0f);
   const Collective call = {.kind = CollectiveKind::kAllReduce,
@@ -129,8 +129,8 @@ void Overlap(Communicator& c) {
   EXPECT_LT(left, at_once / 5) << "of " << at_once;
 }
 
-// What one rank has started and not waited for does not keep another from a later call, however
-// little it is.
+// A call that one rank has started and not waited for, however small, does not keep another rank
+// from a later call.
 void Small(Communicator& c) {
   std::vector<float> first(1000, 1.0f);
   const auto call = [](std::vector<float>& x) {

@@ -36,7 +36,7 @@ void Await(int rank) {
   }
 }
 
-// Ranks that make calls of different lengths: each finds that out, or hears of it before.
+// Ranks make calls of different lengths: each finds that out, or hears of it first.
 int Unlike(Communicator& c) {
   std::vector<float> x(2000);
   const absl::Status status =
@@ -50,7 +50,7 @@ int Unlike(Communicator& c) {
   return 1;
 }
 
-// Rank 1 stops in the middle of a call, as a dead one does whose launcher does not end the others.
+// Rank 1 stops in the middle of a call, like a dead rank whose launcher does not end the others.
 int Stopped(Communicator& c) {
   const int64_t mine = getpid();
   std::vector<int64_t> processes(static_cast<size_t>(c.size()));
@@ -68,7 +68,7 @@ int Stopped(Communicator& c) {
   return 1;
 }
 
-// Rank 1 comes when the others have given up: it hears of that, and nobody waits for it.
+// Rank 1 comes when the others have given up: it hears of that, and no other rank waits for it.
 int Late(Communicator& c, std::string_view what, std::unique_ptr<Communicator>& owner) {
   const int rank = c.rank();
   for (int other = 0; rank == 1 && other < c.size(); ++other) {
@@ -125,7 +125,7 @@ int GiveUp(Communicator& c, std::string_view what) {
     if (what == "abort") c.Abort("the disk is full");
   }
   if (c.rank() != 1) {
-    // Who calls nothing hears of it, too.
+    // A rank that makes no calls hears of it, too.
     const auto failures = c.Failures();
     const absl::Time until = absl::Now() + absl::Seconds(20);
     while (failures().ok() && absl::Now() < until) absl::SleepFor(absl::Milliseconds(5));

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_DEVICE_COMM_MPI_RANKS_FAILURES_H_
 #define FIRN_TESTS_DEVICE_COMM_MPI_RANKS_FAILURES_H_
 
-// What processes of mpi_ranks_check say, and those of them that fail.
+// How processes of mpi_ranks_check print results, and what those do that fail.
 
 #include <memory>
 #include <string>
@@ -18,8 +18,8 @@ void Say(const Communicator& c, const std::string& text);
 // and a communicator that has failed tells nothing: files do.
 void EndTogether();
 
-// unlike, stopped, exception, abort, late, late_split, alone, differ or differ_in_part; others end
-// as abort does where nobody gives up. What the process is to return.
+// unlike, stopped, exception, abort, late, late_split, alone, differ or differ_in_part; with any
+// other text the rank ends without giving up. Returns the exit status of the process.
 int Fail(std::unique_ptr<Communicator>& ranks, std::string_view what);
 // Whether ranks are to wait for a second only.
 bool IsBriefFailure(std::string_view what);

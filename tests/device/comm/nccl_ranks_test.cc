@@ -164,7 +164,8 @@ TEST_F(NcclRanksTest, SplitByColorAndKey) {
   });
 }
 
-// The device waits for a rank that does not come, until the watch ends it; who reads has the error.
+// The device waits for a rank that does not come, until the watch ends it; the reader of the result
+// gets the error.
 TEST_F(NcclRanksTest, NameCallsThatNobodyJoins) {
   OnDevices(
       2,
@@ -212,7 +213,7 @@ Collective Message(CollectiveKind kind, int other, float* data) {
   return call;
 }
 
-// The group of messages is none of the calls that come later.
+// Calls that come later do not belong to the group of messages.
 TEST_F(NcclRanksTest, EndWithTheirGroupsWhereAMessageIsRefused) {
   OnDevices(2, [&](Communicator& c) {
     float on_the_host = 1;
@@ -229,7 +230,7 @@ TEST_F(NcclRanksTest, EndWithTheirGroupsWhereAMessageIsRefused) {
   EXPECT_EQ(nccl_.aborted(), 2);
 }
 
-// None of the messages that were to go together looks done.
+// If one message of a group is not queued, no message of the group looks done.
 TEST_F(NcclRanksTest, SayOfAllMessagesThatTheyWereNotQueued) {
   for (const char* call : {"CreateEvent", "RecordEvent"}) {
     OnDevices(2, [&](Communicator& c) {
@@ -296,7 +297,7 @@ TEST_F(NcclRanksTest, EndForOtherThreadsWhileOneWaits) {
       absl::Seconds(5));
 }
 
-// The device has it, for whoever waits for what the calls should have written.
+// The device keeps the error for code that waits for the results of the calls.
 TEST_F(NcclRanksTest, LeaveWhatTheLastWaitSays) {
   OnDevices(2, [&](Communicator& c) {
     if (c.rank() == 0) cuda_.FailCall("SynchronizeStream", 1, FakeCuda::kInvalidValue);
@@ -307,7 +308,7 @@ TEST_F(NcclRanksTest, LeaveWhatTheLastWaitSays) {
   EXPECT_EQ(errors, 1);
 }
 
-// What was never queued is no work of the device's.
+// A call that was never queued leaves no work on the device.
 TEST_F(NcclRanksTest, LeaveTheDeviceAloneWhereNothingWasQueued) {
   OnDevices(2, [](Communicator& c) {
     const Floats x(c, {5});
@@ -329,7 +330,8 @@ TEST_F(NcclRanksTest, EndWhatOneAborts) {
   EXPECT_EQ(nccl_.aborted(), 2);
 }
 
-// On the host, as `world` of a program: what others have on their devices ends, before the timeout.
+// A rank gives up on the host's communicator, a program's `world`: the work on the other ranks'
+// devices ends before the timeout.
 TEST_F(NcclRanksTest, EndWhenAnotherRankGivesUp) {
   firn::testing::OnRanks(2, [](Communicator& host) {
     const auto ranks = DeviceRanks(host, Device::Cuda(host.rank()));
@@ -383,7 +385,7 @@ TEST_F(NcclRanksTest, TakeOneDeviceARank) {
   });
 }
 
-// This machine's library, or what it lacks.
+// Uses NCCL of this machine, or the error that says what is missing.
 TEST(NcclTest, IsFoundOrNamed) {
   const auto found = FindNccl();
   if (found.ok()) {

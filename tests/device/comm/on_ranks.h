@@ -19,8 +19,8 @@
 
 namespace firn::testing {
 
-// Calls body(std::unique_ptr<comm::Communicator>&) for each rank on a thread of its own. A rank
-// that it does not take lives until all threads have ended.
+// Calls body(std::unique_ptr<comm::Communicator>&) for each rank on a thread of its own. If body
+// leaves its rank in place, the rank lives until all threads have ended.
 template <class Body>
 void OnThreads(int size, const comm::ThreadRanksOptions& options, const Body& body) {
   auto ranks = comm::ThreadRanks(size, options);
@@ -29,8 +29,8 @@ void OnThreads(int size, const comm::ThreadRanksOptions& options, const Body& bo
   for (std::thread& t : threads) t.join();
 }
 
-// Calls `body` with each rank, which is gone for the others when that ends. What it throws is a
-// failure, and ends the calls of the other ranks.
+// Calls `body` with each rank; for the others the rank is gone when `body` ends. An exception of
+// `body` is a failure, and ends the calls of the other ranks.
 inline void OnRanks(int size, const std::function<void(comm::Communicator&)>& body,
                     absl::Duration timeout = absl::Seconds(60)) {
   OnThreads(size, {.timeout = timeout}, [&](std::unique_ptr<comm::Communicator>& owned) {

@@ -2,7 +2,7 @@
 #define FIRN_TESTS_DEVICE_COMM_OPERATIONS_H_
 
 // Collective operations of one rank of the world among others: on the tape, in a frozen graph, on
-// their way and in a batch norm. tests/tensor/collective_test.cc holds them to more, by threads.
+// their way and in a batch norm. tests/tensor/collective_test.cc tests more of them, on threads.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 
 namespace firn::comm {
 
-// Of another input on each rank and in each step.
+// The input of a rank in a step; no two are equal.
 inline Tensor InputOf(int rank, int step) {
   RandomGenerator generator(static_cast<uint64_t>(100 * step + rank));
   return Randn({6, 5}, DType::kF32, {.generator = &generator});

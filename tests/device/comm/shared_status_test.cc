@@ -1,4 +1,4 @@
-// What one rank has to say comes to all of them, whole.
+// The status of one rank reaches all ranks unchanged.
 #include "firn/device/comm/shared_status.h"
 
 #include <cstdint>

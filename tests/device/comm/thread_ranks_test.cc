@@ -203,7 +203,7 @@ TEST(ThreadRanksTest, RefuseCallsThatMakeNoSense) {
     constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
     EXPECT_EQ(error(c.AllGather(&x, &x, kMost / 4, Element::kF32)),
               absl::StrCat("all_gather: count is ", kMost / 4, ", more than memory holds"));
-    // Nobody else has heard of these.
+    // No other rank has heard of these.
     ASSERT_TRUE(c.AllReduce(&x, 1, Element::kF32, Reduction::kSum).ok());
     EXPECT_EQ(x, 2);
   });

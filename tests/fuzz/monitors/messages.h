@@ -6,7 +6,7 @@
 
 namespace firn::testing {
 
-// What the records of an intact event file hold, one after the other.
+// The contents of the records of an intact event file, one after the other.
 std::vector<std::string> EventMessages(const std::string& path);
 
 }  // namespace firn::testing

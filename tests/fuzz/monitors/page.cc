@@ -1,4 +1,5 @@
-// Whatever stands in an event file, the page of a run is made, and nothing of it is markup.
+// For any contents of an event file the page of a run is made, and none of the contents becomes
+// markup.
 #include "tools/firn/monitor/page.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace {
 
 using testing::FuzzCheck;
 
-// The message of a record whose checksum is right. Read is what gives a page without a complaint.
+// The message of a record whose checksum is right. A file counts as read if its page is made
+// without a complaint.
 FIRN_FUZZ_READER(page) {
   const std::string folder = testing::ScratchFolder("page");
   testing::SplitIntoFolder(io::RecordOf(bytes), {"events.out.tfevents.1"}, folder);

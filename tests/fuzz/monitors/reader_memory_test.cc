@@ -1,5 +1,5 @@
-// What the readers of io/monitors take of memory for files that ask for as much as files can: no
-// more than docs/security.md says of them.
+// Files that ask for as much memory as files can make the readers of io/monitors take no more than
+// docs/security.md says.
 #include <malloc.h>
 
 #include <atomic>
@@ -42,7 +42,7 @@ void operator delete(void* p, size_t) noexcept { operator delete(p); }
 namespace firn::io {
 namespace {
 
-// How many times `bytes` of memory `f` takes at most.
+// The most memory that `f` takes, in multiples of `bytes`.
 template <class F>
 double TimesOf(size_t bytes, F f) {
   const int64_t before = live;

@@ -1,5 +1,5 @@
-// What monitors and writers of events and records leave. Damaged files give what was whole before
-// the damage, or an error that names the file.
+// Reads files of monitors and of writers of events and records. Damaged files give the records
+// before the damage, or an error that names the file.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -45,8 +45,8 @@ bool ReadEventFile(std::string_view bytes) {
   return true;
 }
 
-// As a file, and as the message in a record whose checksum is right: checksums stop nearly every
-// mutation.
+// Reads the bytes as a file, and as the message of a record with a right checksum, since checksums
+// stop nearly every mutation.
 FIRN_FUZZ_READER(events) {
   const bool read = ReadEventFile(bytes);
   return ReadEventFile(RecordOf(bytes)) || read;

@@ -27,7 +27,7 @@ using Ranks = std::unique_ptr<Communicator>;
 
 const std::vector<std::string> kLines = {"Firn 1", "bucket_bytes 7", "parameter fc.weight f32 [2]"};
 
-// What differs is an answer, too.
+// A message that ranks differ counts as an answer, too.
 FIRN_FUZZ_READER(ranks_agreement) {
   const absl::Status status = CheckAgreement(*StrangeRank(1, 3, bytes), kLines);
   return status.ok() || status.code() == absl::StatusCode::kFailedPrecondition;
@@ -48,7 +48,7 @@ FIRN_FUZZ_SEEDS(ranks_agreement) {
 
 // --- Errors and texts ---------------------------------------------------------------------------
 
-// One text of rank 0's, after work that went well or not.
+// A text of rank 0, after work that succeeded or failed.
 absl::StatusOr<std::vector<std::string>> TextsOfFirst(Communicator& ranks, const absl::Status& own,
                                                       std::vector<std::string> texts) {
   const absl::Status all = StatusOfAll(ranks, own);

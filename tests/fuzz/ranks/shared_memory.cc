@@ -1,4 +1,4 @@
-// What another rank of the machine writes where all see it: its counters and its calls.
+// Another rank of the machine writes arbitrary counters and calls into the shared memory.
 #include "firn/device/comm/shared_memory.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr int kRanks = 2;
 constexpr size_t kState = 128;  // bytes that a rank has in front of all elements
 
-// The same in every run, but for the state of the ranks, which starts with zeros.
+// The memory has the same contents in every run; the state of the ranks starts with zeros.
 std::shared_ptr<SharedMemory> Memory() {
   static const std::shared_ptr<SharedMemory> memory =
       *SharedMemory::Share(*ThreadRanks(1)[0], SharedCalls::BytesFor(kRanks), true);
@@ -42,7 +42,7 @@ std::vector<Collective> Calls(Numbers& x) {
           call(CollectiveKind::kReduce, 500)};
 }
 
-// Each 128 bytes become the state of rank 1, and rank 0 does what it then can.
+// Each 128 bytes become the state of rank 1, and rank 0 then goes on as far as it can.
 FIRN_FUZZ_READER(ranks_shared_memory) {
   const std::shared_ptr<SharedMemory> memory = Memory();
   Numbers x;
@@ -56,7 +56,7 @@ FIRN_FUZZ_READER(ranks_shared_memory) {
   return calls.IsDone(last);
 }
 
-// What rank 1 shows while it makes the same calls.
+// The states of rank 1 while it makes the same calls.
 FIRN_FUZZ_SEEDS(ranks_shared_memory) {
   const std::shared_ptr<SharedMemory> memory = Memory();
   Numbers first, second;

@@ -61,7 +61,7 @@ class Strange : public Communicator {
   Strange(int rank, int size, std::shared_ptr<std::string_view> left)
       : Communicator(rank, size, rank), left_(std::move(left)) {}
 
-  // The parts are MPI's to know, and go on with the same bytes.
+  // MPI knows the parts; they go on with the same bytes.
   absl::StatusOr<std::unique_ptr<Communicator>> Split(int color, int) override {
     if (color < 0) return std::unique_ptr<Communicator>();
     return std::make_unique<Strange>(rank(), size(), left_);
@@ -89,7 +89,7 @@ class Strange : public Communicator {
   const std::shared_ptr<std::string_view> left_;
 };
 
-// What has come, by the calls in the order of their starts.
+// The bytes that have come, by call, in the order of the calls' starts.
 using Notes = std::vector<std::string>;
 
 class NotedCall : public Pending {

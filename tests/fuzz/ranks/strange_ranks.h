@@ -1,8 +1,7 @@
 #ifndef FIRN_TESTS_FUZZ_RANKS_STRANGE_RANKS_H_
 #define FIRN_TESTS_FUZZ_RANKS_STRANGE_RANKS_H_
 
-// What other ranks have sent, as bytes: those of each call in their order, a rank's after
-// another's.
+// The bytes that other ranks have sent: for each call in order, those of one rank after another.
 
 #include <functional>
 #include <memory>
@@ -13,11 +12,12 @@
 
 namespace firn::testing {
 
-// A rank whose others have sent the bytes, whatever it sends. Calls are errors once all are used
-// up, and end the process where they want much memory for what has not come.
+// A rank to which the others send these bytes, whatever it sends itself. Once all bytes are used
+// up, calls are errors. A call that wants much memory for bytes that have not come ends the
+// process.
 std::unique_ptr<comm::Communicator> StrangeRank(int rank, int size, std::string_view bytes);
 
-// What comes to one rank where `size` of them, threads that understand each other, call `body`.
+// The bytes that one rank receives if `size` correct ranks, which are threads, call `body`.
 std::string Received(int rank, int size,
                      const std::function<void(std::unique_ptr<comm::Communicator>)>& body);
 

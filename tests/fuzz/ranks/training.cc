@@ -1,4 +1,4 @@
-// Metrics and training of several ranks, one of which the reader is.
+// Metrics and training of several ranks; the reader is one of them.
 #include <memory>
 #include <mutex>
 #include <string>

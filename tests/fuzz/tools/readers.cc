@@ -1,4 +1,4 @@
-// What the command line `firn` reads beyond the readers of io.
+// The readers of the command line `firn` beyond those of io.
 #include <string>
 #include <string_view>
 
@@ -27,7 +27,7 @@ FIRN_FUZZ_READER(train_config) {
 bool Inspect(std::string_view bytes, const std::string& name) {
   const std::string path = testing::InMemory(bytes, name);
   try {
-    // First bytes may say that it is of another format, whatever its name.
+    // The first bytes may be those of another format than the name's.
     testing::FuzzCheck(!ReadFile(path, testing::kFuzzLimits).format.empty(), "it has a format");
   } catch (const Error&) {
     return false;
@@ -51,7 +51,7 @@ FIRN_FUZZ_READER(inspect_lines) {
 }
 FIRN_FUZZ_SEEDS(inspect_lines) { return {"0 1\n1 2\n20 nan\n", "9 60 10 60\n19 30 10 90\n"}; }
 
-// As for the reader `events`, whose files these are, too.
+// Reads the bytes as the reader `events` does, whose files these are, too.
 FIRN_FUZZ_READER(inspect_events) {
   const bool read = Inspect(bytes, "f.tfevents.1");
   return Inspect(io::RecordOf(bytes), "f.tfevents.1") || read;

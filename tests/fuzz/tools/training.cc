@@ -1,5 +1,5 @@
-// `firn nnp train` and `firn nnp infer` on damaged files of NNabla's: what is read of one is run,
-// as short as that may be.
+// `firn nnp train` and `firn nnp infer` on damaged files of NNabla's: a file that was read is run,
+// as briefly as possible.
 #include <algorithm>
 #include <cstdint>
 #include <sstream>
@@ -33,7 +33,7 @@ constexpr io::NnablaImportOptions kOptions = {
     .limits = testing::kFuzzLimits,
     .expand = {.max_times = 50, .max_copies = 1000, .max_bytes = 1 << 20}};
 
-// Fewer iterations, and data that there are, whatever the file says.
+// Sets fewer iterations, and data that exist, whatever the file says.
 void Shorten(nnabla::Model* model) {
   if (model->training_config) {
     nnabla::TrainingConfig& config = *model->training_config;
@@ -51,7 +51,8 @@ void Shorten(nnabla::Model* model) {
   }
 }
 
-// What was read, as a file of its own in memory, since writing waits for a disk.
+// Writes the model that was read into a new file in memory, since writing to a disk would wait for
+// it.
 absl::StatusOr<std::string> Shortened(std::string_view bytes, const std::string& name,
                                       nnabla::Model* model) {
   auto read = io::TryParseNnabla(bytes, "fuzz.nntxt", {.limits = testing::kFuzzLimits});
@@ -74,7 +75,7 @@ FIRN_FUZZ_READER(nnp_train) {
   training.model = *path;
   training.output = io::MemoryPath("results");
   try {
-    // The command's own limit of what is drawn is in GiB.
+    // The command's own limit on drawn data is in GiB.
     static_cast<void>(io::InitialNnablaParameters(model, "fuzz", {}, kOptions));
     const testing::TensorLimit limit;
     TrainNnp(training, terminal, Ranks(std::move(comm::ThreadRanks(1)[0])));

@@ -80,7 +80,7 @@ def add_losses_of_more(v):
     def ctc(log_probs, targets, input_lengths, target_lengths, **options):
         return nn.CTCLoss(**options)(log_probs, targets, input_lengths, target_lengths)
 
-    # Without gradients: PyTorch's are right behind log_softmax alone (losses.py).
+    # These cases have no gradients: PyTorch's are right only after log_softmax (losses.py).
     inputs = {"log_probs": torch.log_softmax(v.values(6, 2, 4), -1),
               "targets": torch.tensor([[1, 3, 3], [2, 1, 0]]),
               "input_lengths": torch.tensor([6, 5]), "target_lengths": torch.tensor([3, 2])}
@@ -112,7 +112,7 @@ def add_distances(v):
     inputs = {"x1": v.values(3, 4), "x2": v.values(3, 4)}
     v.case("cosine_similarity", "default", cosine, **inputs)
     v.case("cosine_similarity", "dim", cosine, {"dim": 0}, **inputs)
-    # Without gradients: PyTorch's pass the cut at eps.
+    # These cases have no gradients: PyTorch's pass the cut at eps.
     v.case("cosine_similarity", "eps", cosine, {"eps": 3.0}, [], **inputs)
     v.case("pairwise_distance", "default", distance, **inputs)
     v.case("pairwise_distance", "options", distance, {"p": 1.0, "eps": 0.1, "keepdim": True},

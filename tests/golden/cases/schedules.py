@@ -4,7 +4,7 @@ import torch
 
 S = torch.optim.lr_scheduler
 STEPS = 40
-# By file and case: torch's class and its options, and Firn's where they are named otherwise.
+# By file and case: torch's class and its options, and Firn's names if they differ.
 CASES = {
     "constant": {"default": (S.ConstantLR, {}, {}),
                  "all": (S.ConstantLR, {"factor": 0.5, "total_iters": 8},

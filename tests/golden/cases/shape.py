@@ -261,7 +261,7 @@ def add_advanced_indexing(v):
         taken = select(torch.empty(shape), indices, **attrs).shape
         v.case("index_put", name + "_added", put, {**attrs, "accumulate": True},
                x=v.values(*shape), indices=indices, values=v.values(*taken))
-    # Which of several values for one place stays is PyTorch's secret, so there are none here.
+    # PyTorch does not say which of several values for one place stays, so no case has several.
     once = {"rows": ((3, 4), [torch.tensor([2, 0])], {}),
             "pairs": ((3, 4), [torch.tensor([0, 2]), torch.tensor([-1, 1])], {}),
             "apart": ((3, 2, 4), [torch.tensor([2, 0]), columns], {"dims": [0, 2]})}

@@ -102,7 +102,7 @@ def trajectory(kind):
 
 
 def adafactor(parameters, eps1=None, eps2=1e-3, **options):
-    # As Firn's tests compute: in f32, whose epsilon is the default.
+    # Firn's tests compute in f32, so the epsilon of f32 is the default.
     eps1 = torch.finfo(torch.float32).eps if eps1 is None else eps1
     return torch.optim.Adafactor(parameters, eps=(eps1, eps2), **options)
 

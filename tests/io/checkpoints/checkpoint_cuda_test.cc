@@ -89,7 +89,7 @@ TEST_F(CheckpointCudaTest, TheFileIsThatOfTheHost) {
   EXPECT_EQ(ReadFile(path), ReadFile(host));
 }
 
-// What is written is what the device held at the call, whatever it is told to do meanwhile.
+// The file has the values that the device held at the call, whatever work is queued meanwhile.
 TEST_F(CheckpointCudaTest, TheManagerCopiesBeforeTrainingGoesOn) {
   for (const bool background : {false, true}) {
     const std::string folder = TempPath(background ? "background" : "foreground");

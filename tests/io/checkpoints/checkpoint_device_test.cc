@@ -1,5 +1,5 @@
-// Checkpoints of tensors on a device, as any build has them: copies to the host, on the stand-in
-// for a device. What needs kernels is in checkpoint_cuda_test.cc.
+// Checkpoints of tensors on a device, in any build: copies to the host, on the stand-in for a
+// device. Tests that need kernels are in checkpoint_cuda_test.cc.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -48,8 +48,8 @@ TEST_F(CheckpointDeviceTest, TheFileIsThatOfTheHostAndIsLoadedThere) {
   EXPECT_TRUE(of_file.GetTensor("mean").Equals(mean));
 }
 
-// What is written is what the device held at the call, although its memory holds something else by
-// the time that the file is there.
+// The file has the values that the device held at the call, although its memory has changed when
+// the file is there.
 TEST_F(CheckpointDeviceTest, TheManagerCopiesBeforeTrainingGoesOn) {
   const auto full = [](int64_t value) { return Full({1000}, static_cast<double>(value)); };
   for (const bool background : {false, true}) {

@@ -1,4 +1,4 @@
-// Which files a folder of checkpoints holds, and what is said when it cannot.
+// Which files a folder of checkpoints holds, and the errors if they cannot be written.
 #include "firn/io/checkpoints/checkpoint_manager.h"
 
 #include <fcntl.h>
@@ -256,7 +256,7 @@ TEST_P(BackgroundTest, WhatGoesWrongWithAWriteIsSaidByTheNextCall) {
   EXPECT_THAT(Steps(manager), ElementsAre(5));
 }
 
-// What is written is what the tensors held at the call, whatever training does meanwhile.
+// The file has the values that the tensors held at the call, whatever training does meanwhile.
 TEST(CheckpointManagerCopyTest, WritesWhatWasThereAtTheCall) {
   const std::string folder = TempPath("copies");
   fs::remove_all(folder);

@@ -129,7 +129,7 @@ TEST_F(CheckpointRanksTest, AFullDiskOfRankZeroIsAnErrorOfAll) {
   }
 }
 
-// A part whose state only one rank cannot give, or take.
+// A part that fails on one rank only, when it gives or takes its state.
 struct Fragile {
   bool saves = true, loads = true;
   StateDict state_dict() const {

@@ -185,7 +185,7 @@ TEST(CheckpointTest, LoadsSomeOfTheParts) {
               HasSubstr("some.h5: there is no part 'data', it has 'model' 'optimizer'"));
 }
 
-// A part that refuses what it is given.
+// A part that refuses every state.
 struct Refuses {
   StateDict state_dict() const { return {{"x", Ones({2})}}; }
   void LoadStateDict(const StateDict&) { RaiseStatus(absl::InvalidArgumentError("no"), "refuses"); }
@@ -308,8 +308,7 @@ TEST(CheckpointTest, MissesDatasetsThatWereTakenOut) {
   LoadCheckpoint(path, {{"w", w}});
 }
 
-// Bytes by the name of a file. No disk is asked, which takes milliseconds for a file that replaces
-// another.
+// Bytes by the name of a file. It uses no disk, where replacing a file takes milliseconds.
 class FileInMemory {
  public:
   explicit FileInMemory(const std::string& path) : fd_(memfd_create("checkpoint", 0)) {

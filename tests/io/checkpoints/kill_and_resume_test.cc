@@ -41,7 +41,7 @@ pid_t Start(const std::string& folder, int64_t steps, const std::string& mode,
   return child;
 }
 
-// How it ended.
+// How the process ended.
 int Wait(pid_t child) {
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);

@@ -33,7 +33,7 @@ struct Net : nn::Module {
   Tensor Forward(const Tensor& x) { return out(drop(Relu(norm(in(x))))); }
 };
 
-// So that the numbers matter which map draws.
+// Adds random numbers, so that those that map() draws matter.
 Sample Disturb(Sample batch, RandomGenerator& random) {
   batch.input = batch.input + Randn(batch.input.shape(), kDefaultFloat, {.generator = &random});
   return batch;

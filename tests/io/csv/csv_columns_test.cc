@@ -58,7 +58,7 @@ TEST(CsvColumnsTest, EachColumnHasItsType) {
   EXPECT_THAT(table["rooms"].ToVector<uint8_t>(), ElementsAre(3, 255));
   WriteFile(path + ".gz", Gzip(kHouses));
   EXPECT_TRUE(LoadCsvColumns(path + ".gz", options)["id"].Equals(table["id"]));
-  // Places of words are numbers as well: what losses of classes take.
+  // Words become their places, which are numbers, too: losses of classes take them.
   options.one_hot = {};
   options.dtypes["color"] = DType::kI64;
   EXPECT_THAT(LoadCsvColumns(path, options)["color"].ToVector<int64_t>(), ElementsAre(1, 0));
@@ -91,7 +91,7 @@ TEST(CsvColumnsTest, ATensorHasOneType) {
             "csv: " + path +
                 ": line 1, of which \"price\" is to be f32 and \"id\" i64: a tensor has one type "
                 "(LoadCsvColumns gives a tensor for each column)");
-  // Of columns that are not read the types do not matter.
+  // Types of columns that are not read do not matter.
   EXPECT_EQ(LoadCsv(path, {.columns = {"price"}, .dtypes = {{"id", DType::kI64}}}).dtype(),
             DType::kF32);
   const CsvOptions ids_alone = {.columns = {"id"}, .dtypes = {{"id", DType::kI64}}};
@@ -129,7 +129,8 @@ TEST(CsvColumnsTest, MissingCellsAreThoseOfTheirType) {
   table = *TryParseCsvColumns(text, "t.csv", options);
   EXPECT_THAT(table["x"].ToVector<float>(), ElementsAre(1, -1, 5));
   EXPECT_THAT(table["id"].ToVector<int64_t>(), ElementsAre(7, 8, -1));
-  // What only one of the types can hold, and means, are for the columns that have them.
+  // A missing_value that only one type can hold, and kMean, apply only to the columns that have
+  // missing cells.
   options.missing_value = 0.5;
   EXPECT_THAT(Error(text, options),
               HasSubstr("line 4, column 1 (\"id\"): expected a whole number from "

@@ -57,7 +57,7 @@ TEST(CsvMissingTest, MissingCellsAreErrorsOrWhatIsAskedFor) {
       EXPECT_THAT(t->ToVector<double>(), ElementsAre(7, 5)) << cell;
     }
   }
-  // A row that is left out is looked at whatever the order of its columns.
+  // All cells of a row that is left out are checked, in any order of its columns.
   for (const char* const row : {"?,x", "x,?"}) {
     EXPECT_THAT(Error("1,2\n" + std::string(row) + "\n", {.missing = M::kDropRow}),
                 HasSubstr("expected a number, got \"x\""))
@@ -66,7 +66,7 @@ TEST(CsvMissingTest, MissingCellsAreErrorsOrWhatIsAskedFor) {
   EXPECT_THAT(
       TryParseCsv("?,1,2\n3,?,?\n4,5,6\n", "t.csv", {.missing = M::kDropRow})->ToVector<float>(),
       ElementsAre(4, 5, 6));
-  // Cells that hold something are no missing ones, whatever the policy.
+  // Cells that hold something are not missing, whatever the policy.
   EXPECT_THAT(Error("1\nx\n", {.missing = M::kDropRow}), HasSubstr("line 2"));
   EXPECT_THAT(Error("1\nNA\n", {.missing = M::kDropRow, .missing_words = {""}}),
               HasSubstr("line 2"));
@@ -131,7 +131,7 @@ TEST(CsvMissingTest, WhatTakesThePlaceOfMissingCellsIsHeldToWhatCellsAre) {
   EXPECT_EQ(read(16777217, {.round = true}), 16777216);
   EXPECT_EQ(read(16777217, {.dtype = DType::kF64}), 16777217);
   EXPECT_EQ(read(-16777218), -16777218);
-  // What nobody takes for exact.
+  // These are no whole numbers within the exact range, so they may be rounded.
   EXPECT_EQ(read(-1e30), static_cast<double>(-1e30f));
   EXPECT_EQ(read(0.1), static_cast<double>(0.1f));
   EXPECT_EQ(read(std::numeric_limits<double>::infinity()), std::numeric_limits<double>::infinity());

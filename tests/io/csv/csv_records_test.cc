@@ -27,7 +27,7 @@ std::vector<std::string> Records(std::string_view text, size_t size, int64_t raw
   size_t at = 0;
   const absl::Status status = ForEachRecord(
       [&]() -> absl::StatusOr<std::string_view> {
-        // A buffer of its own each time, which ends where it ends.
+        // Each piece has its own buffer, which ends with the piece.
         piece = std::string(text.substr(at, size));
         piece.shrink_to_fit();
         at += piece.size();
@@ -101,7 +101,8 @@ std::vector<std::string> RecordsByBytes(std::string_view text, char separator) {
   return records;
 }
 
-// Longer than what is looked at together, so that anything may stand at the ends of that.
+// Texts longer than the bytes that are looked at together, so that any byte may stand at their
+// ends.
 TEST(CsvRecordsTest, LongTextsAreAsByBytes) {
   std::mt19937 random(1);
   constexpr std::string_view kBytes[] = {"a\",\n\r \t", "aaa\",,\"\n\"", "aaaaaaaaaaaa,\"\n",
@@ -119,7 +120,7 @@ TEST(CsvRecordsTest, LongTextsAreAsByBytes) {
 }
 
 TEST(CsvRecordsTest, HowTheTextComesDoesNotMatter) {
-  // A part of all texts of seven of these bytes, many of which are like each other.
+  // Every eleventh of all texts of seven of these bytes, since many are alike.
   constexpr std::string_view kBytes = "a\",\n\r ";
   for (int code = 0; code < 279936; code += 11) {
     std::string text;

@@ -1,4 +1,4 @@
-// Numbers in lines, and where a message points when they are none.
+// Numbers in lines, and the places in messages about cells that are no numbers.
 #include "firn/io/csv/csv.h"
 
 #include <limits>
@@ -57,7 +57,7 @@ TEST(CsvTest, AByteOrderMarkIsNoPartOfTheFirstField) {
   const std::string path = TempPath("marked.csv");
   WriteFile(path, mark + "\"a\",1\nb,2\n");
   EXPECT_THAT(LoadCsvWords(path, 0), ElementsAre("a", "b"));
-  // Once, and nowhere else.
+  // A byte order mark is skipped once, at the beginning, and nowhere else.
   EXPECT_THAT(Error(mark + mark + "1\n"), HasSubstr("line 1, column 0"));
   EXPECT_THAT(Error("1\n" + mark + "2\n"), HasSubstr("line 2, column 0"));
 }
@@ -220,7 +220,7 @@ TEST(CsvTest, WholeNumbersAreExactOrErrors) {
     EXPECT_THAT(Error(number), HasSubstr("f32 does not round")) << number;
     EXPECT_TRUE(TryParseCsv(number, "t.csv", {.round = true}).ok()) << number;
   }
-  // What nobody takes for exact, and what is.
+  // Numbers that are not written as whole ones within range, and numbers that are exact.
   for (const char* const number : {"16777217.5", "1.6777217e7", "1e30", "16777216", "33554436.0",
                                    "340282346638528859811704183484516925440", "inf"}) {
     EXPECT_TRUE(TryParseCsv(number, "t.csv").ok()) << number;

@@ -1,4 +1,4 @@
-// Whatever repeats in a table, four times as much of it takes about four times as long.
+// A table with four times as much of anything that repeats takes about four times as long.
 #include <algorithm>
 #include <ctime>
 #include <functional>
@@ -44,12 +44,12 @@ double SecondsOf(const std::string& path) {
 }
 
 // Whether reading the second file, which has four times as much, takes less than nine times as long
-// as the first. What else the machine does makes times longer and never shorter, so the least of
-// many rounds count, and the first round that finds them near enough is the last. Quadratic is 16
-// in all of them.
+// as the first. Other work of the machine makes times longer and never shorter, so the least times
+// of many rounds count, and the rounds end when these are near enough. Quadratic is 16 in all of
+// them.
 ::testing::AssertionResult TakesAboutFourTimes(const std::string& file, const std::string& more) {
   constexpr int kRounds = 12;
-  // A first time that is too long would let anything pass, so there are three of it at least.
+  // A first time that is too long would let anything pass, so it is measured three times at least.
   double once = std::min(SecondsOf(file), SecondsOf(file)), four_times = 1e9;
   for (int i = 0; i < kRounds; ++i) {
     once = std::min(once, SecondsOf(file));
@@ -60,8 +60,8 @@ double SecondsOf(const std::string& path) {
   return ::testing::AssertionFailure() << once << " seconds, then " << four_times;
 }
 
-// By instructions, which are the same each time, of a small table; and by the time of a large one,
-// since what searches many bytes at a time would hide in those.
+// Counts instructions, which are the same each time, for a small table, and measures the time for a
+// large one, since code that searches many bytes at a time would hide among the instructions.
 void ExpectLinear(const char* what, int n, const std::function<std::string(int)>& text) {
   SCOPED_TRACE(what);
   const auto file = [&](int k) {

@@ -1,6 +1,6 @@
-// What csv_python_test.py asks: csv_values FILE... prints a line for each file: the table as
-// LoadCsv reads it in f64, the words of its first column, and the rows that CsvRows counts, each of
-// them null where Firn refuses it.
+// For csv_python_test.py: csv_values FILE... prints a line for each file: the table as LoadCsv
+// reads it in f64, the words of its first column, and the rows that CsvRows counts, each of them
+// null if Firn refuses it.
 #include <cmath>
 #include <iostream>
 #include <string>

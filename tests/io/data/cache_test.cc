@@ -153,7 +153,7 @@ TEST(MemoryCacheTest, CountsTheBytesOfAllTensors) {
   EXPECT_EQ(made, 4);
 }
 
-// Also where the first two are called as those without names are.
+// This holds even if the first two have the names that tensors without names get.
 TEST(FileCacheTest, KeepsWhatComesBehindAnInputAndATarget) {
   const Tensor rows = FromVector<float>({0, 1, 2, 3}, {2, 2});
   const DatasetPtr named = FromTensors({{"input", rows}, {"target", -rows}, {"weight", 2 * rows}});

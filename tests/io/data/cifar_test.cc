@@ -1,4 +1,4 @@
-// Small files in CIFAR's form, and what is said about damage.
+// Small files in CIFAR's form, and the errors for damaged ones.
 #include "firn/io/data/cifar.h"
 
 #include <filesystem>

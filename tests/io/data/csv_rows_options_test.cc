@@ -1,4 +1,4 @@
-// What CsvRows makes of words, types and missing cells, which is what LoadCsv makes of them.
+// CsvRows reads words, types and missing cells as LoadCsv does.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -48,7 +48,7 @@ TEST(CsvRowsOptionsTest, WordsBecomePlacesOrZerosAndOnes) {
   EXPECT_THAT(Error("x__0,x__1:color,y:kind\n1,red,c\n", options),
               HasSubstr("options.csv: line 2, column 2 (\"y:kind\"): expected one of \"a\", \"b\", "
                         "got \"c\""));
-  // Those of the file, where none are listed.
+  // The columns of the file, if none are listed.
   options.categories.erase("x__1:color");
   rows = Open(text, options);
   EXPECT_THAT(rows->Get(0)[0].ToVector<float>(), ElementsAre(1, 0, 1));
@@ -93,7 +93,7 @@ TEST(CsvRowsOptionsTest, VariablesHaveTypesOfTheirOwn) {
               HasSubstr("which has 2 columns: CsvRowsOptions::one_hot names column 2"));
   EXPECT_THAT(Error("x,id\n1,2\n", {.dtypes = {{"id", DType::kBF16}}}),
               HasSubstr("csv_rows: dtypes of column \"id\" is bf16"));
-  // The largest f32 as the shortest text that means it, which is above it.
+  // The shortest text of the largest f32, whose value is above it.
   EXPECT_EQ(Open("x\n3.4028235e38\n")->Get(0)[0].Item(), 0x1.fffffep127);
 }
 
@@ -102,7 +102,7 @@ TEST(CsvRowsOptionsTest, MissingCellsBecomeMeans) {
   ASSERT_EQ(rows->size(), 3);
   EXPECT_EQ(rows->Get(1)[0].Item(), 3.5);
   EXPECT_EQ(rows->Get(2)[1].Item(), 15);
-  // Of the variables that are read; the others may hold anything.
+  // Only variables that are read count; the others may hold anything.
   EXPECT_EQ(Open("x,y\n1,cat\n,dog\n", {.variables = {"x"}, .missing = CsvMissing::kMean})
                 ->Get(1)[0]
                 .Item(),
@@ -139,7 +139,7 @@ TEST(CsvRowsOptionsTest, RowsWithMissingCellsAreLeftOut) {
   options.variables = {"x"};
   EXPECT_EQ(Open(text, options)->size(), 4);
   options.variables = {};
-  // What is left of them has to make sense, and lines are those of the file.
+  // The columns that are left have to make sense, and line numbers are those of the file.
   EXPECT_THAT(ErrorOf([&] { Open("x,y\n1,2\n?,cat\n", options); }),
               HasSubstr("line 3, column 1 (\"y\"): expected a number or the path"));
   EXPECT_THAT(ErrorOf([&] { Open("x,y\n1,2\n?,../a.png\n", options); }),
@@ -160,7 +160,7 @@ TEST(CsvRowsOptionsTest, WordsHaveLimits) {
   EXPECT_EQ(Error(text, {.one_hot = {0}, .limits = {.max_total_bytes = 400}}), "");
 }
 
-// All that can be told of some of the numbers of a tensor.
+// A text with everything about some of the numbers of a tensor.
 std::string Shown(const Tensor& t, int64_t from, int64_t n) {
   std::string shown = std::string(DTypeName(t.dtype())) + ":";
   const bool whole = t.dtype() == DType::kI64;
@@ -172,7 +172,7 @@ std::string Shown(const Tensor& t, int64_t from, int64_t n) {
   return shown;
 }
 
-// Each column of each row; nothing where the table is refused.
+// Each column of each row; empty if the table is refused.
 using Table = std::optional<std::vector<std::vector<std::string>>>;
 
 Table ByLoadCsv(const std::string& path, const CsvOptions& options) {
@@ -203,9 +203,9 @@ Table ByCsvRows(const std::string& path, const CsvRowsOptions& options, std::str
   return error->empty() ? Table(rows) : std::nullopt;
 }
 
-// A heading, and rows whose cells are mostly what the options want.
+// A heading, and rows whose cells mostly fit the options.
 std::string RandomTable(std::mt19937* random) {
-  // One in three from all, the others from the first three.
+  // Picks one in three from all texts, the others from the first three.
   const auto pick = [&](const std::vector<const char*>& from) {
     const bool any = (*random)() % 3 == 0;
     return std::string(from[(*random)() % (any ? from.size() : size_t{3})]);

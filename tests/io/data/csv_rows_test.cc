@@ -1,4 +1,4 @@
-// Headers, cells of each kind, where messages point, and what hostile files get.
+// Headers, cells of each kind, the places in messages, and errors for hostile files.
 #include "firn/io/data/csv_rows.h"
 
 #include <chrono>
@@ -28,7 +28,7 @@ using testing::ErrorOf;
 using ::testing::HasSubstr;
 using testing::StatusOf;
 
-// In a folder of its own, with files that cells may name.
+// Opens a table in a folder of its own, with files that cells may name.
 class CsvRowsTest : public ::testing::Test {
  protected:
   CsvRowsTest() : folder_(TempPath("csv_rows")) {
@@ -49,7 +49,7 @@ class CsvRowsTest : public ::testing::Test {
   DatasetPtr Open(const std::string& text, const CsvRowsOptions& options = {}) const {
     return CsvRows(Write(text), options);
   }
-  // Of opening the file, or of its first row.
+  // The error of opening the file, or of its first row.
   std::string Error(const std::string& text, const CsvRowsOptions& options = {}) const {
     return ErrorOf([&] { Open(text, options)->Get(0); });
   }
@@ -69,7 +69,7 @@ TEST_F(CsvRowsTest, ReadsNumbersAndVectors) {
   EXPECT_THAT(rows->Get(1)[0].ToVector<float>(), ElementsAre(30, ::testing::IsNan()));
   EXPECT_THAT(rows->Get(1)[1].ToVector<float>(), ElementsAre(8));
   EXPECT_THAT(ErrorOf([&] { rows->Get(2); }), HasSubstr("row 2 is outside [0, 2)"));
-  // A vector of one element, and labels and indices of any kind.
+  // A vector of one element, and labels and indices of any form.
   EXPECT_THAT(Open("x__first:a:b\n4")->Get(0)[0].ToVector<float>(), ElementsAre(4));
 }
 
@@ -122,7 +122,7 @@ TEST_F(CsvRowsTest, ARowHasNoMoreThanTheBytesAllowed) {
   const auto row = [&](const std::string& text, int64_t bytes) {
     return Error(text, {.limits = {.max_total_bytes = bytes}});
   };
-  // A picture has 16 bytes as f32, and those of one variable are copied once more.
+  // A picture takes 16 bytes as f32, and pictures of one variable are copied once more.
   EXPECT_EQ(row("x,y\nin/a.png,in/a.png\n", 32), "");
   EXPECT_THAT(row("x,y\nin/a.png,in/a.png\n", 31),
               HasSubstr("line 2, column 1 (\"y\"): more than the 31 bytes allowed for a row"));
@@ -197,7 +197,7 @@ TEST_F(CsvRowsTest, MissingCellsAreErrorsOrAValue) {
     }
   }
   EXPECT_THAT(Error("x\nNAN\n", {.dtype = DType::kI64}), HasSubstr("::missing says what"));
-  // It is held to what numbers in cells are.
+  // missing_value must satisfy the same conditions as numbers in cells.
   EXPECT_THAT(Error("x\n1\n", {.dtype = DType::kI64, .missing_value = 0.5}),
               HasSubstr("missing_value is 0.5 (want a whole number from -9223372036854775808"));
   EXPECT_EQ(Error("x\n1\n", {.missing_value = 16777217}),
@@ -256,7 +256,7 @@ TEST_F(CsvRowsTest, HasNoFilesOutsideOfItsFolder) {
     EXPECT_THAT(std::string(status.message()), HasSubstr("inside the folder of this file"));
     EXPECT_EQ(Open("x\n" + path + "\n", {.allow_outside = true})->Get(0)[0].Item(), 42);
   }
-  EXPECT_THAT(Error("x\nin/..a.npy\n"), HasSubstr("..a.npy"));  // no step out, but not there
+  EXPECT_THAT(Error("x\nin/..a.npy\n"), HasSubstr("..a.npy"));  // inside, but missing
   EXPECT_THAT(Error(std::string("x\nin/a.png\0.png\n", 17)), HasSubstr("zero byte"));
 }
 

@@ -70,7 +70,7 @@ TEST(DataLoaderResumeTest, PositionIsWhatComesNext) {
   EXPECT_EQ(loader.position(), (Position{2, 0}));
 }
 
-// As a checkpoint does when one of its parts refuses: the loader gets a state, then its own back.
+// The loader gets a state, then its own back, as from a checkpoint when one of its parts refuses.
 TEST(DataLoaderResumeTest, ALoopCountsOnWhenItsPositionIsPutBack) {
   using Position = DataLoader::Position;
   for (const int threads : {0, 2}) {

@@ -54,7 +54,8 @@ Batches Together(std::vector<DataLoader>& ranks) {
   return all;
 }
 
-// Takes so many batches of the next epoch on each rank; what all say in that loop then.
+// Takes this many batches of the next epoch on each rank; returns the states of all within that
+// loop.
 StateDict StateAfter(std::vector<DataLoader>& ranks, int64_t batches) {
   std::vector<StateDict> states;
   for (DataLoader& loader : ranks) {
@@ -73,7 +74,7 @@ StateDict StateAfter(std::vector<DataLoader>& ranks, int64_t batches) {
   return states.at(0);
 }
 
-// (ranks, samples, batch of each, what becomes of the last)
+// (ranks, samples, batch of each, handling of the last batch)
 class ShardTest
     : public ::testing::TestWithParam<std::tuple<int64_t, int64_t, int64_t, LastBatch>> {};
 
@@ -171,7 +172,7 @@ TEST(DataLoaderShardTest, WhatSamplesDrawDependsOnThemAndWhatBatchesDrawOnTheRan
   EXPECT_NE(drawn[0], drawn[1]);
 }
 
-// One run of as many ranks as there are goes through what is left by another.
+// A run of some number of ranks goes through the samples that a run of another number has left.
 void ExpectGoesOn(int64_t samples, int64_t before, int64_t after, int64_t batches, LastBatch last) {
   std::vector<DataLoader> saved = Ranks(samples, before, Options(2, last)),
                           resumed = Ranks(samples, after, Options(2, last)),
@@ -181,19 +182,19 @@ void ExpectGoesOn(int64_t samples, int64_t before, int64_t after, int64_t batche
   const bool over = last != LastBatch::kWrap && batches == saved[0].size();
   const StateDict state = StateAfter(saved, batches);
   for (DataLoader& loader : resumed) {
-    // By way of a state that nothing was taken from, as of a run that ends at once.
+    // The state passes through a loader that takes no batch, as in a run that ends at once.
     loader.LoadStateDict(state);
     const StateDict again = loader.state_dict();
     loader.SetEpoch(7);
     loader.LoadStateDict(again);
   }
-  // Through two epochs, as batches that wrap take the first of the next.
+  // Compares two epochs, since batches that wrap take samples of the next one.
   std::vector<int64_t> want = Flat(Together(undisturbed)), got = Flat(Together(resumed));
   want.erase(want.begin(),
              want.begin() + std::min<int64_t>(2 * before * batches, std::ssize(want)));
   if (want.empty() || over) want = Flat(Together(undisturbed));
   if (last == LastBatch::kWrap) {
-    // Of which epoch a batch is depends on its size, what comes after what does not.
+    // The epoch of a batch depends on its size; the order of samples does not.
     for (int i = 0; i < 2; ++i) {
       const auto more = Flat(Together(undisturbed)), too = Flat(Together(resumed));
       want.insert(want.end(), more.begin(), more.end());

@@ -1,4 +1,4 @@
-// What a loop over a loader sees: each sample once, in an order that threads do not change.
+// A loop over a loader sees each sample once, in an order that threads do not change.
 #include "firn/io/data/data_loader.h"
 
 #include <algorithm>

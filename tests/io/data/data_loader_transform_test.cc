@@ -1,5 +1,5 @@
-// Transforms in a loader: the same batches whatever the number of workers and wherever a run was
-// resumed, and errors that name the sample.
+// Transforms in a loader: the batches do not depend on the number of workers or the place where a
+// run was resumed, and errors name the sample.
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -137,7 +137,7 @@ TEST(DataLoaderTransformTest, WhatASampleDrawsDependsOnItsIndexAndEpochOnly) {
   for (size_t i = 1; i < first.size(); ++i) EXPECT_NE(first[i], first[0]);
 }
 
-// Three images, the last one too small to be cropped, and a file that is none.
+// Three images, the last one too small to be cropped, and a file that is no image.
 std::string Folder() {
   const std::string folder = TempPath("transformed");
   fs::remove_all(folder);
@@ -149,7 +149,7 @@ std::string Folder() {
   return folder;
 }
 
-// What a loop over the loader says, and after how many batches.
+// The error of a loop over the loader, and the number of batches before it.
 std::pair<int, std::string> Failure(DataLoader loader) {
   int batches = 0;
   const std::string error = firn::testing::ErrorOf([&] {

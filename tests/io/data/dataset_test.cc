@@ -202,7 +202,7 @@ TEST(DatasetTest, RefusesWhatMakesNoSense) {
               HasSubstr("input has 1 rows, target 2"));
 }
 
-// Sample i is called after a file.
+// Sample i has the name of a file.
 class Files final : public Dataset {
  public:
   int64_t size() const override { return 4; }

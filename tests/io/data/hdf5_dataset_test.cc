@@ -145,7 +145,7 @@ TEST_F(Hdf5DatasetTest, RowsInTheFileAreBounded) {
   EXPECT_THAT(error("empty", 16, 16), HasSubstr("expected rows of at least one element"));
 }
 
-// What is read after the file has lost its content comes from memory, or is an error.
+// After the file has lost its content, rows come from memory, or reading is an error.
 TEST_F(Hdf5DatasetTest, ChunksAroundTheLastRowsStayWithinTheLimit) {
   for (const bool two_fit : {true, false}) {
     const std::string path = Make([](hid_t file) {

@@ -1,4 +1,4 @@
-// The conversion from bytes, and what is refused.
+// The conversion from bytes, and refused arguments.
 #include <vector>
 
 #include "firn/io/data/image_dataset_status.h"

@@ -104,7 +104,7 @@ TEST(ImageFolderTest, LeavesNoImageOutInSilence) {
                         "out): " +
                         folder + "/cat/deep/d.HEIC, " + folder + "/dog/c.webp"));
   EXPECT_EQ(ImageFolder(folder, {.skip_unread = true})->size(), 3);
-  // A class of nothing else, and more of them than are named.
+  // A class with only such files, and more of them than the message names.
   for (int i = 0; i < 12; ++i) {
     WriteFile(folder + "/dog/" + std::to_string(i) + ".avif", "ftyp");
   }

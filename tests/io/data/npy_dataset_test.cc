@@ -74,7 +74,7 @@ TEST(NpyDatasetTest, RefusesFilesThatAreNoRows) {
               HasSubstr("t.npy: expected as many rows as " + x + " has, 3, got 2"));
   EXPECT_THAT(ErrorOf([&] { NpyDataset(Write("one.npy", Tensor(1.0))); }),
               HasSubstr("one.npy: expected an array of rows, got a single number"));
-  // Sound files, which are no data set.
+  // Undamaged files that are no data set.
   EXPECT_EQ(StatusOf([&] { NpyDataset(Write("one.npy", Tensor(1.0))); }).code(),
             absl::StatusCode::kUnimplemented);
   EXPECT_EQ(StatusOf([&] { NpyDataset(x, {.target = Write("t.npy", Zeros({2}))}); }).code(),

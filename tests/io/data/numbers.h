@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_IO_DATA_NUMBERS_H_
 #define FIRN_TESTS_IO_DATA_NUMBERS_H_
 
-// Samples that say which ones they are, and what a loader makes of them.
+// Samples that hold their own numbers, and the batches of a loader.
 
 #include <vector>
 

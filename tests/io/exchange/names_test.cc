@@ -1,6 +1,5 @@
-// What pages of names say can be true: each name is one that the other framework has, and each
-// function has one line. That the functions are Firn's is for tests/docs/operations_test, which
-// reads headers.
+// Each name on the pages of names exists in the other framework, and each function has one line.
+// tests/docs/operations_test, which reads headers, checks that the functions are Firn's.
 
 #include "firn/io/exchange/names.h"
 
@@ -22,7 +21,7 @@ std::set<std::string> Listed(const std::string& name) {
   return words;
 }
 
-// Of a framework that has just what `known` holds.
+// Expects names of a framework that has exactly the names in `known`.
 void ExpectKnown(const Names& names, const std::set<std::string>& known,
                  std::string_view function) {
   std::set<std::string_view> seen;

@@ -1,4 +1,4 @@
-// How the format of a file is told, and formats that a program adds.
+// How the format of a file is recognised, and formats that a program adds.
 #include "firn/io/formats/formats.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST(FormatsTest, NamesTellByTheLongestSuffix) {
   EXPECT_TRUE(EndsAsWritten("x.CSV", *FindFormat("csv")));
 }
 
-// Both are ZIPs, whose first member tells them apart, and a name decides nothing against it.
+// Both are ZIPs, whose first member tells them apart; a name cannot overrule it.
 TEST(FormatsTest, ContentComesBeforeTheName) {
   Save(TempPath("a.npz"), {{"w", Ones({2})}});
   Save(TempPath("a.pt"), {{"w", Ones({2})}});
@@ -47,10 +47,10 @@ TEST(FormatsTest, ContentComesBeforeTheName) {
     WriteFile(TempPath(name), ReadFile(TempPath("a.pt")));
     EXPECT_EQ(NameOf(FormatOfFile(TempPath(name))), "PyTorch") << name;
   }
-  // Text has no first bytes, and what follows no heading may look like another file's.
+  // Text formats have no first bytes, and text without a heading may look like another format's.
   WriteFile(TempPath("bm.csv"), "BMI,age,weight\n1,2,3\n");
   EXPECT_EQ(NameOf(FormatOfFile(TempPath("bm.csv"))), "CSV");
-  // What is damaged is read by its name, and its reader says what is wrong.
+  // The format of a damaged file comes from its name, and its reader says what is wrong.
   WriteFile(TempPath("short.npy"), "\x93NU");
   EXPECT_EQ(NameOf(FormatOfFile(TempPath("short.npy"))), "NPY");
   EXPECT_EQ(FormatOfFile("/nowhere/net.h5"), nullptr);
@@ -141,7 +141,7 @@ TEST(FormatsTest, AProgramHasItsOwn) {
   EXPECT_EQ(CsvRows(TempPath("rows.csv"))->Get(0)[0].num_elements(), 5);
 }
 
-// What is read and never written holds tensors all the same.
+// Formats that are read and never written hold tensors, too.
 TEST(FormatsTest, WhatIsOnlyReadIsSaidToBeThat) {
   RegisterFormat({.name = "ROM", .suffixes = {".rom"}, .read_tensors = Raw().read_tensors});
   EXPECT_THAT(testing::ErrorOf([] {
@@ -160,8 +160,7 @@ TEST(FormatsTest, WhatFirnDoesNotReadIsNamed) {
   RefuseForeign(path, "mine");
 }
 
-// A program that reads such files registers them, and what files hold comes before what only a name
-// says of them.
+// A program that reads such files registers them; the contents of a file decide before its name.
 TEST(FormatsTest, WhatFirnDoesNotReadGivesWay) {
   const std::string path = TempPath("w.pb");
   Save(TempPath("w.safetensors"), {{"w", Ones({5})}});
@@ -176,7 +175,7 @@ TEST(FormatsTest, WhatFirnDoesNotReadGivesWay) {
   RefuseForeign(text, "mine");
 }
 
-// One operation's worth of a text.
+// The part of a text about one operation.
 Format Count() {
   return {.name = "count of operations",
           .holds = FileHolds::kGraph,

@@ -36,14 +36,14 @@ std::string SmallFile(const GraphInfo& info = {});
 // Operations whose attributes are enums.
 std::string FileWithWords();
 
-// What loading says of the file; a graph that it gives is run.
+// The error of loading the file; if loading gives a graph, it is run.
 absl::Status Try(const std::string& file, const LoadGraphOptions& options = {});
 
 // TryLoadGraph of a file that is never on a disk: tests of all bits write ten thousands.
 absl::StatusOr<StaticGraph> LoadFromMemory(const std::string& file,
                                            const LoadGraphOptions& options = {});
 
-// The file of a graph, after `change` has been at its structure.
+// The file of a graph whose structure `change` has changed.
 std::string Changed(const StaticGraph& graph, const GraphChange& change);
 
 // The error of the small file after a change.

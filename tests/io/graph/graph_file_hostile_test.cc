@@ -1,5 +1,5 @@
-// Files that nobody saved: damaged ones, and those that somebody made to do harm. Each is refused
-// with an error, or is a graph that runs; under the sanitizers this says more.
+// Damaged files, and files that were made to do harm. Each is refused with an error, or is a graph
+// that runs; the sanitizers look at both.
 #include <functional>
 #include <string>
 #include <vector>
@@ -48,7 +48,7 @@ TEST(GraphFileHostileTest, EveryFlippedBitIsAnError) {
   }
 }
 
-// The same bytes with checksums that fit: what the checks behind them are for.
+// The same bytes with checksums that fit, so that the later checks must find the damage.
 TEST(GraphFileHostileTest, NoByteOfTheStructureIsTrusted) {
   const Parts sound(SmallFile());
   LoadGraphOptions options;
@@ -151,7 +151,7 @@ TEST(GraphFileHostileTest, ResultsAreInMemoryOfTheirOwn) {
   const auto buffer_of = [](StoredGraph& g, int32_t id) -> int32_t& {
     return g.values[static_cast<size_t>(id)].buffer;
   };
-  // Over the indices that were checked before.
+  // Writes over indices that were checked before.
   EXPECT_THAT(MessageAfter([&](StoredGraph& g) {
                 internal::StoredInstr& i = Find(g, "index_select");
                 buffer_of(g, i.out[0]) = buffer_of(g, i.in[1]);

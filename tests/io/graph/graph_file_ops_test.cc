@@ -57,8 +57,8 @@ TensorList Gradients(const OpDef& op, const std::vector<Tensor>& in, const Sampl
   return gradients;
 }
 
-// Captures what `body` does with the sample's tensors, in f32 where that can be, and compares runs
-// of the graph and of its copy from a file, from the same states on.
+// Captures `body` on the sample's tensors, in f32 if possible, and compares runs of the graph with
+// runs of its copy from a file, from the same states on.
 template <class Body>
 void ExpectSurvival(const OpDef& op, const Sample& sample, const Body& body) {
   SCOPED_TRACE(std::string(op.name) + ", " + sample.name);

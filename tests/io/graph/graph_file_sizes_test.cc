@@ -1,5 +1,5 @@
-// Sizes, offsets and counts that a file may not ask for: nothing is allocated, read or walked
-// before it is known to be there.
+// Sizes, offsets and counts that a file may not ask for: the reader allocates, reads and walks only
+// parts that it knows to be there.
 #include <string>
 #include <variant>
 #include <vector>
@@ -90,7 +90,7 @@ TEST(GraphFileSizesTest, ViewsLieWhereTheirRuleSays) {
               HasSubstr("is not aligned at 2"));
 }
 
-// A view of four bytes with more elements than anybody wants to add up while a file is loaded.
+// A view of four bytes with more elements than could be added up while a file is loaded.
 TEST(GraphFileSizesTest, ExpandedConstantsTakeNoTime) {
   const auto fn = [](const Tensor& x) { return Sum(Expand(Full({1}, 2.0), {8})) + x; };
   const auto load = [&](int64_t elements) {
@@ -108,7 +108,7 @@ TEST(GraphFileSizesTest, ExpandedConstantsTakeNoTime) {
     return LoadFromMemory(file).status();
   };
   EXPECT_TRUE(load(8).ok()) << load(8);
-  EXPECT_TRUE(load(int64_t{1} << 37).ok()) << load(int64_t{1} << 37);  // a run would take its time
+  EXPECT_TRUE(load(int64_t{1} << 37).ok()) << load(int64_t{1} << 37);  // a run would take very long
   EXPECT_EQ(load(int64_t{1} << 59).code(), absl::StatusCode::kResourceExhausted);
 }
 

@@ -92,7 +92,7 @@ TEST(GraphFileTest, ATrainingStepGoesOnWhereItStood) {
   }
 }
 
-// Numbers of all widths, enumerations, booleans, lists, sizes: what operations have.
+// Attributes of all types: numbers of all widths, enumerations, booleans, lists, sizes.
 TEST(GraphFileTest, KeepsAttributesOfEveryKind) {
   const auto f = [](const Tensor& x) {
     const Tensor padded = Pad(x, {1, 2, 0, 1}, {.mode = PadMode::kReflect});
@@ -235,7 +235,7 @@ TEST(GraphFileTest, GradientsAreDroppedOnlyWhenAskedFor) {
     return loss;
   };
   const std::string path = TempPath("net.firn");
-  // A file has no leaf whose gradient could be added to.
+  // A graph file has no leaves, so it cannot add to their gradients.
   EXPECT_THAT(
       std::string(TrySaveGraph(path, Freeze(run, Randn({3})), {.drop_gradients = true}).message()),
       HasSubstr("adds to the gradient that it finds in a leaf f32 [3]"));
@@ -317,7 +317,8 @@ TEST(GraphFileTest, EqualGraphsGiveEqualFiles) {
   EXPECT_EQ(ReadFile(first), ReadFile(second));
 }
 
-// Of version 1, as the first Firn that had graph files wrote it; data/README.md says what it holds.
+// A file of version 1, as the first Firn with graph files wrote it; data/README.md says what it
+// holds.
 TEST(GraphFileTest, ReadsFilesOfEarlierVersions) {
   absl::StatusOr<GraphFile> file = TryReadGraph("tests/io/graph/data/graph_v1.firn");
   ASSERT_TRUE(file.ok()) << file.status();

@@ -1,4 +1,4 @@
-// Enumerators stand in graph files as words; those of files that have numbers are found by them.
+// Enumerators stand in graph files as words; files that have numbers instead are still read.
 #include <algorithm>
 #include <string>
 #include <variant>
@@ -40,8 +40,8 @@ std::vector<std::string> WordsIn() {
   return words;
 }
 
-// What 0, 1, ... mean in graph files before version 3 and in state dicts of optimizers. It stands
-// for ever: new words go to the end.
+// What 0, 1, ... mean in graph files before version 3 and in state dicts of optimizers. This must
+// never change: new words go to the end.
 TEST(GraphFileWordsTest, NumbersMeanWhatTheyMeant) {
   EXPECT_THAT(WordsIn<DType>(),
               ElementsAre("f32", "f64", "f16", "bf16", "i8", "i32", "i64", "u8", "bool"));
@@ -74,7 +74,7 @@ std::vector<Tensor> Results(const Tensor& w, const Tensor& x) {
   return {z, loss, OneHot(Cast(x, DType::kI64), 4)};
 }
 
-// Runs a graph of that file, and compares what it gives and how it moves its parameter.
+// Runs a graph of that file, and compares its result and how it moves its parameter.
 void ExpectRight(GraphFile file) {
   EXPECT_THAT(
       Texts(file.graph),
@@ -236,7 +236,7 @@ TEST(GraphFileWordsTest, UnknownEnumeratorsAreNamed) {
   EXPECT_EQ(endless.code(), absl::StatusCode::kResourceExhausted) << endless;
 }
 
-// With checksums that fit.
+// Changes the file and makes the checksums fit.
 TEST(GraphFileWordsTest, NoByteIsTrusted) {
   const Parts sound(FileWithWords());
   ASSERT_EQ(sound.version, 3u);

@@ -1,5 +1,5 @@
-// What graph files say of their numbers: it comes back as it was given, costs files without it
-// nothing, and is refused where it makes no sense, whoever wrote it.
+// Descriptions of inputs and outputs in graph files: they come back as they were given, add no byte
+// to files without them, and are refused if they make no sense.
 #include "firn/io/graph/graph_info.h"
 
 #include <cmath>
@@ -24,7 +24,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// All that there can be, of the graph of SmallFile.
+// A description with every field, for the graph of SmallFile.
 GraphInfo Everything() {
   return {.pixel_scale = 1.0 / 255,
           .scale = 0.5,
@@ -59,7 +59,7 @@ TEST(GraphInfoTest, ComesBackAsItWasGiven) {
   EXPECT_EQ(back.columns, nan.columns);
 }
 
-// The form in which files of other formats keep it.
+// The form in which files of other formats keep the description.
 TEST(GraphInfoTest, ComesBackFromText) {
   const auto file = TryReadGraph(SmallPath(SmallFile(Everything())));
   ASSERT_TRUE(file.ok()) << file.status();
@@ -108,7 +108,7 @@ TEST(GraphInfoTest, TextThatSaysSomethingElseIsRefused) {
   EXPECT_THAT(error(R"({"classes":["a"]})"), HasSubstr("GraphInfo names 1 classes"));
 }
 
-// Programs that know nothing of it read what has none.
+// Older programs read files without a description.
 TEST(GraphInfoTest, FilesWithoutItAreAsTheyWere) {
   const std::string without = SmallFile(), with = SmallFile(Everything());
   EXPECT_EQ(without[8], 1);
@@ -118,7 +118,7 @@ TEST(GraphInfoTest, FilesWithoutItAreAsTheyWere) {
   EXPECT_EQ(LoadGraphInfo(SmallPath(without)), GraphInfo());
   const std::string old = "tests/io/graph/data/graph_v1.firn";
   EXPECT_EQ(LoadGraphInfo(old), GraphInfo());
-  // One that was written before there was such a thing.
+  // A file that was written before there were descriptions.
   const Parts parts(ReadFile(old));
   EXPECT_EQ(internal::EncodeGraph(parts.graph()), parts.structure);
 }
@@ -135,7 +135,7 @@ TEST(GraphInfoTest, DamageIsAnError) {
   }
 }
 
-// With checksums that fit.
+// Changes the file and makes the checksums fit.
 TEST(GraphInfoTest, NoByteOfItIsTrusted) {
   const Parts sound(SmallFile(Everything()));
   const size_t begin = Parts(SmallFile()).structure.size();
@@ -155,7 +155,7 @@ TEST(GraphInfoTest, NoByteOfItIsTrusted) {
   EXPECT_GT(accepted, 0);  // names may be anything
 }
 
-// A program's mistake, and the same in a file.
+// A mistake of a program, and the same in a file.
 TEST(GraphInfoTest, WhatMakesNoSenseIsRefused) {
   static StaticGraph graph = Freeze([](const Tensor& x) { return Relu(x); }, Zeros({2, 3}));
   const auto refused = [](const GraphInfo& info) {

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 enum class Mode : int8_t { kA, kB, kC };
-// In another order than the enum's.
+// The words are in another order than the enum.
 constexpr auto WordsOf(Mode) {
   return inner::EnumWords<Mode>({{Mode::kA, "a"}, {Mode::kC, "the last"}, {Mode::kB, "b"}});
 }
@@ -139,7 +139,7 @@ TEST(StoredAttrsTest, EnumeratorsAreWords) {
   EXPECT_EQ(RoundTrip(a).mode, Mode::kC);
 }
 
-// Those of files before version 3: positions among the words, whatever the enum's order.
+// Enumerators in files before version 3: positions among the words, whatever the enum's order.
 TEST(StoredAttrsTest, EnumeratorsMayBeNumbers) {
   const Mode modes[] = {Mode::kA, Mode::kC, Mode::kB};
   for (int64_t i = 0; i < 3; ++i) {
@@ -170,7 +170,7 @@ TEST(StoredAttrsTest, RefusesWhatIsNoEnumerator) {
   EXPECT_EQ(std::string(StoreAttrs(none).status().message()), "attribute 'mode' is 7" + words);
 }
 
-// What has other names than it once had.
+// An attribute that had other names in earlier files.
 struct RenamedAttrs {
   Sizes stride = 1;
   int64_t count = 2;
@@ -195,7 +195,7 @@ TEST(StoredAttrsTest, ReadsWhatWasRenamed) {
   EXPECT_TRUE(Equal(RestoreAttrs(AttrsOf<RenamedAttrs>(), now)->ref(), attrs->ref()));
 }
 
-// As the first version of the format had them: a number for height and one for width.
+// The first version of the format had one number for the height and one for the width.
 TEST(StoredAttrsTest, ReadsImagesOptionsOfTheFirstFiles) {
   const std::vector<StoredAttr> conv = {
       {"stride_h", int64_t{2}},  {"stride_w", int64_t{1}},   {"padding_h", int64_t{0}},

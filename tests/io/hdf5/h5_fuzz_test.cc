@@ -1,6 +1,6 @@
-// Every truncation of small files, every flipped bit of one of our own and a few of each byte of
-// others', and many files with several bytes changed: never a crash, never memory without bound,
-// and for files with checksums never a wrong answer.
+// Tries every truncation of small files, every flipped bit of a file of Firn and a few of each byte
+// of other files, and many files with several changed bytes: none may cause a crash, unbounded
+// memory or, in files with checksums, a wrong answer.
 #include <hdf5.h>
 
 #include <cstdint>
@@ -60,7 +60,7 @@ std::string OwnFile() {
   return ReadFile(path);
 }
 
-// Chunks, filters and, in the newest format, links in a heap, as only the library writes them.
+// Chunks, filters and, in the newest format, links in a heap, which only the library writes.
 std::string LibraryFile(H5F_libver_t low) {
   const std::string path = TempPath("library.h5");
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_DATASET_CREATE);

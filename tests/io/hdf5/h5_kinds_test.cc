@@ -42,7 +42,7 @@ struct Creation {
   bool has_fill = false, checked = false, deflate = false, shuffle = false, plain_border = false;
 };
 
-// A dataset of big-endian i16, of which nothing is written; -3 is the value to fill it with.
+// A dataset of big-endian i16 without written elements; its fill value is -3.
 hid_t Create(hid_t file, const char* name, const std::vector<hsize_t>& sizes,
              const Creation& how = {}, const std::vector<hsize_t>& most = {}) {
   const hid_t space = H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(),
@@ -132,7 +132,7 @@ TEST_F(H5KindsTest, ReadsBehindUserBlocks) {
         low);
     const std::string bytes = ReadFile(path);
     for (const size_t block : {512u, 1024u, 8192u}) {
-      // As `h5jam` and other programs put it there, without a word in the superblock.
+      // A user block as `h5jam` and other programs add it, which the superblock does not mention.
       WriteFile(path, std::string(block, 'u') + bytes);
       const StateDict state = Read(path);
       ExpectNumbers(state["g.contiguous"], {3, 5});
@@ -142,7 +142,7 @@ TEST_F(H5KindsTest, ReadsBehindUserBlocks) {
             Hdf5Dataset(path, {.input = name, .target = "", .in_memory = false});
         EXPECT_EQ(rows->Get(1).input.ToVector<float>()[0], name[0] == 'g' ? 5.f : 7.f);
       }
-      // Damage is where it is in the whole file.
+      // Messages give the place of damage in the whole file.
       std::string cut = ReadFile(path);
       cut.resize(block + 30);
       WriteFile(path, cut);
@@ -152,7 +152,7 @@ TEST_F(H5KindsTest, ReadsBehindUserBlocks) {
     WriteFile(path, std::string(513, 'u') + bytes);
     EXPECT_THAT(Error(path, absl::StatusCode::kDataLoss), HasSubstr("not an HDF5 file"));
   }
-  // As the library makes one.
+  // A user block that the library makes.
   const std::string path = TempPath("file.h5");
   const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
   H5Pset_userblock(creation, 2048);
@@ -218,7 +218,7 @@ TEST_F(H5KindsTest, ReadsCommittedDatatypesOfTheOldestFiles) {
       "\3\0\x20\0\3\0\0\0\1\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0"s + address + std::string(8, '\0'));
   WriteFile(path, bytes);
   EXPECT_THAT(Read(path)["x"].ToVector<int64_t>(), ElementsAre(1, 65535));
-  // HDF5 takes it for the same.
+  // HDF5 treats both as the same.
   const hid_t f = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   const hid_t x = H5Dopen2(f, "x", H5P_DEFAULT);
   std::array<int, 2> read = {};
@@ -301,7 +301,7 @@ TEST_F(H5KindsTest, ReadsEveryIndexOfChunks) {
   }
 }
 
-// Chunks in the middle of nothing, far into blocks and pages that were never made.
+// Chunks that stand alone, far into blocks and pages that were never made.
 TEST_F(H5KindsTest, ReadsIndicesWithHoles) {
   const std::string path = Make(
       [](hid_t f) {

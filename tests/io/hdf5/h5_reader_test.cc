@@ -1,5 +1,5 @@
-// The reader against files that the HDF5 library makes: all that it should understand, in each form
-// that the library can be asked for.
+// The reader against files that the HDF5 library makes: everything that it should understand, in
+// each form that the library can write.
 #include "firn/io/hdf5/internal/h5_reader.h"
 
 #include <hdf5.h>
@@ -140,7 +140,7 @@ TEST_F(H5ReaderTest, SortsByIndexAndPutsThoseWithoutLast) {
   }
 }
 
-// Names of links are checked as all else in files of the newer kind is.
+// Checksums cover names of links, like everything in files of the newer kind.
 TEST_F(H5ReaderTest, LooksAtChecksumsOfAHeap) {
   for (const int links : {20, 400}) {  // in one block, and in several
     const std::string path = Make(
@@ -160,8 +160,8 @@ TEST_F(H5ReaderTest, LooksAtChecksumsOfAHeap) {
   }
 }
 
-// Whichever of its names a walk meets first, and whichever of them are wanted, a dataset is judged
-// by the one that it was written by.
+// The name under which a dataset was written decides, whichever of its names a walk meets first and
+// whichever are wanted.
 TEST_F(H5ReaderTest, FindsTheNameThatAChecksumIsOf) {
   const std::string path = TempPath("file.h5");
   ASSERT_TRUE(TrySaveHdf5(path, {{"m", FromValues({1.25f, 2.5f})}, {"n", FromValues({3.f})}}).ok());

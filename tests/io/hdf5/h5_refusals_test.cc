@@ -43,7 +43,7 @@ TEST_F(H5RefusalsTest, RefusesLinksToOtherFilesAndToNothing) {
                         H5Lcreate_external("/etc/passwd", "/x", f, "ext", H5P_DEFAULT, H5P_DEFAULT);
                       }),
                       absl::StatusCode::kUnimplemented),
-                // Not by LoadOptions::want, for it is asked about datasets.
+                // The message does not name LoadOptions::want, which is asked only about datasets.
                 AllOf(HasSubstr("external link ext"), Not(HasSubstr("LoadOptions"))));
     const std::string nowhere =
         make([](hid_t f) { H5Lcreate_soft("/none", f, "soft", H5P_DEFAULT, H5P_DEFAULT); });
@@ -61,7 +61,7 @@ TEST_F(H5RefusalsTest, RefusesLinksToOtherFilesAndToNothing) {
                       }),
                       absl::StatusCode::kUnimplemented),
                 HasSubstr("a cycle"));
-    // What is left out changes nothing for others.
+    // Links that are left out change nothing for others.
     const std::string through = make([](hid_t f) {
       for (const char* name : {"b", "c", "d"}) {
         H5Lcreate_soft("a/b", f, name, H5P_DEFAULT, H5P_DEFAULT);
@@ -154,7 +154,7 @@ TEST_F(H5RefusalsTest, SaysThatAMessageEndsEarly) {
   EXPECT_THAT(Error(path, absl::StatusCode::kDataLoss), HasSubstr("dataspace: it ends early"));
 }
 
-// What was cut off is damage, wherever, and never a kind that is not read.
+// A truncation at any place is reported as damage, never as a kind that is not read.
 TEST_F(H5RefusalsTest, SaysDataLossForEveryTruncation) {
   for (const H5F_libver_t low : {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST}) {
     const std::string path = Make([](hid_t f) { AddNumbers(f, "x", {9}, {.chunk = {2}}); }, low);
@@ -239,7 +239,7 @@ TEST_F(H5RefusalsTest, RefusesChunksThatSkipAllFiltersAndHaveTheWrongSize) {
   }
 }
 
-// Small files that claim to be huge: nothing of them was ever written.
+// Small files that claim to be huge: their elements were never written.
 TEST_F(H5LimitsTest, TakesNoMemoryForABomb) {
   const std::string sparse = Make([](hid_t f) {
     AddDataset(f, "x", H5T_IEEE_F32LE, {1u << 30, 1u << 20}, H5T_NATIVE_FLOAT, nullptr,
@@ -272,7 +272,7 @@ TEST_F(H5LimitsTest, ObeysItsLimits) {
   EXPECT_THAT(Error(path, kExhausted, {.max_metadata_bytes = 1000}), HasSubstr("structure"));
 }
 
-// A name is made of those of the groups above, which the file has once.
+// A name is made of the names of the groups above, which the file has only once.
 TEST_F(H5LimitsTest, CountsNamesAsTheyAreRead) {
   const std::string path = Make([](hid_t f) {
     const std::string group(3000, 'x');
@@ -283,7 +283,7 @@ TEST_F(H5LimitsTest, CountsNamesAsTheyAreRead) {
               HasSubstr("all names have more than the 100000 bytes allowed"));
 }
 
-// Chunks that lie side by side need nothing in the file that would say so.
+// Chunks that lie side by side need no index in the file.
 TEST_F(H5LimitsTest, CountsChunksWithoutAnIndex) {
   const std::string path =
       Make([](hid_t f) { AddNumbers(f, "x", {4000}, {.chunk = {1}, .early = true}); },
@@ -293,7 +293,7 @@ TEST_F(H5LimitsTest, CountsChunksWithoutAnIndex) {
               HasSubstr("an index of 4000 chunks"));
 }
 
-// Nothing but links with long names and paths, of which each is read once.
+// A file that has only links with long names and paths, each of which is read once.
 TEST_F(H5LimitsTest, LetsAFileConsistOfSoftLinks) {
   for (const H5F_libver_t low : {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST}) {
     const std::string path = Make(

@@ -1,4 +1,4 @@
-// Each form that the library can be asked for is an option; what it refuses to make fails the test.
+// Each form that the library can write is an option; if it refuses to write one, the test fails.
 
 #include "tests/io/hdf5/h5_test_files.h"
 

@@ -245,8 +245,8 @@ TEST(Hdf5Test, TheLibraryReadsEveryDType) {
   EXPECT_GE(H5Fclose(file), 0);
 }
 
-// Elements from those that wait for the library's own bytes to those that take several pieces, and
-// the lengths at which one becomes the other.
+// Numbers of elements from a few, which wait for the library's own bytes, to those that take
+// several pieces, and the numbers at which one way becomes the other.
 TEST(Hdf5Test, KeepsElementsOfAnyLength) {
   StateDict state;
   for (const int64_t bytes :
@@ -267,7 +267,7 @@ TEST(Hdf5Test, KeepsElementsOfAnyLength) {
   EXPECT_GE(H5Fclose(file), 0);
 }
 
-// Who works slowly has nobody to wait for it.
+// Other threads need not wait for a slow one.
 TEST(Hdf5Test, AnotherThreadMaySaveWhileOneRests) {
   const StateDict state = {{"a", Floats({1 << 20})}, {"b", Floats({3})}, {"c", Floats({3})}};
   int rests = 0;
@@ -282,7 +282,7 @@ TEST(Hdf5Test, AnotherThreadMaySaveWhileOneRests) {
     });
     free = saved.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
     EXPECT_TRUE(free) << "at rest " << rests;
-    // Not to wait here for what waits for us.
+    // The destructor of `saved` would wait here for a thread that waits for this one.
     if (!free) abandoned.push_back(std::move(saved));
   };
   ASSERT_TRUE(internal::WriteH5(TempPath("state.h5"), state, {}, rest).ok());

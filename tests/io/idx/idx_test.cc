@@ -1,4 +1,4 @@
-// Every element type, plain and compressed, and what is said about files that are damaged.
+// Every element type, plain and compressed, and the errors for damaged files.
 #include <sys/resource.h>
 
 #include <string>
@@ -136,7 +136,7 @@ int64_t MostBytesSoFar() {
   return int64_t{usage.ru_maxrss} << 10;
 }
 
-// Elements are looked at only to tell damage from a kind that is not read.
+// The reader looks at elements only to tell damage from a kind that it does not read.
 TEST(IdxTest, TakesNoMemoryForElementsOfTooManyDimensions) {
   constexpr uint32_t kMiB = 1 << 20, kMembers = 128;
   const std::string member = Gzip(std::string(kMiB, 'x'));

@@ -1,7 +1,7 @@
-// Decodes images for image_compare_test.py. In comes the number of bytes of each on a line, then
-// the bytes; for each goes out a line with the status's code and message, or "OK", channels,
-// height, width and bytes a sample, then samples [channels, height, width], 16 bits of them
-// little-endian.
+// Decodes images for image_compare_test.py. Reads, for each image, a line with its number of bytes,
+// then the bytes. Writes for each a line with the status's code and message, or with "OK",
+// channels, height, width and bytes a sample, then the samples [channels, height, width], those of
+// 16 bits little-endian.
 #include <cstddef>
 #include <cstdint>
 #include <iostream>

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_IO_IMAGE_IMAGE_BYTES_H_
 #define FIRN_TESTS_IO_IMAGE_IMAGE_BYTES_H_
 
-// Image files put together byte by byte, for what no library writes.
+// Image files put together byte by byte, for forms that no library writes.
 
 #include <cstdint>
 #include <string>

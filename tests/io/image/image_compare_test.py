@@ -38,11 +38,11 @@ except ImportError:
     print("without tifffile: TIFFs are compared with Pillow alone")
 
 ROUNDS = int(os.environ.get("FIRN_COMPARE_ROUNDS", "300"))
-# By how much two right decoders may differ: libjpeg's versions, what 5 or 6 bits become, and which
-# way halves are rounded.
+# How much two right decoders may differ: because of libjpeg's versions, the widening of 5 or 6
+# bits, and the rounding of halves.
 TOLERANCE = {"jpeg": 8, "bmp_565": 8, "bmp": 1, "p": 1, "png": 0, "tiff_ycbcr": 1}
-# Of these Pillow's values are wrong where they are damaged: it takes an end of an empty row for none,
-# and reads two bytes too many behind a step.
+# Pillow's values are wrong for damaged files of this kind: it ignores the end of an empty row, and
+# reads two bytes too many behind a step.
 ONLY_WHOLE = {"bmp_runs"}
 
 
@@ -98,7 +98,7 @@ def decode_by_pillow(data):
             clear = "transparency" in image.info
             return numpy.asarray(image.convert("RGBA" if clear or "A" in image.mode else "RGB")
                                  .convert("RGBA"))
-    except Exception as error:  # whatever it refuses by
+    except Exception as error:  # Pillow refuses by errors of many types
         return f"{type(error).__name__}: {error}"
 
 
@@ -130,7 +130,7 @@ def same(ours, theirs, kind):
     if a.shape != b.shape:
         return False
     if a.dtype.itemsize > b.dtype.itemsize:
-        a = a >> 8  # as Pillow narrows
+        a = a >> 8  # Pillow narrows so
     if a.dtype.itemsize < b.dtype.itemsize:
         return False
     a, b = a.astype(int), b.astype(int)
@@ -184,7 +184,7 @@ class ImageCompareTest(unittest.TestCase):
         for name, other in others.items():
             if isinstance(other, str) and says_checksum(other):
                 found.append(f"{name} says {other}")
-        # Where others do not agree with each other, one that agrees with us is enough.
+        # If other decoders differ from each other, one that agrees with Firn is enough.
         if read and not any(same(ours, other, kind) for other in read.values()):
             found.append(f"values differ from those of {', '.join(read)}")
         return found
@@ -225,5 +225,5 @@ def silence():
 
 
 if __name__ == "__main__":
-    # Its report goes where damaged files are not spoken of.
+    # The report goes to stdout, since libraries write about damaged files to stderr.
     unittest.main(testRunner=unittest.TextTestRunner(stream=sys.stdout))

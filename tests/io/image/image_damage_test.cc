@@ -1,5 +1,5 @@
-// Damage, kinds that are not read, and limits are told apart in every format, and nothing of them
-// is mended in silence.
+// Every format tells damage, kinds that are not read, and limits apart, and mends no damage
+// silently.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +41,8 @@ TEST(ImageDamageTest, NamesTheProcessOfAJpegThatIsNotRead) {
   ExpectError(WithFrame(jpeg, 0xc0, 12), kDamage, "12");
   ExpectError(WithFrame(jpeg, 0xc1, 9), kDamage, "9");
   ExpectError(WithFrame(jpeg, 0xf7), kUnread, "JPEG-LS");
-  // Of extensions, and of frames that build on each other, which a segment as a frame's announces.
+  // Frames of extensions, and of frames that build on each other, which a segment like a frame's
+  // announces.
   ExpectError(WithFrame(jpeg, 0xc8), kUnread, "Unsupported JPEG process");
   ExpectError(WithSegments(jpeg, JpegSegment(0xde, "\x8\0\x8\0\x8\1\1\x11\0"s)), kUnread,
               "hierarchical coding");
@@ -50,7 +51,8 @@ TEST(ImageDamageTest, NamesTheProcessOfAJpegThatIsNotRead) {
   ExpectError(jpeg.substr(0, jpeg.size() - 9), kDamage, "JPEG");
 }
 
-// What is left of a scan before another marker was not decoded; at other places it is padding.
+// Bytes of a scan that are left before another marker were not decoded; at other places they are
+// padding.
 TEST(ImageDamageTest, TakesNothingForPaddingInTheMiddleOfAJpeg) {
   const std::string jpeg = EncodeJpeg(Ramp(1, 17, 19), {.progressive = true});
   const auto whole = Values(jpeg);
@@ -58,7 +60,7 @@ TEST(ImageDamageTest, TakesNothingForPaddingInTheMiddleOfAJpeg) {
   EXPECT_EQ(Values(jpeg.substr(0, jpeg.size() - 2) + "abc\xff\xd9"), whole);
   const size_t next = jpeg.find("\xff\xc4", jpeg.find("\xff\xda"));
   ASSERT_NE(next, std::string::npos);
-  // libjpeg has some bytes more in hand, whatever they are.
+  // libjpeg has already read some more bytes, with any content.
   ExpectError(std::string(jpeg).insert(next, std::string(40, 'a')), kDamage, "extraneous bytes");
   const std::string cmyk = CmykJpeg(1, 2, 3, 4);
   ExpectError(With(cmyk, cmyk.find("Adobe") + 11, "\7"), kDamage, "Adobe");

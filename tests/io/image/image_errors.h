@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_IO_IMAGE_IMAGE_ERRORS_H_
 #define FIRN_TESTS_IO_IMAGE_IMAGE_ERRORS_H_
 
-// What images, and images that are changed, are read as.
+// The results and errors of reading images, and changed ones.
 
 #include <cstdint>
 #include <string>

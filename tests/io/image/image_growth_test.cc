@@ -1,6 +1,6 @@
-// Whatever a format lets a file repeat, four times as many of it are at most some four times the
-// work: a reader that walks through what it has seen for each new piece takes sixteen times. Work
-// is the processor's time: libraries alone take too many instructions to be counted one by one.
+// Four times as many of anything that a file may repeat take at most about four times the work; a
+// reader that searches all earlier pieces for each new one takes sixteen times. Work is the
+// processor's time: libraries alone take too many instructions to be counted one by one.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -23,7 +23,7 @@ std::string Repeat(const std::string& s, int n) {
   return all;
 }
 
-// Between 4 and 16. Caches that hold few and not many make of four somewhat more.
+// Between 4 and 16. Caches that hold the few and not the many make somewhat more of four.
 constexpr double kMostTimes = 9;
 
 struct Repetition {
@@ -44,7 +44,7 @@ std::string Png(const std::string& before, const std::string& data, const std::s
 
 std::string PngData() { return PngChunk("IDAT", Deflate("\0\5\7"s)); }
 
-// Of one byte each, in stored blocks of nothing but the last.
+// A PNG whose IDAT chunks have one byte each; all stored blocks but the last are empty.
 std::string PngPieces(int n) {
   std::string data = "\x78\x01" + Repeat("\0\0\0\xff\xff"s, n / 5) + Deflate("\0\5\7"s).substr(2);
   std::string chunks;
@@ -164,7 +164,7 @@ TEST_P(ImageGrowthTest, TimeGrowsAsTheFile) {
   const Repetition& r = GetParam();
   const std::string few = r.file(r.n), many = r.file(4 * r.n);
   for (const std::string& file : {few, many}) {
-    const auto image = TryParseImage(file, r.name);  // also, what libraries make once is made here
+    const auto image = TryParseImage(file, r.name);  // also makes what libraries make only once
     EXPECT_TRUE(image.ok() || !r.is_read) << image.status();
   }
   const int times = TimesOf(few);

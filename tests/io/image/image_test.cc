@@ -1,4 +1,4 @@
-// Each format against pixels known beforehand, what options do, limits, and damage.
+// Compares each format with known pixels, and tests options, limits and damage.
 #include "firn/io/image/image.h"
 
 #include <dlfcn.h>
@@ -119,7 +119,7 @@ Tensor Noise(int64_t side) {
   return FromVector(std::move(v), {3, side, side});
 }
 
-// As long as the encoder hands over in several pieces.
+// The image is so large that the encoder hands it over in several pieces.
 TEST(ImageTest, ALongJpegIsWhole) {
   const std::string jpeg = EncodeJpeg(Noise(200), {.quality = 100, .halve_chroma = false});
   EXPECT_GT(jpeg.size(), 100'000u);
@@ -136,7 +136,7 @@ rlim_t AddressSpace() {
   return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Memory may be missing at any moment: before the library is made, or when much is written.
+// Memory may run out at any moment: before the library is set up, or when much is written.
 TEST(ImageTest, SaysWhenThereIsNoMemoryForAJpeg) {
   for (const char* sanitizer : {"__asan_init", "__tsan_init"}) {
     if (dlsym(RTLD_DEFAULT, sanitizer) != nullptr) GTEST_SKIP() << "it ends the program itself";

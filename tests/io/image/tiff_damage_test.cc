@@ -118,7 +118,7 @@ TEST(TiffDamageTest, NamesTheKindsOfTiffThatAreNotRead) {
   ExpectError(tiff(8, 1, 1, {{256, 4, {1u << 30}}}), kLimit, "allowed");
 }
 
-// Bands of which nobody says what they are become no alpha; colours alone can be asked for.
+// Bands without a stated meaning do not become alpha; a caller can ask for the colours alone.
 TEST(TiffDamageTest, GivesUnknownBandsOfTiffNoMeaning) {
   const auto tiff = [](uint32_t samples, uint32_t photometric, const std::vector<TiffTag>& more) {
     return TiffOf(TiffTags(1, 1, 8, samples, photometric, samples, more), "\x0a\x14\x1e\x28\x32");
@@ -137,12 +137,13 @@ TEST(TiffDamageTest, GivesUnknownBandsOfTiffNoMeaning) {
   ExpectError(alpha_and_more, kUnread, "of which 1");
   EXPECT_THAT(Values(alpha_and_more, {.color = ImageColor::kRgba}), ElementsAre(10, 20, 30, 40));
   ExpectError(tiff(5, 2, {{338, 3, {0, 2}}}), kUnread, "of which", {.color = ImageColor::kRgba});
-  // What 255 - 40 of black leaves of 245, 235 and 225, to the nearest.
+  // 245, 235 and 225 times (255 - 40) / 255 of black, rounded to the nearest.
   const std::string fifth_ink = tiff(5, 5, {{338, 3, {0}}});
   ExpectError(fifth_ink, kUnread, "of which 1 are neither colours nor alpha (color = kRgb");
   EXPECT_THAT(Values(fifth_ink, {.color = ImageColor::kRgb}), ElementsAre(207, 198, 190));
   EXPECT_THAT(Values(fifth_ink, {.color = ImageColor::kRgba}), ElementsAre(207, 198, 190, 255));
-  // The library gives all of what it converts, so that asking for less is of no use.
+  // The library always gives all samples of an image that it converts, so asking for fewer does not
+  // help.
   ExpectError(tiff(5, 6, {{338, 3, {0, 0}}}), kUnread, "neither colours nor alpha is not supported",
               {.color = ImageColor::kRgb});
 }
@@ -176,7 +177,7 @@ TEST(TiffDamageTest, ChecksTheDirectoryOfATiff) {
     return TiffOf(TiffTags(2, 2, 8, 1, 1, 4, more), data);
   };
   EXPECT_EQ(Values(tiff({})), std::vector<int64_t>(4, 1));
-  // Tags that say nothing of the pixels may hold what they like, in any order.
+  // Tags that say nothing of the pixels may hold anything, in any order.
   EXPECT_EQ(Values(tiff({{305, 9, {1}}, {282, 3, {}}, {700, 77, {1, 2}}, {60000, 4, {1}}})),
             std::vector<int64_t>(4, 1));
   auto turned = TiffTags(2, 2, 8, 1, 1, 4);
@@ -229,7 +230,7 @@ TEST(TiffDamageTest, ChecksTheChecksumsOfTiffAndWhatFollows) {
                              {{259, 3, {8}}, {273, 4, {8, 8}}, {278, 4, {2}}, {279, 4, {n, n}}}),
                     strip)),
       ElementsAre(1, 2, 3, 4, 1, 2));
-  // Differences.
+  // Samples stored as differences.
   EXPECT_THAT(
       Values(
           TiffOf(TiffTags(2, 1, 8, 2, 1, n, {{259, 3, {8}}, {317, 3, {2}}, {338, 3, {2}}}), strip)),
@@ -292,7 +293,7 @@ TEST(TiffDamageTest, ChecksTheChecksumsOfTiffThatIsConverted) {
   ExpectError(strips(last), kDamage, "strip or tile 1: incorrect data check");
 }
 
-// What one image left in memory does not become the next one's pixels.
+// Bytes that one image left in memory do not become pixels of the next one.
 TEST(TiffDamageTest, ReadsNoDeflateOfATiffOfWhichABitIsWrong) {
   std::string rows;
   for (int i = 0; i < 72; ++i) rows += static_cast<char>(2 * i + 1);

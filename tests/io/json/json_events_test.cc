@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Writes down what it is told; refuses the string "no".
+// Writes down all events; refuses the string "no".
 class Notes final : public JsonEvents {
  public:
   absl::Status BeginObject() override { return Add("{"); }

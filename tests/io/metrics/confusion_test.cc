@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 Tensor Ids(std::vector<int64_t> ids) { return FromVector(std::move(ids)); }
 
-// Of class 3 there is nothing; class 2 is predicted and never right.
+// Class 3 does not occur; class 2 is predicted and never right.
 const std::vector<int64_t> kLabels = {0, 0, 0, 1, 1, 1, 1};
 const std::vector<int64_t> kPredictions = {0, 0, 1, 1, 1, 2, 0};
 

@@ -56,7 +56,7 @@ TEST(EarlyStoppingTest, GoesOnFromItsState) {
   second.LoadStateDict(EarlyStopping().state_dict());
   EXPECT_FALSE(second.should_stop());
 
-  // What has stopped goes on with more patience, unless a NaN may have stopped it.
+  // After a stop, more patience lets it go on, unless a NaN may have stopped it.
   ASSERT_TRUE(first.Update(2.0));
   EarlyStopping patient({.patience = 4, .stop_on_nan = false});
   patient.LoadStateDict(first.state_dict());

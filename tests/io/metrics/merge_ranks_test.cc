@@ -1,4 +1,4 @@
-// Metrics of ranks, threads here, against one that has seen all samples.
+// Compares merged metrics of ranks (threads here) with one that has seen all samples.
 #include "firn/io/metrics/merge_ranks.h"
 
 #include <cmath>
@@ -116,7 +116,7 @@ TEST(MergeRanksTest, TakesManyNumbers) {
   });
 }
 
-// Rank 0 sends what no metric of rank 1's would.
+// Rank 0 sends numbers that no metric of rank 1 would send.
 TEST(MergeRanksTest, RefusesNumbersThatNoRankHas) {
   const auto error_of = [](int64_t count, const std::vector<double>& numbers) {
     std::string error;
@@ -166,7 +166,7 @@ TEST(MergeRanksTest, RefusesWhatDoesNotFit) {
     } else {
       EXPECT_THAT(ErrorOf(mixed), HasSubstr("another rank's has 2 numbers"));
     }
-    // As many numbers as Accuracy has, of which one is no count.
+    // Rank 0 sends as many numbers as Accuracy has, one of which is no count.
     const auto counts = [&] {
       if (comm.rank() == 0) {
         MergeRanks(mean, comm);

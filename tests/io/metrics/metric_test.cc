@@ -43,7 +43,7 @@ TEST(MetricTest, AMetricSeesAllSamplesAndAFunctionEachBatch) {
     mean.Update(Full({1}, v), Full({1}, 0), v == 4 ? 2 : 1);
     f1.Update(FromVector(std::vector<int64_t>{v > 1}), FromVector(std::vector<int64_t>{v > 1}), 1);
   }
-  EXPECT_EQ(r2.Value(), 1);  // of each sample alone there is none
+  EXPECT_EQ(r2.Value(), 1);  // a single sample has no value
   EXPECT_EQ(mean.Value(), (1 + 2 + 2 * 4) / 4.0);
   EXPECT_EQ(f1.Value(), 1);
   mean.Reset();

@@ -68,7 +68,7 @@ TEST(R2Test, RefusesWhatDoesNotFitAndChangesNothing) {
   R2 r2;
   EXPECT_TRUE(std::isnan(r2.Value()));
   r2.Update(Ones({1, 2}), Ones({1, 2}));
-  EXPECT_TRUE(std::isnan(r2.Value()));  // of one sample there is none
+  EXPECT_TRUE(std::isnan(r2.Value()));  // one sample has no value
   EXPECT_THAT(ErrorOf([&] {
                 r2.Update(Ones({3, 1}), Ones({3}));
               }),

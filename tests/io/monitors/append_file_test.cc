@@ -1,4 +1,4 @@
-// Files that grow, on a disk that fills up and under hands that remove them.
+// Files that grow, on a disk that fills up, and while other programs remove them.
 #include "firn/io/monitors/internal/append_file.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// What is written, as the reader has it; tensorboard_test asks TensorBoard.
+// Reads written files with Firn's reader; tensorboard_test reads them with TensorBoard.
 #include "firn/io/monitors/event_writer.h"
 
 #include <cmath>

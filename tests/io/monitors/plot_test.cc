@@ -55,7 +55,7 @@ TEST(AxisTest, IsLogarithmicWherePositive) {
   EXPECT_THAT(Labels(draw::Axis({1, 30}, true, 5)), ElementsAre("1", "2", "5", "10", "20"));
 }
 
-// Whatever the numbers, there are ticks in order and finite places.
+// Any numbers give ticks in order and finite places.
 TEST(AxisTest, CopesWithAnyRange) {
   const double largest = std::numeric_limits<double>::max();
   const std::vector<std::vector<double>> ranges = {{},
@@ -174,7 +174,7 @@ TEST(PlotTest, APngHasDashesToo) {
   EXPECT_GT(dotted, 0.1 * solid);
 }
 
-// One run of a few steps beside a long one: all its points lie in one place.
+// A run of a few steps beside a long one: all its points lie in one place.
 TEST(PlotTest, PointsInOnePlaceAreSeen) {
   const std::string svg =
       DrawSeries("svg", {{.name = "long", .x = {0, 1e6}, .y = {0, 1}},
@@ -229,7 +229,7 @@ TEST(PlotTest, TellsNumbersWhereSomebodyPoints) {
       "svg",
       {{.name = "<a>", .x = {0, 100, 1e6}, .y = {1, 5, 3}}, {.name = "b", .x = {1e6}, .y = {kNan}}},
       {.hints = true});
-  // The first two points lie in one strip, of which the first is told.
+  // The first two points lie in one strip, for which the first is shown.
   EXPECT_THAT(svg, HasSubstr("<title>&lt;a&gt; 1 at 0</title>"));
   EXPECT_THAT(svg, Not(HasSubstr("5 at 100")));
   EXPECT_THAT(svg, HasSubstr("<title>&lt;a&gt; 3 at 1000000</title>"));

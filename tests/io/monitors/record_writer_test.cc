@@ -209,7 +209,7 @@ TEST(RecordReaderTest, ReadsEscapes) {
 }
 
 TEST(RecordReaderTest, MakesSeriesOfColumns) {
-  // A first record with a number in it is no heading.
+  // A first record with a number in it is not a heading.
   const Records numbers = *TryParseRecords("0,5,x\n1,6,\n", "x.csv");
   EXPECT_THAT(numbers.columns, ::testing::ElementsAre("0", "1", "2"));
   EXPECT_EQ(numbers.rows.size(), 2u);

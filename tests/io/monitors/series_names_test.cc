@@ -42,7 +42,7 @@ TEST(PartsOfTest, LeavesOtherWordsAlone) {
   }
   EXPECT_EQ(PartsOf("train").base, "train");
   EXPECT_EQ(PartsOf("train/validation loss").base, "validation loss");  // one word at most
-  // Bytes that are no text are what they are.
+  // Bytes that are no text stay unchanged.
   EXPECT_EQ(PartsOf("train \xff\xc3\xa4<b>").base, "\xff\xc3\xa4 b");
   EXPECT_EQ(PartsOf(std::string("a\0train", 7)).base, "a");
 }
@@ -59,7 +59,7 @@ TEST(StylesOfTest, PartsOfOneThingHaveOneColour) {
   EXPECT_EQ(Styles({"loss", "validation loss"}), (std::vector<Style>{{0, 0}, {0, 1}}));
   EXPECT_EQ(Styles({"a/train loss", "a/val loss", "a/test loss", "b/train loss", "b/val loss"}),
             (std::vector<Style>{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}}));
-  // Two of one part are told apart by colours.
+  // Colours tell two series of one part apart.
   EXPECT_EQ(Styles({"loss", "training-loss", "validation loss", "lr"}),
             (std::vector<Style>{{0, 0}, {1, 0}, {0, 1}, {2, 0}}));
   EXPECT_EQ(Styles({"a", "b", "a", ""}), (std::vector<Style>{{0, 0}, {1, 0}, {2, 0}, {3, 0}}));

@@ -62,7 +62,7 @@ TEST(SeriesTest, OfOneNameAreToldApartByTheirFolders) {
             (Names{"a/run/loss", "b/run/loss"}));
   EXPECT_EQ(names({"loss.series.txt", "old/loss.series.txt"}), (Names{"loss", "old/loss"}));
   EXPECT_EQ(names({"loss.series.txt"}), (Names{"loss"}));
-  // What folders do not tell apart is counted.
+  // Series that folders do not tell apart are numbered.
   EXPECT_EQ(names({"loss.series.txt", "loss.series.txt"}), (Names{"loss", "loss (2)"}));
   EXPECT_EQ(names({"a/loss.series.txt", "b/loss.series.txt", "b/./loss.series.txt"}),
             (Names{"a/loss", "b/loss", "b/loss (2)"}));

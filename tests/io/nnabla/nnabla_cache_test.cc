@@ -1,4 +1,4 @@
-// Caches that are written and read again, in both formats, and what damaged ones get.
+// Caches that are written and read again, in both formats, and the errors of damaged ones.
 // tests/fuzz changes whole folders at random.
 #include "firn/io/nnabla/nnabla_cache.h"
 
@@ -176,7 +176,7 @@ TEST_P(NnablaCacheTest, FilesOfNoCacheStay) {
     EXPECT_THAT(std::string(status.message()), HasSubstr("original.csv: is no part of a cache"));
     EXPECT_THAT(List(folder), ElementsAre("original.csv"));
   }
-  // Nor does a cache take the place of the table that it is of.
+  // A cache does not replace the table from which it is made, either.
   std::filesystem::rename(original, TempPath("t.csv"));
   WriteNnablaCache(folder, Numbers(3), {.format = GetParam(), .original = TempPath("t.csv")});
   const WriteNnablaCacheOptions again = {
@@ -195,7 +195,7 @@ TEST_P(NnablaCacheTest, AnErrorOfARowLeavesNoCache) {
   EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, bad, {.format = GetParam()}); }),
               HasSubstr("row 120: expected x to be f32 [2] on cpu as in row 100, got f32 [3]"));
   EXPECT_EQ(StatusOf([&] { OpenNnablaCache(folder); }).code(), absl::StatusCode::kNotFound);
-  // Nor does one column get what belongs into another.
+  // One column does not get numbers of another, either.
   const DatasetPtr swapped = FromFunction(3, [](int64_t i) {
     return Sample::Named({{i == 2 ? "y" : "x", Ones({1})}, {i == 2 ? "x" : "y", Ones({1})}});
   });
@@ -276,9 +276,8 @@ TEST(NnablaCacheHdf5Test, NothingMayExpandWhereNothingIsAllowedTo) {
   EXPECT_EQ(OpenNnablaCache(folder, {.limits = {.max_expansion = 0}})->size(), 3);
 }
 
-// Made by NNabla 1.39's CreateCache(shuffle=True) of original.csv, whose picture i is [0, 20, 40,
-// ...]
-// + i: by create(normalize=False) into .npy, by create(normalize=True) into .h5.
+// Made by NNabla 1.39's CreateCache(shuffle=True) from original.csv, whose picture i is [0, 20, 40,
+// ...] + i: by create(normalize=False) into .npy, by create(normalize=True) into .h5.
 TEST(NnablaCacheDataTest, ReadsWhatNnablaWrote) {
   const std::vector<int64_t> order = {4, 3, 1, 2, 0};
   for (const std::string format : {"npy", "h5"}) {
@@ -320,7 +319,7 @@ TEST(NnablaCacheNpyTest, RefusesDamagedFiles) {
   turned.replace(turned.find("False"), 5, "True ");
   EXPECT_THAT(error(turned), HasSubstr("got fortran_order"));
 
-  // Rows without elements could be any number.
+  // A file could claim any number of rows without elements.
   WriteFile(path, *TryFormatNpy(Zeros({100000, 0})));
   WriteFile(folder + "/cache_info.csv", "x\n");
   WriteFile(folder + "/cache_index.csv", "cache_00000000_00000029.npy,100000\n");

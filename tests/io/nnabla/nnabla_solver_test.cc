@@ -1,4 +1,4 @@
-// States of solvers: a file of NNabla's own, and ours as its loader looks at them.
+// States of solvers: a file that NNabla wrote, and Firn's files as NNabla's loader reads them.
 #include "firn/io/nnabla/nnabla_solver.h"
 
 #include <hdf5.h>
@@ -65,7 +65,7 @@ TEST(NnablaSolverTest, GoesOnFromAFileOfNnabla) {
 }
 
 // NNabla's loader sorts groups by their attribute `index` and takes t and the states from each.
-// What a file has, without one.
+// The contents of a file, without the attribute.
 TEST(NnablaSolverTest, StatesGoThereAndBack) {
   const Tensor w = Parameter(), again = Parameter();
   const optim::SgdOptions options = {
@@ -116,7 +116,7 @@ TEST(NnablaSolverTest, WritesTheGroupsThatNnablaLooksFor) {
   H5Fclose(file);
 }
 
-// One that keeps the rate in its velocity, as NNabla's does, and one that does not.
+// An optimizer that keeps the rate in its velocity, like NNabla's, and one that does not.
 TEST(NnablaSolverTest, AVelocityKeepsItsMeaning) {
   const std::string path = TempPath("velocity.h5");
   for (const bool nesterov : {false, true}) {
@@ -147,9 +147,9 @@ TEST(NnablaSolverTest, AVelocityKeepsItsMeaning) {
 
 using Factors = std::vector<std::pair<std::string, double>>;
 
-// Saves an optimizer's states as the solver's, of which the file then has `want` and the count of
-// steps: NNabla's name, and by what ours is multiplied. An optimizer that goes on from the file
-// moves as the one that was saved.
+// Saves an optimizer's states as the solver's; the file then has the count of steps and the states
+// in `want`: NNabla's name, and the factor by which Firn's state is multiplied. An optimizer that
+// goes on from the file moves as the one that was saved.
 template <class Optimizer>
 void GoesOnFromItsFile(const std::string& solver, const typename Optimizer::Options& options,
                        const std::vector<std::string>& states, const Factors& want) {
@@ -189,7 +189,8 @@ TEST(NnablaSolverTest, LarsRmspropGravesAndAdabeliefGoOnFromTheirFiles) {
                                       {{"mean", 1}, {"var", 1}, {"s_max", 1}});
 }
 
-// Where a parameter of 2 goes with a gradient of 3, on from a file with these states of four steps.
+// The value to which a step moves a parameter of 2 with a gradient of 3, going on from a file with
+// these states of four steps.
 template <class Optimizer>
 double NextStep(const std::string& solver, const typename Optimizer::Options& options,
                 const std::vector<std::pair<std::string, float>>& states) {
@@ -205,8 +206,8 @@ double NextStep(const std::string& solver, const typename Optimizer::Options& op
   return static_cast<double>(w.ToVector<float>()[0]);
 }
 
-// What NNabla's solvers would do next: states have their signs and scales. (With amsgrad, NNabla
-// adds eps to the maximum and not to the variance.)
+// Makes the next step as NNabla's solvers would, so that signs and scales of states count. (With
+// amsgrad, NNabla adds eps to the maximum and not to the variance.)
 TEST(NnablaSolverTest, StatesOfAFileMeanWhatTheyMeanThere) {
   const double rate = 0.5 * 0.25 * 2 / 3;  // lr coefficient |w| / |grad|
   EXPECT_NEAR(NextStep<optim::Lars>("Lars", {.lr = 0.5, .momentum = 0.75, .coefficient = 0.25},

@@ -39,7 +39,7 @@ std::string ErrorOf(const std::string& bytes, const std::string& name,
   return std::string(TryParseNnabla(bytes, name, options).status().message());
 }
 
-// All but the parameters.
+// The model without its parameters.
 void ExpectTheDescription(const nnabla::Model& model) {
   EXPECT_EQ(model.global_config->default_context->array_class, "CpuCachedArray");
   EXPECT_EQ(model.training_config->max_epoch, 5);
@@ -226,7 +226,7 @@ TEST(NnablaFileTest, RefusesFilesThatAreCut) {
     for (size_t n = 0; n < whole.size(); n += n < 700 ? 1 : 31) {
       read += TryParseNnabla(whole.substr(0, n), Data(name)).ok();
     }
-    // Texts and messages end where one of their fields does, too.
+    // A text or a message may be cut off at the end of one of its fields.
     const bool archive = std::string_view(name).ends_with(".nnp");
     EXPECT_LE(read, archive ? 0 : 20) << name;
   }

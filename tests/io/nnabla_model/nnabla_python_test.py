@@ -32,11 +32,13 @@ except ImportError:
 
 FILES = sys.argv.pop(1)
 CHANGES = 200  # of each text
-# What Python takes and Firn does not: what it would guess at or does not look at, and numbers of its own language.
+# Texts that Python takes and Firn does not: where Python guesses or does not look, and numbers of
+# Python's language.
 STRICTER = re.compile(r"it once, got it twice|one of its kind, got another|: type \\\".*: expected|"
                       r"expected different names|different keys|as the shape says|no size below 0|dimensions|"
                       r"limits\.|number.*, got \\\"([0-9a-fxA-F.]*_|\+)")
-# What Firn takes and Python does not: a blank behind a sign, and \\u, of which protobuf 3.20 makes a byte.
+# Texts that Firn takes and Python does not: a blank behind a sign, and \\u, from which protobuf
+# 3.20 makes a byte.
 LAXER = re.compile(r"Couldn't parse (integer|float): -|codec can't decode byte")
 
 
@@ -114,7 +116,7 @@ def canonical(model):
     for optimizer in copy.optimizer:
         if optimizer.HasField("solver"):
             optimizer.solver.ClearField("states")
-    # Absent is what is 0 or empty.
+    # A field that is 0 or empty counts as absent.
     for network in copy.network:
         for variable in network.variable:
             variable.shape.SetInParent()

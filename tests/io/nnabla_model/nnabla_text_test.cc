@@ -1,4 +1,4 @@
-// Texts made by hand: what is read, and each thing that is not.
+// Texts made by hand: what is read, and each form that is refused.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -112,7 +112,7 @@ TEST(NnablaTextTest, GivesArgumentsAllThatNnablaHas) {
   EXPECT_THAT(ArgumentOf<std::vector<int64_t>>(c, "pad"), ElementsAre(2, 2));
   EXPECT_EQ(ArgumentOf<int64_t>(c, "group"), 3);
   EXPECT_FALSE(ArgumentOf<bool>(c, "channel_last"));
-  EXPECT_EQ(ArgumentOf<int64_t>(network.functions[1], "base_axis"), 0);  // and not the default, 1
+  EXPECT_EQ(ArgumentOf<int64_t>(network.functions[1], "base_axis"), 0);  // the default is 1
   EXPECT_EQ(ArgumentOf<double>(network.functions[3], "val"), 0.1);
   EXPECT_EQ(ArgumentOf<float>(network.functions[4], "eps"), 0.1f);
   EXPECT_EQ(ArgumentOf<std::string>(network.functions[5], "equation"), "ij,jk");
@@ -237,7 +237,7 @@ TEST(NnablaTextTest, KeepsToItsLimits) {
   EXPECT_THAT(ErrorOf(text, {.max_metadata_bytes = 20}), HasSubstr("limits.max_metadata_bytes"));
   EXPECT_THAT(ErrorOf(text, {.max_total_bytes = 3}), HasSubstr("limits.max_total_bytes"));
   EXPECT_THAT(ErrorOf(text, {.max_tensors = 0}), HasSubstr("limits.max_tensors"));
-  // What takes more memory than its text.
+  // Texts that need more memory than they are long.
   std::string many;
   for (int i = 0; i < 1000; ++i) absl::StrAppend(&many, "executor{}");
   EXPECT_THAT(ErrorOf(many, {.max_metadata_bytes = 20'000}),

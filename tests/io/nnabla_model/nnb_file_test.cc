@@ -1,4 +1,4 @@
-// Files for NNabla's C runtime, word by word as its network.h says them; nnb_python_test.py
+// Files for NNabla's C runtime, word by word as its network.h declares them; nnb_python_test.py
 // compares with those of NNabla's converter.
 #include "firn/io/nnabla_model/nnb_file.h"
 
@@ -95,7 +95,8 @@ TEST(NnbFile, IsWhatTheRuntimesHeaderSays) {
   EXPECT_THAT(block(head[11], head[10]), ElementsAre(3));
 }
 
-// The runtime reads the binary weight alone: of the other one a file of a convolution has a number.
+// The runtime reads only the binary weight; for the other weight of a convolution the file has a
+// single number.
 TEST(NnbFile, BinaryWeightsAreTurnedAndOthersCutOff) {
   constexpr char kNetwork[] = R"(
   network {
@@ -142,7 +143,7 @@ TEST(NnbFile, BinaryWeightsAreTurnedAndOthersCutOff) {
   EXPECT_THAT(elements(4), ElementsAre(1, 0, -1, 2));
   EXPECT_EQ(block(block(head[7])[0])[0], 233u);
   EXPECT_EQ(block(block(head[7])[1])[0], 235u);
-  // What is cut off must be nobody else's.
+  // The weight that is cut off must have no other users.
   nnabla::Model model = ModelOf(kNetwork);
   model.networks[0].functions[0].input[2] = "w";
   EXPECT_THAT(std::string(TryNnbBytes(model).status().message()),

@@ -60,7 +60,7 @@ class NnbTest(unittest.TestCase):
                 nn.clear_parameters()
                 x = nn.Variable((2, 36))
                 y = network(x)
-                y.forward()  # binary weights become what they are
+                y.forward()  # binary weights become plain ones
                 path = os.path.join(folder, "net")
                 contents = {"networks": [{"name": "net", "batch_size": 2, "outputs": {"y": y}, "names": {"x": x}}],
                             "executors": [{"name": "run", "network": "net", "data": ["x"], "output": ["y"]}]}

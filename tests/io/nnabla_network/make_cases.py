@@ -226,7 +226,8 @@ case('topk_keep', lambda x: F.top_k_data(x, 2, reduce=False), a)
 case('topk_abs', lambda x: F.top_k_data(x, 2, abs=True, largest=False, with_index=True), a)
 case('stft', lambda x: F.stft(x, 16, 8, 16), r(2, 64))
 case('stft_odd', lambda x: F.stft(x, 9, 3, 9, pad_mode='constant'), r(2, 33))
-# At the edges fewer frames overlap; what no window covers, as hanning's first number, NNabla refuses.
+# At the edges fewer frames overlap; NNabla refuses numbers that no window covers, such as hanning's
+# first one.
 for n, size, stride, fft, window, center in (('', 16, 4, 16, 'hanning', True), ('_short', 9, 4, 16, 'hamming', True),
     ('_edges', 16, 4, 16, 'hamming', False), ('_apart', 16, 16, 16, 'rectangular', False),
     ('_odd', 15, 5, 15, 'hanning', True), ('_odd_edges', 9, 3, 9, 'hamming', False)):
@@ -239,7 +240,7 @@ for n, dt in (('u8', np.uint8), ('u32', np.uint32)):
     whole = np.array([1, 2, 12, 60, 255], dt)
     case('shift_left_' + n, lambda x, k: F.bit_shift(x, k, 'LEFT'), whole, np.array([1, 9, 2, 3, 1], dt))
     case('shift_right_' + n, lambda x, k: F.bit_shift(x, k, 'RIGHT'), whole, np.array([1, 9, 2, 3, 1], dt))
-# Whose elements decide sizes.
+# Functions whose elements decide sizes.
 mask2 = np.array([[1, 0, 1], [0, 1, 1]], np.float32)
 case('bool_gather', F.bool_gather, r(2, 3), mask2)
 case('bool_gather_rows', F.bool_gather, r(2, 3, 2, 2), mask2)
@@ -263,7 +264,7 @@ for center in (0, 1):
         u(2, 3, 6))
 case('onnx_nms_equal', lambda b, s: F.onnx_non_max_suppression(b, s, 0, 3, 0.3, 0.5), corners,
     np.array([[[0.5, 0.25, 0.75, 0.5, 0.5, 0.125]]] * 2, np.float32))
-# Which write an input or count their runs.
+# Functions that write an input or count their runs.
 case('assign', F.assign, r(3, 4), r(3, 4))
 for dim in (0, 1, 3):
     case(f'spectral_norm{dim}', lambda w, v, d=dim: F.spectral_norm(w, v, d, 2), r(4, 3, 2, 5), r((4, 3, 2, 5)[dim]))
@@ -278,7 +279,7 @@ for it in ((), (0,), (0, 3)):
 case('inq_affine_nob', lambda x, w, f: F.inq_affine(x, w, f, None, 1, 5, (0, 2)), a, r(6, 5), i(2, 6, 5) * 0)
 case('inq_conv', lambda x, w, f, b: F.inq_convolution(x, w, f, b, 1, (1, 0), (2, 1), (1, 1), 1, 4, (0, 1)), x,
     r(4, 3, 3, 2), i(2, 4, 3, 3, 2), r(4))
-# Several functions in one, and a gradient that is one.
+# Functions that consist of several, and a gradient as a function.
 fw, fn = r(4, 3, 3, 3), [r(1, 4, 1, 1), r(1, 4, 1, 1), r(1, 4, 1, 1), u(1, 4, 1, 1)]
 for nl, na in (('identity', []), ('relu', []), ('sigmoid', []), ('tanh', []), ('leaky_relu', [0.2]), ('elu', [1.5]),
     ('relu6', [])):
@@ -314,7 +315,7 @@ case('resize_outside', lambda x: F.onnx_resize(x, sizes=(2, 3, 9, 4), mode='cubi
     cubic_coeff_a=-0.5), x)
 case('vat_noise', lambda x, w: F.vat_noise(x, w, 1, 2.0), x, z)
 case('vat_noise2', lambda x, w: F.vat_noise(x, w, 2, 0.5), x, z)
-# Of draws those that can come out one way alone.
+# Random functions, with options that leave only one result.
 case('random_choice', lambda x, w: F.random_choice(x, w, (4,)), a, np.eye(4, 6, dtype=np.float32))
 case('random_shift', lambda x: F.random_shift(x, (0, 0)), x)
 case('random_erase_none', lambda x: F.random_erase(x, prob=0.0), x)
@@ -330,7 +331,8 @@ def make(out):
     for name, function, arrays in CASES:
         nn.clear_parameters()
         inputs = [nn.Variable.from_numpy_array(array.copy()) for array in arrays]
-        # Run at once: where elements decide sizes, NNabla's graphs have none, or those of the run before.
+        # Runs at once: if elements decide sizes, NNabla's graphs have no sizes, or those of the run
+        # before.
         with nn.auto_forward(True):
             outputs = function(*inputs)
             outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]

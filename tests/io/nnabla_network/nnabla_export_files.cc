@@ -2,8 +2,8 @@
 // nnabla_export_python_test.py:
 //   nnabla_export_files FOLDER
 // FOLDER/<name>.nnp and .safetensors with its inputs "in.0", ... and its outputs "out.<variable>",
-// and "draws" where numbers are drawn; networks are called "network.<name>". On standard output a
-// line for each that is refused: the name and why.
+// and "draws" where numbers are drawn; networks are called "network.<name>". Prints a line for each
+// sample that is refused: the name and why.
 #include <iostream>
 #include <memory>
 #include <string>
@@ -41,7 +41,8 @@ void WriteSamples(const std::string& folder) {
   });
 }
 
-// For batches of any size, run with another one.
+// Exports networks for batches of any size, and runs them with another size than they were captured
+// with.
 void WriteNetworks(const std::string& folder) {
   ManualSeed(1);
   for (const std::string name : {"lenet", "mlp", "resnet", "deep_cnn"}) {
@@ -65,7 +66,7 @@ void WriteNetworks(const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  // Convolutions as sums of products, of which the rounding is known.
+  // Convolutions are computed as sums of products, whose rounding is known.
   firn::SetWinogradAllowed(false);
   firn::testing::WriteSamples(argv[1]);
   firn::testing::WriteNetworks(argv[1]);

@@ -27,14 +27,15 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(0)
 
-# Operations that give numbers in any order, those that give equal ones in any, and those whose functions multiply by 0 what they leave out,
-# or of which a root of -infinity is asked.
+# Operations that give numbers in any order, operations that give equal numbers in any order, and
+# operations whose NNabla functions multiply the parts that they leave out by 0, or take a root of
+# -infinity.
 UNORDERED = {"topk"}
 SORTED = {"argsort", "sort"}
 FINITE = {"rsqrt", "sqrt", "tril", "triu"}
-# That of rows of which a mask leaves nothing: NNabla's Max is -1e8 there, not -infinity.
+# Differs for rows of which a mask leaves nothing: NNabla's Max is -1e8 there, not -infinity.
 MASKED = {"multi_head_attention"}
-# Functions whose results are sums of products of what they get, or elements of it.
+# Functions whose results are elements of their inputs, or sums of products of these.
 SUMS = {"Affine", "BatchMatmul", "Convolution", "Deconvolution", "Identity", "Reshape", "Slice", "Transpose"}
 
 
@@ -94,7 +95,7 @@ def compare(path):
         if name not in outputs:
             return f"there is no {name}"
     op = os.path.basename(path).split(".")[0]
-    # What NNabla's functions make of a NaN is their own affair.
+    # NNabla does not say what its functions make of a NaN.
     is_open = op in UNORDERED or any(np.isnan(x).any() for x in inputs)
     is_open |= op in SORTED and any(np.unique(x).size < x.size for x in inputs)
     is_open |= op in MASKED and any(x.size and np.isin(x, (0, 1)).all() for x in inputs)
@@ -138,7 +139,7 @@ def apart(path):
 
 def main():
     nnabla.logger.setLevel("ERROR")
-    # In memory, if the system has such a folder: thousands of files are written.
+    # Writes thousands of files, so it uses a folder in memory if the system has one.
     where = "/dev/shm" if os.path.isdir("/dev/shm") else None
     refused, wrong, equal = {}, {}, collections.Counter()
     with tempfile.TemporaryDirectory(dir=where) as folder:

@@ -27,8 +27,8 @@ bool AnyOf(const std::vector<Tensor>& tensors, Tensor (*what)(const Tensor&)) {
                      [&](const Tensor& x) { return Any(what(x)).Item<bool>(); });
 }
 
-// What NNabla leaves open: a NaN among what is compared, numbers that an integer does not hold, and
-// the order of the largest numbers where it is not asked for.
+// NNabla does not define comparisons with a NaN, numbers that an integer does not hold, and the
+// order of the largest numbers if it is not asked for.
 bool IsOpen(const NnablaSample& sample) {
   const std::string op = sample.name.substr(0, sample.name.find('.'));
   const auto is_nan = [](const Tensor& x) { return Isnan(x); };
@@ -37,10 +37,9 @@ bool IsOpen(const NnablaSample& sample) {
          (op == "cast" && AnyOf(sample.inputs, is_large));
 }
 
-// How far two ways to add up the products of a transform may be apart, which is a product with a
-// matrix of numbers up to 1 in the file: N 2^-24 of the sum of their sizes for N of them (N.
-// Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1), at most those of the
-// whole input.
+// How far two ways to add up the products of a transform may be apart. In the file it is a product
+// with a matrix of numbers up to 1: N 2^-24 of the sum of their sizes for N products (N. Higham,
+// "Accuracy and Stability of Numerical Algorithms", section 3.1), at most those of the whole input.
 double RoundingOf(const NnablaSample& sample) {
   const std::string op = sample.name.substr(0, sample.name.find('.'));
   if (!op.ends_with("fft") || sample.inputs[0].num_elements() == 0) return 0;
@@ -48,7 +47,7 @@ double RoundingOf(const NnablaSample& sample) {
   return static_cast<double>(x.num_elements()) * 0x1p-24 * Sum(Abs(x)).Item<double>();
 }
 
-// What is wrong; "" for nothing.
+// The first difference; "" if there is none.
 std::string Difference(const NnablaSample& sample) {
   const Network network = io::ImportNnabla(sample.path).executors.at(0).network;
   const TensorList results = network.Call(sample.inputs);

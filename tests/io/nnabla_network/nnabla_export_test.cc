@@ -46,7 +46,7 @@ nnabla::Model Export(nn::Layer& net, const Tensor& x, const std::string& path,
                      NnablaExportOptions options = {}) {
   const NoGradScope no_grad;
   net.Eval();
-  net(x);  // layers learn the sizes of what they get
+  net(x);  // layers learn the sizes of their inputs
   const StaticGraph graph = Freeze([&](const Tensor& in) { return net(in); }, x);
   options.names = net.state_dict();
   EXPECT_TRUE(ExportNnabla(path, graph, options).warnings.empty());
@@ -60,7 +60,7 @@ void ExpectNear(nn::Layer& net, const std::string& path, const Tensor& x) {
   EXPECT_TRUE(Allclose(got, net(x), {.rtol = 1e-6, .atol = 1e-6}));
 }
 
-// Running statistics that are not those of a new network.
+// Sets running statistics that differ from those of a new network.
 void Train(nn::Layer& net, const Tensor& x) {
   net.Train();
   net(x);
@@ -85,7 +85,7 @@ TEST(NnablaExport, ExamplesComeBack) {
   }
 }
 
-// A state and its transpose lie in one memory, and states that nobody names are numbered.
+// A state and its transpose share one memory, and states without names are numbered.
 TEST(NnablaExport, StatesOfOneNameRemainTwo) {
   ManualSeed(1);
   const Tensor w = Randn({4, 4}), turned = w.T(), x = Randn({3, 4});
@@ -147,7 +147,7 @@ TEST(NnablaExport, NumbersAreArguments) {
   EXPECT_EQ(again.executors.at(0).network.inputs()[0].name, "x");
 }
 
-// An input that is an output as it is, and one value that is two outputs.
+// An input that is also an output, and one value that is two outputs.
 TEST(NnablaExport, OutputsHaveTheirNames) {
   const Captured c = CaptureOne(
       [](absl::Span<const Tensor> in) {

@@ -81,7 +81,7 @@ TEST(NnablaNetworkTest, AnExecutorTakesItsPartOfANetwork) {
   EXPECT_EQ(run.parameters()["fc.W"].impl(), model.state["fc.W"].impl());
 }
 
-// What needs to know the batch (a shape, a generator) has it from the call's input.
+// Functions that need the batch's size (a shape, a generator) take it from the call's input.
 TEST(NnablaNetworkTest, TheBatchStaysOpenOnRequest) {
   const std::string text = absl::StrCat(
       "network { name: 'n' batch_size: 5 ", Buffer("x", "-1, 2, 3"), Buffer("g", "-1, 6"),
@@ -102,12 +102,12 @@ TEST(NnablaNetworkTest, TheBatchStaysOpenOnRequest) {
     const Tensor y = run(Ones({batch, 2, 3}));
     ExpectEqual(y, std::vector<float>(static_cast<size_t>(batch) * 6, 30), {batch, 6});
   }
-  // As the file says it, without the request.
+  // Without the request the batch has the size in the file.
   const NnablaImport fixed = ImportNnablaModel(ModelOf(text), "x.nntxt", {});
   EXPECT_EQ(fixed.executors.at(0).network.inputs()[0].dims->at(0).size, 5);
 }
 
-// Where no input has the batch, the file's counts.
+// If no input has the batch, the size in the file counts.
 TEST(NnablaNetworkTest, AnOpenBatchThatNoInputHasIsTheFiles) {
   const auto text = [](const char* size) {
     return absl::StrCat(
@@ -159,7 +159,8 @@ Network OneFunction(const std::string& text) {
   return model.networks.at(0).network;
 }
 
-// The mask says how many rows there are: each call goes by its own, and gradients go to the rows.
+// The mask says how many rows there are: each call uses its own mask, and gradients flow to the
+// rows.
 TEST(NnablaNetworkTest, ElementsDecideSizes) {
   const Network gather = OneFunction(Buffer("x", "3, 2") + Buffer("m", "3") + Buffer("y", "1, 2") +
                                      Function("BoolGather", "'x', 'm'", "'y'"));
@@ -274,7 +275,7 @@ TEST(NnablaNetworkTest, FunctionsWriteWhatTheyKeep) {
   ExpectEqual(u, {0, 1}, {2});
 }
 
-// NNabla's backward writes the gradient into w, which no run here does.
+// NNabla's backward pass writes the gradient into w; no run here does.
 TEST(NnablaNetworkTest, VatNoiseIsNotLearnt) {
   const Network noise = OneFunction(
       Buffer("x", "1, 2") + Buffer("w", "1, 2") + Buffer("y", "1, 2") +

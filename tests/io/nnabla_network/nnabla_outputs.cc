@@ -16,7 +16,7 @@
 namespace firn {
 namespace {
 
-// What differs; "" for nothing.
+// The first difference; "" if there is none.
 std::string Difference(const std::string& folder) {
   const io::NnablaImport model = io::ImportNnabla(folder + "/net.nnp");
   const Network& network = model.executors.at(0).network;

@@ -17,13 +17,14 @@
 namespace firn::testing {
 namespace {
 
-// Of a type that NNabla's f32 does not stand for.
+// Whether the tensor has a type for which NNabla's f32 cannot stand.
 bool IsNarrow(const Tensor& t) {
   return t.defined() &&
          (t.dtype() == DType::kF16 || t.dtype() == DType::kBF16 || t.dtype() == DType::kF64);
 }
 
-// With `first`, of several results only that: the others are for gradients, which may not be said.
+// With `first`, exports only the first of several results: the others serve gradients, and may have
+// no NNabla function.
 NnablaSample Export(const std::string& folder, const Subject& subject, const Call& call,
                     const std::string& name, bool first) {
   NnablaSample sample;

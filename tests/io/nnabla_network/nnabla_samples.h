@@ -13,17 +13,17 @@ namespace firn::testing {
 // A sample of an operation or a composite, captured and exported for NNabla.
 struct NnablaSample {
   std::string name;            // "conv2d.3"
-  std::string path;            // of the .nnp; "": it was refused
+  std::string path;            // of the .nnp; "" if it was refused
   std::string refused;         // why
   bool draws = false;          // random numbers
   std::vector<Tensor> inputs;  // of the network, in f32
-  // What the captured run gave, and the new values of states that it changes, by the names that the
-  // file has for them.
+  // The results of the captured run, and the new values of states that it changes, by their names
+  // in the file.
   StateDict outputs;
 };
 
-// Calls f with every sample in f32, and of what has no such inputs in one dtype, whose files stand
-// in `folder` and are deleted afterwards unless they are kept.
+// Calls f with every sample in f32, or in one dtype if its inputs have no f32. The files are in
+// `folder` and are deleted afterwards unless they are kept.
 void ForEachNnablaSample(const std::string& folder, bool keep,
                          absl::FunctionRef<void(const NnablaSample&)> f);
 

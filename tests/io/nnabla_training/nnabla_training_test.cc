@@ -1,4 +1,4 @@
-// What is read of a file's training, and the parameters that it begins with. Numbers of
+// Reads the training in a file, and the parameters that it begins with. Numbers of
 // numpy.random.RandomState(0) are those that NumPy documents and gives.
 #include "firn/io/nnabla_training/nnabla_training.h"
 
@@ -102,7 +102,7 @@ TEST(NnablaTrainingTest, ParametersBeginAsNnablasDo) {
   const auto a = state["A"].ToVector<float>();
   EXPECT_EQ(a[0], static_cast<float>(2 * 0.5488135039273248 - 1));
   EXPECT_EQ(a[3], static_cast<float>(2 * 0.5448831829968969 - 1));
-  // What is given does not change what others are.
+  // Given parameters do not change the others.
   const StateDict given =
       InitialNnablaParameters(model, "x.nntxt", {{"A", Full({2, 2}, 7)}, {"other", Zeros({1})}});
   EXPECT_EQ(given.size(), 2u);

@@ -17,7 +17,7 @@ RANDOM = np.random.default_rng(1)
 
 
 def numbers(*shape, dtype=np.float32):
-    # Few digits, which pack well in version control and lose nothing.
+    # Few digits, which compress well in version control and are exact.
     return (RANDOM.integers(-16, 17, shape) / 8).astype(dtype)
 
 

@@ -1,5 +1,5 @@
-// Models that are none: each is refused with the file, the node, its operator and opset, the field,
-// what was expected and what was found.
+// Invalid models: each is refused, and the error gives the file, the node, its operator and opset,
+// the field, what was expected and what was found.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -25,7 +25,8 @@ struct Bad {
   int64_t opset = 18;
 };
 
-// Of a node "n" on x, f32 [2, 3], and w, i64 [2], which is known: at the import or the first call.
+// The error of a node "n" on x, f32 [2, 3], and the constant w, i64 [2], at the import or the first
+// call.
 std::string ErrorOf(const Bad& bad) {
   OnnxNode node = bad.node;
   node.name = "n";
@@ -80,7 +81,7 @@ TEST(OnnxBadModelsTest, AttributesThatAreWrong) {
   });
 }
 
-// Also those that only other versions have: ONNX's checker refuses them, too.
+// Attributes that only other versions have are refused, too, as by ONNX's checker.
 TEST(OnnxBadModelsTest, AttributesThatTheOperatorDoesNotHave) {
   ExpectErrors({
       {Node("Relu", {"x"}, {"y"}, {Float("slope", 1)}),
@@ -121,8 +122,8 @@ TEST(OnnxBadModelsTest, InputsThatAreWrong) {
   });
 }
 
-// Every operator with fewer and with more inputs and outputs than it has: refused, or run, and
-// never a look behind the last one.
+// Every operator with fewer and with more inputs and outputs than it has: it is refused or runs,
+// and never reads behind the last one.
 TEST(OnnxBadModelsTest, AnyNumberOfInputsAndOutputs) {
   int refused = 0, run = 0;
   const auto expect_no_crash = [&](const OnnxOp& op, const std::string& input, size_t inputs,

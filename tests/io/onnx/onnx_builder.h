@@ -65,7 +65,7 @@ inline OnnxNode Node(std::string op_type, std::vector<std::string> inputs,
   return node;
 }
 
-// Of any type and shape.
+// Values of any type and shape, with these names.
 inline std::vector<OnnxValueInfo> Values(const std::vector<std::string>& names) {
   std::vector<OnnxValueInfo> values(names.size());
   for (size_t i = 0; i < names.size(); ++i) values[i].name = names[i];

@@ -67,7 +67,7 @@ TEST(OnnxCheckTest, SortsNodes) {
   EXPECT_THAT(order, ::testing::ElementsAre("First", "Second", "Third", "Last"));
 }
 
-// What a graph within a node uses from around it comes before the node.
+// Values that a graph within a node uses from around it must come before the node.
 TEST(OnnxCheckTest, SortsByWhatGraphsWithinUse) {
   OnnxGraph deep = Graph({Node({"a"}, {"z"})}, {}, {"z"});
   OnnxGraph body = Graph({WithGraph(Node({}, {"y"}, "If"), deep)}, {}, {"y"});

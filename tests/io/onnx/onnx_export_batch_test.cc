@@ -1,4 +1,4 @@
-// Files that take any batch: run with other ones, they give what the function itself gives.
+// Files that take any batch: with other sizes they give the same results as the function itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,7 +105,7 @@ TEST(OnnxExportBatchTest, DrawsForAnyBatch) {
   }
 }
 
-// Of ones two numbers remain: what is kept and what is dropped.
+// The inputs are ones, so results have two values: of kept and of dropped elements.
 TEST(OnnxExportBatchTest, DropsElementsAndChannelsOfAnyBatch) {
   ManualSeed(3);
   constexpr double kP = 0.3;

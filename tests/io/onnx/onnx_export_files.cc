@@ -2,8 +2,7 @@
 //   onnx_export_files FOLDER OPSET [OPERATION...]
 // FOLDER/<operation>.<number>.onnx and .safetensors with its inputs "in.0", ... and results
 // "out.0", ..., and what it writes in place before and after, "was.0", "next.0", ..., which the
-// file calls "next.0.next"; on standard output a line for each that cannot be exported: the
-// operation and why.
+// file calls "next.0.next"; prints a line for each that cannot be exported: the operation and why.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -27,13 +26,14 @@
 namespace firn::testing {
 namespace {
 
-// Of a type that ONNX Runtime has few operations for.
+// Whether the tensor has a type for which ONNX Runtime has few operations.
 bool IsNarrow(const Tensor& t) {
   return t.defined() &&
          (t.dtype() == DType::kF16 || t.dtype() == DType::kBF16 || t.dtype() == DType::kF64);
 }
 
-// With `first`, of several results only that: the others are for gradients, which may not be said.
+// With `first`, exports only the first of several results: the others serve gradients, and may have
+// no operator.
 void Export(const std::string& folder, int opset, const Subject& subject, const Call& call,
             const std::string& name, bool first = false) {
   std::vector<size_t> places;
@@ -67,7 +67,7 @@ void Export(const std::string& folder, int opset, const Subject& subject, const 
   StateDict names;
   const auto draws = [](const Instr& instr) { return instr.op->random; };
   const std::vector<Instr>& instrs = captured.graph.instrs;
-  // Runtimes have no generators that move.
+  // Runtimes have no generators that change from call to call.
   if (std::any_of(instrs.begin(), instrs.end(), draws)) written.clear();
   for (size_t i = 0; i < written.size(); ++i) {
     const std::string next = absl::StrCat("next.", i);
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
   const auto asked = [&](std::string_view name) {
     return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
   };
-  // Convolutions as sums of products, of which the rounding is known.
+  // Convolutions are computed as sums of products, whose rounding is known.
   firn::SetWinogradAllowed(false);
   for (const firn::inner::OpDef* op : firn::inner::AllOps()) {
     const auto samples = firn::testing::SamplesOf(op->name);

@@ -36,7 +36,7 @@ struct Exported {
 Exported Export(nn::Layer& net, const Tensor& x, OnnxExportOptions options = {}) {
   NoGradScope no_grad;
   net.Eval();
-  net(x);  // layers learn the sizes of what they get
+  net(x);  // layers learn the sizes of their inputs
   const StaticGraph graph = Freeze([&](const Tensor& in) { return net(in); }, x);
   const std::string path = TempPath("net.onnx");
   options.names = net.state_dict();
@@ -63,7 +63,7 @@ std::vector<const internal::OnnxNode*> NodesOf(const internal::OnnxModel& model,
   return nodes;
 }
 
-// Running statistics that are not those of a new network.
+// Sets running statistics that differ from those of a new network.
 void Train(nn::Layer& net, const Tensor& x) {
   net.Train();
   net(x);
@@ -113,7 +113,7 @@ TEST(OnnxExportNetworks, BatchNormsAreOneNodeUnderTheirModulesNames) {
                                           {"firn.operation", "channel_affine"}}));
   EXPECT_THAT(e.again.report.metadata,
               ::testing::Contains(::testing::Pair("trained", "on digits")));
-  // What is trained and what is not is known again.
+  // The import knows which parameters are trained.
   EXPECT_EQ(e.again.network.buffers().size(), 4u);
   EXPECT_EQ(e.again.state.size(), net.state_dict().size() - 2);  // without num_batches_tracked
 }
@@ -163,7 +163,7 @@ TEST(OnnxExportNetworks, ATrainingStepGivesItsGradients) {
 
 constexpr int64_t kWidth = 16, kHeads = 2;
 
-// As in examples/gpt.cc.
+// The same attention as in examples/gpt.cc.
 struct Block : nn::Layer {
   nn::LayerNorm& norm1 = Add<nn::LayerNorm>("norm1");
   nn::Linear& qkv = Add<nn::Linear>("qkv", {.in = kWidth, .out = 3 * kWidth});
@@ -226,7 +226,7 @@ TEST(OnnxExportNetworks, LinearLayersOfManyFeaturesComeBackWithTheSameBits) {
   ExpectSameBits(net, dynamic.again, Randn({3, 2, 3000}));
 }
 
-// Older opsets have to write what attention and Gelu are as several nodes, which round otherwise.
+// Older opsets have to write attention and Gelu as several nodes, which round differently.
 TEST(OnnxExportNetworks, ATransformerOfOlderOperatorsIsNear) {
   ManualSeed(3);
   Gpt net;

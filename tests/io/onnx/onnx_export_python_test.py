@@ -28,12 +28,12 @@ TYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I8": 
 # Operators that draw numbers: results are compared by their shapes.
 DRAW = {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomUniform",
         "RandomUniformLike"}
-# Operators of which ONNX does not say what they make of a NaN.
+# Operators for which ONNX does not define the result of a NaN.
 ORDER = {"ArgMax", "ArgMin", "MaxPool", "QuantizeLinear", "ScatterElements", "Sign", "TopK"}
-# Operators whose results are sums of products of what they get, or elements of it.
+# Operators whose results are elements of their inputs, or sums of products of these.
 SUMS = {"Conv", "ConvTranspose", "Gemm", "Identity", "MatMul", "Pad", "Reshape", "Slice", "Squeeze",
         "Transpose", "Unsqueeze"}
-# What ONNX Runtime says of what it lacks.
+# Messages of ONNX Runtime about operators that it lacks.
 LACKS = ("NOT_IMPLEMENTED", "Invalid Target shape product of 0", "mode only supports",
          "not supported now")
 
@@ -163,7 +163,7 @@ def apart(path):
 
 def test(program, opset, listed):
     """Prints what is wrong, and gives how many operations that is."""
-    # In memory, if the system has such a folder: thousands of files are written.
+    # Writes thousands of files, so it uses a folder in memory if the system has one.
     where = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.TemporaryDirectory(dir=where) as folder:
         out = subprocess.run([program, folder, opset], check=True, capture_output=True,

@@ -71,7 +71,7 @@ TEST(OnnxExport, WritesALayerUnderItsNames) {
   EXPECT_EQ(model.metadata[0].second, "here");
 }
 
-// Names of operations, which values of nodes have, are free for outputs; those of states are not.
+// Outputs may have names of operations, which values of nodes have, too, but not names of states.
 TEST(OnnxExport, OutputsMayBeCalledAsOperations) {
   const Tensor w = Ones({2});
   const Captured c = CaptureOne(
@@ -84,7 +84,7 @@ TEST(OnnxExport, OutputsMayBeCalledAsOperations) {
   EXPECT_NE(taken.status().message().find("output 0: the name w is taken"), std::string::npos);
 }
 
-// Where an opset's operator has no half types.
+// An operator without half types in an opset gets casts around it.
 TEST(OnnxExport, HalvesAreWidenedAroundOperatorsThatDoNotTakeThem) {
   const auto export_sin = [](int opset, DType dtype) {
     const Captured c = CaptureOne(
@@ -117,7 +117,7 @@ TEST(OnnxExport, NormsHaveOneType) {
   }
 }
 
-// The operators of norms have statistics of f32, and quantized numbers none of f64.
+// The operators of norms compute statistics in f32, and those of quantized numbers take no f64.
 TEST(OnnxExport, OperatorsThatRoundF64AreNotUsed) {
   const Captured norm = CaptureOne(
       [](absl::Span<const Tensor> in) {
@@ -161,7 +161,7 @@ TEST(OnnxExport, KeepsTogetherWhatTheOpsetHas) {
   EXPECT_GT(ExportOnnx(path, c.graph, {.opset = 19}).nodes, 3);
 }
 
-// What ONNX defines from opset 28 on as the logarithm of a sum of powers.
+// The definition of the logarithm of a sum of powers in ONNX from opset 28 on.
 TEST(OnnxExport, LargeNumbersAreTakenAwayBeforeTheirPowers) {
   const Tensor x = FromVector<float>({1000, 1001, -INFINITY, -INFINITY, INFINITY, 1}, {3, 2});
   const std::string path = testing::TempDir() + "/logsumexp.onnx";

@@ -1,5 +1,5 @@
-// Training steps as ONNX files: the loss, gradients and what an optimizer makes of the parameters
-// are ordinary nodes. Read again, they move parameters as the captured step does.
+// Training steps as ONNX files: the loss, the gradients and the optimizer's updates are ordinary
+// nodes. Read again, they move parameters as the captured step does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ const Tensor& OutputOf(const OnnxExportReport& report, const TensorList& outputs
   return outputs[static_cast<size_t>(at - report.outputs.begin()) % outputs.size()];
 }
 
-// Captures a step, exports it, reads it again and compares what both make of the same states.
+// Captures a step, exports it, reads it again and compares the new states that both make of the
+// same ones.
 void ExpectTheSameStep(nn::Layer& net, optim::Optimizer& optimizer, const Tensor& x,
                        const Tensor& labels) {
   const auto train = [&](const Tensor& in, const Tensor& classes) {
@@ -67,7 +68,7 @@ void ExpectTheSameStep(nn::Layer& net, optim::Optimizer& optimizer, const Tensor
   }
 }
 
-// Without the biases whose gradient is 0 but for rounding, of which Adam would make whole steps.
+// Has no biases whose gradient is 0 but for rounding, since Adam would make whole steps of it.
 struct Convolutions : nn::Layer {
   nn::Conv2d& first =
       Add<nn::Conv2d>("first", {.in = 3, .out = 8, .kernel = 3, .padding = 1, .bias = false});
@@ -133,7 +134,7 @@ TEST(OnnxExportTraining, OfRecurrentLayersWithMomentum) {
   ExpectTheSameStep(gru, of_gru, x, labels);
 }
 
-// What was dropped is not known, but it is the same in both directions.
+// The dropped elements are not known, but they are the same in both directions.
 TEST(OnnxExportTraining, GradientsAreDroppedAsElementsWere) {
   Tensor w = Ones({37});
   w.SetRequiresGrad(true);

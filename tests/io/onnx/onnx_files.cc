@@ -23,7 +23,7 @@ absl::Status Convert(const std::string& path) {
   if (!model.ok()) return model.status();
   const absl::StatusOr<std::string> written = FormatOnnxModel(*model);
   if (!written.ok()) return written.status();
-  // Not WriteOnnxModel, which waits for the disk: there are thousands.
+  // WriteOnnxModel would wait for the disk, and there are thousands of files.
   std::ofstream(path + ".firn", std::ios::binary) << *written;
   StateDict tensors;
   OnnxElements elements(model->file, model->folder);
@@ -40,7 +40,7 @@ absl::Status Convert(const std::string& path) {
     const absl::Status saved = TrySaveSafetensors(path + ".safetensors", tensors);
     if (!saved.ok()) return saved;
   }
-  // Last: what a model means is checked of those alone that can be written.
+  // Comes last: the meaning of a model is checked only if the model can be written.
   OnnxModel sorted = *model;
   return CheckOnnxModel(&sorted);
 }

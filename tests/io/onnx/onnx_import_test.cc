@@ -64,7 +64,7 @@ TEST(OnnxImportTest, RunsANetwork) {
   EXPECT_THAT(net.network(x).ToVector<float>(), ElementsAre(20, 14));
 }
 
-// Of the nodes about shapes nothing is left in a graph.
+// A captured graph contains none of the nodes about shapes.
 TEST(OnnxImportTest, IsCaptured) {
   const OnnxImport net = Import(LinearModel()).value();
   const Tensor x = Floats({1, 1, 1, 1, 0, 0, 0, 1}, {2, 2, 2});
@@ -74,8 +74,8 @@ TEST(OnnxImportTest, IsCaptured) {
   EXPECT_THAT(graph(Neg(x)).ToVector<float>(), ElementsAre(0, 6));
 }
 
-// A graph for each shape, which comes again when the shape does, and of parameters that are
-// written.
+// Each shape has a graph, which is used again when the shape comes again, and which follows writes
+// into parameters.
 TEST(OnnxImportTest, SeveralShapesInTurnRunGraphsOfTheirOwn) {
   nn::GraphModule net(Import(LinearModel()).value());
   nn::StaticModule fast(net);
@@ -109,7 +109,7 @@ TEST(OnnxImportTest, IsTrainedAsAModule) {
   EXPECT_THAT(net.parameters()[1].grad().ToVector<float>(), ElementsAre(1));
 }
 
-// What only says what is computed is no parameter, running statistics are buffers.
+// Constants that only configure a node are no parameters; running statistics are buffers.
 TEST(OnnxImportTest, TellsParametersFromSettings) {
   const OnnxImport net =
       Import(Model(Graph(
@@ -231,7 +231,7 @@ TEST(OnnxImportTest, RunsBothBranchesInAGraph) {
 TEST(OnnxImportTest, RunsOneBranchOfAConditionThatItKnows) {
   OnnxModel model = IfModel();
   model.graph.inputs.pop_back();
-  // The other branch would not run.
+  // The other branch could not run.
   std::get<std::vector<OnnxGraph>>(model.graph.nodes[0].attributes[1].value)[0].nodes[0].inputs = {
       "c"};
   model.graph.initializers.push_back(OnnxTensorOf("c", Full({}, true, DType::kBool)));
@@ -260,7 +260,7 @@ TEST(OnnxImportTest, UnrollsLoops) {
   EXPECT_THAT(ErrorOf([&] { bad.network.Call({Floats({1}, {1})}); }), HasSubstr("max_nodes"));
 }
 
-// A length that is an input: another program for each, and none in a graph.
+// A length that is an input gives another program for each value, so a graph cannot have it.
 TEST(OnnxImportTest, LooksAtElementsThatSayWhatIsComputed) {
   OnnxModel model = LoopModel();
   model.graph.initializers.clear();
@@ -304,7 +304,7 @@ TEST(OnnxImportTest, MovesSequencesAbout) {
   EXPECT_THAT(net.network(Floats({1, 2, 3}, {3})).ToVector<float>(), ElementsAre(3, 1, 2, 3));
 }
 
-// Names that are no names of modules stand at the root.
+// Parameters whose names contain no module stand at the root.
 TEST(OnnxImportTest, KeepsNamesOfParameters) {
   const nn::GraphModule net(
       Import(Model(Graph(
@@ -330,7 +330,7 @@ TEST(OnnxImportTest, HasRemaindersWithTheSignOfTheDivisor) {
   EXPECT_THAT(z.ToVector<float>(), ElementsAre(-inf, -inf, inf, inf));
 }
 
-// As Pillow does: from the colours of a JPEG, not its brightness.
+// Pillow makes grey from the colours of a JPEG, not from its brightness.
 TEST(OnnxImportTest, DecodesGreyPicturesFromColours) {
   std::vector<uint8_t> picture(3 * 16 * 16);
   for (size_t i = 0; i < picture.size(); ++i) picture[i] = i * i % 11 < 5 ? 255 : 0;

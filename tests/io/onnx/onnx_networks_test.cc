@@ -16,8 +16,8 @@ namespace {
 
 using testing::Network;
 
-// The first opset whose operators compute as Firn's do: of 23 is attention. Before, what they are
-// is several nodes, which round otherwise.
+// The first opset whose operators compute as Firn's do; attention is one from 23 on. Older opsets
+// have several nodes instead, which round differently.
 int FirstOfSameBits(const Network& net) { return net.name == "gpt" ? 23 : 13; }
 
 TEST(OnnxNetworksTest, AllComeBackWithTheSameBits) {

@@ -1,4 +1,4 @@
-// Operators as they were up to opset 6, of which old exporters wrote files.
+// Operators as they were up to opset 6, which old exporters used.
 #include <string>
 #include <vector>
 
@@ -20,7 +20,7 @@ Tensor Floats(std::vector<float> values, const Shape& shape) {
   return FromVector(std::move(values), shape);
 }
 
-// What a node makes of x and of initializers.
+// The result of a node for x and initializers.
 Tensor Made(int64_t opset, OnnxNode node, const Tensor& x,
             std::vector<std::pair<std::string, Tensor>> rest = {}) {
   const std::string y = node.outputs[0];
@@ -70,7 +70,7 @@ TEST(OnnxOldOpsetsTest, KeepTheShapeOfTheFirst) {
   }
 }
 
-// Of the others, and comparisons, too: x is [2, 2], y lies on its rows.
+// The other binary operators, and comparisons: x is [2, 2], y is broadcast along its rows.
 TEST(OnnxOldOpsetsTest, LayEveryBinaryOperator) {
   const Tensor x = Floats({1, 2, 3, 4}, {2, 2});
   const std::vector<OnnxAttribute> laid = {Int("broadcast", 1), Int("axis", 0)};

@@ -27,9 +27,9 @@ except ImportError:
 
 FILES = sys.argv.pop(1)
 CHANGES = 1000  # of each model
-# In memory where there is a file system in it: thousands of files are made.
+# Makes thousands of files, so it uses a file system in memory if there is one.
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-# What the package parses and Firn does not, by Firn's words.
+# Models that the package parses and Firn does not, by Firn's messages.
 STRICTER = re.compile(
     r"expected a field of the format, got|"  # unknown numbers are kept aside
     r"expected (an integer|4 bytes|8 bytes|a string or message), got|numbers of type|"  # so are other wire types

@@ -1,5 +1,5 @@
-// Networks of bytes in ONNX files of others: what is read as sums of bytes, what stays as it stands
-// and what is refused.
+// Networks of bytes in ONNX files of other programs: which nodes are read as sums of bytes, which
+// stay unchanged, and which are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ TEST(OnnxQdqReadTest, OnlySoundFormsAreSumsOfBytes) {
     EXPECT_FALSE(all.folded);
     EXPECT_FALSE(one.folded);
     EXPECT_EQ(one.problem, "");
-    // What the first channel is does not follow from the second.
+    // The first channel does not depend on the second.
     EXPECT_TRUE(one.y.Select(1, 0).Equals(plain.y.Select(1, 0) * 2));
   }
 }
@@ -95,7 +95,7 @@ TEST(OnnxQdqReadTest, OnlySoundFormsAreSumsOfBytes) {
 TEST(OnnxQdqReadTest, FormsThatDoNotFitAreReadAsTheyStand) {
   const Tensor x = Randn({1, 1, 3, 3});
   EXPECT_TRUE(ReadModel({.axis = -4}, x).folded);
-  // The rows of the windows, and a zero point of another type.
+  // An axis along the rows of the windows, and a zero point of another type.
   for (const Numbers& n : {Numbers{.axis = 2}, Numbers{.zero = DType::kI8}}) {
     const Read read = ReadModel(n, x);
     EXPECT_FALSE(read.folded);
@@ -108,7 +108,7 @@ TEST(OnnxQdqReadTest, FormsThatDoNotFitAreReadAsTheyStand) {
   }
 }
 
-// As ONNX Runtime 1.32 has them, with its optimizations and without.
+// Results of ONNX Runtime 1.32, with its optimizations and without.
 TEST(OnnxQdqReadTest, ChannelsHaveZeroPointsOfTheirOwn) {
   const Tensor x = Randn({1, 1, 3, 3});
   const Tensor d = (Clamp(Round(x / 0.5) + 3, 0, 255) - 3) * 0.5;
@@ -150,7 +150,7 @@ TEST(OnnxQdqReadTest, ANodeThatMakesNothingIsNoOneElsesFactor) {
   }
 }
 
-// As PyTorch writes linear layers.
+// Gemm nodes as PyTorch writes them for linear layers.
 TEST(OnnxQdqReadTest, TakesGemmsThatSayWhatIsSoAnyway) {
   using internal::Node;
   const Tensor x = Randn({3, 4});
@@ -212,8 +212,8 @@ TEST(OnnxQdqReadTest, AttributesOfOtherTypesAreRefused) {
               ::testing::HasSubstr("attribute \"axis\" is expected to be an integer"));
 }
 
-// A scale in the file is a parameter: what DequantizeLinear makes is linear in it. Nothing flows
-// through QuantizeLinear, whose results are integers.
+// A scale in the file is a parameter: the result of DequantizeLinear is linear in it. No gradient
+// flows through QuantizeLinear, whose results are integers.
 TEST(OnnxQdqReadTest, ScalesOfTheFileAreParameters) {
   using internal::Node;
   const std::string path = TempPath("scales.onnx");
@@ -235,7 +235,7 @@ TEST(OnnxQdqReadTest, ScalesOfTheFileAreParameters) {
   EXPECT_FALSE(s.grad().defined());
 }
 
-// Of a product that is a sum of bytes the scales are one, which has the place of both.
+// A product that is a sum of bytes has one scale, which replaces those of both factors.
 TEST(OnnxQdqReadTest, ScalesOfSumsAreOneParameter) {
   const std::string path = TempPath("folded.onnx");
   ASSERT_TRUE(internal::WriteOnnxModel(path, Model({})).ok());

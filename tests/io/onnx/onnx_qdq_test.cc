@@ -1,5 +1,5 @@
-// Networks of bytes as ONNX files: ordinary products of what DequantizeLinear gives, which come
-// back as sums of bytes with the bits that the exported graph has.
+// Networks of bytes as ONNX files: ordinary products of the results of DequantizeLinear, which come
+// back as sums of bytes with the bits of the exported graph.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ using ::testing::Not;
 using Strings = std::vector<std::string>;
 
 struct Exported {
-  Strings operators, read;  // of the file, and of what it is read as
+  Strings operators, read;  // of the file, and of the graph that is read from it
   internal::OnnxModel model;
   OnnxImport again;
 };
@@ -56,7 +56,7 @@ inner::Graph GraphOf(const Function& f, const Tensor& x) {
   return Capture([&](absl::Span<const Tensor> in) { return TensorList{f(in[0])}; }, {&x, 1}).graph;
 }
 
-// Exported with every kind of opset, and read again.
+// Exports a graph with opsets of every kind, and reads it again.
 Exported ExpectSameBits(const Function& f, const Tensor& x, const StateDict& names = {}) {
   const NoGradScope no_grad;
   const Tensor want = f(x);
@@ -157,7 +157,7 @@ TEST(OnnxQdqTest, LayersKeepTheirBits) {
   }
 }
 
-// Bytes of x, and the scale and zero point that they have.
+// Quantizes x to bytes with this scale and zero point.
 struct Quantized {
   Tensor scale = Full({}, 0.02), zero = Full({}, 9).To(DType::kU8);
   Tensor operator()(const Tensor& x) const {
@@ -165,7 +165,7 @@ struct Quantized {
   }
 };
 
-// What is quantized again, with a bias of integers and zero points of channels.
+// Results that are quantized again, with an integer bias and a zero point for each channel.
 TEST(OnnxQdqTest, FunctionsKeepTheirBits) {
   ManualSeed(3);
   const Quantized of;
@@ -193,7 +193,7 @@ TEST(OnnxQdqTest, FunctionsKeepTheirBits) {
   EXPECT_THAT(rows.read, Contains("MatMulInteger"));
 }
 
-// Of two factors that were computed no bytes stand in the file: read again it is a product in f32,
+// If both factors are computed, the file has no bytes of them: read again it is a product in f32,
 // here of few enough bits to be exact.
 TEST(OnnxQdqTest, ProductsOfComputedBytesAreProductsOfNumbers) {
   ManualSeed(4);
@@ -222,7 +222,7 @@ TEST(OnnxQdqTest, SumsThemselvesAreIntegerOperators) {
   EXPECT_TRUE(e.again.network(x).Equals(f(x)));
 }
 
-// A bias of more dimensions than the product has makes more of them.
+// A bias with more dimensions than the product gives the result more dimensions.
 TEST(OnnxQdqTest, ABiasOfMoreDimensionsStaysASum) {
   nn::quantized::Linear linear({.in = 9, .out = 5, .bias = false});
   Fill(linear);

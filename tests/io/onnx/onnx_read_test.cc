@@ -92,7 +92,7 @@ TEST(OnnxReadTest, TakesRepeatedNumbersEitherWay) {
   EXPECT_THAT(dims.graph.initializers.at(0).dims, ElementsAre(2, 1, 3));
 }
 
-// Writers of proto3 leave out what is zero or empty.
+// Writers of proto3 leave out fields that are zero or empty.
 TEST(OnnxReadTest, MakesUpValuesThatAreLeftOut) {
   const OnnxModel integer = Parsed(Attribute(Wire().Integer(20, 2).bytes()));
   EXPECT_EQ(std::get<int64_t>(integer.graph.nodes[0].attributes[0].value), 0);

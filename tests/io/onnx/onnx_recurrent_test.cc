@@ -1,5 +1,5 @@
 // Recurrent layers as ONNX files, in both directions and of sequences of different lengths: written
-// as ONNX's operators, and read as what was written.
+// as ONNX's operators, and read back unchanged.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,7 +34,7 @@ std::pair<int, int> Directions(const std::string& path, const std::string& op) {
   return count;
 }
 
-// What the file of `f` gives is what f gives, at the oldest opset and a new one.
+// Expects that the file of `f` gives the results of f, at the oldest opset and a new one.
 void ExpectSame(const CaptureFn& f, const Tensor& x, const std::string& op,
                 std::pair<int, int> directions) {
   const NoGradScope no_grad;
@@ -67,7 +67,7 @@ void ExpectLayerComesBack(L& net, const std::string& op, bool both) {
       },
       Randn({5, 3, 4}), op, directions);
   SCOPED_TRACE("packed");
-  // Two end together. Sequences that have to be sorted first cannot be captured.
+  // Two of the sequences end together. Sequences that have to be sorted first cannot be captured.
   const PackedSequence packed =
       PackPaddedSequence(Randn({5, 4, 4}), std::vector<int64_t>{5, 2, 2, 1});
   ExpectSame(

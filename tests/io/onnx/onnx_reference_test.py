@@ -26,7 +26,8 @@ except ImportError:
 
 RUN = sys.argv.pop(1)
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-# Of f32 sums of up to 200 terms of size 1, whose order differs: 200 roundings of 2^-24 on either side.
+# The error of f32 sums of up to 200 terms of size 1 in different orders: 200 roundings of 2^-24 on
+# either side.
 RTOL = ATOL = 2.5e-5
 WORDS = {"float32": "F32", "float64": "F64", "int64": "I64", "int32": "I32", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
 
@@ -83,7 +84,7 @@ class Cases:
                    "Softplus", "Softsign", "Tan", "Tanh", "Relu", "Elu", "Selu", "LeakyRelu", "HardSigmoid", "HardSwish",
                    "Mish", "Celu", "ThresholdedRelu", "Gelu"):
             for shape in ((), (7,), (2, 3, 5)):
-                if shape or op != "Softsign":  # of which the evaluator makes no array
+                if shape or op != "Softsign":  # the evaluator makes no array of these
                     self.add(op, self.x(*shape))
         for op, low, high in (("Log", 0.1, 9), ("Sqrt", 0, 9), ("Reciprocal", 0.5, 3), ("Acos", -1, 1), ("Asin", -1, 1),
                               ("Atanh", -0.9, 0.9), ("Acosh", 1, 5), ("Asinh", -5, 5)):
@@ -149,7 +150,7 @@ class Cases:
             self.add(op, *inputs, stored=range(1, len(inputs)), keepdims=keep)
         for op, axis in itertools.product(("Softmax", "LogSoftmax", "Hardmax"), (0, 1, -1)):
             self.add(op, self.x(2, 3, 4), axis=axis)
-        for op in ("Softmax", "LogSoftmax", "Hardmax"):  # of which the evaluator knows the newest meaning alone
+        for op in ("Softmax", "LogSoftmax", "Hardmax"):  # evaluated by their newest meaning
             self.add(op, self.x(2, 3, 4), axis=2, opset=11)
         for op, axis, keep in itertools.product(("ArgMax", "ArgMin"), (0, -1), (0, 1)):
             self.add(op, self.x(3, 4), axis=axis, keepdims=keep)
@@ -175,7 +176,7 @@ class Cases:
         for kernel, strides, pads, ceil in itertools.product(([3, 2], [2, 2]), ([1, 1], [2, 2]),
                                                              ([0, 0, 0, 0], [1, 1, 1, 1]), (0, 1)):
             more = {"kernel_shape": kernel, "strides": strides, "pads": pads, "ceil_mode": ceil}
-            if not (ceil and pads[0]):  # of which the evaluator makes too many windows
+            if not (ceil and pads[0]):  # the evaluator makes too many windows for these
                 self.add("MaxPool", self.x(1, 2, 7, 9), **more)
             self.add("AveragePool", self.x(1, 2, 7, 9), count_include_pad=ceil, **more)
         for op in ("GlobalAveragePool", "GlobalMaxPool"):

@@ -1,7 +1,7 @@
 // For each line "MODEL IN OUT" on the standard input: imports the model, calls it with the
 // tensors of the safetensors file IN, in the order of the network's inputs, by their names, and
-// writes what comes out to OUT, by the names of its outputs. A line "OK MODEL", or "ERROR MODEL
-// CODE MESSAGE". With the argument --frozen the call is captured and the graph's second run counts.
+// writes the results to OUT, by the names of its outputs. A line "OK MODEL", or "ERROR MODEL CODE
+// MESSAGE". With the argument --frozen the call is captured and the graph's second run counts.
 #include <fstream>
 #include <iostream>
 #include <sstream>

@@ -1,5 +1,5 @@
-// Operations that ONNX has in several ways come back as they were: what an export makes of them is
-// read as what adds up and rounds in the same places.
+// Operations that ONNX can express in several ways come back unchanged: the import of an export
+// adds up and rounds in the same places.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace {
 
 using Function = std::function<Tensor(const Tensor&)>;
 
-// Expects f(x), written in several opsets, to give every bit of it when it is read again.
+// Expects f(x), written in several opsets and read again, to give the same bits.
 void ExpectSameBits(const Function& f, const Tensor& x, bool dynamic_batch = false) {
   const NoGradScope no_grad;
   const Tensor in[] = {x};
@@ -40,7 +40,7 @@ TEST(OnnxSameBits, MeansOfWholeImages) {
     ExpectSameBits([](const Tensor& x) { return AdaptiveAvgPool2d(x, 1); }, images({2, 64, 7, 7}));
     ExpectSameBits([](const Tensor& x) { return AdaptiveAvgPool3d(x, 1); },
                    images({2, 5, 3, 7, 11}));
-    // What modules write as a mean is one.
+    // A mean that modules write as a division of a sum is read as a mean.
     ExpectSameBits([](const Tensor& x) { return Mean(x, {2, 3}, true); }, images({2, 64, 7, 7}));
   }
 }

@@ -107,7 +107,8 @@ TEST(OnnxTensorTest, ReadsNumbersOfTypedFields) {
               HasSubstr("int32_data[0]: expected a number of -128 to 127 for type INT8, got 128"));
   EXPECT_THAT(ErrorOf(Typed(9, {1}, "\x28\x02")), HasSubstr("of 0 to 1 for type BOOL, got 2"));
   EXPECT_THAT(ErrorOf(Typed(12, {1}, "\x58" + minus)), HasSubstr("for type UINT32, got -1"));
-  // Six bits are one number each there and a stream in memory: 1, 2, 3 are 01 | 2 << 6 | 3 << 12.
+  // Six-bit numbers stand one by one in the field and as a stream in memory: 1, 2, 3 are 01 | 2 <<
+  // 6 | 3 << 12.
   EXPECT_EQ(*OnnxElements("x", {}).Bytes(Typed(27, {3}, "\x28\x01\x28\x02\x28\x03")),
             std::string("\x81\x30\x00", 3));
 }

@@ -1,4 +1,4 @@
-// Several threads call one network of a file, with inputs of many shapes, and list what it takes.
+// Several threads call one network of a file, with inputs of many shapes, and list its parameters.
 #include <sstream>
 #include <string>
 #include <thread>
@@ -23,14 +23,14 @@ OnnxModel Doubler() {
 
 TEST(OnnxThreadsTest, MayCallOneNetworkAtOnce) {
   const OnnxImport net = Import(Doubler()).value();
-  constexpr int kThreads = 4, kCalls = 60, kShapes = 11;  // more shapes than are remembered
+  constexpr int kThreads = 4, kCalls = 60, kShapes = 11;  // more shapes than the network remembers
   std::vector<int> right(kThreads, 0);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&net, &right, t] {
       SetNumThreads(1);
       const NoGradScope no_grad;
-      const Network copy = net.network;  // with what the others have prepared
+      const Network copy = net.network;  // using the shapes that other threads have prepared
       for (int i = 0; i < kCalls; ++i) {
         const Tensor x = Full({1 + (i * (t + 1)) % kShapes}, i);
         right[t] += (i % 2 == 0 ? net.network : copy)(x).Equals(Mul(x, 6)) ? 1 : 0;

@@ -1,4 +1,4 @@
-// How far a half type may be from what a test folder expects: by two of its steps.
+// Numbers of a half type may differ from those in a test folder by two of the type's steps.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -22,7 +22,7 @@ std::string Number(const char* name, int element, uint16_t bits) {
   return WireWriter().Integer(1, 1).Integer(2, element).Bytes(8, name).Bytes(9, raw).bytes();
 }
 
-// The verdict on a copy of `bits` of which `steps` more are expected.
+// The verdict on a copy of `bits` whose expected value is `steps` higher.
 OnnxVerdict VerdictOn(int element, uint16_t bits, int steps) {
   OnnxModel model = Model(Graph({Node("Identity", {"x"}, {"y"})}, {"x"}, {"y"}));
   for (auto* values : {&model.graph.inputs, &model.graph.outputs}) {

@@ -80,7 +80,8 @@ class TuneTest(unittest.TestCase):
                     safetensors.torch.save_file({"images": images, "labels": labels}, data)
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        # Nothing is merged into weights, which then would be other ones to train.
+                        # The exporter merges nothing into weights, since that would change what is
+                        # trained.
                         options = {"optimize": False} if dynamo else {
                             "do_constant_folding": False, "training": torch.onnx.TrainingMode.PRESERVE}
                         torch.onnx.export(net, (images,), model, dynamo=dynamo, verbose=False, **options)

@@ -1,4 +1,4 @@
-// The bar's text with a clock that the test turns.
+// The bar's text, with a clock that the test sets.
 #include "firn/io/progress/progress.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST(ProgressTest, DrawsOneLineAnewOnATerminal) {
             "\repoch 1 [==========] 4/4  100.0%  1.99 it/s  in 0:03\n");
 }
 
-// What a loop of 1000 steps writes to a file.
+// The text that a loop of 1000 steps writes to a file.
 std::string LogOf(int64_t log_lines) {
   Fixture f;
   ProgressOptions options = f.Options(false);

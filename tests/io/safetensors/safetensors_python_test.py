@@ -26,7 +26,7 @@ except ImportError:
 
 FILES = sys.argv.pop(1)
 CHANGES = 1500  # of each file
-# What the reference takes and Firn does not, by Firn's words.
+# Files that the reference takes and Firn does not, by Firn's messages.
 STRICTER = re.compile(r"shape: expected at most 8|is not read|"
                       r"no zero byte|got an empty one|expected 0 or 1|elements beyond|expected an object, got null|"
                       r"shape \[[\d, ]+\] overflows|limits\.max_name_bytes")

@@ -158,7 +158,8 @@ TEST(SafetensorsTest, WidensWhatItIsAskedTo) {
               HasSubstr("beyond the largest i64"));
 }
 
-// Of the OCP's specification and of Noune et al. 2022: the greatest, the least normal, the least.
+// Numbers of the OCP's specification and of Noune et al. 2022: the greatest, the least normal, the
+// least.
 TEST(SafetensorsTest, WidensFloatsOfEightBits) {
   EXPECT_THAT(Widened("F8_E4M3", std::string("\x7e\x08\x01\x80\xb8\x3c", 6), 1),
               ElementsAre(448, 0x1p-6, 0x1p-9, 0, -1, 1.5));
@@ -177,7 +178,7 @@ TEST(SafetensorsTest, WidensFloatsOfEightBits) {
               ElementsAre(57344, 0x1p-15, 0x1p-17, 1));
 }
 
-// What the reference 0.8 refuses, and what it takes of which nobody knows what is meant.
+// Headers that the reference 0.8 refuses, and ambiguous ones that it takes.
 TEST(SafetensorsTest, RefusesHeadersThatAreWrong) {
   const auto entry = [](const std::string& fields) { return "{\"a\":{" + fields + "}}"; };
   const std::string four(4, '\0');
@@ -316,7 +317,7 @@ class SafetensorsIndexTest : public ::testing::Test {
 TEST_F(SafetensorsIndexTest, ReadsAllParts) {
   const StateDict state = Read(R"({"metadata":{"total_size":8.0,"weight_map":{"x":1}},)"
                                R"("weight_map":{"a":"one.safetensors","b":"two.safetensors"}})");
-  ASSERT_EQ(state.size(), 3u);  // what the index does not name is there, too
+  ASSERT_EQ(state.size(), 3u);  // tensors that the index does not name are loaded, too
   EXPECT_THAT(state["a"].ToVector<float>(), ElementsAre(1));
   EXPECT_THAT(state["b"].ToVector<float>(), ElementsAre(2));
 }

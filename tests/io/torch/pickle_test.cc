@@ -53,7 +53,7 @@ std::string Read(const std::string& bytes, const LoadLimits& limits = {}) {
   return pickle.ok() ? Shown(*pickle, pickle->root) : pickle.status().ToString();
 }
 
-// What Python's pickle.dumps(value, protocol=2) writes.
+// The bytes that Python's pickle.dumps(value, protocol=2) writes.
 TEST(PickleTest, ReadsValues) {
   EXPECT_EQ(Read("\x80\x02N."), "None");
   EXPECT_EQ(Read("\x80\x02\x88."), "True");
@@ -135,7 +135,7 @@ TEST(PickleTest, KeepsToItsLimits) {
   EXPECT_EQ(Read(places + "."), "None");
 }
 
-// Nothing is owned by another, so nothing is freed inside of another.
+// No value owns another one, so freeing values does not recurse.
 TEST(PickleTest, TakesTuplesInTuples) {
   std::string bytes = "N";
   for (int i = 0; i < 300'000; ++i) bytes += '\x85';

@@ -1,4 +1,4 @@
-// torch_optimizer_steps KIND FOLDER: goes on from what PyTorch wrote there, state.pt of an
+// torch_optimizer_steps KIND FOLDER: goes on from files that PyTorch wrote there, state.pt of an
 // optimizer of that kind and tensors.pt with parameters "p0", "p1" and their gradients "g0", "g1",
 // for one step; writes the parameters then, stepped.pt, and the optimizer, firn_state.pt.
 #include <iostream>

@@ -1,4 +1,5 @@
-// Optimizers in files of PyTorch without it: what Firn wrote comes back, what is none is refused.
+// Optimizers in files of PyTorch, without PyTorch: Firn reads back what it wrote, and refuses other
+// objects.
 #include "firn/io/torch/torch_optimizer.h"
 
 #include "firn/io/torch/torch.h"
@@ -17,7 +18,7 @@ using ::testing::HasSubstr;
 
 Tensor Number(double value) { return Full({}, value, DType::kF64); }
 
-// As optim::Adam gives it out.
+// A state as optim::Adam gives it out.
 StateDict Adam() {
   return {{"groups.0.lr", Number(0.25)},
           {"groups.0.beta1", Number(0.5)},

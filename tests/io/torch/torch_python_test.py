@@ -25,14 +25,16 @@ except ImportError:
 
 FILES = sys.argv.pop(1)
 CHANGES = 300  # of each file
-# What PyTorch takes and Firn does not: damage that it does not look for, and what Firn has no use for.
+# Files that PyTorch takes and Firn does not: damage for which PyTorch does not look, and objects
+# that Firn cannot use.
 STRICTER = re.compile(r"checksum|little-endian machine|hooks: expected|lie outside the file|expected a storage .*, got none|as in the directory|two members overlap|expected (one|the end|no more|a new one)|zip64|"
                       r"twice|as before|is not read|local header|data descriptor|directory|end record|"
                       r"expected one value at the end|class, key and size|byteorder|inside the storage|limits\.|"
                       r"expected keys of storages|expected different keys|in a folder|all members in the folder")
 
-# What Firn takes and PyTorch does not: devices, which Firn does not look at, classes in what is no tensor, attributes of dicts, and
-# names of members of the ZIP that are no UTF-8.
+# Files that Firn takes and PyTorch does not: with devices, which Firn does not look at, classes in
+# objects that are no tensors, attributes of dicts, and names of members of the ZIP that are no
+# UTF-8.
 LAXER = re.compile(r"restore data location|device module|Unsupported global|unhashable|codec can't decode")
 
 

@@ -44,7 +44,7 @@ TEST(TorchTest, ReadsViewsOfOneStorage) {
     EXPECT_THAT(Values(state["column"]), ElementsAre(1, 5, 9));
     EXPECT_THAT(Values(state["steps"]), ElementsAre(0, 1, 2, 3, 8, 9, 10, 11));
     EXPECT_EQ(state["none"].shape(), (Shape{0, 4}));
-    // What shares elements there does so here.
+    // Tensors that share elements in the file share them after loading.
     Tensor tied = state["tied"];
     tied.CopyFrom(tied + 1);
     EXPECT_THAT(Values(state["row"]), ElementsAre(5, 6, 7, 8));
@@ -125,13 +125,13 @@ TEST(TorchTest, KeepsToItsLimits) {
       HasSubstr("limits.max_depth"));
 }
 
-// A file of before PyTorch 1.6, without storages, that holds `object`.
+// A file of the form before PyTorch 1.6, without storages, that holds `object`.
 std::string Stream(const std::string& object) {
   return std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.") +
          "M\xe9\x03.}U\x0dlittle_endian\x88s." + object + ".].";
 }
 
-// Alone, too, where what it is made of has no name either.
+// This holds for a tensor alone, too, which has no name.
 TEST(TorchTest, ATensorOfAnotherKindIsNamedAsItselfAndMayBeLeftOut) {
   const std::string tensor = "ctorch._utils\n_rebuild_qtensor\n()tR";
   EXPECT_THAT(std::string(TryParseTorch(Stream(tensor), "x", {}).status().message()),

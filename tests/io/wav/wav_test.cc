@@ -133,13 +133,13 @@ std::vector<float> Samples(const std::string& bytes) {
 TEST(WavTest, ReadsStreamedSoundToTheEndOfTheFile) {
   const std::pair<uint64_t, uint64_t> sizes[] = {
       {0xffffffff, 0xffffffff},       // ffmpeg, lame
-      {0xffffffff, 0xffffffff - 36},  // what is left without the header
+      {0xffffffff, 0xffffffff - 36},  // the rest without the header
       {0x7ffff024, 0x7ffff000},       // sox, espeak
       {0x7ffff024, 0x7ffffffc},       // in whole frames
       {0x80000024, 0x80000000},       // arecord
       {0x7fffffff, 0x7fffffff - 36},
       {0, 0},   // GStreamer
-      {36, 0},  // what is written before there are frames
+      {36, 0},  // the header before any frames
       {0xffffffff, 0},
       {44, 0xffffffff},
   };
@@ -150,11 +150,11 @@ TEST(WavTest, ReadsStreamedSoundToTheEndOfTheFile) {
   }
   EXPECT_EQ(TryParseWav(Sound(0xffffffff, 0xffffffff, ""), "x.wav")->samples.shape(),
             (Shape{2, 0}));
-  // An honest size that is too large stays an error, also a large one.
+  // A size that is too large stays an error, also a very large one.
   for (const uint64_t data : {9u, 0x10000000u, 0x7fff0000u, 0x80001000u, 0xfffe0000u}) {
     EXPECT_THAT(Error(Sound(36 + data, data, kFrames)), HasSubstr("the file ends early")) << data;
   }
-  // No frames, and honest about it.
+  // A file without frames whose header says so.
   EXPECT_EQ(TryParseWav(Sound(44, 0, "LIST" + Le(0, 4)), "x.wav")->samples.shape(), (Shape{2, 0}));
 }
 
@@ -174,7 +174,7 @@ TEST(WavTest, ReadsFilesBeyond4Gigabytes) {
                 HasSubstr("expected one, got a second"));
     EXPECT_THAT(Error(Sound(0xffffffff, 8, kFrames, "big " + Le(0xffffffff, 4), name)),
                 HasSubstr("more than 4 GB of anything but samples"));
-    // Streamed: nothing was filled in.
+    // A streamed file, in which no size was filled in.
     for (const uint64_t data : {uint64_t{0}, ~uint64_t{0}, uint64_t{0xffffffff}}) {
       EXPECT_THAT(Samples(Sound(0xffffffff, 0xffffffff, kFrames, Ds64(0, data), name)),
                   ElementsAre(0.5f, 0.25f, -0.5f, 0.f));

@@ -78,7 +78,7 @@ TEST(WireTest, TakesNumbersPackedAndAlone) {
               HasSubstr("expected numbers of type 0, got one of 5"));
 }
 
-// As protobuf's own libraries do.
+// Protobuf's own libraries refuse these, too.
 TEST(WireTest, RefusesTagsAndLengthsOfMoreThanFiveBytes) {
   const std::string five = std::string("\x88\x80\x80\x80\x00\x07", 6);
   EXPECT_EQ(WireReader(five).Next()->value, 7u);

@@ -1,5 +1,5 @@
-// Archives whose sizes and places stand in zip64 fields. A limit of a few bytes in place of 4 GB
-// has small archives written as large ones are; zip64_python_test has other readers read them.
+// Archives whose sizes and places stand in zip64 fields. With a limit of a few bytes in place of 4
+// GB, small archives are written as large ones are; zip64_python_test has other readers read them.
 #include <string>
 #include <vector>
 
@@ -38,7 +38,7 @@ bool Has(const std::string& path, const std::string& signature) {
   return ReadFile(path).find(signature) != std::string::npos;
 }
 
-// Of every limit: members that pass it or not, before it and behind it, packed to less or not.
+// With each limit: members above and below it, that begin before and behind it, compressed or not.
 TEST(Zip64Test, ReadsWhatItWrites) {
   const std::vector<Content> contents = {
       {"short", "12"}, {"zeros", std::string(500, '\0')}, {"", ""}, {"last", "the end"}};
@@ -82,7 +82,7 @@ TEST(Zip64Test, HoldsMoreMembersThan16BitsCount) {
   EXPECT_EQ(zip->members().size(), contents.size());
 }
 
-// By hand: it takes 5 GB of the disk and 10 GB of memory. --gtest_also_run_disabled_tests
+// Run by hand, since it takes 5 GB of the disk and 10 GB of memory: --gtest_also_run_disabled_tests
 TEST(Zip64Test, DISABLED_ArraysBeyond4GB) {
   const int64_t n = (int64_t{1} << 30) + 100;
   WriteNpz(TempPath("large.npz"), {{"x", Zeros({n})}, {"y", Ones({3})}});

@@ -1,5 +1,5 @@
-// Archives made by hand, field by field: what agrees is read, what does not is named. Through
-// TryParseNpz, the reader of such files.
+// Archives made by hand, field by field: consistent ones are read; for others the error names the
+// inconsistency. Through TryParseNpz, the reader of such files.
 #include <zlib.h>
 
 #include <cstdint>
@@ -25,7 +25,7 @@ std::string Le(uint64_t v, int bytes) {
   return s;
 }
 
-// What a header says of a member.
+// The fields of a member's header.
 struct Fields {
   uint64_t flags = 0, method = 0, crc = 0, stored = 0, size = 0;
   std::string extra = {};
@@ -84,7 +84,7 @@ std::string Descriptor(const Fields& f, int width, bool is_signed) {
          Le(f.size, width);
 }
 
-// A member as a writer leaves it that cannot go back in its file.
+// A member from a writer that cannot go back in its file.
 Member Streamed(int width, bool is_signed) {
   Member m = Array("x", {1, 2, 3});
   m.descriptor = Descriptor(m.entry, width, is_signed);
@@ -105,7 +105,8 @@ TEST(ZipTest, ReadsMembersWithAndWithoutDescriptors) {
       archives.push_back({Streamed(width, is_signed), Array("y", {4})});
     }
   }
-  // As numpy.savez writes: sizes in a zip64 field that needs none.
+  // An archive as numpy.savez writes it: sizes are in a zip64 field although they would fit
+  // elsewhere.
   Member wide = Array("x", {1, 2, 3});
   wide.local.extra = Le(1, 2) + Le(16, 2) + Le(wide.local.size, 8) + Le(wide.local.stored, 8);
   archives.push_back({wide});
@@ -242,7 +243,7 @@ TEST(ZipTest, RefusesEncryptedMembers) {
   }
 }
 
-// Members within others make files that unpack to far more than they are.
+// Members that overlap make files that unpack to far more than their size.
 TEST(ZipTest, RefusesMembersThatOverlap) {
   const Member inner = Array("y", {2});
   const std::string inside = inner.LocalHeader() + inner.data;

@@ -2,7 +2,7 @@
 //
 //   data_parallel_check exact|train|frozen|differ|absent|throws
 //
-// Prints "rank R of N: " and a number that all bits of the parameters go into, or the error.
+// Prints "rank R of N: " and a number made of all bits of the parameters, or the error.
 
 #include <unistd.h>
 
@@ -54,7 +54,7 @@ std::string BitsOf(const nn::Module& net) {
   return absl::StrCat("bits ", bits);
 }
 
-// Numbers of which no sum is rounded, so that any number of ranks gives the same.
+// Numbers whose sums are never rounded, so that any number of ranks gives the same.
 std::string Exact(const std::shared_ptr<comm::Communicator>& world) {
   nn::Linear net({.in = 2, .out = 2});
   ManualSeed(7);
@@ -62,7 +62,7 @@ std::string Exact(const std::shared_ptr<comm::Communicator>& world) {
   {
     const NoGradScope no_grad;
     for (Tensor& p : net.parameters()) {
-      p.CopyFrom(Full(p.shape(), world->rank() + 1));  // of which rank 0's count
+      p.CopyFrom(Full(p.shape(), world->rank() + 1));  // rank 0's values count
     }
   }
   DataParallel parallel(net, world);

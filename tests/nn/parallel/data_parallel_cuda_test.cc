@@ -66,7 +66,7 @@ Result Train(Mlp& net, const Rank& c, const Tensor& x, const Tensor& target, Dev
   return result;
 }
 
-// What each rank has at last.
+// The parameters of each rank at the end.
 std::vector<Result> TrainAll(bool cuda, bool frozen, const DataParallelOptions& options) {
   ManualSeed(3);
   const Tensor x = Randn({kSteps, kRanks, 4, 6}), target = Randint(0, 3, {kSteps, kRanks, 4});

@@ -1,4 +1,4 @@
-// What ranks are told that do not fit together, that fail or that do not come.
+// Errors of ranks that do not fit together, that fail or that do not come.
 #include <algorithm>
 #include <cmath>
 #include <latch>
@@ -35,7 +35,7 @@ struct Net : nn::Module {
   Tensor Loss() { return Sum(fc(Ones({2, 3}))); }
 };
 
-// What each rank is told that makes a DataParallel.
+// The error of each rank that makes a DataParallel.
 std::vector<std::string> ErrorsOf(std::vector<nn::Module*> nets,
                                   std::vector<DataParallelOptions> options = {}) {
   std::vector<std::string> errors(nets.size());
@@ -103,7 +103,7 @@ TEST(AgreementTest, ComparesLinesAndShowsThemAsText) {
   });
 }
 
-// Says of itself what it likes.
+// A rank that may report any size and number.
 class LyingRank : public comm::Communicator {
  public:
   explicit LyingRank(int64_t length) : Communicator(0, 2, 0), length_(length) {}

@@ -91,7 +91,8 @@ TEST(DataParallelFrozenTest, StartsWhileTheBackwardPassGoesOn) {
     };
     StaticGraph graph = Freeze(step, Randn({5, 6}));
     const std::string ops = testing::OpsOf(graph.graph());
-    // Of the last layer, before the gradients of the first are computed; then all the others.
+    // The last layer's reduction starts before the gradients of the first layer are computed; the
+    // others follow.
     EXPECT_LT(ops.find("start_collective"), ops.rfind("matmul")) << ops;
     EXPECT_GT(ops.find("wait_collective"), ops.rfind("matmul")) << ops;
     c->started.clear();
@@ -100,7 +101,7 @@ TEST(DataParallelFrozenTest, StartsWhileTheBackwardPassGoesOn) {
   });
 }
 
-// What a graph adds to is what it finds there, as the step.
+// A graph, like the step, adds to the gradients that it finds.
 TEST(DataParallelFrozenTest, AddsToGrad) {
   auto nets = Networks<Mlp>(2);
   OnRanks(2, [&](const Rank& c) {
@@ -149,10 +150,10 @@ TEST(DataParallelFrozenTest, RefusesWhatRunsWouldNotDo) {
     parallel.DropLocalGradients();
     parallel.SetWeight(1 + c->rank());
     EXPECT_THAT(ErrorOf([&] { Freeze(step, x); }), HasSubstr("cannot weigh ranks (SetWeight)"));
-    net.Loss(x);  // which weighs them
+    net.Loss(x);  // this pass weighs the ranks
     parallel.SetWeight(3);
     StaticGraph graph = Freeze(step, x);
-    parallel.SetWeight(5);  // on all the same: none
+    parallel.SetWeight(5);  // equal on all ranks: no effect
     graph(x);
     parallel.SetWeight(1 + c->rank());
     graph(x);

@@ -141,7 +141,7 @@ TEST(DataParallelTest, GivesAllRanksTheSameBits) {
         CrossEntropy(net(PartOf(x, *c)), PartOf(target, *c)).Backward();
         adam.Step();
       }
-      parallel.BroadcastBuffers();  // of running statistics each rank has its own
+      parallel.BroadcastBuffers();  // each rank has its own running statistics
     });
     EXPECT_TRUE(HaveSameState(nets)) << size;
   }
@@ -160,7 +160,7 @@ TEST(DataParallelTest, AddsToGradAsOneRankDoes) {
   });
 }
 
-// Each step another way, on each rank another.
+// Each step takes another way through the network, and so does each rank.
 TEST(DataParallelTest, LetsRanksGoDifferentWays) {
   for (const int64_t bytes : {1, 1000}) {
     auto nets = Networks<Ways>(3);
@@ -210,7 +210,7 @@ TEST(DataParallelTest, KeepsGradientsOfPassesWithoutSynchronisation) {
           Add(net.Way(0, mine), net.Way(1, mine)).Backward();
           EXPECT_EQ(net.Grad(0), Floats{});
         }
-        net.Way(0, mine).Backward();  // and not w1, whose gradient waits
+        net.Way(0, mine).Backward();  // not w1, whose gradient waits
         EXPECT_EQ(net.Grad(0), Floats(2, 3 * mean));
         EXPECT_EQ(net.Grad(1), Floats(2, mean));
         EXPECT_EQ(net.Grad(2), Floats{});

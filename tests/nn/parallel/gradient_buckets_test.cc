@@ -1,4 +1,4 @@
-// What travels when, and what optimizers make of it.
+// Which gradients are sent when, and the steps of optimizers with them.
 #include <cmath>
 #include <functional>
 
@@ -47,7 +47,7 @@ TEST(GradientBucketsTest, FillInTheOrderOfTheFirstPass) {
     Chain& net = *nets[static_cast<size_t>(c->rank())];
     // 3 numbers in the first bucket, 7 in others.
     const DataParallel parallel(net, c, {.bucket_bytes = 28, .first_bucket_bytes = 12});
-    // Rank 0 uses 3, 1, 2, 5, 4: w4 is final first. What rank 1 does decides nothing.
+    // Rank 0 uses 3, 1, 2, 5, 4: w4 is final first. The order of rank 1 does not matter.
     const std::vector<size_t> order =
         c->rank() == 0 ? std::vector<size_t>{2, 0, 1, 4, 3} : std::vector<size_t>{0, 1, 2, 3, 4};
     // w4 alone, w5 with w2, w1 with w3.
@@ -77,7 +77,7 @@ TEST(GradientBucketsTest, TakeGradientsOfAnyLayout) {
   OnRanks(2, [&](const Rank& c) {
     Turned& net = *nets[static_cast<size_t>(c->rank())];
     ASSERT_FALSE(net.columns.is_contiguous());
-    // A bucket each.
+    // Each has its own bucket.
     const DataParallel parallel(net, c, {.bucket_bytes = 1, .first_bucket_bytes = 1});
     const Tensor factor = Reshape(Arange(0.f, 12.f, 1.f), {4, 3});
     for (int step = 1; step <= 3; ++step) {

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_NN_PARALLEL_ON_RANKS_H_
 #define FIRN_TESTS_NN_PARALLEL_ON_RANKS_H_
 
-// Ranks that are threads, networks for them, and what they say to each other.
+// Ranks that are threads, networks for them, and a log of their messages.
 
 #include <functional>
 #include <memory>

@@ -24,7 +24,7 @@ ADDRESSES = ("10.77.0.1", "10.77.0.2")
 UNSHARE = ["unshare", "--net", "--uts"] if os.getuid() == 0 else [
     "unshare", "--map-root-user", "--net", "--uts"]
 
-# As ssh: the host, and what a shell there does.
+# Takes arguments like ssh: the host, and a command for a shell there.
 AGENT = """#!/bin/sh
 [ "$1" = {address} ] || {{ echo "there is no host $1" >&2; exit 255; }}
 shift
@@ -51,7 +51,7 @@ class TwoHostsTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        # It ends with its input, which ends with this process.
+        # It ends when its input ends, which is when this process ends.
         cls.second = subprocess.Popen(
             ["unshare", "--net", "--uts", "sh", "-c", "hostname firn-b && echo made && exec cat"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -118,7 +118,7 @@ class TwoHostsTest(unittest.TestCase):
 if __name__ == "__main__":
     if why := reason_to_skip():
         print(f"skipped: {why}", file=sys.stderr)
-    # FIRN_FIRST_HOST: 1 for the process that has namespaces of its own already.
+    # FIRN_FIRST_HOST: 1 in the process that already has namespaces of its own.
     elif os.environ.get("FIRN_FIRST_HOST") != "1":
         os.execvpe(UNSHARE[0], [*UNSHARE, sys.executable, os.path.abspath(__file__), *sys.argv[1:]],
                    dict(os.environ, FIRN_FIRST_HOST="1"))

@@ -1,5 +1,5 @@
-// Ranks whose batches differ in size train as one process does that has all rows: networks that
-// exchange something within a pass, too.
+// Ranks whose batches differ in size train like one process that has all rows, even if the network
+// exchanges something within a pass.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -29,8 +29,8 @@ using testing::OnRanks;
 using Rank = std::shared_ptr<NotingRank>;
 using Sizes = std::vector<int64_t>;
 
-// What is computed in f64 from numbers below 10 by fewer than 1000 roundings, which layers multiply
-// by numbers about 1: 1000 * 10 * 2^-53 is 1.1e-12.
+// The error of f64 results from numbers below 10 by fewer than 1000 roundings, which layers
+// multiply by numbers about 1: 1000 * 10 * 2^-53 is 1.1e-12.
 constexpr double kBound = 1e-12;
 
 struct Net : nn::Layer {
@@ -49,7 +49,7 @@ int64_t SumOf(const Sizes& sizes) {
   return sum;
 }
 
-// The rows of one rank where each has so many.
+// The rows of one rank, if each rank has this many.
 Tensor RowsOf(const Tensor& all, const Sizes& sizes, int rank) {
   int64_t first = 0;
   for (int r = 0; r < rank; ++r) first += sizes[static_cast<size_t>(r)];

@@ -1,4 +1,4 @@
-// A program that no launcher has started; data_parallel_mpi_test.py has those that one has.
+// A program that no launcher has started; data_parallel_mpi_test.py tests programs with a launcher.
 #include "firn/nn/parallel/world.h"
 
 #include <memory>

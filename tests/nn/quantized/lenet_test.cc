@@ -60,7 +60,7 @@ TEST(QuantizedLenetTest, LosesAtMostHalfAPoint) {
     StaticGraph integers = StaticGraph::Compile(*graph).value();
     const Tensor scores = integers(s.input);
     EXPECT_GE(Accuracy(scores, s.target), floating - 0.005) << static_cast<int>(c);
-    // A file of it gives the same.
+    // The graph from a file gives the same.
     const std::string path = ::testing::TempDir() + "/lenet_i8.firn";
     io::SaveGraph(path, *graph);
     EXPECT_TRUE(io::LoadGraph(path)(s.input).Equals(scores));

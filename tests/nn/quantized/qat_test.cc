@@ -1,5 +1,5 @@
-// Layers that are trained for quantization: what they round to, how ranges move, and that the
-// quantized layers which take their numbers compute the same.
+// Layers that are trained for quantization: to which numbers they round, how ranges move, and that
+// quantized layers with their numbers compute the same.
 
 #include "firn/nn/quantized/qat.h"
 
@@ -53,7 +53,7 @@ TEST(FakeQuantizeTest, TheRangeFollowsBatchesInTraining) {
   EXPECT_FLOAT_EQ(layer.state_dict().Find("low")->Item<float>(), -2);
   EXPECT_FLOAT_EQ(layer.state_dict().Find("high")->Item<float>(), 6.15F);
   layer.Eval();
-  // Cut off at the ends of the range, and of the first number's grid.
+  // Values are cut off at the ends of the range, and rounded to the grid of the first number.
   const Quantization q = layer.quantization();
   const Tensor y = layer(Vector({-100, 0, 100}));
   const auto scale = static_cast<float>(q.scale);

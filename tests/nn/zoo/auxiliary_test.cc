@@ -69,7 +69,7 @@ TEST(AuxiliaryClassifiers, MayBeLeftOut) {
   EXPECT_THROW(inception.WithAuxiliary(ImagesOf({1, 3, 75, 75})), Error);
 }
 
-// Colours of ImageNet, made into those that the first weights have seen, are those colours.
+// Colours normalised for ImageNet are converted to those that the first weights have seen.
 TEST(AuxiliaryClassifiers, NetworksTakeEitherColours) {
   Googlenet expects_imagenet({.auxiliary = false});
   Googlenet expects_halves({.auxiliary = false, .transform_input = false});

@@ -1,4 +1,4 @@
-// Options of families: what they may not be, and how those of the whole zoo reach them.
+// Options of families: refused values, and how options of the whole zoo reach the families.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -18,7 +18,7 @@
 namespace firn::zoo {
 namespace {
 
-// What making a network says.
+// The error of making a network.
 template <class M>
 std::string ErrorOf(const typename M::Options& options) {
   try {

@@ -1,4 +1,4 @@
-// Options that are rows of numbers: a description tells them, and a reader sets them.
+// Options that are rows of numbers: a description prints them, and a reader sets them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -99,7 +99,7 @@ TEST(DescribedOptions, ResnetTellsWhatIsDilated) {
   ExpectHas(ErrorOf<int64_t>(options, "dilated", {1}), "expected 3 numbers, got 1");
 }
 
-// Units of two convolutions have no dilation, which they would have left out in silence.
+// Units of two convolutions have no dilation, and would have ignored it silently.
 TEST(DescribedOptions, ResnetWithoutBottlenecksIsNotDilated) {
   try {
     Resnet net({.classes = 2, .dilated = {false, false, true}});

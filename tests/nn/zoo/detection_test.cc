@@ -1,4 +1,5 @@
-// Boxes of detectors' predictions by the papers' formulas, and the objects that are left of them.
+// Boxes of detectors' predictions by the papers' formulas, and the objects that remain after
+// suppression.
 #include "firn/nn/zoo/detection.h"
 
 #include <gtest/gtest.h>

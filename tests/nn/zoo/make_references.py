@@ -49,9 +49,9 @@ class Peer:
     inputs: list = field(default_factory=lambda: [(2, 3, 64, 64)])
     counts: list = field(default_factory=lambda: [0])
     classifies: bool = True  # whether the loss may be a cross entropy
-    # The result that is compared, of what the network returns.
+    # Takes the result that is compared out of what the network returns.
     result: object = lambda out: out
-    # () -> {name: tensor} of what a method of the network gives beside its result, in evaluation mode.
+    # () -> {name: tensor}, from a method of the network other than its call, in evaluation mode.
     others: object = dict
 
 

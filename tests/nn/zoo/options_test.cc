@@ -1,4 +1,4 @@
-// What families refuse to be made from or called with, and variants that no published network has.
+// Options and inputs that families refuse, and variants that no published network has.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -26,7 +26,7 @@ namespace firn::testing {
 namespace {
 
 constexpr uint64_t kInputs = 1000, kLabels = 2000;
-// Parameters of what is tried where nobody asks for more.
+// The most parameters of networks that are tried by default.
 constexpr int64_t kMost = 100'000'000;
 constexpr const char* kFolder = "tests/nn/zoo/references";
 

@@ -1,7 +1,8 @@
 #ifndef FIRN_TESTS_NN_ZOO_REFERENCE_H_
 #define FIRN_TESTS_NN_ZOO_REFERENCE_H_
 
-// What PyTorch makes of a network of the zoo (make_references.py), and how both are filled.
+// PyTorch's results of a network of the zoo (make_references.py), and how the networks of both are
+// filled.
 
 #include <cstdint>
 #include <map>
@@ -25,11 +26,12 @@ struct ZooReference {
   std::string names;           // how many, and a digest
   std::vector<int64_t> shape;  // of the result
   double largest = 0;          // of its absolute values
-  // How far PyTorch's own result in f32 is from it, relative to the largest; 0: hardly.
+  // The distance of PyTorch's own result in f32, relative to the largest element; 0 if it is
+  // negligible.
   double single = 0;
   std::vector<double> values;  // some of the result, evenly spread
   std::vector<double> losses;  // before and after a step of SGD
-  // Of what a method of the network gives beside its result.
+  // The results of a method of the network other than its call.
   struct Other {
     double largest = 0;
     std::vector<double> values;
@@ -38,9 +40,9 @@ struct ZooReference {
 };
 inline constexpr double kZooRate = 0.01;  // of that step
 
-// The names that references/ has.
+// The names of the files in references/.
 std::vector<std::string> ZooReferences();
-// Throws when the file is none.
+// Throws if the file is no reference.
 ZooReference ReadZooReference(const std::string& name);
 
 // The networks that tests try.
@@ -53,10 +55,10 @@ std::unique_ptr<nn::Module> MakeFromZoo(const std::string& name, const zoo::Opti
 
 // Fills parameters and buffers by their names.
 void FillByNames(nn::Module& net);
-// As in ZooReference::names.
+// The names in the form of ZooReference::names.
 std::string NamesOf(const nn::Module& net);
 std::vector<Tensor> InputsOf(const ZooReference& reference);
-// `count` values, evenly spread as those of references are.
+// `count` values of y, evenly spread like those of references.
 std::vector<double> Spread(const Tensor& y, size_t count);
 // The loss of a result.
 Tensor ZooLoss(const Tensor& y);

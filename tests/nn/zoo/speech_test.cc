@@ -1,4 +1,4 @@
-// What networks of speech and of pictures' codes can beside what every network of the zoo does.
+// Features of networks of speech and of pictures' codes that not every network of the zoo has.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -68,7 +68,8 @@ TEST_F(Speech, WavenetHearsNothingOfTheFuture) {
   EXPECT_EQ(want.shape(), Shape({1, 16, 30}));
   const Tensor first = ids[{kAll, Range(0, 20)}];
   ExpectNear(net(first), want[{kAll, kAll, Range(0, 20)}]);
-  // 2 (2^3 - 1) + 2 samples are heard: the 17th is the first that the first one has no part in.
+  // The network sees 2 (2^3 - 1) + 2 samples: the 17th result is the first on which sample 0 has no
+  // influence.
   const Tensor other = Concat({(ids[{kAll, Range(0, 1)}] + 1) % 16, ids[{kAll, Range(1)}]}, 1);
   const Tensor got = net(other);
   ExpectNear(got[{kAll, kAll, Range(16)}], want[{kAll, kAll, Range(16)}]);

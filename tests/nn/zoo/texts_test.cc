@@ -1,4 +1,4 @@
-// What networks of texts can beside what every network of the zoo does: masks, texts that are
+// Features of networks of texts that not every network of the zoo has: masks, texts that are
 // written on, files with other names.
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST_F(Texts, Gpt2WritesOnAsItReadsTheWhole) {
   ExpectNear(net(ids), want);
 }
 
-// As transformers saves it, as it is published, and as it was saved before 2023.
+// Names as transformers saves them, as in the published file, and as they were before 2023.
 TEST_F(Texts, Gpt2LoadsFilesOfEitherNames) {
   Gpt2 from(kGpt), to(kGpt);
   for (Gpt2* net : {&from, &to}) net->Eval();

@@ -1,6 +1,6 @@
 // Every network of the zoo against PyTorch's: names and shapes, the result in evaluation mode, a
-// training step; and what Firn makes of it: frozen, exported to ONNX and imported again it gives
-// the same bits.
+// training step; and Firn's own conversions: frozen, or exported to ONNX and imported again, it
+// gives the same bits.
 #include "firn/nn/zoo/zoo.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ using testing::ZooReference;
 
 class Zoo : public ::testing::TestWithParam<std::string> {
  protected:
-  // Direct sums, which round as PyTorch's in f64 nearly do.
+  // Uses direct sums, whose rounding is nearly that of PyTorch in f64.
   void SetUp() override { SetWinogradAllowed(false); }
   void TearDown() override { SetWinogradAllowed(true); }
 };
@@ -78,7 +78,7 @@ TEST_P(Zoo, GivesWhatPyTorchGives) {
   }
 }
 
-// In f64, for a step may lead to where roundings of f32 make another loss of it.
+// Computes in f64: after a step, roundings of f32 may change the loss.
 TEST_P(Zoo, TrainsAStepAsPyTorchDoes) {
   const ZooReference want = testing::ReadZooReference(GetParam());
   const std::unique_ptr<nn::Module> net = Filled(GetParam());
@@ -100,8 +100,8 @@ TEST_P(Zoo, TrainsAStepAsPyTorchDoes) {
   }
 }
 
-// Gates of recurrent layers stand in another order in ONNX files: where a product shares its
-// columns out by the processor's vectors, their numbers may be rounded otherwise.
+// Gates of recurrent layers stand in another order in ONNX files: if a product divides its columns
+// by the processor's vectors, their numbers may be rounded differently.
 bool HasGates(const nn::Module& net) {
   for (const nn::NamedModule& m : net.named_modules()) {
     const std::string type = m.module->type_name();

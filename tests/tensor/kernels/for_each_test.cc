@@ -1,4 +1,4 @@
-// What ranges of bodies and folds of portable kernels rest on.
+// The basis of ranges of bodies and of folds in portable kernels.
 
 #include "firn/tensor/kernels/for_each.h"
 
@@ -44,7 +44,7 @@ TEST(ForEachTest, EveryIndexIsVisitedOnceHoweverCostly) {
   }
 }
 
-// Remembers what it is given.
+// Remembers its arguments.
 struct OrderFold {
   struct Acc {
     std::vector<int64_t> seen;

@@ -126,7 +126,7 @@ void ExpectAccurate(const char* name, double ulps, const std::vector<double>& x,
       #function, ulps, Arguments(low, high), [](long double x) -> long double { return exact; }, \
       [](double x) { return function; })
 
-// What rounding the argument of erfc loses counts where x is large.
+// For large x the rounding of erfc's argument counts.
 long double NormalIntegral(long double x) {
   constexpr long double kHigh = 0x0.b504f333f9de6484p0L, kLow = 0x0.b2fb1366ea957d3ep-65L;
   const long double z = -x * kHigh, lost = std::fma(-x, kHigh, -z) - x * kLow;
@@ -192,7 +192,7 @@ TEST(MathF64Test, AnglesOfSpecialPointsAreThoseOfTheStandardLibrary) {
   }
 }
 
-// Whose products have no rest, or not all of it.
+// Numbers whose products have no remainder in double, or not all of it.
 TEST(MathF64Test, AnglesOfPointsCloseToTheOriginKeepTheirDigits) {
   for (int low = -1074; low < -940; ++low) {
     for (int above = 0; above < 700; above += 3) {

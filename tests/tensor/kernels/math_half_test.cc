@@ -59,7 +59,7 @@ TEST(MathHalfTest, LogarithmsAreNear) {
   EXPECT_NEAR_EVERYWHERE(Log1p(x), std::log1p(y));
   EXPECT_NEAR_EVERYWHERE(Log1pOfFraction(Rough(x.v < 0 || x.v > 1 ? 1 : x.v)),
                          std::log1p(y < 0 || y > 1 ? 1 : y));
-  // Of powers of two exactly.
+  // Logarithms of powers of two are exact.
   EXPECT_EQ(Log2(Rough(0x1p-24f)).v, -24.0f);
   EXPECT_EQ(Log2(Rough(1024.0f)).v, 10.0f);
 }

@@ -1,4 +1,4 @@
-// Programs of one file compute what the modules did that their graphs were captured from.
+// Programs of one file compute the results of the modules from which their graphs were captured.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -78,7 +78,7 @@ TEST_F(BundledTest, IsOneSmallFile) {
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
   EXPECT_EQ(bytes.find("/ld-linux"), bytes.npos);
   EXPECT_EQ(bytes.find("libstdc++.so"), bytes.npos);
-  // Nor operations that are no part of it.
+  // It has no operations that are not in the graph, either.
   EXPECT_NE(bytes.find("max_pool2d"), bytes.npos);
   EXPECT_EQ(bytes.find("cumsum"), bytes.npos);
 }
@@ -96,7 +96,7 @@ TEST_F(BundledTest, ChangesNothingWhereItFails) {
               HasSubstr("is the graph itself"));
 }
 
-// Zeros are no matrix that has an inverse.
+// A matrix of zeros has no inverse.
 TEST_F(BundledTest, TakesGraphsThatRefuseZeros) {
   const StaticGraph graph = Freeze([](const Tensor& x) { return Inv(x); }, Eye(3));
   io::SaveGraph(Temp("inverse.firn"), graph);

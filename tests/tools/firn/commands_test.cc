@@ -193,7 +193,7 @@ TEST(CommandsTest, ComparesWhatDoublesCannotHoldAndInfinities) {
   EXPECT_THAT(Firn({"compare", a, b, "--rtol", "1e-5"}).out, HasSubstr("0 the same, 2 not"));
 }
 
-// Names in files are anybody's.
+// Names in files come from strangers.
 TEST(CommandsTest, NamesCannotWriteToTheTerminal) {
   StateDict state;
   state.Insert(
@@ -229,7 +229,7 @@ TEST(CommandsTest, Infers) {
               HasSubstr("2 are given, the graph has 1:\n  f32 [3, 2]"));
 }
 
-// What would run and mean something else.
+// Inputs that would run, with another meaning.
 TEST(CommandsTest, InferRefusesWhatTheGraphWasNotMadeFor) {
   const std::string graph = Graph();
   EXPECT_THAT(Firn({"infer", graph}).err, HasSubstr("--input is missing; the graph wants"));
@@ -328,7 +328,7 @@ TEST(CommandsTest, Plots) {
   EXPECT_EQ(Firn({"plot-timer", Path("time.timer.txt"), "-o", "x.svg", "--unit", "y"}).status, 2);
 }
 
-// As a picture only where GraphViz is installed.
+// Writes a picture only if GraphViz is installed.
 TEST(CommandsTest, DrawsGraphs) {
   EXPECT_EQ(Firn({"draw-graph", Graph(), "-o", Path("net.dot")}).status, 0);
   std::ostringstream dot;

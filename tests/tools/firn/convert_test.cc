@@ -84,7 +84,7 @@ TEST(ConvertTest, OfAGraphTakesTheWeightsWhenAsked) {
   EXPECT_TRUE(io::Load(to)["w"].Equals(state["w"]));
 }
 
-// By first bytes or by name, with what to do instead; never as what they are not.
+// Files are recognised by first bytes or by name, and the error says what to do instead.
 TEST(ConvertTest, FilesOfOtherProgramsAreRefusedByName) {
   WriteFile(TempPath("m.tflite"), std::string("\x1c\0\0\0TFL3\x14\0", 10));
   WriteFile(TempPath("m.bin"), std::string("\x1c\0\0\0TFL3\x14\0", 10));
@@ -121,7 +121,7 @@ TEST(ConvertTest, FilesOfOtherProgramsAreRefusedByName) {
   }
 }
 
-// What holds graphs is listed where a graph is to be written.
+// If a graph is to be written, the error lists the formats that hold graphs.
 TEST(ConvertTest, AGraphGoesToFilesOfGraphs) {
   io::SaveGraph(TempPath("relu.firn"), Freeze([](const Tensor& x) { return Relu(x); }, Zeros({2})));
   const auto error = [](const char* to) {
@@ -136,7 +136,7 @@ TEST(ConvertTest, AGraphGoesToFilesOfGraphs) {
   EXPECT_THAT(error("m.pt"), HasSubstr("--weights takes its weights alone"));
 }
 
-// A program's own kind of file is written as those of Firn are.
+// A program's own format is written like those of Firn.
 TEST(ConvertTest, AProgramHasItsOwnFilesOfGraphs) {
   io::SaveGraph(TempPath("own.firn"), Freeze([](const Tensor& x) { return Relu(x); }, Zeros({2})));
   const std::string to = TempPath("own.opcount");
@@ -162,7 +162,7 @@ TEST(ConvertTest, GraphsBecomeEachOther) {
   const Tensor x = FromVector<float>({1, -1, 2, 3, -5, 6}, {3, 2});
   const std::vector<float> want = {1, 0, 2, 6, 0, 12};
   std::string from = TempPath("from.firn");
-  // Each from the one before, so that all are read as well.
+  // Each file is made from the one before, so that all are read as well.
   for (const char* to : {"a.onnx", "b.nnp", "c.firn", "d.nnp", "e.onnx", "f.firn"}) {
     const Outcome o = Firn({"convert", from, TempPath(to), "--force"});
     EXPECT_EQ(o.status, 0) << from << " to " << to << ": " << o.err;
@@ -191,7 +191,7 @@ TEST(ConvertTest, WhatNumbersMeanGoesWithTheGraphOrIsSaidToBeLeftOut) {
     EXPECT_THAT(o.out, HasSubstr("leave out pixel_scale, mean, stddev, classes")) << to;
   }
 
-  // Who else wrote the file may have said what does not fit.
+  // A file of another program may say things that do not fit.
   io::ExportOnnx(TempPath("lie.onnx"), io::ReadGraph(TempPath("said.firn")).graph,
                  {.metadata = {{"firn.graph_info", R"({"classes":["one"]})"}}});
   const Outcome o = convert("lie.onnx", "lie.firn");

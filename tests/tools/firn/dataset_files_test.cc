@@ -1,5 +1,4 @@
-// What firn dataset leaves as it is, and that what it writes can be read whatever things are
-// called.
+// What firn dataset leaves unchanged, and whether its files can be read with names of all kinds.
 #include <filesystem>
 #include <set>
 #include <string>
@@ -99,7 +98,7 @@ TEST(DatasetFilesTest, NumbersAreReadAsTheyAreWritten) {
     EXPECT_EQ(rows("/f.csv", DType::kF64, "d")->Get(row)[0].Item<double>(), f64[k]);
     EXPECT_EQ(rows("/i.csv", DType::kI64, "i")->Get(row)[0].Item<int64_t>(), i64[k]);
   }
-  // What f32 cannot hold is said in words of the command line.
+  // The error for numbers that f32 cannot hold names options of the command line.
   const std::string err = Dataset({"inspect", folder + "/i.csv"}).err;
   EXPECT_THAT(err, HasSubstr("f32 can hold, got \"9007199254740993\" (--f64 has more digits"));
   EXPECT_EQ(Dataset({"inspect", folder + "/f.csv", "--f64"}).status, 0);

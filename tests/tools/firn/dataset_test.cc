@@ -164,7 +164,7 @@ TEST(DatasetCommandTest, ConvertsTablesToCachesAndBack) {
   EXPECT_EQ(Dataset({"convert", table, folder + "/npy"}).status, 1);
   EXPECT_EQ(Dataset({"convert", table, folder + "/npy", "--force"}).status, 0);
   EXPECT_EQ(Dataset({"convert", table, folder + "/npy.csv"}).status, 1);
-  // Nothing replaces what it is made of.
+  // No output replaces its own source.
   EXPECT_EQ(Dataset({"convert", folder + "/npy", folder + "/npy", "--force"}).status, 2);
   EXPECT_EQ(Dataset({"convert", folder + "/npy/original.csv", folder + "/npy/", "--force"}).status,
             2);

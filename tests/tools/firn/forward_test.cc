@@ -1,5 +1,5 @@
-// firn forward: pictures, tables and data sets through a saved graph, as its file says that they
-// are normalised, and never without anybody saying so.
+// firn forward: pictures, tables and data sets through a saved graph, normalised as its file says,
+// and refused if neither the file nor the command line says how.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -55,7 +55,7 @@ std::string Error(std::vector<std::string> arguments, int status = 1) {
   return o.err;
 }
 
-// What Softmax makes of the scores of a picture that is all `value`, of its class.
+// The Softmax of the scores of a picture that is all `value`, for its class.
 double Probability(double value) {
   const double mean = std::abs(value / 255 - 0.5) / 0.5;
   return 1 / (1 + std::exp(-2 * mean));
@@ -79,7 +79,7 @@ TEST(ForwardTest, PicturesAreNormalisedAsTheGraphFileSays) {
     EXPECT_EQ(said["rows"][i]["class"], classes[i]);
     EXPECT_NEAR(said["rows"][i]["probability"], Probability(values[i]), 1e-6);
   }
-  // A folder is the same pictures, and one the same as among others.
+  // A folder gives the same results as its pictures, and a picture alone the same as among others.
   EXPECT_EQ(Forward({graph, folder})["rows"].size(), 3u);
   EXPECT_EQ(Forward({graph, line[3]})["rows"][0], said["rows"][2]);
   line.insert(line.begin(), "forward");
@@ -100,7 +100,7 @@ TEST(ForwardTest, WritesATable) {
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0], "sample,class,probability,y__0,y__1");
   EXPECT_THAT(lines[1], AllOf(HasSubstr("a, b.png\",night,0.8807"), HasSubstr(",-1.0,1.0")));
-  // Where something is wrong, what was there stays.
+  // After an error the old file stays.
   WriteFile(TempPath("bad.png"), "no picture");
   EXPECT_THAT(
       Error({graph, TempPath("a, b.png"), TempPath("a, b.png"), TempPath("bad.png"), "-o", out}),
@@ -127,11 +127,12 @@ TEST(ForwardTest, PixelsOfWhichNobodySaysTheMeaningAreRefused) {
   EXPECT_NEAR(y({"--scale", "1/255", "--mean", "0.25", "--std", "2"}), 0.375, 1e-6);
   EXPECT_EQ(Forward({graph, picture, "--scale", "1", "--classes", "day,night"})["rows"][0]["class"],
             "day");
-  // The command line says it in place of the file.
+  // The command line overrides the file.
   const std::string said = Graph("day.firn", DayOrNight());
   EXPECT_EQ(Forward({said, picture, "--scale", "2", "--numbers"})["rows"][0]["y__0"], 510);
 
-  // A mean does not say that pixels are divided before, whatever the file said in its place.
+  // A mean on the command line does not imply that pixels are divided before, whatever the file
+  // said.
   EXPECT_THAT(Error({said, picture, "--mean", "0.5", "--std", "0.5"}), HasSubstr("--scale 1/255"));
 
   EXPECT_THAT(Error({graph, picture, "--scale", "0"}, 2), HasSubstr("a number like 0.5 or 1/255"));
@@ -194,7 +195,7 @@ TEST(ForwardTest, DataSetsHaveLabels) {
   WriteFile(table, "x,y\n1.png,2\n");
   EXPECT_THAT(Error({graph, table}),
               HasSubstr("t.csv: sample 0: its label is 2: expected a class from 0 to 1"));
-  // Of a graph without names of classes labels are not used, and it says so.
+  // With a graph that names no classes, labels are not used, and a message says so.
   const Outcome plain = Firn({"forward", Graph("plain.firn", {}), table, "--scale", "1"});
   EXPECT_EQ(plain.status, 0);
   EXPECT_THAT(plain.err, HasSubstr("y is not compared with results"));
@@ -216,7 +217,7 @@ TEST(ForwardTest, ArraysAreTakenAsTheyWereForTraining) {
   io::WriteNpy(TempPath("deep.npy"), Full({2, 1, 2, 3}, 40000).To(DType::kI32));
   EXPECT_THAT(Error({graph, TempPath("deep.npy")}),
               HasSubstr("deep.npy: sample 0: it is i32, and the graph was made for pixels"));
-  // The command line is of these very numbers, whichever they are.
+  // The command line refers to the numbers as they are stored, of any type.
   const Outcome deep =
       Firn({"forward", graph, TempPath("deep.npy"), "--scale", "1/40000", "--numbers", "--json"});
   EXPECT_EQ(deep.err, "firn: numbers are divided by 40000, as the command line says\n");
@@ -248,7 +249,7 @@ TEST(ForwardTest, ProbabilitiesAreTakenAsTheyAre) {
   const nlohmann::json row = Forward({TempPath("p.firn"), TempPath("rows.npy")})["rows"][0];
   EXPECT_EQ(row["class"], "b");
   EXPECT_NEAR(row["probability"], 1 / (1 + std::exp(-3.0)), 1e-6);
-  // Other names do not make scores of them.
+  // Other names do not turn the results into scores.
   const nlohmann::json other =
       Forward({TempPath("p.firn"), TempPath("rows.npy"), "--classes", "a,z"})["rows"][0];
   EXPECT_EQ(other["class"], "z");
@@ -314,7 +315,7 @@ TEST(ForwardTest, OtherGraphsAreRefusedOrSaidToBeThat) {
               HasSubstr("none.csv: there is no such file"));
 }
 
-// An .onnx keeps what the graph file says, and nobody has to say it again.
+// An .onnx keeps the description of the graph file, so the command line need not repeat it.
 TEST(ForwardTest, AnOnnxSaysItToo) {
   const std::string graph = Graph("day.firn", DayOrNight()), onnx = TempPath("day.onnx");
   ASSERT_EQ(Firn({"convert", graph, onnx, "--force"}).status, 0);

@@ -131,7 +131,7 @@ TEST(GraphSourceTest, OtherCommandsTakeThem) {
   EXPECT_THAT(Firn({"inspect", NntxtFile()}).out, HasSubstr("executor: run"));
 }
 
-// A saved graph has states; for the command line nobody changes them any more.
+// A saved graph has states; the command line treats them as constants.
 TEST(GraphSourceTest, WeightsAreLaidOutOnce) {
   const std::string path = TempPath("conv.firn");
   const NoGradScope no_grad;

@@ -39,7 +39,7 @@ nlohmann::json Inspect(const std::string& path) {
   return o.status == 0 ? nlohmann::json::parse(o.out) : nlohmann::json();
 }
 
-// Whether every truncation of a file and of what is in it is answered, and by 1.
+// Whether every truncation of a file and of its contents gets a message and exit status 1.
 void ExpectTruncationsRefused(const std::string& path) {
   const std::string bytes = io::ReadFile(path);
   for (size_t n = 0; n < bytes.size(); n += 1 + bytes.size() / 40) {
@@ -78,7 +78,7 @@ TEST(InspectTest, Weights) {
   EXPECT_EQ(Inspect(TempPath("w.safetensors"))["facts"]["format"], "pt");
 }
 
-// A block of somebody else in front, which may look like any other file.
+// A block of another program in front, which may look like any other file.
 TEST(InspectTest, Hdf5BehindAUserBlock) {
   const std::string path = TempPath("a.mat");
   io::Save(TempPath("a.h5"), {{"x", Ones({3})}});

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 const std::string kData = "tests/io/onnx/data/check";
 
-// All results are those of the onnx package, but for one that was changed and one of words.
+// All results are those of the onnx package, except for one that was changed and one of texts.
 TEST(OnnxTest, ChecksFolders) {
   const Outcome o = Firn({"onnx", "check", kData, "--json"});
   EXPECT_EQ(o.status, 1) << o.err;
@@ -51,7 +51,7 @@ TEST(OnnxTest, CountsByOperatorAndSaysWhatIsWrong) {
   EXPECT_EQ(nlohmann::json::parse(second)["verdict"], "pass");
 }
 
-// Each folder is a process of its own: what happens to one is told of it, and the others go on.
+// Each folder runs in a process of its own: the report says if one crashed, and the others go on.
 TEST(OnnxTest, EndsWhatTakesTooLong) {
   const Outcome o = Firn({"onnx", "check", kData + "/gru", "--seconds=0", "--json"});
   EXPECT_EQ(o.status, 1);

@@ -1,4 +1,4 @@
-// Pictures of runs: which series of which files share one, and what they are called.
+// Pictures of runs: which series of which files share one, and the names of the curves.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -32,7 +32,7 @@ std::string NewFolder(const std::string& name) {
 
 std::string Svg() { return TempPath("plot.svg"); }
 
-// Draws files, and gives what it says of it.
+// Draws files, and returns the command's output.
 json Plot(Names arguments) {
   arguments.insert(arguments.begin(), "plot-series");
   for (const std::string& word : Names{"-o", Svg(), "--json"}) arguments.push_back(word);
@@ -52,7 +52,7 @@ std::string Line(const std::string& color, const std::string& dashes) {
 // The columns of Fit's table.
 constexpr char kHeading[] = "epoch,step,loss,lr,validation loss,metric\n";
 
-// As somebody does who looks for overfitting.
+// Draws the losses as a user does who looks for overfitting.
 TEST(PlotTest, ShowsTrainingAndValidationOfARealRun) {
   const json config = json::parse(
       R"({"data": {"kind": "digits"}, "validation": {"kind": "digits", "part": "test"},
@@ -69,7 +69,7 @@ TEST(PlotTest, ShowsTrainingAndValidationOfARealRun) {
   EXPECT_THAT(svg, HasSubstr(">step</text>"));
   EXPECT_THAT(svg, HasSubstr(Line("#0072b2", "")));
   EXPECT_THAT(svg, HasSubstr(Line("#0072b2", "7 5")));
-  // With the losses of all steps, by naming them or the folder.
+  // Draws the losses of all steps, too, by naming their file or the folder.
   for (const Names& files :
        {Names{run + "/training-loss.series.txt", run + "/epochs.csv"}, Names{run}}) {
     const json all = Plot(files);
@@ -123,7 +123,7 @@ TEST(PlotTest, ReadsEverySeriesThatMonitorsDo) {
   WriteFile(folder + "/._run.csv", "step,loss\n0\n");  // what some systems put beside each file
   EXPECT_EQ(Plot({folder})["series"], json({"test_acc", "acc/train", "acc/val"}));
   EXPECT_EQ(Plot({folder})["others"], json::array({"1"}));
-  // A damaged one leaves the others, and is named.
+  // A damaged file is named, and the others are drawn.
   WriteFile(folder + "/damaged.csv", "step,loss\n0,1,2\n");
   EXPECT_EQ(Plot({folder})["series"], json({"test_acc", "acc/train", "acc/val"}));
   EXPECT_THAT(Firn({"plot-series", folder, "-o", Svg()}).err,
@@ -139,7 +139,7 @@ TEST(PlotTest, ReadsEverySeriesThatMonitorsDo) {
   EXPECT_THAT(ReadFile(Svg()), HasSubstr(">400</text>"));  // x counts steps
 }
 
-// Files that were asked for by name are drawn, as ever, whatever they hold.
+// Files that are given by name are always drawn, whatever they hold.
 TEST(PlotTest, DrawsAllSeriesOfMonitors) {
   const std::string folder = NewFolder("series");
   for (const char* name : {"loss", "lr"}) {

@@ -1,4 +1,4 @@
-// How a saved network looks: in the picture of draw-graph and on the page of monitor.
+// The look of a saved network, in the picture of draw-graph and on the page of monitor.
 #include <filesystem>
 #include <string>
 

@@ -1,4 +1,4 @@
-// firn zoo: what there is, what a network is like, and a file of it.
+// firn zoo: the list of networks, the description of one, and a file of one.
 #include "firn/nn/zoo/zoo.h"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ TEST(ZooTest, ExportsANetworkWithTheWeightsOfAFile) {
   EXPECT_EQ(io::ImportOnnx(out).network(x).ToVector<float>(), (*net)(x).ToVector<float>());
 }
 
-// As the files of BertModel inside of a larger network, with the buffers of older versions.
+// Names as in files of BertModel inside of a larger network, with the buffers of older versions.
 TEST(ZooTest, ExportsWithAFileThatHasMore) {
   const std::unique_ptr<nn::Layer> net = zoo::Make("lenet5");
   StateDict file;
@@ -72,7 +72,7 @@ TEST(ZooTest, ExportsWithAFileThatHasMore) {
   const NoGradScope no_grad;
   const Tensor x = Rand({1, 1, 28, 28});
   EXPECT_EQ(io::ImportOnnx(out).network(x).ToVector<float>(), (*net)(x).ToVector<float>());
-  // What the network needs must be there all the same.
+  // Tensors that the network needs must still be there.
   const Outcome none =
       Firn({"zoo", "export", "lenet5", out, "--weights=" + weights, "--with-others"});
   EXPECT_EQ(none.status, 1);
@@ -84,7 +84,8 @@ TEST(ZooTest, MistakesAreNamed) {
   EXPECT_EQ(unknown.status, 1);
   EXPECT_THAT(unknown.err, HasSubstr("there is no network 'resnet_50'"));
   EXPECT_THAT(unknown.err, HasSubstr("resnet50"));
-  // Of another network: how much does not fit is told, and the first names of it.
+  // A file of another network: the error says how many tensors do not fit, and names the first
+  // ones.
   const std::string weights = io::TempPath("lenet.safetensors"), out = io::TempPath("net.onnx");
   io::Save(weights, zoo::Make("small_resnet", {.classes = 4})->state_dict());
   const Outcome other = Firn({"zoo", "export", "resnet18", out, "--weights", weights});

@@ -27,7 +27,7 @@ def event(name, dur, category="action processing", **more):
             **more}
 
 
-# As Bazel 4.2 writes it, with two of the events that surround actions.
+# A profile as Bazel 4.2 writes it, with two of the events that surround actions.
 PROFILE = {"otherData": {"build_id": "a"}, "traceEvents": [
     {"name": "thread_name", "ph": "M", "pid": 1, "tid": 0, "args": {"name": "Critical Path"}},
     event("Compiling nn/conv.cc", 2500000, args={"target": "//nn:conv"}),

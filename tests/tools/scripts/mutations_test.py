@@ -198,7 +198,8 @@ class FilesTest(unittest.TestCase):
             mutate.Results(path, {**identity, "seed": 2})
 
 
-# Stands for Bazel: passes what is unchanged, knows what it can compile and what it notices.
+# Stands for Bazel: tests of unchanged code pass, and the script says which changes compile and
+# which the tests notice.
 _BAZEL = """#!/bin/sh
 echo "$PWD: $*" >>"$0.log"
 grep -q 'a + b' nn/a.cc || exit 0

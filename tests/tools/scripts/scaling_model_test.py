@@ -46,7 +46,7 @@ class ScalingModelTest(unittest.TestCase):
         network = (0.0, 1e6)
         alone = scaling_model.reduce_s(1000, 8, *network)
         self.assertAlmostEqual(scaling_model.step_s(1.0, 1000, 8, network), 1.0 + alone)
-        # The first of two is hidden where it is done before the second is full.
+        # The first of two buckets is hidden if it is done before the second is full.
         second = scaling_model.reduce_s(5, 8, 0.0, 1e9)
         self.assertAlmostEqual(scaling_model.step_s(1.0, 2**20 + 5, 8, (0.0, 1e9)), 1.0 + second)
 

@@ -1,4 +1,4 @@
-// Networks of other frameworks: their weights, and what they take and give.
+// Networks of other frameworks: their weights, inputs and outputs.
 #include <map>
 #include <string>
 

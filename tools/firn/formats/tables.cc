@@ -1,4 +1,4 @@
-// Text and events that grow: read a record at a time, of which only statistics are kept.
+// Text and events that grow: read one record at a time; only statistics are kept.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -90,7 +90,7 @@ void ReadText(const std::string& path, absl::FunctionRef<size_t(std::string_view
   contents->facts = {{"records", records}, {"cut off", offset != file->size()}};
 }
 
-// Statistics of what a line of numbers becomes, which `parse` makes series of one point of.
+// Statistics of series, which `parse` makes from each line, one point at a time.
 FileContents ReadLines(const std::string& path,
                        absl::FunctionRef<absl::Status(std::string_view, Columns*)> parse) {
   FileContents contents;
@@ -132,7 +132,7 @@ absl::Status AddJsonLine(std::string_view line, Columns* columns) {
   return absl::OkStatus();
 }
 
-// A cell is a number where LoadCsv takes it for one, in f64.
+// A cell is a number if LoadCsv takes it for one, in f64.
 void AddCell(const io::CsvField& field, Column* column) {
   double number = 0;
   if (ParseCell(field.text, true, &number) == CellError::kNone) {
@@ -172,7 +172,7 @@ FileContents ReadTable(const std::string& path) {
   return contents;
 }
 
-// How many of what an event file has.
+// The number of things of each kind in an event file.
 struct EventCounts {
   int64_t events = 0, images = 0, histograms = 0, texts = 0, graph_nodes = 0;
   int64_t first_step = 0, last_step = 0;

@@ -16,7 +16,7 @@ namespace {
 
 using io::ValueOrRaise;
 
-// What a graph's numbers mean, as far as its file says so.
+// The meaning of a graph's numbers, as far as its file gives it.
 void DescribeInfo(const io::GraphInfo& info, FileContents* contents) {
   const auto add = [&](const char* name, const nlohmann::json& value) {
     contents->facts.emplace_back(name, value);
@@ -33,7 +33,7 @@ void DescribeInfo(const io::GraphInfo& info, FileContents* contents) {
   if (!info.classes.empty()) add("classes", info.classes);
 }
 
-// A checkpoint's account of itself, in place of the tensors that hold it.
+// A checkpoint's description of itself, in place of the tensors that hold it.
 void DescribeCheckpoint(const std::string& path, const io::LoadLimits& limits,
                         FileContents* contents) {
   const io::CheckpointInfo info = io::ReadCheckpointInfo(path, {.limits = limits});

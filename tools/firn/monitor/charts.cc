@@ -1,5 +1,5 @@
 // Series whose names have the same words but for the part of the data are candidates for one chart.
-// They get it where one of them has such a part: "a-b" and "a b" alone are two names of two things.
+// They share one if one of them has such a part: "a-b" and "a b" alone are two names of two things.
 #include "tools/firn/monitor/charts.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ std::vector<ChartGroup> GroupsOf(const std::vector<SeriesKey>& keys) {
   std::map<std::pair<bool, std::string>, std::vector<size_t>> alike;
   for (size_t i = 0; i < keys.size(); ++i) {
     const std::string base = PartsOf(keys[i].name).base;
-    // A name without letters has nothing in common with another one.
+    // A name without letters shares no chart with another one.
     alike[{keys[i].by_epoch, base.empty() ? keys[i].name : base}].push_back(i);
   }
   std::vector<ChartGroup> by_step, groups;

@@ -10,7 +10,7 @@
 
 namespace firn::cli {
 
-// What a curve is of, as its name says.
+// The kind of a curve, by its name.
 ChartKind KindOf(std::string_view name);
 
 // A series among others, as far as it matters for which of them one chart shows.
@@ -29,8 +29,8 @@ std::vector<ChartGroup> GroupsOf(const std::vector<SeriesKey>& keys);
 // The charts of curves: losses first, then rates, others, times; by name within these.
 std::vector<Chart> ChartsOf(std::vector<Curve> curves);
 
-// What tells a chart's curves apart, in their order: the run, the name, or both. "" for a curve
-// that is alone and of no run.
+// Labels that tell a chart's curves apart, in their order: the run, the name, or both. "" for a
+// single curve without a run.
 std::vector<std::string> LabelsOf(const Chart& chart);
 
 }  // namespace firn::cli

@@ -67,7 +67,7 @@ absl::StatusOr<bool> Collector::Update() {
   return shelf_.Changed() || changed;
 }
 
-// By readdir and not by std::filesystem: names are bytes, and one stat for each tells all.
+// Uses readdir and not std::filesystem: names are bytes, and one stat for each is enough.
 absl::Status Collector::Walk(const std::string& below, int depth) {
   const std::string folder = below.empty() ? folder_ : folder_ + "/" + below;
   // A folder below may have become a link since lstat; the one that is asked for may be one.

@@ -17,20 +17,21 @@
 
 namespace firn::cli {
 
-// Finds what a run leaves in a folder and those in it while it goes on: what NNabla's monitors,
-// CsvWriter, JsonLinesWriter and EventWriter of io/monitors write, pictures, and graphs of
-// io::SaveGraph. Files are followed: only what has been added is read. Memory does not depend on
-// their size. Names that begin with a dot and symbolic links are passed over. Thread-compatible.
+// Finds the files of a run in a folder and the folders in it, while the run goes on: those of
+// NNabla's monitors, of CsvWriter, JsonLinesWriter and EventWriter of io/monitors, pictures, and
+// graphs of io::SaveGraph. Files are followed: only what has been added is read. Memory does not
+// depend on their size. Names that begin with a dot and symbolic links are passed over.
+// Thread-compatible.
 class Collector {
  public:
   // `say` gets a line before a long reading; may be empty.
   explicit Collector(std::string folder, const MonitorLimits& limits = {},
                      std::function<void(const std::string&)> say = {});
 
-  // Looks at the folder. Gives whether anything has changed since the last call. Errors: NotFound
+  // Looks at the folder. Returns whether anything has changed since the last call. Errors: NotFound
   // and the like for the folder itself; those of files are in Contents().problems.
   absl::StatusOr<bool> Update();
-  // What there is, put together from all files.
+  // The contents of all files, put together.
   RunContents Contents();
 
  private:

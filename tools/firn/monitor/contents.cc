@@ -24,7 +24,8 @@
 namespace firn::cli {
 namespace {
 
-// "runs/a/loss": what is not a curve, and so never one of several runs, has its run in its name.
+// "runs/a/loss": things other than curves have their run in their name, since runs never share
+// them.
 std::string InRun(const std::string& path, const std::string& name) {
   const std::string run = FolderOf(path);
   return run.empty() ? name : absl::StrCat(run, "/", name);
@@ -71,8 +72,8 @@ void Collector::AddCurves(RunContents* contents) const {
   contents->charts = ChartsOf(std::move(curves));
 }
 
-// In turns: each name gets its newest picture before one gets its second. What has no room on the
-// page is not kept in memory either: there may be thousands of pictures.
+// In turns: each name gets its newest picture before one gets its second. Pictures without room on
+// the page are not kept in memory, either: there may be thousands.
 void Collector::AddPictures(RunContents* contents) {
   struct Candidate {
     int64_t bytes;  // as far as they are known before it is looked at
@@ -119,7 +120,7 @@ void Collector::AddPictures(RunContents* contents) {
     FIRN_RETURN_IF(candidate.bytes > most, ResourceExhausted("no room"));
     FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const Picture> picture, candidate.load());
     const auto bytes = static_cast<int64_t>(picture->bytes.size());
-    // What became PNG may be larger than it was.
+    // A picture may become larger as a PNG.
     FIRN_RETURN_IF(bytes > left, ResourceExhausted("no room"));
     left -= bytes;
     group->pictures.push_back(picture);

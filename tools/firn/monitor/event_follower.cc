@@ -1,5 +1,5 @@
-// TensorBoard's event files. What a session does again is taken out, in this file here and in those
-// before it by who puts files together.
+// TensorBoard's event files. Points that a session repeats are removed: in this file here, and in
+// earlier files where files are put together.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -78,7 +78,7 @@ class EventFollower final : public Follower {
         row.newest.pop_back();
         --row.count;
       }
-      // The steps of those that made room for newer ones are not known, but for the first.
+      // Of the points that made room for newer ones only the first one's step is known.
       if (row.first_step >= step) row.count = 0;
     }
   }
@@ -110,7 +110,7 @@ class EventFollower final : public Follower {
     const auto bytes = static_cast<int64_t>(i.image.encoded.size());
     if (bytes > rooms_->limits.max_picture_bytes) return rooms_->pictures.Refuse();
     Room::Share share = rooms_->pictures.Take(bytes + 512);
-    // Newer ones are worth more.
+    // Newer ones are kept first.
     while (!share && !row.newest.empty()) {
       row.newest.pop_front();
       share = rooms_->pictures.Take(bytes + 512);

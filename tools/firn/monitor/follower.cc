@@ -1,4 +1,4 @@
-// What followers of all kinds keep, and what they take of the room for it.
+// The contents that followers of all kinds keep, and the room that these take.
 #include "tools/firn/monitor/follower.h"
 
 #include <cstddef>

@@ -18,7 +18,7 @@
 
 namespace firn::cli {
 
-// What is kept and read at most. The room of all files of a run together, however many there are.
+// Limits on what is kept and read, for all files of a run together, however many there are.
 struct MonitorLimits {
   int64_t max_files = 2000;                         // that are followed, beside pictures
   int max_depth = 8;                                // of folders in folders
@@ -62,14 +62,14 @@ struct Findings {
   };
 
   std::map<std::string, Kept<ThinCurve>> curves;
-  bool by_epoch = false;  // what the x of all of them counts; else steps, or whatever it is
+  bool by_epoch = false;  // what the x of all of them counts; else steps, or something unknown
   std::map<std::string, EventPictures> pictures;
   std::map<std::string, Kept<Sample<HistogramAt>>> histograms;
   std::map<std::string, Kept<TextFound>> texts;
   std::vector<io::EventGraphNode> graph;
   Room::Share graph_share;
   bool by_module = false;            // as GraphFound has it
-  std::optional<int64_t> begins_at;  // what earlier files have of this step and later is void
+  std::optional<int64_t> begins_at;  // earlier files' points from this step on are void
 };
 
 // Reads a file that grows, again and again. Thread-compatible.
@@ -85,7 +85,7 @@ class Follower {
   virtual absl::Status Read(const io::RandomAccess& file) = 0;
   // Whether a folder's files of this kind go on with each other's curves.
   virtual bool in_sessions() const { return false; }
-  // What has been read.
+  // The contents that have been read.
   int64_t offset() const { return offset_; }
   const Findings& found() const { return found_; }
   Findings& found() { return found_; }
@@ -95,9 +95,9 @@ class Follower {
   void AddPoint(std::string_view name, double x, double y);
   // Takes this graph in place of the one before, unless there is no room for it.
   void KeepGraph(std::vector<io::EventGraphNode> nodes);
-  // What a node takes of the room.
+  // The room that a node takes.
   static int64_t BytesOf(const io::EventGraphNode& node);
-  // So much of a name is kept.
+  // The part of a name that is kept.
   std::string Name(std::string_view name) const;
 
   Rooms* const rooms_;
@@ -105,7 +105,7 @@ class Follower {
   Findings found_;
 };
 
-// A follower for a file of this name, or null where it is none of its kind.
+// A follower for a file of this name, or null if the file is of another kind.
 std::unique_ptr<Follower> FollowLines(const std::string& file_name, Rooms* rooms);
 std::unique_ptr<Follower> FollowEvents(const std::string& file_name, Rooms* rooms);
 std::unique_ptr<Follower> FollowGraph(const std::string& file_name, Rooms* rooms);

@@ -1,4 +1,5 @@
-// A saved graph, as the nodes that event files have. It is read and checked, not compiled or run.
+// Turns a saved graph into nodes like those in event files. It is read and checked, not compiled or
+// run.
 //
 // A file's graph is small where its nodes are not: an operation names its inputs by numbers and its
 // module by one, which become names of up to some thousand bytes each. So nodes are made while
@@ -46,7 +47,8 @@ class GraphFollower final : public Follower {
   static constexpr size_t kMostInputs = 64;  // of a node, that a picture can tell apart
 
   // A node for each input and each operation, named by its module. Edges come from the operation
-  // that made a value, one from each. Where there are more than fit, it has one that does not.
+  // that made a value, one from each. If there are more nodes than fit, the graph gets one node too
+  // many, which shows it.
   std::vector<io::EventGraphNode> NodesOf(const Graph& graph) const {
     std::vector<io::EventGraphNode> nodes;
     std::map<ValueId, size_t> made_by;  // which of the nodes

@@ -58,8 +58,8 @@ std::string_view ModuleOf(std::string_view name) {
   return slash == std::string_view::npos ? std::string_view() : name.substr(0, slash);
 }
 
-// What stands for each node in the picture: its name, or its module where that has no other one in
-// it and more than this node.
+// The name for each node in the picture: its own, or that of its module if the module has no other
+// module in it and more than this node.
 Names NamesOf(const std::vector<io::EventGraphNode>& nodes, bool by_module) {
   std::map<std::string_view, int64_t> modules;  // and how many nodes each has
   for (const io::EventGraphNode& node : nodes) ++modules[ModuleOf(node.name)];

@@ -25,7 +25,7 @@ struct SmallGraph {
 struct SmallGraphOptions {
   size_t most = 120;  // nodes
   // Names are those of operations behind the path of their module, and a module without others in
-  // it is one node, however few there are: a batch norm is no more than that to who looks at it.
+  // it is one node, however few there are: for a reader a batch norm is one thing.
   bool by_module = false;
 };
 

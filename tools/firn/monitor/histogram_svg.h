@@ -8,8 +8,8 @@
 namespace firn::cli {
 
 // How a histogram changes: a hill for each step, the last one in front, all on one axis of values.
-// A hill's height is the density, all of them by the same measure. An SVG element with the classes
-// `hill`, `frame`, `grid`; "" where nothing finite is there to be drawn.
+// A hill's height is the density, on the same scale for all. An SVG element with the classes
+// `hill`, `frame`, `grid`; "" if there are no finite numbers to draw.
 std::string DrawHistograms(const HistogramRow& row);
 
 }  // namespace firn::cli

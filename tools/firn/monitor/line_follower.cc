@@ -78,8 +78,8 @@ bool IsNumber(const RecordValue& value) {
 
 constexpr size_t kMostFields = 1000;
 
-// In CSV and JSON lines a number makes a point where the x of the record is one, too. That is the
-// first one, but where XColumnOf finds a better one, which the first one then is no curve beside.
+// In CSV and JSON lines a number makes a point where the x of the record is one, too. The x is the
+// first number, or a better one that XColumnOf finds; the first one is then no curve.
 class CsvFollower final : public LineFollower {
  public:
   using LineFollower::LineFollower;
@@ -128,7 +128,7 @@ class JsonFollower final : public LineFollower {
     FIRN_ASSIGN_OR_RETURN(const io::JsonLinesWriter::Fields fields,
                           io::ParseJsonRecord(record, kMostFields));
     if (!x_.has_value() && !fields.empty()) {
-      // Names are not cut here, and a file may be one name: it is in no room.
+      // Names are not cut here, and a file may be a single name, which takes no room.
       const auto most = static_cast<size_t>(rooms_->limits.max_name_bytes);
       FIRN_RETURN_IF(fields[0].first.size() > most,
                      ResourceExhausted("the first name, that of x, has ", fields[0].first.size(),

@@ -53,7 +53,7 @@ std::string ChartCard(const Chart& chart, const PageOptions& o) {
                     XmlText(numbers), "</span></li>\n");
     absl::StrAppend(&said, said.empty() ? "" : "; ", name, name.empty() ? "" : ": ", numbers);
   }
-  // Rates and times are no noise.
+  // Rates and times are not noisy, so they are not smoothed.
   const bool noisy = chart.kind == ChartKind::kLoss || chart.kind == ChartKind::kOther;
   const bool log_y = o.log_y && chart.kind == ChartKind::kLoss;
   const std::string svg = io::DrawSeries("svg", series,
@@ -178,7 +178,7 @@ std::string Header(const RunContents& contents, const PageOptions& o) {
   return text + "</p>\n";
 }
 
-// Above everything else: no script, nothing from elsewhere.
+// The policy stands above everything else: no script, nothing from other places.
 std::string Head(const PageOptions& o) {
   return absl::StrCat(
       "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"

@@ -9,7 +9,7 @@
 namespace firn::cli {
 
 struct PageOptions {
-  std::string title = {};       // anybody's
+  std::string title = {};       // from strangers
   std::string written = {};     // when, for people
   int64_t refresh_seconds = 0;  // the page loads itself again after that many; 0: it does not
   double smoothing = 0;         // as io::PlotOptions has it, of all but rates and times

@@ -52,12 +52,12 @@ class PictureShelf {
   explicit PictureShelf(const MonitorLimits& limits) : limits_(limits) {}
   // All pictures of the folder are told again after Begin.
   void Begin() { rows_.clear(); }
-  // Takes files of at most 200 folders.
+  // Takes only files of at most 200 folders.
   void Add(const PictureFile& file);
-  // Whether there have been more.
+  // Whether there were more folders.
   bool refused() const { return refused_; }
   const std::map<std::string, Row>& rows() const { return rows_; }
-  // The picture in a file of `folder`, of what is no link. An error is kept like a picture.
+  // The picture in a file of `folder`, which is no link. An error is kept like a picture.
   absl::StatusOr<std::shared_ptr<const Picture>> Load(const std::string& folder,
                                                       const PictureFile& file);
   // Gives the memory of a picture back.

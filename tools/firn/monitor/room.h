@@ -10,7 +10,7 @@ namespace firn::cli {
 class Room {
  public:
   explicit Room(int64_t bytes) : left_(bytes) {}
-  // A part of it, given back when it is destroyed; none where there is not enough left.
+  // A part of the room, given back when it is destroyed; empty if there is not enough left.
   class Share {
    public:
     Share() = default;
@@ -43,7 +43,7 @@ class Room {
     share.bytes_ = bytes;
     return share;
   }
-  // For what is too large by another measure.
+  // Notes a thing that is too large by another measure.
   void Refuse() { refused_ = true; }
   // Whether something did not fit.
   bool refused() const { return refused_; }

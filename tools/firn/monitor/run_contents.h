@@ -1,8 +1,8 @@
 #ifndef FIRN_TOOLS_FIRN_MONITOR_RUN_CONTENTS_H_
 #define FIRN_TOOLS_FIRN_MONITOR_RUN_CONTENTS_H_
 
-// What a folder holds of a training run, or of several runs in folders of it, to be shown. All text
-// and all bytes in it are anybody's.
+// The contents of a folder with a training run, or with several runs in its folders. All text and
+// all bytes come from strangers.
 
 #include <cstdint>
 #include <memory>

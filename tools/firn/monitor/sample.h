@@ -30,7 +30,7 @@ class Sample {
       last_is_kept_ = false;
     }
   }
-  // Takes out what `drop` wants out.
+  // Removes the items for which `drop` is true.
   template <class F>
   void Remove(F drop) {
     std::vector<T> all = Items();

@@ -10,19 +10,19 @@
 
 namespace firn::cli {
 
-// A curve of any number of points in constant memory: of each of at most 512 runs of neighbours,
-// all of as many points, the first, the least, the largest and the last one. Exact up to 512
+// A curve of any number of points in constant memory: the first, the least, the largest and the
+// last point of each of at most 512 runs of neighbours, all of the same length. Exact up to 512
 // points. Thread-compatible.
 class ThinCurve {
  public:
   static constexpr size_t kMostRuns = 512;
 
-  // A y that is not finite is counted, and breaks the curve where all of a run are so.
+  // A y that is not finite is counted, and breaks the curve if all of a run are so.
   void Add(double x, double y);
   // All points of another curve, which come later.
   void Append(const ThinCurve& later);
-  // Takes the points out whose x is not below `x`, because they are done again. A run that has both
-  // kinds keeps those that are known.
+  // Removes the points whose x is not below `x`, because the run makes them again. A run that has
+  // both kinds keeps those that are known.
   void RemoveFrom(double x);
   // At most 4 * kMostRuns points.
   io::Series Points(const std::string& name) const;
@@ -34,7 +34,7 @@ class ThinCurve {
   };
   Summary Summarize() const;
   bool empty() const { return runs_.empty(); }
-  // What it can take at most.
+  // The most memory that it can take.
   static constexpr int64_t MaxBytes() { return static_cast<int64_t>(kMostRuns * sizeof(Run)); }
 
  private:

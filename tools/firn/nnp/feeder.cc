@@ -1,5 +1,6 @@
-// A place is a folder with a cache of NNabla's or a CSV file in NNabla's format. What NNabla writes
-// beside them, caches of CSV files, is kept in memory here: a file says nothing of where to write.
+// A place is a folder with a cache of NNabla's or a CSV file in NNabla's format. NNabla writes
+// caches of CSV files beside them; here they are kept in memory, since a file does not say where to
+// write.
 #include "tools/firn/nnp/feeder.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ namespace {
 using inner::internal::JsonString;
 using io::nnabla::Dataset;
 
-// A batch is made whole, whatever the networks say of it: beyond this a file is no training.
+// A batch is made whole, whatever its use: a file with larger ones is refused.
 constexpr int64_t kMaxBatch = int64_t{1} << 24;
 
 struct Place {
@@ -93,7 +94,7 @@ Batches::Batches(const Dataset& dataset, const std::string& source, const DataPl
   const Place place = PlaceOf(dataset, at, places);
   const bool normalize = !dataset.no_image_normalization;
   variables_ = Open(place, normalize, places.allow_outside, {}).rows->variables();
-  // Cells of variables that nobody wants may hold anything.
+  // Cells of variables that are not wanted may hold anything.
   std::vector<std::string> read;
   for (const std::string& name : variables_) {
     if (std::ranges::find(wanted, name) != wanted.end()) read.push_back(name);
@@ -118,7 +119,7 @@ Batches::Batches(const Dataset& dataset, const std::string& source, const DataPl
 
 const io::Sample& Batches::Next() {
   if (iterator_ != nullptr) ++*iterator_;
-  // An epoch has no batch of its own where it has fewer rows than the ones before took of it.
+  // An epoch has no batch of its own if the batches before it took all of its rows.
   while (iterator_ == nullptr || *iterator_ == loader_->end()) {
     iterator_ = std::make_unique<io::DataLoader::Iterator>(loader_->begin());
   }

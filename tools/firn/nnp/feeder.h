@@ -14,28 +14,28 @@
 
 namespace firn::cli {
 
-// Where data sets are, beside what the file says.
+// Places of data sets other than those in the file.
 struct DataPlaces {
   std::map<std::string, std::string> by_name;  // a CSV file or a cache in place of the file's
   bool allow_outside = false;                  // cells of tables may name files anywhere
 };
 
-// One data set, batch after batch without an end: as NNabla's iterators, a batch goes on with the
-// first rows where the last ones do not fill it.
+// One data set, batch after batch without an end: like NNabla's iterators, a batch goes on with the
+// first rows if the last ones do not fill it.
 class Batches {
  public:
-  // Rows have those of the `wanted` variables that there are. `seed` decides the orders. Of several
-  // processes each has batches of its own, as large as the data set's. Throws
-  // firn::Error naming the data set: InvalidArgument for a batch_size below 1 or above 2^24, no
-  // rows, and places of the web; what opening throws.
+  // Rows have those of the `wanted` variables that exist. `seed` decides the orders. If there are
+  // several processes, each has batches of its own, as large as the data set's. Throws firn::Error
+  // naming the data set: InvalidArgument for a batch_size below 1 or above 2^24, no rows, and
+  // places of the web; what opening throws.
   Batches(const io::nnabla::Dataset& dataset, const std::string& source, const DataPlaces& places,
           const std::vector<std::string>& wanted, uint64_t seed, const io::Shard& shard = {});
 
-  // All that the data set has.
+  // All variables of the data set.
   const std::vector<std::string>& variables() const { return variables_; }
   int64_t size() const { return loader_->dataset().size(); }  // rows
   int64_t batch_size() const { return loader_->options().batch; }
-  // Throws what reading a row throws.
+  // Passes on exceptions of reading a row.
   const io::Sample& Next();
   const io::Sample& now() const { return **iterator_; }
 
@@ -55,11 +55,11 @@ class Feeder {
          const io::Shard& shard = {});
 
   void NextRound();
-  // The inputs of one of `parts`; `numbers` are those that the loop knows, with % in front. Throws
-  // InvalidArgument where data has another shape than the input, naming both.
+  // The inputs of one of `parts`; `numbers` are those of the loop, with names that begin with %.
+  // Throws InvalidArgument where data has another shape than the input, naming both.
   TensorList Inputs(const io::NnablaFed& part, const std::map<std::string, double>& numbers);
-  // The largest of a part's data sets divided by the largest batch (of all processes together): as
-  // often NNabla evaluates. At least once where the data set fills a batch of one process.
+  // The largest of a part's data sets divided by the largest batch (of all processes together):
+  // NNabla evaluates this often. At least once where the data set fills a batch of one process.
   int64_t Rounds(const io::NnablaFed& part) const;
   // A line for each data set that is open.
   std::vector<std::string> Describe() const;

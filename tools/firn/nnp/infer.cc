@@ -107,7 +107,7 @@ TensorList Evaluated(const nnabla::Executor& executor, const std::string& at,
     if (type == "last") continue;
     const Tensor mean = Div(sums[j], Tensor(n));
     const Tensor variance = Sub(Div(squares[j], Tensor(n)), Square(mean));
-    // Rounding may leave less than nothing.
+    // Rounding may make it negative.
     sums[j] = type == "std" ? Sqrt(Maximum(variance, Tensor(0.0))) : mean;
   }
   return sums;
@@ -143,7 +143,7 @@ int InferNnp(const NnpInference& asked, Terminal& terminal) {
   const DType type = TypeOf(asked.data_type);
   nnabla::Model model = io::LoadNnabla(asked.model);
   if (!asked.parameters.empty()) model.parameters = NnpParameters(asked.parameters);
-  // Networks that no executor has may need parameters that only training has.
+  // Networks without an executor may need parameters that only training has.
   std::erase_if(model.networks, [&](const nnabla::Network& network) {
     return std::ranges::none_of(
         model.executors, [&](const nnabla::Executor& e) { return e.network_name == network.name; });

@@ -12,14 +12,14 @@ namespace firn::cli {
 
 struct NnpInference {
   std::string model;                // .nnp, .nntxt or .prototxt with executors
-  std::string parameters;           // in the place of the model's; "": those
+  std::string parameters;           // replaces that of the model; "": the model's
   std::vector<std::string> inputs;  // bare elements, one file an input of an executor
   std::string data_type = "float32";
-  int64_t batch_size = 1;  // below 1: what the networks say
+  int64_t batch_size = 1;  // below 1: that of the networks
   std::string output;      // the files are <output>_<sample>.bin; "": none
 };
 
-// Does what `nnabla_cli infer` does: runs all executors, each num_evaluations times, and writes for
+// Works like `nnabla_cli infer`: runs all executors, each num_evaluations times, and writes for
 // each sample of a batch the elements of all outputs, f32, one behind the other. Without output
 // they are printed. Throws firn::Error, naming the input that a file does not fill.
 int InferNnp(const NnpInference& asked, Terminal& terminal);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr char kCurrent[] = "results_current_";
 
-// Names in files are anybody's; these are of files, and keys of YAML, as they are.
+// Names in models come from strangers; these are safe as names of files and as keys of YAML.
 bool IsPlain(const std::string& name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';

@@ -18,7 +18,7 @@ namespace firn::cli {
 // cost and errors of each epoch; and the same numbers as series of NNabla's monitors.
 class Results {
  public:
-  // Makes the folder. `monitors` are names, whatever they hold.
+  // Makes the folder. `monitors` are names with any characters.
   Results(const std::string& folder, const std::vector<std::string>& monitors,
           int64_t epochs_before);
 
@@ -28,12 +28,12 @@ class Results {
   std::string best() const { return folder_ + "/results.nnp"; }
   void SaveBest(const io::nnabla::Model& model) const;
   // Mostly writes nothing: the first time, and then when 180 seconds or 10 epochs have passed, or
-  // `now` says so. The one before is removed. Whether it wrote.
+  // `now` says so. The one before is removed. Returns whether it wrote.
   bool CurrentIsDue(int64_t epoch, bool now) const;
   void SaveCurrent(const io::nnabla::Model& model, int64_t epoch);
   const std::string& current() const { return current_; }
 
-  // A line for each; `errors` by monitor, none where the epoch was not evaluated.
+  // Writes a line for each; `errors` by monitor, empty if the epoch was not evaluated.
   void Report(int64_t epoch, double cost, const std::vector<double>& errors);
 
  private:

@@ -38,7 +38,7 @@ Rate Named(const nnabla::Solver& s, const std::string& at, double lr) {
     const auto p = s.polynomial_scheduler.value_or(nnabla::Solver::Polynomial());
     if (p.power == 0) return Exponential(lr, 1, 1);
     const double n = Iterations(at, "polynomial_scheduler_param.max_iter", p.max_iter);
-    // NNabla takes powers of numbers below 0 behind the end, which mostly are none.
+    // After the end NNabla takes powers of negative numbers, most of which are NaN.
     return [=, power = static_cast<double>(p.power)](int64_t i) {
       return lr * std::pow(std::max(0.0, 1 - static_cast<double>(i) / n), power);
     };

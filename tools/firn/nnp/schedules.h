@@ -9,13 +9,14 @@
 
 namespace firn::cli {
 
-// The learning rate of an iteration, from 0, of whose solver the rate is `lr` at first. Throws
-// firn::Error, InvalidArgument, naming the field, for numbers that make no sense and schedulers
-// that there are not, Custom among them, which NNabla has only the name of.
+// The learning rate of an iteration, counted from 0, for a solver whose first rate is `lr`. Throws
+// firn::Error, InvalidArgument, naming the field, for numbers that make no sense and for unknown
+// schedulers, including Custom, of which NNabla has only the name.
 std::function<double(int64_t iteration)> ScheduleOf(const io::nnabla::Solver& solver,
                                                     const std::string& at, double lr);
 
-// The solver with the schedule that each of `processes` has, which makes so few of the iterations.
+// The solver with the schedule for each of `processes`, which makes only its share of the
+// iterations.
 io::nnabla::Solver ScheduledForEach(io::nnabla::Solver solver, int64_t processes);
 
 }  // namespace firn::cli

@@ -24,7 +24,7 @@ using inner::internal::JsonString;
 using optim::ParameterList;
 using optim::Semantics;
 
-// Arguments of a solver; what the file leaves out is 0.
+// Arguments of a solver; those that the file leaves out are 0.
 class Arguments {
  public:
   Arguments(const nnabla::Solver& solver, const std::string& at) : solver_(solver), at_(at) {}
@@ -151,8 +151,7 @@ const std::map<std::string, Kind>& StepsOfGradients() {
   return *kinds;
 }
 
-// Bias corrections of AMSGRAD and AMSBound are left out whatever the file says of them, as NNabla's
-// loader leaves them out.
+// AMSGRAD and AMSBound have no bias correction, whatever the file says, as with NNabla's loader.
 const std::map<std::string, Kind>& StepsOfAdam() {
   static const auto* const kinds = new std::map<std::string, Kind>{
       {"Adam",

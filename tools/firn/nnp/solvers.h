@@ -11,14 +11,14 @@
 
 namespace firn::cli {
 
-// What moves the parameters as a solver of NNabla's does, its weight decay included: that of the
-// optimizer is added to gradients, but for solvers whose own it takes the place of. `at` is where
-// the solver stands, in messages. Throws firn::Error, InvalidArgument, naming the field, for types
-// that NNabla 1.39 does not have and numbers that make no sense.
+// The optimizer that moves parameters as a solver of NNabla does, weight decay included: the file's
+// weight decay is added to gradients, except for solvers that have their own, which it replaces.
+// `at` is the place of the solver, for messages. Throws firn::Error, InvalidArgument, naming the
+// field, for types that NNabla 1.39 does not have and numbers that make no sense.
 std::unique_ptr<optim::Optimizer> SolverOf(const io::nnabla::Solver& solver, const std::string& at,
                                            const optim::ParameterList& parameters);
 
-// States of an optimizer that SolverOf made, as files of NNabla's have them, and back.
+// Converts states of an optimizer that SolverOf made to those in files of NNabla, and back.
 std::vector<io::nnabla::SolverState> StatesOf(const optim::Optimizer& optimizer,
                                               const std::string& solver);
 void LoadStates(optim::Optimizer& optimizer, const std::string& solver, const std::string& at,

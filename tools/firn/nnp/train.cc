@@ -1,6 +1,6 @@
-// The loop of NNabla's command, its countings included: an epoch is iter_per_epoch iterations,
-// whatever the data sets hold, and each iteration goes through all optimizers. Of several processes
-// each makes 1/n of an epoch's iterations, with batches of its own as large as the file says.
+// The loop of NNabla's command, which counts as NNabla does: an epoch is iter_per_epoch iterations,
+// whatever the data sets hold, and each iteration goes through all optimizers. Each of n processes
+// makes 1/n of an epoch's iterations, with batches of its own as large as the file says.
 #include "tools/firn/nnp/train.h"
 
 #include <algorithm>
@@ -47,12 +47,13 @@ std::vector<const io::NnablaFed*> PartsOf(const auto& list) {
   return parts;
 }
 
-// Errors in training of the place where the file says so.
+// Training errors name the place in the file.
 std::string At(const std::string& file, const std::string& optimizer) {
   return absl::StrCat(file, ": optimizer ", JsonString(optimizer));
 }
 
-// What a training begins with: where parameters and states come from, and how many epochs are done.
+// The beginning of a training: the sources of parameters and states, and the number of finished
+// epochs.
 struct Beginning {
   StateDict parameters;
   std::vector<nnabla::Optimizer> states;
@@ -95,7 +96,8 @@ void CheckMovedOnce(const io::NnablaTraining& training, const std::string& file)
   }
 }
 
-// What one of several processes does of it. Where the file counts iterations it means those of all.
+// The share of one of several processes. Iterations in the file are those of all processes
+// together.
 io::NnablaTraining OfRanks(io::NnablaTraining training, const std::string& file,
                            const Ranks& ranks) {
   if (!ranks.several()) return training;
@@ -129,7 +131,7 @@ class TrainingRun {
                ranks.shard()),
         evaluate_(model_.datasets, asked.model, asked.data, PartsOf(training_.monitors),
                   ranks.shard()) {
-    ranks.Agree(Lines());  // also that all have looked into the folder before one writes there
+    ranks.Agree(Lines());  // so no rank writes before all have looked into the folder
     fixed_.emplace(training_.state, ranks);
     for (const io::NnablaOptimizer& o : training_.optimizers) {
       trainers_.emplace_back(o, training_.state, At(asked.model, o.name), ranks);
@@ -150,7 +152,7 @@ class TrainingRun {
          ++epoch) {
       Epoch(epoch);
     }
-    ranks_.Wait();  // where the first cannot write, all fail
+    ranks_.Wait();  // if the first cannot write, all fail
     if (!results_) return value_;
     value_["output"] = asked_.output;
     value_["resumed_at"] = begin_.epochs;
@@ -168,7 +170,7 @@ class TrainingRun {
     return model;
   }
 
-  // What ranks may have different files of.
+  // Data of which ranks may have different files.
   std::vector<std::string> Lines() const {
     const nnabla::TrainingConfig& config = training_.config;
     std::vector<std::string> lines = {absl::StrCat(begin_.epochs, " epochs done"),
@@ -231,8 +233,7 @@ class TrainingRun {
     return ranks_.MeanOf(rounds == 0 ? 0 : sum / static_cast<double>(rounds));
   }
 
-  // Does what NNabla does: the error that decides is that of the monitor "valid_error", 0 where
-  // there is none.
+  // Decides like NNabla, by the error of the monitor "valid_error", or by 0 if there is none.
   std::vector<double> Evaluate() {
     fixed_->Share();  // errors are those of what is saved
     std::vector<double> errors;
@@ -283,7 +284,7 @@ class TrainingRun {
                        : text);
   }
 
-  // The file with what it has become.
+  // The file with its trained parameters.
   nnabla::Model Model() {
     nnabla::Model model = model_;
     model.parameters = training_.state;
@@ -301,7 +302,7 @@ class TrainingRun {
   const nnabla::Model model_;
   const io::NnablaTraining training_;
   Feeder train_, evaluate_;
-  std::optional<Results> results_;  // the first rank's, once nothing is wrong with what is asked
+  std::optional<Results> results_;  // of the first rank, once the request is valid
   std::optional<Fixed> fixed_;
   std::vector<Trainer> trainers_;
   const std::map<std::string, double> no_numbers_;

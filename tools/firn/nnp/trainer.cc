@@ -1,5 +1,5 @@
 // Optimizers that step in each iteration do it as one graph; those that sum gradients run operation
-// by operation. Of several processes all go through the same iterations.
+// by operation. If there are several processes, all go through the same iterations.
 #include "tools/firn/nnp/trainer.h"
 
 #include <algorithm>

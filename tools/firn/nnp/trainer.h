@@ -22,8 +22,8 @@ namespace firn::cli {
 TensorList MeansOf(const TensorList& losses);
 double SumOf(const TensorList& means);
 
-// An optimizer of the file with what moves its parameters. Of several processes gradients are the
-// mean of all.
+// An optimizer of the file with the solver of its parameters. With several processes, gradients are
+// the mean of all.
 class Trainer {
  public:
   // `at` names the optimizer in errors. All ranks call it.
@@ -34,7 +34,7 @@ class Trainer {
   optim::Optimizer& optimizer() { return *optimizer_; }
 
   bool Takes(int64_t iteration) const;
-  // The sum of the losses' means, before the step. What other optimizers move wants no gradients
+  // The sum of the losses' means, before the step. Parameters of other optimizers get no gradients
   // meanwhile.
   double Step(int64_t iteration, const TensorList& inputs);
 
@@ -43,7 +43,7 @@ class Trainer {
   TensorList Run(absl::Span<const Tensor> inputs, bool first, bool steps);
 
   const io::NnablaOptimizer& description_;
-  std::vector<Tensor> others_;  // which other optimizers move
+  std::vector<Tensor> others_;  // parameters of other optimizers
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::function<double(int64_t)> rate_;
   std::unique_ptr<nn::Module> moved_;  // null: one process alone
@@ -51,7 +51,8 @@ class Trainer {
   std::optional<StaticGraph> graph_;
 };
 
-// What no optimizer moves: statistics of batch norms, which are each process's own, and constants.
+// Tensors that no optimizer moves: statistics of batch norms, which each process has for itself,
+// and constants.
 class Fixed {
  public:
   // From now on all ranks, which call it, have what the first has.

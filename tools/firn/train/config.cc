@@ -1,6 +1,6 @@
 // The text is checked while it is parsed: nesting and keys that stand twice, of which the parser
-// would take the last. What was asked for is written down, so that what nobody reads is an error
-// and not a setting without effect.
+// would take the last. The keys that were asked for are noted, so that a key that no code reads is
+// an error and not a setting without effect.
 #include "tools/firn/train/config.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Config::Node {
   const json* object;
   std::string path;  // "$.optimizer"
   std::vector<std::string> asked = {};
-  std::vector<std::shared_ptr<Node>> objects = {};  // those that were asked of it
+  std::vector<std::shared_ptr<Node>> objects = {};  // keys that were asked for
 };
 
 namespace {

@@ -1,6 +1,6 @@
 // A function for each kind of data (those of pictures are here): it asks the description for its
-// keys and gives what reads the data later, so that a mistake in a description is found before
-// anything is read.
+// keys and returns a function that reads the data later, so that a mistake in a description is
+// found before anything is read.
 #include "tools/firn/train/data.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool IsTrain(const Config& config) {
   return config.Choice("part", {"train", "test"}, "train") == "train";
 }
 
-// {.train, .mean, .stddev}, and what else one has.
+// {.train, .mean, .stddev}, and further keys of some kinds.
 template <class Options>
 Options ImageOptions(const Config& config) {
   Options options;
@@ -37,7 +37,7 @@ Options ImageOptions(const Config& config) {
   return options;
 }
 
-// Made of pictures, whose pixels become numbers from 0 to 1 and are normalised then.
+// Data made of pictures, whose pixels become numbers from 0 to 1 and are then normalised.
 TrainingData Classes(io::DatasetPtr samples, int64_t classes, double mean = 0, double stddev = 1) {
   TrainingData data{.samples = std::move(samples), .outputs = classes, .classes = true};
   data.info.pixel_scale = 1.0 / 255;

@@ -13,9 +13,9 @@
 
 namespace firn::cli {
 
-// What a network has to give for a target.
+// The result that a network must have for a target.
 struct TargetOfData {
-  int64_t outputs = 0;   // so many numbers
+  int64_t outputs = 0;   // how many numbers
   bool classes = false;  // they are scores of classes
   friend bool operator==(const TargetOfData&, const TargetOfData&) = default;
 };
@@ -26,31 +26,31 @@ struct TrainingData {
   int64_t outputs = 0;                  // numbers that a network has to give
   bool classes = false;                 // they are scores of classes
   std::vector<std::string> names = {};  // of the classes, where they have any
-  // Of data with several inputs or targets: how many inputs its samples begin with, of any type,
-  // and all of the targets behind them, of which the first is what `outputs` and `classes` say.
-  // Else samples are an input and a target.
+  // For data with several inputs or targets: the number of inputs, of any type, at the beginning of
+  // a sample, and the targets behind them; `outputs` and `classes` describe the first target. Other
+  // samples are an input and a target.
   int64_t inputs = 1;
   std::vector<TargetOfData> targets = {};
   bool several() const { return !targets.empty(); }
-  // Where samples lie in files that are read whole: how many each has. They are then shuffled as
-  // io::ShuffleBlocks does.
+  // If samples lie in files that are read whole: the number in each file. They are then shuffled as
+  // by io::ShuffleBlocks.
   std::vector<int64_t> file_rows = {};
   // The words that columns of the inputs stand for, by the columns: other data must have the same.
   std::vector<std::pair<std::string, std::vector<std::string>>> input_words = {};
-  // Whether the network begins with nn::Standardize, by what it is trained with, and whether that
-  // makes NaN, which stands for cells that are missing, the mean.
+  // Whether the network begins with nn::Standardize, fitted to its training data, and whether that
+  // replaces NaN, which stands for missing cells, by the mean.
   bool standardize = false, fill_missing = false;
-  // What stored numbers are before they are these inputs, for whoever has the graph alone; the
-  // classes are not in it.
+  // How stored numbers become these inputs, for users who have only the graph; it does not name the
+  // classes.
   io::GraphInfo info = {};
 };
 
-// What reads the data that `config` describes; nothing is read before it is called. Asks
-// for all keys of the description.
+// Returns a function that reads the data that `config` describes; nothing is read before its call.
+// Asks for all keys of the description.
 struct DataSource {
   std::function<TrainingData()> read;
   bool decodes = false;  // samples take time to make, so that threads should make them
-  // How many targets there are, of data with several inputs or targets; 0: an input and a target.
+  // The number of targets of data with several inputs or targets; 0: an input and a target.
   int64_t several = 0;
 };
 DataSource ParseData(const Config& config);

@@ -1,6 +1,6 @@
-// The columns of a table that stands in memory. The target comes last in what is read; inputs that
-// are words have become several columns by then. Cells that are missing are NaN until they are
-// filled, so that one of the target is not.
+// The columns of a table in memory. The target is the last column that is read; inputs that are
+// words have become several columns by then. Missing cells of inputs are NaN until they are filled;
+// one of the target is an error.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -31,7 +31,7 @@ using io::CsvColumn;
 using io::ValueOrRaise;
 using nlohmann::json;
 
-// With so few different words nobody is asked whether they are classes.
+// Words are classes without being asked for if there are only so few different ones.
 constexpr size_t kFewClasses = 20;
 
 io::CsvWording Wording() {
@@ -74,7 +74,7 @@ std::string NameOf(const CsvColumn& c) {
   return c.is_named() ? inner::internal::JsonString(c.name()) : absl::StrCat(c.place());
 }
 
-// What the keys say.
+// The values of the keys.
 struct Table {
   std::string file;
   CsvColumn target = 0;
@@ -128,7 +128,7 @@ Table ParseTable(const Config& config) {
   t.standardize = config.Flag("standardize", false);
   t.most_classes = config.Integer("most_classes", 0, 0);
   t.options.missing_words = config.Texts("missing_words", t.options.missing_words);
-  // None is what graph files say for the usual ones.
+  // In graph files no words mean the usual ones.
   if (t.options.missing_words.empty()) {
     config.Refuse("missing_words", "expected a list of at least one text, \"\" for empty cells");
   }
@@ -139,7 +139,7 @@ Table ParseTable(const Config& config) {
   return t;
 }
 
-// Numbers that are measured, such as prices, are no classes, though each is a word.
+// Measured numbers, such as prices, are no classes, though each is a word.
 void CheckClasses(const Config& config, const Table& t, const std::vector<std::string>& words,
                   int64_t rows) {
   const auto n = static_cast<int64_t>(words.size());
@@ -191,7 +191,8 @@ Tensor Columns(const Tensor& table, int64_t from, int64_t to) {
   return IndexSelect(table, 1, FromVector(columns));
 }
 
-// The table for whoever has the graph alone: columns by name where the heading tells them apart.
+// Describes the table for users who have only the graph: columns by name if the heading tells them
+// apart.
 io::GraphInfo InfoOf(const Table& t, const io::CsvOptions& read) {
   std::vector<std::string> heading;
   if (t.options.heading) heading = ValueOrRaise(io::TryLoadCsvNames(t.file, t.options), "csv");

@@ -34,7 +34,7 @@ Source ParseSource(const Config& config) {
   return source;
 }
 
-// The rows in which targets are looked at: without the inputs where that saves reading them.
+// The rows for looking at targets: without the inputs if that saves reading them.
 io::DatasetPtr RowsOf(const Source& source, const Data& opened,
                       const std::vector<std::string>& targets) {
   if (opened.format != "csv" && opened.format != "nnabla-cache") return opened.rows;

@@ -11,11 +11,11 @@ namespace firn::cli {
 
 // The kinds of data that have a file of their own; each asks for all of its keys.
 DataSource ParseCsv(const Config& config);      // columns of a table
-DataSource ParseDataset(const Config& config);  // whatever firn dataset reads and writes
+DataSource ParseDataset(const Config& config);  // all data sets that firn dataset reads and writes
 DataSource ParseHdf5(const Config& config);     // two arrays in a file
 DataSource ParseNpy(const Config& config);      // two files with an array each
 
-// What normalises inputs has to.
+// Keys for the normalisation of inputs.
 inline bool FitsF32(double x) { return std::abs(x) <= std::numeric_limits<float>::max(); }
 
 }  // namespace firn::cli

@@ -61,7 +61,7 @@ TrainingData PrepareArrays(const io::DatasetPtr& raw, const TargetOf& target_of,
                            const ArrayTask& task, const std::string& where) {
   TrainingData data;
   data.samples = raw;
-  if (raw->size() == 0) return data;  // which whoever trains refuses
+  if (raw->size() == 0) return data;  // the training refuses it
   const TargetOfData target = LookAtTargets(raw->size(), target_of, task.name, where);
   data.info.scale = task.scale;
   if (raw->Get(0).input.dtype() == DType::kU8) data.info.pixel_scale = task.scale;

@@ -1,9 +1,9 @@
 #ifndef FIRN_TOOLS_FIRN_TRAIN_DATA_PREPARE_H_
 #define FIRN_TOOLS_FIRN_TRAIN_DATA_PREPARE_H_
 
-// Inputs and targets that come as arrays, made into what a network is trained with. Their values
-// decide how many classes there are, so targets of classes are read before training, once for each,
-// a sample at a time; without the inputs where the format allows it.
+// Converts inputs and targets that come as arrays to those of a training. Their values decide how
+// many classes there are, so targets of classes are read before training, once for each, a sample
+// at a time; without the inputs where the format allows it.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace firn::cli {
 
-// What becomes of the arrays.
+// How the arrays are converted.
 struct ArrayTask {
   std::string name;  // "classes", "numbers", or "": as the dtype of the targets says
   double scale;      // of the inputs
@@ -24,8 +24,8 @@ ArrayTask ParseArrayTask(const Config& config, const std::string& otherwise);
 
 using TargetOf = std::function<Tensor(int64_t i)>;
 
-// What so many targets ask for, of which `name` is the task's. Throws firn::Error, naming `where`
-// and the sample, for what is to be a class and is none.
+// The result that these targets require; `name` is that of the task. Throws firn::Error, naming
+// `where` and the sample, for a target that should be a class and is none.
 TargetOfData LookAtTargets(int64_t samples, const TargetOf& target_of, const std::string& name,
                            const std::string& where);
 // A target as losses take it.

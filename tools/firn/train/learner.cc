@@ -1,6 +1,6 @@
-// One input and one target are what layers and Fit are made for. Networks of files may take several
-// and be taught several targets: then all of a batch is Forward's, whose loss is the sum of those
-// of the targets.
+// Layers and Fit are made for one input and one target. Networks of files may take several inputs
+// and learn several targets: then Forward takes the whole batch, and its loss is the sum of the
+// losses of the targets.
 #include "tools/firn/train/learner.h"
 
 #include <optional>
@@ -15,7 +15,7 @@
 namespace firn::cli {
 namespace {
 
-// Empty: cross entropy.
+// The loss; empty for cross entropy.
 LossFunction LossOf(const std::string& name, bool classes) {
   const bool fits = name.empty() || (name == "cross_entropy") == classes;
   if (!fits) {
@@ -31,7 +31,7 @@ LossFunction LossOf(const std::string& name, bool classes) {
 }
 
 // Has the network compute in bf16 wherever it is called: in training, validation and model.firn.
-// What it gives is f32 again, for losses and metrics.
+// Its results are f32 again, for losses and metrics.
 void ComputeInBf16(nn::Layer& net) {
   const auto scope = std::make_shared<std::optional<AutocastScope>>();
   net.RegisterForwardPreHook(
@@ -42,7 +42,7 @@ void ComputeInBf16(nn::Layer& net) {
   });
 }
 
-// A network behind the standardising of its inputs, by what it is trained with.
+// A network with nn::Standardize in front, fitted to its training data.
 class Standardized final : public nn::Layer {
  public:
   Standardized(const io::DatasetPtr& samples, const nn::StandardizeOptions& options,

@@ -14,21 +14,21 @@
 
 namespace firn::cli {
 
-// A network, and what becomes of a batch of the data. Functions refer to the network.
+// A network, and functions that apply it to a batch of the data. Functions refer to the network.
 struct Learner {
   std::unique_ptr<nn::Module> net;
   std::vector<Tensor> sample;  // the inputs of one, [1, ...] each, as the data have them
-  // What the network gives for inputs as the data have them.
+  // The network's results for inputs as the data have them.
   std::function<TensorList(absl::Span<const Tensor> inputs)> run;
-  // For Fit and Evaluate: of an input and a target the loss (empty: cross entropy), of several the
-  // whole. The metric of the first target is then the accuracy, where it is a class.
+  // For Fit and Evaluate: for an input and a target the loss (empty: cross entropy), for several
+  // the whole step. The metric is then the accuracy of the first target, if it is a class.
   LossFunction loss = {};
   ForwardFunction forward = {};
   io::Metric metric = {};
 };
 
-// Makes it for these data, of which there are some; random numbers are those of the default
-// generator. Throws firn::Error where data, network and losses do not fit each other.
+// Makes it for these data, which must not be empty, with random numbers of the default generator.
+// Throws firn::Error if data, network and losses do not fit each other.
 Learner MakeLearner(const TrainConfig& config, const TrainingData& data);
 
 }  // namespace firn::cli

@@ -26,8 +26,8 @@ namespace {
 
 using Layers = std::vector<nn::LayerSpec>;
 
-// A layer for each object of the list, its options by their names. Each is made once here, as
-// optimizers are, so that what makes no sense is told with its place before data are read.
+// A layer for each object of the list, its options by their names. Each is made once here, like
+// optimizers, so that errors are found, with their places, before data are read.
 Layers OfList(const Config& config) {
   const std::vector<Config> items = config.Objects("layers");
   if (items.empty() || items.size() > 1000) config.Refuse("layers", "expected 1 to 1000 layers");
@@ -90,11 +90,11 @@ std::vector<std::string> Classifiers() {
   return names;
 }
 
-// Pictures with a side below it are small ones, for which some networks have a first layer of their
-// own.
+// Pictures with a side below this are small; some networks have a first layer of their own for
+// them.
 constexpr int64_t kSmall = 64;
 
-// Throws where the network takes no such images, before anything is trained.
+// Throws, before anything is trained, if the network takes no such images.
 void TryImages(nn::Layer& net, const std::string& name, const Shape& sample) {
   const NoGradScope no_grad;
   net.Eval();
@@ -107,8 +107,8 @@ void TryImages(nn::Layer& net, const std::string& name, const Shape& sample) {
   net.Train();
 }
 
-// A file's tensors may be of other shapes where they tell apart other classes: their first
-// dimension alone is another one, and is `outputs` here. Throws for others.
+// A file's tensors may have other shapes if they are for other classes: only their first dimension
+// differs, and is `outputs` here. Throws for other differences.
 void CheckHeadAlone(const nn::LoadReport& report, const std::string& path, int64_t outputs) {
   const auto behind_first = [](const std::string& shape) {
     return shape.substr(std::min(shape.find(','), shape.size() - 1));
@@ -163,7 +163,7 @@ ModelMaker ParseModel(const Config& config) {
   if (name == "layers") {
     return [layers = OfList(config)](const Shape&, int64_t) { return OfLayers(layers); };
   }
-  if (name == "resnet") name = "small_resnet";  // what it was called before there was a zoo
+  if (name == "resnet") name = "small_resnet";  // its name before there was a zoo
   std::vector<std::string> names = Classifiers();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     names.insert(names.end(), {"mlp", "layers", "file"});

@@ -11,8 +11,8 @@
 
 namespace firn::cli {
 
-// Makes a network for samples of this shape that gives so many numbers for each. Throws firn::Error
-// where it takes no such samples.
+// Makes a network for samples of this shape that gives this many numbers for each. Throws
+// firn::Error if it takes no such samples.
 using ModelMaker = std::function<std::unique_ptr<nn::Layer>(const Shape& sample, int64_t outputs)>;
 
 // What makes the network that `config` describes:

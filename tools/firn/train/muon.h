@@ -12,13 +12,13 @@
 
 namespace firn::cli {
 
-// Muon for a whole network: it moves matrices only, so whatever else there is (biases, norms,
-// kernels of convolutions) is a group of its own, which AdamW moves with the same rate and weight
-// decay, betas 0.9 and 0.999 and eps 1e-8. With the scale kMatchRmsAdamW one rate suits both (Liu
-// et al., "Muon is scalable for LLM training", 2025).
+// Muon for a whole network: it moves matrices only, so all other parameters (biases, norms, kernels
+// of convolutions) are a group of their own, which AdamW moves with the same rate and weight decay,
+// betas 0.9 and 0.999 and eps 1e-8. With the scale kMatchRmsAdamW one rate suits both (Liu et al.,
+// "Muon is scalable for LLM training", 2025).
 class MuonAndAdamW final : public optim::Muon {
  public:
-  // Throws firn::Error where there are no matrices, and as optim::Muon.
+  // Throws firn::Error if there are no matrices, and like optim::Muon.
   explicit MuonAndAdamW(const optim::ParameterList& parameters,
                         const optim::MuonOptions& options = {});
 

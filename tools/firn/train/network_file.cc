@@ -1,4 +1,5 @@
-// What a file says of its input and output is compared with the data before anything is trained.
+// The inputs and outputs that a file declares are compared with the data before anything is
+// trained.
 #include "tools/firn/train/network_file.h"
 
 #include <optional>
@@ -51,7 +52,7 @@ template <class... What>
   RaiseStatus(InvalidArgument(path, what...), "model");
 }
 
-// "", or which of several ports is meant.
+// "", or the name of one of several ports.
 std::string NameOf(const std::vector<NetworkPort>& ports, size_t i) {
   return ports.size() == 1 ? "" : absl::StrCat(" as ", ports[i].name);
 }

@@ -20,12 +20,12 @@ struct NetworkFile {
 };
 NetworkFile ParseNetworkFile(const Config& config);
 
-// For samples of one input and one target. The maker reads it, and throws what that throws.
+// For samples of one input and one target. The maker reads the file, and passes on its errors.
 ModelMaker MakerOf(const NetworkFile& file);
 
 // Reads it for samples whose inputs have these shapes, in the file's order, and for targets that
-// want so many numbers each. Throws firn::Error where it takes no such inputs, no batches of any
-// size, or gives something else.
+// want so many numbers each. Throws firn::Error if it does not take such inputs or batches of any
+// size, or gives other results.
 Network ReadNetworkFile(const NetworkFile& file, const std::vector<Shape>& inputs,
                         const std::vector<int64_t>& outputs);
 

@@ -1,6 +1,6 @@
 // The batch of a configuration is that of all ranks together, so that a run is the same whatever
-// their number: rates, steps of schedules and statistics of batch norms stay what they are, and a
-// run goes on with another number of ranks.
+// their number: rates, steps of schedules and statistics of batch norms do not change, and a run
+// can go on with another number of ranks.
 #include "tools/firn/train/ranks.h"
 
 #include <exception>
@@ -50,7 +50,7 @@ void Ranks::Share(nn::Module& net, uint64_t seed) {
 }
 
 void Ranks::Seed(uint64_t seed) const {
-  // An odd factor: seeds of other ranks are other ones.
+  // An odd factor gives each rank another seed.
   const uint64_t own = seed ^ (static_cast<uint64_t>(world_->rank()) * 0x9e3779b97f4a7c15);
   ManualSeed(static_cast<int64_t>(own));
 }

@@ -17,42 +17,42 @@
 
 namespace firn::cli {
 
-// The processes that train one network together. To one alone all of it is nothing. Functions are
-// called by all ranks. Thread-compatible.
+// The processes that train one network together. With a single process all functions do nothing.
+// All ranks call each function. Thread-compatible.
 class Ranks {
  public:
   explicit Ranks(std::shared_ptr<comm::Communicator> world) : world_(std::move(world)) {}
 
-  // Prints and writes.
+  // Whether this rank prints and writes.
   bool first() const { return world_->rank() == 0; }
   bool several() const { return world_->size() > 1; }
-  // What Fit and Evaluate take; null: one alone.
+  // The communicator for Fit and Evaluate; null with a single process.
   comm::Communicator* communicator() const { return several() ? world_.get() : nullptr; }
   const std::shared_ptr<comm::Communicator>& world() const { return world_; }
   io::Shard shard() const { return {.rank = world_->rank(), .count = world_->size()}; }
 
-  // Of "cuda", which says no number, the device of this rank among those of its machine.
+  // For "cuda" without a number, returns the device of this rank among those of its machine.
   std::string DeviceOf(const std::string& text) const;
-  // Throws where ranks have other lines, naming both sides.
+  // Throws if ranks have different lines, naming both.
   void Agree(const std::vector<std::string>& lines) const;
   // The samples of each rank in a batch of all. Throws unless they are equally many.
   int64_t PartOf(int64_t batch) const;
   // Throws where a step that is captured would have to weigh ranks: the last batch of an epoch of
   // so many samples is not shared evenly.
   void CheckFrozen(int64_t samples, int64_t batch) const;
-  // Has random numbers begin anew, each rank's with other ones.
+  // Starts the random numbers anew, with different ones on each rank.
   void Seed(uint64_t seed) const;
-  // The mean of what the ranks give, on all. Throws where one has failed.
+  // The mean of the ranks' numbers, on all. Throws if a rank has failed.
   double MeanOf(double x) const;
   // From now on gradients, and the statistics of batch norms, are those of all ranks, and each rank
   // draws random numbers of its own.
   void Share(nn::Module& net, uint64_t seed);
   // Before a batch is trained with: how many samples of all the rank has.
   void Weigh(const io::Sample& batch);
-  // Ends when all ranks are here; throws where one has failed.
+  // Returns when all ranks have called it; throws if one has failed.
   void Wait() const;
-  // Does the work of this rank. Where that throws, the others are told, which costs them no
-  // timeout.
+  // Does the work of this rank. If that throws, the others are told, so that they need not wait for
+  // a timeout.
   void Run(absl::FunctionRef<void()> work) const;
 
  private:

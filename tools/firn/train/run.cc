@@ -49,7 +49,7 @@ namespace {
 
 struct Data {
   TrainingData train;
-  io::DatasetPtr validation;  // null: none
+  io::DatasetPtr validation;  // null: not used
 };
 
 std::vector<TargetOfData> TargetsOf(const TrainingData& data) {
@@ -106,8 +106,8 @@ Data ReadData(const TrainConfig& config) {
   return data;
 }
 
-// What Fit says of a run that has diverged names classes and options, of which the JSON file has
-// keys.
+// Fit's error for a run that has diverged names classes and options; this one names keys of the
+// JSON file.
 FitResult InWordsOfTheFile(const std::function<FitResult()>& run) {
   try {
     return run();
@@ -127,8 +127,8 @@ void WriteNames(const std::string& path, const std::vector<std::string>& names) 
   RaiseIfError(firn::inner::internal::ReplaceFile(path, text), "train");
 }
 
-// What the graph's numbers mean, of one input and one output; classes without names are called by
-// their numbers.
+// The meaning of the numbers of a graph with one input and one output; classes without names get
+// their numbers as names.
 io::GraphInfo InfoOf(const TrainingData& data) {
   io::GraphInfo info = data.info;
   if (data.several()) return info;
@@ -148,7 +148,7 @@ void WriteModel(const Learner& learner, const io::GraphInfo& info, const std::st
   io::SaveGraph(path, graph, {.names = learner.net->state_dict(), .info = info});
 }
 
-// What a run leaves beside what Fit writes.
+// The files that a run writes beside those of Fit.
 void WriteOutput(const Learner& learner, const TrainingData& data, const std::string& folder) {
   io::Save(folder + "/parameters.h5", learner.net->state_dict());
   WriteModel(learner, InfoOf(data), folder + "/model.firn");
@@ -160,7 +160,7 @@ struct Loaders {
   std::optional<io::DataLoader> validation;
 };
 
-// A rank's, of its part of the batches.
+// The data of a rank: its part of the batches.
 Loaders MakeLoaders(const TrainConfig& config, const Data& data, Device device,
                     const Ranks& ranks) {
   const int64_t batch = ranks.PartOf(config.batch);
@@ -184,7 +184,7 @@ Loaders MakeLoaders(const TrainConfig& config, const Data& data, Device device,
   return loaders;
 }
 
-// Where ranks read other data, as of folders of their own.
+// The error if ranks read different data, as from folders of their own.
 void AgreeOnData(const Data& data, const Ranks& ranks) {
   std::vector<std::string> lines = {
       absl::StrCat(data.train.samples->size(), " samples"),
@@ -254,7 +254,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
   }
   if (average && (!result.epochs.empty() || result.resumed_at > 0)) average->Swap();
   json value = result.epochs.empty() ? json::object() : JsonOf(result.epochs.back());
-  if (validation && (config.keep_best || result.epochs.empty())) {  // what comes out counts
+  if (validation && (config.keep_best || result.epochs.empty())) {  // the average counts
     const FitEpoch out = {.validation = Evaluate(*net, *validation,
                                                  {.loss = learner.loss,
                                                   .metric = learner.metric,
@@ -267,7 +267,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
   }
   net->To(Device::Cpu());
   if (ranks.first()) WriteOutput(learner, data.train, config.output);
-  ranks.Wait();  // where that fails, all do
+  ranks.Wait();  // if that fails, all ranks fail
 
   value["output"] = config.output;
   value["resumed_at"] = result.resumed_at;

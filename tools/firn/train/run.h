@@ -10,8 +10,8 @@
 
 namespace firn::cli {
 
-// How a run tells of itself while it goes on: bars and lines for people or, with --json, a line of
-// JSON for each epoch, to terminal.err.
+// The progress of a run: bars and lines for people or, with --json, a line of JSON for each epoch,
+// on terminal.err.
 struct Telling {
   Terminal& terminal;
   bool quiet = false;
@@ -22,14 +22,14 @@ struct Telling {
 
 // Trains the network of a configuration, or goes on with it, and writes "parameters.h5" and
 // "model.firn", the network for one sample, into its output beside what Fit writes there. Returns
-// what came out. All ranks call it; rank 0 writes.
+// the results. All ranks call it; rank 0 writes.
 nlohmann::json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& ranks);
 
-// The same for a saved graph of a whole step: inputs a batch and its targets, result the loss.
-// Writes the graph with its states as "graph.firn". For one process.
+// The same for a saved graph of a whole step: its inputs are a batch and its targets, its result is
+// the loss. Writes the graph with its states as "graph.firn". For one process.
 nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling);
 
-// An epoch as JSON: what is NaN is null.
+// An epoch as JSON, with null for NaN.
 nlohmann::json JsonOf(const FitEpoch& epoch);
 
 }  // namespace firn::cli

@@ -1,5 +1,5 @@
-// A saved training step knows its network, its optimizer and their states: what is left to a loop
-// is to give it batches, and to keep its states.
+// A saved training step knows its network, its optimizer and their states: a loop only has to give
+// it batches, and to keep its states.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -47,8 +47,8 @@ class GraphRun {
   StaticGraph graph_;
 };
 
-// A batch and its targets; of several, which keep the types that they are stored in, as the graph
-// takes them.
+// A batch and its targets; if there are several, they keep their stored types, which the graph
+// takes.
 std::vector<Tensor> TensorsOf(const io::Sample& batch, const TrainingData& data,
                               const StaticGraph& step) {
   std::vector<Tensor> tensors;
@@ -60,7 +60,7 @@ std::vector<Tensor> TensorsOf(const io::Sample& batch, const TrainingData& data,
   return tensors;
 }
 
-// What a graph's batches have to be.
+// The batches that a graph requires.
 int64_t BatchOf(const StaticGraph& step, const std::string& path, const TrainingData& data) {
   const io::Dataset& samples = *data.samples;
   const Graph& g = step.captured();
@@ -136,7 +136,7 @@ nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling) {
       const bool due = config.checkpoint_every > 0 && now.step % config.checkpoint_every == 0;
       if (due && train.position().batch > 0) save({});
     }
-    now.lr = std::nan("");  // which the graph may have, or not
+    now.lr = std::nan("");  // the graph may have this
     table.Write({now.epoch, now.step, now.loss});
     last = std::exchange(now, {.epoch = now.epoch + 1, .step = now.step});
     save(last->loss);

@@ -1,5 +1,5 @@
-// Each schedule as a function from its description to what makes it once the length of an epoch is
-// known.
+// Each schedule is a function of its description that returns a maker, which is called when the
+// length of an epoch is known.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -17,10 +17,10 @@
 namespace firn::cli {
 namespace {
 
-// More than a run can make, and few enough to be multiplied.
+// More steps than a run can make, and few enough to be multiplied.
 constexpr int64_t kMost = int64_t{1} << 31;
 
-// How long things last.
+// Lengths in steps.
 struct Lengths {
   int64_t unit;  // steps of the optimizer in what is counted
   int64_t all;   // steps of the whole run
@@ -135,7 +135,7 @@ std::vector<Maker> ParseEach(const Config& c) {
   return makers;
 }
 
-// A schedule without a length has what is left of the run until the next one begins.
+// A schedule without a length lasts until the next one begins, or to the end of the run.
 Maker Sequential(const Config& c) {
   const std::vector<Maker> makers = ParseEach(c);
   const std::vector<int64_t> milestones = Milestones(c);
@@ -204,7 +204,7 @@ Maker ParseOne(const Config& config) {
       [=](const Lengths& steps) { return optim::WarmupLr({.steps = steps(warmup)}, inner(steps)); };
 }
 
-// Refuses what a function throws for.
+// Turns what a function throws into an error at its place in the file.
 template <class F>
 void Check(const Config& config, F make) {
   try {

@@ -49,7 +49,7 @@ void ParseLosses(const Config& config, TrainConfig* c) {
   }
 }
 
-// What goes with a network, and not with a saved graph.
+// Keys that go with a network, and not with a saved graph.
 void ParseNetwork(const Config& config, const Config& model, TrainConfig* c) {
   c->model = ParseModel(model);
   if (model.Text("name", "") == "file") c->file = ParseNetworkFile(model);

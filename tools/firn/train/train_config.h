@@ -26,17 +26,17 @@ struct TrainConfig {
   int threads = 0;
   std::string output;
 
-  std::string graph;  // a saved training graph; all that follows is then without meaning
+  std::string graph;  // a saved training graph; the following members then have no meaning
   ModelMaker model;
-  std::optional<NetworkFile> file;  // which is what the model makes a network of
+  std::optional<NetworkFile> file;  // the model makes a network of it
   OptimizerMaker optimizer;
   RateChanges rates;
   double clip_grad_norm = 0;  // 0: none
   int64_t accumulate = 1;     // batches a step
-  double ema = 0;             // the decay of an average of weights, which comes out; 0: none
-  bool bf16 = false;          // the network computes in an AutocastScope
-  std::string loss;           // "" for what suits the data
-  // Of data with several inputs or targets, one for each target; "" as above.
+  double ema = 0;     // the decay of an average of weights, which becomes the result; 0: none
+  bool bf16 = false;  // the network computes in an AutocastScope
+  std::string loss;   // "" for what suits the data
+  // For data with several inputs or targets, one for each target; "" as above.
   std::vector<std::string> losses;
   std::vector<double> loss_weights;
   int64_t patience = 0;
@@ -45,8 +45,8 @@ struct TrainConfig {
   std::string device;
 };
 
-// Reads all of it; only the configuration is looked at. Throws firn::Error for whatever does not
-// make sense, unknown keys among it.
+// Reads all of it; only the configuration is looked at. Throws firn::Error for everything that does
+// not make sense, including unknown keys.
 TrainConfig ParseTrainConfig(const Config& config);
 
 }  // namespace firn::cli

@@ -1,4 +1,4 @@
-// What is the same is computed once; what only looks the same is not.
+// Equal calls are computed once; calls that only look equal are not merged.
 
 #include "firn/autograd/graph/passes/common_subexpressions.h"
 

@@ -1,4 +1,4 @@
-// What nobody needs goes; effects stay.
+// Calls whose results nothing needs are removed; calls with effects stay.
 
 #include "firn/autograd/graph/passes/dead_code.h"
 
@@ -163,8 +163,8 @@ TEST(DeadCodeTest, CapturedRunsLoseWhatTheyThrowAway) {
   EXPECT_TRUE(RunGraph(graph, in)[0].Equals(Relu(in[0])));
 }
 
-// The other ranks wait for this one, whoever reads the result here. Who takes a part out of a graph
-// takes it on all ranks.
+// The other ranks wait for this call even if nothing reads its result here. A part must be taken
+// out of the graph on all ranks.
 TEST(DeadCodeTest, CollectivesStay) {
   GraphBuilder b;
   const ValueId x = b.Input({4});

@@ -91,7 +91,7 @@ TEST(FoldConstantsTest, ResultsThatAreStatesAreWrittenInEachRun) {
 }
 
 // Verify refuses graphs that write into constants, as every draw does into its generator. A pass
-// that is given one all the same leaves it for Verify to find, and changes nothing on the way.
+// that gets such a graph leaves the error for Verify to find, and changes nothing.
 TEST(FoldConstantsTest, NeitherDrawsNorWritesWhileCompiling) {
   const Tensor place = Zeros({4});
   const RandomGenerator generator(7);
@@ -149,7 +149,7 @@ TEST(FoldConstantsTest, CapturedConstantsAreFolded) {
   EXPECT_TRUE(RunGraph(graph, other)[0].Equals(run(other)[0]));
 }
 
-// What it gives is not known here, and the other ranks do not compile now.
+// The result is not known here, and the other ranks may not be compiling now.
 TEST(FoldConstantsTest, CollectivesAreCalledInEachRun) {
   GraphBuilder b;
   const ValueId sum = b.Call("all_reduce", {b.Constant(Ones({4}))}, AllReduceOptions());

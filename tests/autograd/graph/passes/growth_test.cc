@@ -1,5 +1,5 @@
-// What a pass takes grows with the graph also where one operation, or all modules, have to do with
-// everything in it.
+// The time of a pass grows linearly with the graph even if one operation, or all modules, are
+// connected with everything in it.
 
 #include "tests/growth.h"
 
@@ -33,7 +33,7 @@ Graph CaptureOnOnes(const std::function<Tensor(const Tensor& x)>& code) {
       .graph;
 }
 
-// Of the pass alone, on graphs of both sizes.
+// Measures the pass alone, on graphs of both sizes.
 void ExpectLinear(absl::StatusOr<PassReport> (*pass)(Graph&), int n,
                   const std::function<Graph(int n)>& make) {
   SetNumThreads(1);

@@ -90,7 +90,8 @@ TEST(RecomputeTest, ItTakesLessMemoryAndIsAnOption) {
   EXPECT_NE(less->Explain().find("recompute"), std::string::npos) << less->Explain();
 }
 
-// A result whose argument nothing else keeps would only be changed for that.
+// If nothing else keeps a result's argument, recomputing the result would keep the argument instead
+// and save nothing.
 TEST(RecomputeTest, WhatWouldKeepItsArgumentStays) {
   Tensor w = Randn({64, 1024}).SetRequiresGrad();
   const auto step = [&w](absl::Span<const Tensor> in) {
@@ -127,7 +128,7 @@ TEST(RecomputeTest, AnElementwiseResultIsComputedFromWhatIsKeptAnyway) {
   EXPECT_TRUE(got[1].Equals(gradient));
 }
 
-// What only the backward pass reads would not be computed earlier than needed in the first place.
+// A result that only the backward pass reads is computed late anyway.
 TEST(RecomputeTest, WhatNothingReadsBeforeStays) {
   Tensor w = Randn({256, 256}).SetRequiresGrad();
   const auto step = [&w](absl::Span<const Tensor> in) {
@@ -148,7 +149,7 @@ TEST(RecomputeTest, WhatNothingReadsBeforeStays) {
   EXPECT_TRUE(got[1].Equals(want[1]));
 }
 
-// Two peaks of one height: there is nothing to gain where only one of them can be lowered.
+// Two peaks of one height: lowering only one of them gains nothing.
 TEST(RecomputeTest, ItDoesNothingThatLowersNoPeak) {
   Tensor w = Randn({64, 64}).SetRequiresGrad();
   const auto step = [&w](absl::Span<const Tensor> in) {
@@ -157,7 +158,7 @@ TEST(RecomputeTest, ItDoesNothingThatLowersNoPeak) {
     for (int i = 0; i < 2; ++i) y = Matmul(Gelu(Matmul(y, w)), w);
     const Tensor loss = Sum(Square(y));
     loss.Backward();
-    // Higher than anything in training, and without any of its tensors.
+    // This peak is higher than that of training, and contains none of its tensors.
     const Tensor tall = Expand(in[0], {64, 512, 64}) + 1;
     return TensorList{loss, Sum(tall * 2)};
   };

@@ -1,4 +1,4 @@
-// The bias before a batch norm goes, and nothing but rounding tells.
+// The bias before a batch norm is removed, and results change only by rounding.
 
 #include "firn/autograd/graph/passes/remove_bias.h"
 

@@ -23,7 +23,7 @@ using testing::OpsOf;
 using testing::RunGraph;
 using testing::RunPass;
 
-// As compiling does it.
+// Runs the pass as compiling does.
 void DropGradients(Graph& graph) {
   for (GradientEffect& e : graph.gradients) {
     if (e.value == kNoValue) continue;
@@ -74,7 +74,7 @@ size_t PositionOf(const Graph& graph, std::string_view op, bool last) {
   return position;
 }
 
-// Of a large batch: activations weigh as much as the gradient.
+// With a large batch, activations take as much memory as the gradient.
 TEST(ScheduleUpdatesTest, UpdatesLargeParametersEarly) {
   Training t;
   const Tensor x = Randn({64, 4});
@@ -87,7 +87,8 @@ TEST(ScheduleUpdatesTest, UpdatesLargeParametersEarly) {
   EXPECT_NE(report.what[0].find("operations earlier"), std::string::npos) << report.what[0];
   EXPECT_EQ(CountOf(graph, "sgd_step"), 2);
   EXPECT_EQ(graph.instrs.size(), before + 1);
-  // The first layer's backward comes after it, the update of all others stays behind that.
+  // The first layer's backward pass comes after this update, and the updates of all others after
+  // that.
   EXPECT_LT(PositionOf(graph, "sgd_step", false), PositionOf(graph, "relu_grad", true));
   EXPECT_EQ(PositionOf(graph, "sgd_step", true), graph.instrs.size() - 1);
 }

@@ -178,7 +178,7 @@ constexpr GraphTraits kCentreGradTraits = {
     .centring_gradient = CentringGradient{
         .x = CentreGradIn::kX, .mean = CentreGradIn::kMean, .dx = CentreGradOut::kDx}};
 
-// Its elements do not matter: what is looked at is what is made of their sum.
+// The values of its elements do not matter: the test looks at what the passes make of their sum.
 FIRN_REGISTER_OP(traits_test_centre_grad) {
   return {.doc = "Ones.",
           .inputs = {PerChannel("mean"), Matrix("x"), Matrix("dy")},

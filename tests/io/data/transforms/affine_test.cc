@@ -67,7 +67,8 @@ TEST(RotateTest, ExpandRefusesMoreThanAnyPictureNeeds) {
 }
 
 TEST(RotateTest, AroundACenterOfOnesOwn) {
-  // A quarter around the corner of the first pixel moves all beside the image but nothing.
+  // A half turn around the border of the second and the third pixel reverses the first four and
+  // leaves fill in the last two places.
   const Tensor made =
       Rotate({.degrees = 180, .center = Point{2, 0.5}, .fill = 9})(Bytes(1, {1, 2, 3, 4, 5, 6}));
   EXPECT_THAT(ValuesOf(made), ElementsAre(4, 3, 2, 1, 9, 9));

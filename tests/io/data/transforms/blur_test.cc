@@ -49,7 +49,8 @@ TEST(GaussianBlurTest, IsTheWeightedMeanWithReflectedBorders) {
 }
 
 TEST(GaussianBlurTest, DrawsSigma) {
-  // Of a single bright pixel in a row, exp(-1 / (2 sigma^2)) is its neighbour's share of its own.
+  // Blurring a single bright pixel in a row makes its neighbour exp(-1 / (2 sigma^2)) times as
+  // bright as the pixel.
   const Tensor image = FromVector(std::vector<float>{0, 0, 1, 0, 0, 0, 0, 0, 0, 0}, {1, 2, 5});
   const Transform blur = GaussianBlur({.kernel = 3, .sigma = {0.5, 2}});
   RandomGenerator random(6);

@@ -48,7 +48,7 @@ TEST(RandomCropTest, EveryPlaceIsEquallyLikely) {
 }
 
 TEST(RandomCropTest, PadsAsTheModeSays) {
-  // As large as the padded image, so that there is one place only.
+  // The crop is as large as the padded image, so it has only one place.
   const auto whole = [](const Tensor& of, PadMode mode) {
     const int64_t w = of.size(2) + 4;
     return ValuesOf(RandomCrop(
@@ -151,7 +151,7 @@ TEST(RandomResizedCropTest, DrawsAreasAndShapesFromTheirIntervals) {
 }
 
 TEST(RandomResizedCropTest, FallsBackToTheMiddle) {
-  // Nothing of at least half of the area of 1 x 100 pixels is as wide as high.
+  // No square has at least half of the area of 1 x 100 pixels.
   const Tensor image = Coordinates(1, 100);
   const Tensor made = RandomResizedCrop({.height = 1,
                                          .width = 1,

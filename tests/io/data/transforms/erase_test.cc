@@ -24,7 +24,7 @@ struct Box {
   int64_t width() const { return right - left + 1; }
 };
 
-// Where channel 0 is `value`.
+// The pixels where channel 0 is `value`.
 Box Where(const Tensor& image, float value) {
   Box box;
   const std::vector<float> values = image.ToVector<float>();

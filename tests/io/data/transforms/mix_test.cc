@@ -1,4 +1,4 @@
-// What mixed batches hold, and how their shares are distributed.
+// The contents of mixed batches, and the distribution of their shares.
 #include "firn/io/data/transforms/mix.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_IO_DATA_TRANSFORMS_PATTERN_H_
 #define FIRN_TESTS_IO_DATA_TRANSFORMS_PATTERN_H_
 
-// Images whose numbers other programs can make from a formula, and what tests ask of results.
+// Images whose numbers other programs can make from a formula, and functions that look at results.
 
 #include <cstdint>
 #include <string>
@@ -25,7 +25,7 @@ std::vector<int> ValuesOf(const Tensor& image);
 // The first `n` elements of row `y` of each channel, one after the other.
 std::vector<int> RowsOf(const Tensor& image, int64_t y, int64_t n);
 
-// What the transform says of an image, with a generator; "" when it takes it.
+// The error of the transform for an image, with a generator; "" if it takes the image.
 std::string Refusal(const Transform& transform, const Tensor& image);
 
 }  // namespace firn::io

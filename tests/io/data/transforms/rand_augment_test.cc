@@ -1,4 +1,4 @@
-// Each operation is found by what it makes of an image, from the other transforms.
+// Each operation is recognised by its result, which one of the other transforms makes.
 #include "firn/io/data/transforms/rand_augment.h"
 
 #include <cmath>

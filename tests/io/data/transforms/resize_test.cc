@@ -58,7 +58,7 @@ TEST(ResizeTest, WithoutAntialiasTakesTwoNeighbours) {
 }
 
 TEST(ResizeTest, FloatsAreWeightedMeans) {
-  // Of 4 pixels to 2, the window is 4 wide: weights 0.75, 0.75, 0.25 of 1.75 at the border.
+  // From 4 pixels to 2 the window is 4 wide: weights at the border are 0.75, 0.75 and 0.25 of 1.75.
   const Tensor image = FromVector(std::vector<float>{7, 14, 28, 70}, {1, 1, 4});
   const std::vector<float> made = Resize({.height = 1, .width = 2})(image).ToVector<float>();
   EXPECT_NEAR(made[0], (0.75 * 7 + 0.75 * 14 + 0.25 * 28) / 1.75, 1e-5);

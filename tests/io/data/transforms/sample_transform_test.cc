@@ -1,5 +1,5 @@
-// Boxes and masks are told by their image: a white rectangle on black, which a mask and a box
-// describe, is where they say after any transform.
+// Boxes and masks are compared with their image: a mask and a box describe a white rectangle on
+// black, and still do so after any transform.
 #include "firn/io/data/transforms/sample_transform.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::vector<float> BoxAfter(const Transform& transform, const Sample& sample) {
   return TransformSample(transform, kAll)(sample, random)["boxes"].ToVector<float>();
 }
 
-// x1, y1, x2, y2 of what is bright.
+// x1, y1, x2, y2 of the bright part.
 std::vector<float> BoundsOf(const Tensor& image) {
   const std::vector<double> v = image.ToVector<double>();
   const int64_t width = image.size(-1);
@@ -85,7 +85,7 @@ TEST(SampleTransformTest, BoxesMoveWithTheirImage) {
               ElementsAre(36, 24, 56, 36));
 }
 
-// Whatever is drawn, the three agree: to the pixel where no pixel is mixed of several.
+// The three agree for all random numbers: to the pixel if no pixel is mixed of several.
 TEST(SampleTransformTest, ImageMaskAndBoxAgree) {
   const Transform transforms[] = {
       RandomHorizontalFlip(),

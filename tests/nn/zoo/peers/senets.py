@@ -66,6 +66,6 @@ class SeResnet(nn.Module):
 
 
 NETWORKS = {"se_resnet50": Peer(make=functools.partial(SeResnet, [3, 4, 6, 3])),
-            # Fifty gates that are neither open nor shut make a rounding grow: 10^12 times of 64x64 pixels,
-            # too much for f64, and 10^8 times of 48x48.
+            # Fifty gates that are neither open nor shut make a rounding grow: 10^12 times with
+            # 64x64 pixels, too much for f64, and 10^8 times with 48x48.
             "senet154": Peer(make=functools.partial(SeResnet, [3, 8, 36, 3], 64), inputs=[(2, 3, 48, 48)])}

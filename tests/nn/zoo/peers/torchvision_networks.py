@@ -10,11 +10,12 @@ try:
 except ImportError:
     torchvision = None
 
-# Of those that do not take images of 64x64 pixels, or would make nearly nothing of them.
+# Sides of images for networks that do not take 64x64 pixels, or would have hardly any output for
+# them.
 SIDES = {"inception_v3": 107, "googlenet": 96}
 
 
-# Of images that reach the auxiliary classifiers.
+# Shapes of images that reach the auxiliary classifiers.
 AUXILIARY = {"googlenet": (2, 3, 96, 96), "inception_v3": (1, 3, 299, 299)}
 
 
@@ -40,7 +41,7 @@ def _auxiliary(name):
     net = _full(name)
     fill(net)
     net.double().eval()
-    net.training = True  # of the network alone, which asks it whether to compute them
+    net.training = True  # the mode of the network alone, which decides whether it computes them
     with torch.no_grad():
         out = net(torch.from_numpy(hash_values.values(AUXILIARY[name], 1000, 2.0)).double())
     if name == "inception_v3":

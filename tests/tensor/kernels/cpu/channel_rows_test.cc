@@ -1,5 +1,5 @@
-// Images whose channels lie side by side on the CPU: what works channel by channel keeps them so,
-// and computes what it does of row-major ones.
+// Images whose channels lie side by side on the CPU: operations that work channel by channel keep
+// this order, and compute the same as for row-major images.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::string NameOf(const ::testing::TestParamInfo<Case>& info) {
 
 constexpr size_t kGradientOfX = 4;
 
-// Results and gradients of the operations, of an image x in the order that it comes in.
+// Results and gradients of the operations for an image x in its present order.
 std::vector<Tensor> Results(const Tensor& image) {
   const int64_t channels = image.size(1);
   ManualSeed(3);
@@ -96,7 +96,7 @@ TEST_P(ChannelRowsTest, DoesNotDependOnTheThreads) {
   }
 }
 
-// Gradients come in blocks of 16 channels from what knows no other.
+// Gradients come in blocks of 16 channels from operations that know only those.
 TEST_P(ChannelRowsTest, TakesGradientsInBlocks) {
   const Tensor x = Reordered(Image(), ChannelsLastBlock(Image().shape())).value().SetRequiresGrad();
   if (x.size(1) % 16 != 0) GTEST_SKIP() << "has no blocks";
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(All, ChannelRowsTest,
                                            Case{{5, 96, 13, 11}, DType::kBF16, 2e-2}),
                          NameOf);
 
-// With AMX, that is: nothing between convolutions turns an image.
+// With AMX, no operation between convolutions reorders an image.
 TEST(ChannelRowsTest, ConvolutionsOfBf16LeaveImagesChannelsLast) {
   if (!cpu::MultipliesTiles()) GTEST_SKIP() << "this processor does not multiply tiles";
   Tensor x = Randn({8, 64, 8, 8}).To(DType::kBF16);

@@ -1,6 +1,6 @@
-// Convolutions of f64 are cut into tiles of columns or, of few channels a group, are sums of
-// shifted rows, as those of f32 are: problems larger than a tile in every direction are compared
-// with products of whole unfolded images.
+// Convolutions of f64 are cut into tiles of columns or, with few channels a group, are sums of
+// shifted rows, like those of f32: problems larger than a tile in every direction are compared with
+// products of whole unfolded images.
 
 #include "firn/tensor/kernels/cpu/conv_columns.h"
 
@@ -134,7 +134,7 @@ std::vector<double> PassAs(const inner::ConvProblem& p, ConvPass pass, std::vect
   return {parts[result].begin(), parts[result].end()};
 }
 
-// With oneDNN few problems of floats come here; programs without it have nothing else.
+// With oneDNN few problems of floats come here; programs without it have no other kernel.
 TEST_P(ConvColumnsTest, IsExactOnWholeNumbersOfFloats) {
   const Case& c = GetParam();
   inner::ConvAttrs attrs;

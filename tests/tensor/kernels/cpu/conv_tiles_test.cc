@@ -1,5 +1,5 @@
-// Weight gradients of bf16 by tiles, beside those of the same numbers in f64. Where the processor
-// has no tiles other kernels are compared, and what is said of them alone is skipped.
+// Weight gradients of bf16 by tiles, beside those of the same numbers in f64. If the processor has
+// no tiles, other kernels are compared, and checks of tiles alone are skipped.
 
 #include <gtest/gtest.h>
 

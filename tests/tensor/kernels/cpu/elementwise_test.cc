@@ -36,7 +36,7 @@ void ExpectSame(const Tensor& got, const Tensor& want) {
 class ElementwiseTest : public ::testing::TestWithParam<DType> {};
 
 TEST_P(ElementwiseTest, ReadsTransposedMatrices) {
-  // Beside whole blocks of 16 x 128: parts of them, and too few rows for any.
+  // Sizes with whole blocks of 16 x 128, parts of blocks, and too few rows for a block.
   for (const std::vector<int64_t>& shape :
        {std::vector<int64_t>{33, 300}, {16, 128}, {130, 7}, {3, 200}, {600, 3}, {1, 50}}) {
     const Tensor x = InOrder(shape, {1, 0}, GetParam(), 1),
@@ -92,7 +92,7 @@ TEST_P(ElementwiseTest, BroadcastsBesideTransposed) {
   ExpectSame(Sub(column, x), Sub(column, Contiguous(x)));
 }
 
-// Rows of half types take whole blocks; what is left of a row gives the same results.
+// Rows of half types take whole blocks; the rest of a row gives the same results.
 TEST_P(ElementwiseTest, ComputesRowsOfAnyLength) {
   const DType wide = GetParam() == DType::kF64 ? DType::kF64 : DType::kF32;
   for (int64_t n = 1; n <= 100; ++n) {

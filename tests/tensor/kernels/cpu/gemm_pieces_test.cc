@@ -26,7 +26,7 @@ class GemmPiecesTest : public testing::Test {
 
 TEST_F(GemmPiecesTest, RowsAreWholeWhereThereAreEnough) {
   const GemmShape wide = ShapeOf(384, 4096, 64);
-  EXPECT_GT(PlanGrid(wide).across, 1);  // it reads less
+  EXPECT_GT(PlanGrid(wide).across, 1);  // this piece reads less
   const Grid rows = PlanRows(wide, 128);
   EXPECT_EQ(rows.down, 3);
   EXPECT_EQ(rows.across, 1);

@@ -1,5 +1,5 @@
-// Products in every floating type, with operands that a library reads in place and others, against
-// sums in double of the same numbers.
+// Compares products in every floating type, with operands that a library reads in place and others,
+// with sums in double of the same numbers.
 
 #include "firn/tensor/kernels/cpu/gemm.h"
 
@@ -41,7 +41,7 @@ double Allowed(int64_t k, double want) {
 
 enum class Lie { kRows, kColumns, kApart, kBackwards, kRepeated, kDense };
 
-// A matrix of that size in some place of a vector of numbers.
+// A matrix of this size at some place in a vector of numbers.
 template <class T>
 struct Matrix {
   Matrix(int64_t rows, int64_t cols, Lie lie, uint64_t seed)
@@ -126,7 +126,7 @@ TYPED_TEST(GemmTest, TakesSizesOfEveryKind) {
   }
 }
 
-// Large enough for whatever is made once a shape, and again of what was made.
+// Sizes for which primitives are made once a shape; the second call uses them again.
 TYPED_TEST(GemmTest, TakesSizesThatPrimitivesAreFor) {
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{
            {64, 70, 130}, {260, 33, 300}, {9, 130, 1100}, {1100, 8, 66}}) {
@@ -158,7 +158,7 @@ TYPED_TEST(GemmTest, TakesSmallAndOuterProducts) {
   }
 }
 
-// Half types are converted so much of a direction at a time.
+// Half types are converted in parts of a long direction.
 TYPED_TEST(GemmTest, AddsUpPartsOfALongDirection) {
   for (const Lie lie : {Lie::kRows, Lie::kColumns}) {
     Compare<TypeParam>(17, 180, 1400, lie, lie, lie == Lie::kRows);
@@ -183,9 +183,7 @@ TYPED_TEST(GemmTest, AddsUpLanesOfVectors) {
   }
 }
 
-// Doubles are multiplied in panels of so many rows and columns: of every size and with some lanes
-// of the last vector, and blocks of them that are not whole.
-// As decompositions multiply. Large enough for tiles, which would have to have some.
+// Decompositions multiply so. The product is large enough for tiles, which would need workspace.
 TYPED_TEST(GemmTest, NeedsNoWorkspaceForWholeTypesByRows) {
   if constexpr (std::is_same_v<TypeParam, float> || std::is_same_v<TypeParam, double>) {
     for (const Lie b : {Lie::kRows, Lie::kColumns}) {
@@ -194,6 +192,8 @@ TYPED_TEST(GemmTest, NeedsNoWorkspaceForWholeTypesByRows) {
   }
 }
 
+// Doubles are multiplied in panels: tries panels of every size, with some lanes of the last vector,
+// and blocks of panels that are not whole.
 TEST(GemmDoubleTest, TakesPanelsOfEverySize) {
   for (int64_t m = 4; m < 20; ++m) {
     for (int64_t n = 8; n < 58; n += m % 3 + 1) {
@@ -213,7 +213,7 @@ TYPED_TEST(GemmTest, GivesEveryThreadAPiece) {
   const int threads = NumThreads();
   SetNumThreads(3);
   Compare<TypeParam>(90, 130, 100, Lie::kRows, Lie::kColumns, false);
-  // Without gaps, as primitives want them, by pieces of rows.
+  // Operands without gaps, as primitives want them, by pieces of rows.
   for (const Lie a : {Lie::kDense, Lie::kColumns}) {
     for (const Lie b : {Lie::kDense, Lie::kColumns}) {
       Compare<TypeParam>(403, 1030, 20, a, b, a == b, 0);

@@ -1,5 +1,5 @@
-// Products of floats by tiles of bfloat16: no part of a number is lost, at no place of a tile, and
-// what is not finite comes out as from products of floats.
+// Products of floats by tiles of bfloat16: no part of a number is lost at any place of a tile, and
+// numbers that are not finite give the results of products of floats.
 
 #include "firn/tensor/kernels/cpu/gemm_tiles.h"
 
@@ -50,7 +50,7 @@ struct Product {
   }
   float& A(int64_t i, int64_t p) { return a[static_cast<size_t>(i * s.a.row + p * s.a.col)]; }
   float& B(int64_t p, int64_t j) { return b[static_cast<size_t>(p * s.b.row + j * s.b.col)]; }
-  // On to `old` everywhere, where that is given.
+  // Adds the product to `old` if that is given.
   std::vector<float> Run(const float* old = nullptr) const {
     std::vector<float> c(static_cast<size_t>(s.m * s.c_row), old == nullptr ? 7.f : *old);
     const size_t bytes = (GemmByTilesWorkspace(s, parts) + 63) / 64 * 64;
@@ -70,8 +70,8 @@ class GemmTilesTest : public testing::Test {
   }
 };
 
-// Each sum has 6 products for a product of floats at most, each rounded once, and lacks those of
-// parts that are 2^-23 of their numbers together.
+// Each product of floats is at most 6 products in the sum, each rounded once; the products of parts
+// that are left out are 2^-23 of their numbers together.
 TEST_F(GemmTilesTest, IsTheSumOfProductsHoweverOperandsLie) {
   const float old = 0.5f;
   for (const auto& size : std::vector<std::array<int64_t, 3>>{{1, 1, 1},
@@ -172,7 +172,7 @@ TEST_F(GemmTilesTest, CarriesWhatIsNotFinite) {
   }
 }
 
-// Whose step to the next row says nothing.
+// A matrix of a single row, whose step to the next row has no meaning.
 TEST_F(GemmTilesTest, CarriesWhatIsNotFiniteInASingleRow) {
   for (const TileParts parts : kParts) {
     Product p({1, 40, 140}, parts, /*a_turned=*/true, false);
@@ -182,7 +182,7 @@ TEST_F(GemmTilesTest, CarriesWhatIsNotFiniteInASingleRow) {
   }
 }
 
-// Who share rows or, where those are few, columns.
+// Threads share the rows or, if these are few, the columns.
 TEST_F(GemmTilesTest, DoesNotDependOnThreads) {
   for (const int64_t rows : {300, 40}) {
     Product p({rows, 600, 200}, {3, 3}, true, false);

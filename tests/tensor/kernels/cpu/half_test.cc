@@ -70,7 +70,7 @@ TYPED_TEST(HalfRows, RoundAsElementsDo) {
   }
 }
 
-// Rounding is not arithmetic: where an element stands in a row does not tell whether it is flushed.
+// Rounding is not arithmetic: whether an element is flushed must not depend on its place in a row.
 TYPED_TEST(HalfRows, RoundAlikeWhereSubnormalNumbersAreFlushed) {
   std::vector<float> from;
   for (int i = 0; i < 75; ++i) {

@@ -1,6 +1,5 @@
-// Convolutions of half types are those of f32, rounded once: whatever kernel of f32 takes the call,
-// in whatever layout it wants. Where the processor multiplies bf16, the sums are made in f32 too,
-// but in another order.
+// Convolutions of half types are those of f32, rounded once, with every kernel of f32 and its
+// layout. Where the processor multiplies bf16, the sums are made in f32 too, but in another order.
 
 #include <gtest/gtest.h>
 
@@ -42,7 +41,8 @@ void ExpectSame(const Tensor& half, const Tensor& f32) {
   EXPECT_TRUE(All(Eq(half, Cast(f32, half.dtype()))).Item<bool>());
 }
 
-// What f32 computes, whose sums may err by 1e-5 of the largest, rounded to a number of 8 bits.
+// Compares with the results of f32, whose sums may err by 1e-5 of the largest, rounded to a number
+// of 8 bits.
 void ExpectRounded(const Tensor& bf16, const Tensor& f32) {
   ASSERT_EQ(bf16.shape(), f32.shape());
   const std::vector<double> got = bf16.ToVector<double>(), want = f32.ToVector<double>();
@@ -106,7 +106,7 @@ std::string KernelFor(DType dtype, int64_t stride) {
   return std::string(answer.kernel->name);
 }
 
-// The definition might round to the same numbers, so it is asked who takes the call.
+// The definition might round to the same numbers, so the test asks which kernel takes the call.
 TEST(InF32Test, TakesHalfTypesOnly) {
   EXPECT_EQ(KernelFor(DType::kF16, 1), "in_f32");
   EXPECT_EQ(KernelFor(DType::kF16, 2), "in_f32");

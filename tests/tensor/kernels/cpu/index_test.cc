@@ -1,5 +1,5 @@
-// Kernels of the operations with indices on rows of many elements: half types against f32, of small
-// integers that both add exactly, and f32 against the definition.
+// Kernels of the operations with indices on rows of many elements: compares half types with f32 on
+// small integers that both add exactly, and f32 with the definition.
 
 #include <gtest/gtest.h>
 
@@ -47,8 +47,8 @@ TEST(IndexKernels, AddHalvesByStrips) {
   }
 }
 
-// Enough rows that what comes to each is found out first, by threads that have some rows each: some
-// get nothing, some much, index 3 is left out.
+// So many rows that threads first find out which values go to each row, for some rows each: some
+// rows get no values, some get many; index 3 is left out.
 TEST(IndexKernels, AddHalvesInTheOrderOfRows) {
   const int threads = NumThreads();
   SetNumThreads(3);
@@ -156,7 +156,7 @@ TEST(IndexKernels, CopyRowsOfAnyLength) {
   }
 }
 
-// Of 2, 3 and 4 dimensions of which some are not padded and so may be walked as one.
+// Pads 2, 3 and 4 dimensions; those that are not padded may be walked as one.
 TEST(IndexKernels, PadWhateverDimensions) {
   const Tensor x = Randint(1, 100, {3, 4, 5, 70}).To(DType::kF32);
   for (const std::vector<int64_t>& pad : {std::vector<int64_t>{1, 2},

@@ -1,5 +1,5 @@
-// Orders of lines against std::stable_sort, for lines that are sorted by comparing, by digits and
-// only in part.
+// Compares orders of lines with std::stable_sort, for lines that are sorted by comparing, by digits
+// and only in part.
 
 #include "firn/tensor/kernels/cpu/order.h"
 
@@ -26,8 +26,8 @@ using DTypes =
     testing::Types<float, double, Half, BFloat16, int8_t, uint8_t, int32_t, int64_t, bool>;
 TYPED_TEST_SUITE(OrderTest, DTypes);
 
-// Elements of any bits: NaN of both signs, zeros of both signs and denormals among them. Of `few`
-// different ones, so that there are ties.
+// Elements of any bits: NaN of both signs, zeros of both signs and denormals among them. There are
+// `few` different ones, so that there are ties.
 template <class T>
 std::vector<T> AnyBits(int64_t n, int64_t few, std::mt19937_64& random) {
   using Bits = BitsOf<T>;
@@ -36,7 +36,7 @@ std::vector<T> AnyBits(int64_t n, int64_t few, std::mt19937_64& random) {
   const Bits sign = static_cast<Bits>(Bits{1} << (sizeof(T) * 8 - 1));
   some[0] = 0;
   if (few > 1) some[1] = sign;
-  if (few > 2) some[2] = static_cast<Bits>(~Bits{0});  // NaN, where there is such a thing
+  if (few > 2) some[2] = static_cast<Bits>(~Bits{0});  // NaN, for types that have it
   if (few > 3) some[3] = static_cast<Bits>(~sign);     // the same, positive
   std::vector<T> v(static_cast<size_t>(n));
   for (size_t i = 0; i < v.size(); ++i) {
@@ -123,7 +123,7 @@ TYPED_TEST(OrderTest, IsThatOfAStableSort) {
   }
 }
 
-// Every element beats all before it, or none does.
+// Every element beats all before it, or no element does.
 TYPED_TEST(OrderTest, FindsTheFirstOfLinesThatAreInOrder) {
   std::mt19937_64 random(2);
   std::vector<TypeParam> x = AnyBits<TypeParam>(2500, 400, random);

@@ -26,7 +26,8 @@ class RecurrentStepsTest : public testing::Test {
   const int threads_ = NumThreads();
 };
 
-// They would wait for each other twice a step, and beside other programs for a turn of those.
+// The threads would wait for each other twice a step, and on a busy machine for the turns of other
+// programs.
 TEST_F(RecurrentStepsTest, ThreadsWithWeightsInTheirCachesDoNotMeetAtEachStep) {
   const StepGrid grid = PlanSteps({.count = 64, .batch = 32}, 16, CostOf(32, 4), false);
   EXPECT_EQ(grid.across, 1);

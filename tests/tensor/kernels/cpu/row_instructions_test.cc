@@ -1,5 +1,5 @@
-// Rows that must be vectors: how many instructions an element takes. A compiler that makes none of
-// a loop says nothing, and results are the same.
+// Counts the instructions that an element takes, for rows that must be vectors. A compiler that
+// does not vectorise a loop says nothing, and results are the same.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kFew = 512, kMany = 2048;
 using Call = std::function<void()>;
 
-// Of the call that prepare(n) gives, for each of n elements.
+// The instructions of the call that prepare(n) returns, for each of n elements.
 std::optional<double> PerElement(const std::function<Call(int64_t n)>& prepare) {
   SetNumThreads(1);
   const Call few = prepare(kFew), many = prepare(kMany);
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(DTypes, RowInstructionsTest,
                          ::testing::Values(DType::kF32, DType::kBF16, DType::kI64),
                          [](const auto& i) { return std::string(DTypeName(i.param)); });
 
-// What `call` of tensors with n elements takes for each element.
+// The instructions of `call` on tensors with n elements, for each element.
 template <class F>
 std::optional<double> PerElementOf(DType dtype, int64_t rows, const F& call) {
   return PerElement([=](int64_t n) -> Call {
@@ -123,7 +123,7 @@ TEST(FloatInstructionsTest, BoxesAreComparedByVectors) {
   EXPECT_LT(*count, 150);
 }
 
-// It needs no more digits than its own, and a power needs those of its logarithm.
+// A logarithm needs only its own digits, and a power needs more digits of its logarithm.
 TEST(DoubleInstructionsTest, LogarithmsToABaseAreShorterThanThoseOfPowers) {
   const auto pow = PerElementOf(DType::kF64, 1, [](const Tensor& x) { Pow(x, x); });
   const auto log2 = PerElementOf(DType::kF64, 1, [](const Tensor& x) { Log2(x); });

@@ -1,4 +1,4 @@
-// Kernels along lines give what they give in f64, in every type and whatever way a line is walked:
+// Kernels along lines give the results of f64 in every type and for every way to walk a line:
 // turned with others because it is short, in one piece, in several, beside others, or converted.
 
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ std::vector<Tensor> BothPasses(const Tensor& x, const Function& f) {
 
 double Largest(const Tensor& t) { return Cast(Amax(Abs(t)), DType::kF64).Item<double>(); }
 
-// What of the largest result may be missing: four roundings, and those of a sum's some dozens in
-// f32.
+// The allowed error, relative to the largest result: four roundings, and some dozens of roundings
+// of a sum in f32.
 double Tolerance(DType dtype) {
   return dtype == DType::kF16 ? 0x1p-9 : dtype == DType::kBF16 ? 0x1p-6 : 0x1p-18;
 }
@@ -136,7 +136,7 @@ TEST(RowsTest, PositionsInHalfTypes) {
   }
 }
 
-// A difference of equal numbers, of which a rough exponential would leave something.
+// A difference of equal numbers, which a rough exponential would not make 0.
 TEST(RowsTest, ACertainClassHasNoGradient) {
   for (const DType dtype : {DType::kF64, DType::kF32, DType::kF16, DType::kBF16}) {
     for (const int64_t length : {20, 70}) {

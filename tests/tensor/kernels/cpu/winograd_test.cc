@@ -26,7 +26,7 @@ namespace {
 
 constexpr float kSentinel = 12345.0f;
 
-// Of the largest result; a direct sum of f32 leaves up to 1e-6.
+// The allowed error, relative to the largest result; a direct sum of f32 has up to 1e-6.
 constexpr double kRounding = 1e-5;
 
 // A 64-byte aligned buffer with a guard behind it that must survive.
@@ -70,8 +70,8 @@ int64_t Blocked(const WinogradShape& s, int64_t channels, int64_t n, int64_t c, 
 }
 
 // Calls f(x index, weight index, y index) for the products of one pixel of the output with one of
-// the input, whose weights begin at `weight`: block by block, so that an index is an addition, for
-// there are a billion products in these tests and sanitizers watch each.
+// the input, whose weights begin at `weight`: block by block, so that an index takes one addition,
+// since these tests have a billion products and sanitizers watch each.
 template <typename F>
 void ForEachProductOfPixels(const WinogradShape& s, int64_t x, int64_t weight, int64_t y,
                             const F& f) {

@@ -24,7 +24,7 @@ struct AttentionSizes {
 struct AttentionCall {
   Tensor q, k, v, mask;
   AttentionAttrs attrs;
-  // What input i is of the tensor above.
+  // Makes input i from the tensor above.
   std::function<Tensor(size_t i, const Tensor& x)> view = [](size_t, const Tensor& x) { return x; };
 
   static AttentionCall Make(const AttentionSizes& s, DType dtype, AttentionAttrs attrs = {}) {
@@ -77,7 +77,7 @@ inline void ExpectAttentionAsOnTheCpu(const AttentionCall& c, Device device,
     EXPECT_EQ(got[i].dtype(), want[i].dtype());
     const Tensor g = got[i].Detach().To(Device::Cpu()).To(DType::kF64);
     const Tensor w = want[i].Detach().To(DType::kF64);
-    EXPECT_TRUE(Isfinite(g).Equals(Isfinite(w)));  // logarithms of nothing are not
+    EXPECT_TRUE(Isfinite(g).Equals(Isfinite(w)));  // logarithms of empty sums are not
     const auto finite = [](const Tensor& x) { return NanToNum(x, {.posinf = 0, .neginf = 0}); };
     EXPECT_LE(Amax(Abs(finite(g) - finite(w))).Item<double>(),
               allowed * (1 + Amax(Abs(finite(w))).Item<double>()));

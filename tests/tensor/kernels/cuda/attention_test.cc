@@ -1,5 +1,5 @@
-// Attention by tiles on a CUDA device against the CPU's, of sizes that samples do not have: several
-// tiles each way, rows wider than the sums of a block, and operands that lie in every way.
+// Compares attention by tiles on a CUDA device with the CPU's, for sizes that samples do not have:
+// several tiles each way, rows wider than the sums of a block, and operands that lie in every way.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,7 +55,7 @@ TEST_F(CudaAttentionTest, EveryMaskHidesAcrossTiles) {
   }
 }
 
-// Of queries that see nothing, which give 0, and of tiles that nobody sees.
+// Queries that see no key give 0, and there are tiles that no query sees.
 TEST_F(CudaAttentionTest, HiddenQueriesGiveZero) {
   Call c = Make({1, 1, 1, 130, 140, 8, 8}, DType::kF32);
   c.mask = Gt(Unsqueeze(Arange(int64_t{0}, int64_t{130}, int64_t{1}), 1), 70).Expand({130, 140});
@@ -88,7 +88,8 @@ TEST_F(CudaAttentionTest, OperandsLieAsTheyLie) {
   for (const DType dtype : kDTypes) {
     SCOPED_TRACE(::testing::Message() << dtype);
     Call c = Make({1, 2, 2, 70, 66, 12, 10}, dtype);
-    // Columns that are not neighbours, rows that are one, and rows that begin at odd elements.
+    // Columns that are not neighbours, rows that are expanded from one, and rows that begin at odd
+    // elements.
     c.q = Randn({1, 2, 12, 70}).To(dtype);
     c.k = Randn({1, 2, 1, 12}).To(dtype);
     c.v = Randn({1, 2, 66, 13}).To(dtype);
@@ -100,7 +101,7 @@ TEST_F(CudaAttentionTest, OperandsLieAsTheyLie) {
   }
 }
 
-// The chosen kernel, and what it has to have beside results: a number for each query.
+// The chosen kernel, and the result that it must have beside y: a number for each query.
 TEST_F(CudaAttentionTest, TilesTakeEveryCallInMemoryForQueriesAlone) {
   const int64_t heads = 3, length = 5000, width = 512;
   const auto stack = [&](int64_t a, int64_t b) {

@@ -1,4 +1,4 @@
-// Keys tell apart whatever changes a plan, and choices survive being written down.
+// Keys differ for everything that changes a plan, and choices can be written and read again.
 #include "firn/tensor/kernels/cuda/conv_plan_key.h"
 
 #include <functional>
@@ -22,7 +22,7 @@ struct Case {
   std::string Key() const { return PlanCacheKey(machine, call, timed); }
 };
 
-// Every field changed alone, to a value that no other field has.
+// Changes every field alone, to a value that no other field has.
 const std::vector<std::function<void(Case&)>> kChanges = {
     [](Case& c) { c.timed = true; },
     [](Case& c) { c.machine.device = "NVIDIA H200"; },

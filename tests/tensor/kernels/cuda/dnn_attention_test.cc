@@ -1,6 +1,6 @@
-// Attention by cuDNN: which calls it gets, and that its graphs say what attention is, with the
-// stand-in for cuDNN's graph API computing them; and what cuDNN itself says of them, which plans
-// for a device that it has only a description of.
+// Attention by cuDNN: which calls it gets, and whether its graphs compute attention, on the
+// stand-in for cuDNN's graph API; and whether cuDNN itself takes them, which can plan for a device
+// from its description.
 #include "firn/tensor/kernels/cuda/dnn_attention.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class DnnAttentionTest : public testing::SharedCudaTest {
     SharedCudaTest::SetUp();
     if (!IsSkipped()) libraries_.emplace(fake_);
   }
-  // Of tensors like these, that lie as they do.
+  // The chosen kernels for tensors with these sizes and strides.
   std::string KernelOf(const Call& c) const { return ChosenFor(c, false); }
   std::string GradKernelOf(const Call& c) const { return ChosenFor(c, true); }
 
@@ -96,7 +96,8 @@ TEST_F(DnnAttentionTest, HeadsShareKeys) {
   }
 }
 
-// As MultiHeadAttention has them: all three in one tensor [batch, length, 3, heads, width].
+// Operands as MultiHeadAttention makes them: all three in one tensor [batch, length, 3, heads,
+// width].
 TEST_F(DnnAttentionTest, OperandsLieAsTheyLie) {
   Call c = Call::Make({2, 3, 3, 20, 20, 16, 16}, DType::kF16, {.causal = true});
   for (Tensor* t : {&c.q, &c.k, &c.v}) *t = Randn({2, 20, 3, 3, 16}).To(DType::kF16);
@@ -109,7 +110,7 @@ TEST_F(DnnAttentionTest, OperandsLieAsTheyLie) {
   testing::ExpectAttentionAsOnTheCpu(c, device_);
 }
 
-// Whether a view begins at a multiple of 16 bytes is known when it is there.
+// Whether a view begins at a multiple of 16 bytes is known only once it exists.
 TEST_F(DnnAttentionTest, ViewsBeginAnywhere) {
   for (const int64_t from : {1, 4, 8}) {
     Call c = Call::Make({1, 2, 2, 20, 20, 16, 16}, DType::kF16);
@@ -122,7 +123,7 @@ TEST_F(DnnAttentionTest, ViewsBeginAnywhere) {
   }
 }
 
-// Such as a gradient that is one number for all.
+// Takes a gradient that is one number for all elements.
 TEST_F(DnnAttentionTest, EitherKernelOfTheGradientGoesWithItsResult) {
   testing::ExpectAttentionAsOnTheCpu(
       Call::Make({1, 2, 2, 20, 30, 16, 16}, DType::kBF16, {.causal = true}), device_, true);
@@ -177,7 +178,7 @@ TEST_F(DnnAttentionTest, IsOursWithoutTheLibrary) {
 }
 
 TEST_F(DnnAttentionTest, CanBeSwitchedOff) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process that has asked nothing yet
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process that has not asked cuDNN yet
   EXPECT_EXIT(
       {
         setenv("FIRN_CUDNN_ATTENTION", "0", 1);
@@ -187,7 +188,7 @@ TEST_F(DnnAttentionTest, CanBeSwitchedOff) {
       ::testing::ExitedWithCode(0), "");
 }
 
-// Each is compiled, which takes seconds.
+// cuDNN compiles each graph, which takes seconds.
 TEST_F(DnnAttentionTest, SizesThatChangeAllTheTimeAreNotPlannedForEver) {
   if (fake_ == nullptr) GTEST_SKIP() << "a GPU would take minutes";
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -10,7 +10,7 @@
 namespace firn::cuda {
 namespace {
 
-// Candidates with a time for each run; -1: an error. The last time goes on for ever.
+// Candidates with a time for each run; -1: an error. The last time holds for all later runs.
 struct Runs {
   std::vector<std::vector<float>> times;
   std::vector<size_t> calls = std::vector<size_t>(times.size());

@@ -1,4 +1,5 @@
-// Transforms of lines that lie where cuFFT takes none, and what is composed of transforms.
+// Transforms of lines at places that cuFFT does not take, and functions that are composed of
+// transforms.
 
 #include "firn/tensor/ops/signal/fft.h"
 
@@ -32,7 +33,7 @@ class CudaFftTest : public testing::CudaTest {
   }
 };
 
-// Four bytes behind a place for a complex number.
+// Memory that begins four bytes behind a place for a complex number.
 TEST_F(CudaFftTest, TakesLinesFromOddPlaces) {
   const FakeLibraries libraries(fake_);
   const Tensor x = Numbers(33), there = x.To(device_);
@@ -49,7 +50,7 @@ TEST_F(CudaFftTest, TransformsFramesAndPutsThemTogether) {
   ExpectNear(Istft(frames, 16), Istft(Stft(x, 16), 16), 1e-12);
 }
 
-// Of a plan: its lines may be others the next time.
+// The next call with a plan may have its lines in other memory.
 TEST_F(CudaFftTest, ReadsTheMemoryOfEachCall) {
   const FakeLibraries libraries(fake_);
   const Tensor x = Reshape(Numbers(64), {2, 16, 2});

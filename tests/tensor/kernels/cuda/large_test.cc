@@ -20,7 +20,7 @@
 namespace firn {
 namespace {
 
-// Whether the kernel that was launched last is one of this name.
+// Whether the kernel that was launched last has this name.
 bool LastLaunched(const std::string& name) {
   const std::string launches = internal::LastLaunches();
   return launches.substr(launches.rfind(' ') + 1).find(name) != std::string::npos;
@@ -84,7 +84,8 @@ TEST_F(LargeTest, ManyPositionsOfOnePlaceAreAddedUp) {
   }
 }
 
-// Between orders of dimensions, in squares that are cut off at both borders; of 1 to 8 bytes.
+// Copies between orders of dimensions, in squares that are cut off at both borders, of elements of
+// 1 to 8 bytes.
 TEST_F(LargeTest, CopiesTurnSquares) {
   for (const DType dtype : {DType::kU8, DType::kF16, DType::kF32, DType::kF64}) {
     for (const Shape& shape : {Shape({70, 33}), Shape({2, 3, 16, 65}), Shape({3, 5, 130, 17})}) {
@@ -101,7 +102,7 @@ TEST_F(LargeTest, CopiesTurnSquares) {
   }
 }
 
-// Of filters between row-major and NHWC, and the way back; and what has runs on both sides.
+// Copies of filters from row-major order to NHWC and back, and copies with runs on both sides.
 TEST_F(LargeTest, CopiesTurnThinSidesAndMoveWords) {
   for (const DType dtype : {DType::kU8, DType::kBF16, DType::kF32, DType::kF64}) {
     for (const Shape& shape : {Shape({3, 70, 9}), Shape({2, 64, 2}), Shape({5, 33, 15})}) {
@@ -125,7 +126,7 @@ TEST_F(LargeTest, CopiesTurnThinSidesAndMoveWords) {
   }
 }
 
-// NHWC, of more packs of channels than there are threads, and one of channels that are no packs.
+// NHWC images with more packs of channels than threads, and with channels that fill no packs.
 TEST_F(LargeTest, BatchNormOfManyPixels) {
   for (const Shape& shape : {Shape({15, 64, 49, 47}), Shape({16, 18, 48, 40})}) {
     SCOPED_TRACE(shape);

@@ -1,6 +1,6 @@
-// CUDA kernels on lines that are longer than those of samples: what is sorted by digits on a GPU,
-// added up and written in sorted order, and walked along by teams. Against the CPU; without a GPU
-// on the stand-in, where all is sorted by merging.
+// CUDA kernels on lines that are longer than those of samples: lines that are sorted by digits on a
+// GPU, added up and written in sorted order, and walked along by teams. Compares with the CPU;
+// without a GPU runs on the stand-in, where all is sorted by merging.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -140,7 +140,7 @@ TEST_F(LongLinesTest, LinearScansWalkAsOneByOne) {
   }
 }
 
-// Windows side by side, with rows that are left behind the last one and without.
+// Windows side by side, with and without rows that are left behind the last one.
 TEST_F(LongLinesTest, WindowsSideBySideGiveTheirGradients) {
   for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16}) {
     for (const int64_t kernel : {2, 3}) {

@@ -1,5 +1,5 @@
-// What operations on matrices say of those that they do not take: with the next read, and once;
-// determinants whose partial products leave the range; and vectors that could be others.
+// Errors of operations on matrices that they do not take: with the next read, and once;
+// determinants whose partial products leave the range; and vectors that are not unique.
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST_F(CudaMatricesTest, AreNamedWhereTheyCannotBeFactored) {
   EXPECT_EQ(Det(a).To(Device::Cpu()).ToVector<double>(), (std::vector<double>{2, 0}));
 }
 
-// Both kernels give the same numbers, so it is asked who takes the call.
+// Both kernels give the same numbers, so the test asks which one takes the call.
 TEST_F(CudaMatricesTest, AreFactoredInOneCallWhereSeveralAreSmall) {
   const FakeLibraries libraries(fake_);
   for (const int64_t rows : {1, 128}) {
@@ -83,7 +83,7 @@ TEST_F(CudaMatricesTest, AreFactoredInOneCallWhereSeveralAreSmall) {
   }
 }
 
-// Nothing is left of a factor that there is none of.
+// A matrix without a factor leaves no numbers of one.
 TEST_F(CudaMatricesTest, ThatAreNotDefiniteHaveNoFactor) {
   const FakeLibraries libraries(fake_);
   const Tensor y = Cholesky(There({4, 0, 0, 9, 1, 2, 2, 1}, {2, 2, 2}));
@@ -93,7 +93,7 @@ TEST_F(CudaMatricesTest, ThatAreNotDefiniteHaveNoFactor) {
   for (size_t i = 4; i < 8; ++i) EXPECT_NE(l[i], l[i]) << i;
 }
 
-// Only the triangle that is read counts. What belongs to the other matrices is there.
+// Only the triangle that is read counts. The results of the other matrices are there.
 TEST_F(CudaMatricesTest, AreNamedWhereTheyAreNotFinite) {
   const FakeLibraries libraries(fake_);
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
@@ -119,7 +119,7 @@ TEST_F(CudaMatricesTest, AreNamedWhereTheyAreNotFinite) {
   }
 }
 
-// Vectors that could be others are at right angles to all, and of length 1.
+// Vectors that are not unique are at right angles to all others, and of length 1.
 TEST_F(CudaMatricesTest, HaveAllVectorsWhereTheyAreWanted) {
   const FakeLibraries libraries(fake_);
   const auto expect_orthonormal = [](const Tensor& there, bool columns) {
@@ -148,7 +148,7 @@ TEST_F(CudaMatricesTest, HaveAllVectorsWhereTheyAreWanted) {
   }
 }
 
-// By pinv and svd, of more right sides than matrices.
+// Computed by pinv and svd, with more right sides than matrices.
 TEST_F(CudaMatricesTest, HaveLeastSquaresAsOnTheCpu) {
   const FakeLibraries libraries(fake_);
   const Tensor a = FromVector<double>({1, 2, 0, 1, 2, -1}, {3, 2});
@@ -163,7 +163,7 @@ TEST_F(CudaMatricesTest, HaveLeastSquaresAsOnTheCpu) {
   EXPECT_EQ(got.rank.To(Device::Cpu()).Item<int64_t>(), 2);
 }
 
-// As DetTest of tests/tensor/linalg_test.cc has it for the CPU.
+// The same matrices as in DetTest of tests/tensor/linalg_test.cc, which is for the CPU.
 TEST_F(CudaMatricesTest, HaveDeterminantsWhereAProductOfSomePivotsIsNone) {
   const FakeLibraries libraries(fake_);
   const Tensor a =

@@ -1,4 +1,4 @@
-// The file of plans: what comes back, what is refused, and who wins.
+// The file of plans: what is read back, what is refused, and which of several writers wins.
 #include "firn/tensor/kernels/cuda/plan_cache.h"
 
 #include <sys/stat.h>
@@ -52,7 +52,7 @@ class PlanCacheTest : public ::testing::Test {
     cache.Add("b", "2");
     cache.Save();
   }
-  // What a new process finds under "a", and what it says on stderr.
+  // The plan that a new process finds under "a", and its text on stderr.
   std::optional<std::string> FindA(std::string* said) const {
     ::testing::internal::CaptureStderr();
     PlanCache cache(path());
@@ -140,7 +140,7 @@ TEST_F(PlanCacheTest, AnyTruncatedFileIsIgnored) {
   EXPECT_EQ(said, "");
 }
 
-// The CRC-32 of zlib, written out: whoever makes a hostile file can do that as well.
+// The CRC-32 of zlib, written out: the maker of a hostile file can compute it as well.
 uint32_t Crc(const std::string& bytes) {
   uint32_t crc = ~0u;
   for (char c : bytes) {

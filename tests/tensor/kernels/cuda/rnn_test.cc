@@ -49,7 +49,7 @@ struct Network {
 
 Tensor Draw(const Shape& shape) { return Rand(shape, -0.7, 0.7, DType::kF64); }
 
-// Two layers in two directions; of lstm with a projection where `projected`.
+// Two layers in two directions; with `projected`, an lstm with a projection.
 Network TwoLayers(int64_t gates, int64_t in, bool projected, std::vector<int64_t> batch_sizes) {
   constexpr int64_t kHidden = 4;
   const int64_t state = projected ? 3 : kHidden;
@@ -62,7 +62,7 @@ Network TwoLayers(int64_t gates, int64_t in, bool projected, std::vector<int64_t
   return n;
 }
 
-// The results of the network on the device, and then the gradients of all it takes.
+// The results of the network on the device, and then the gradients of all its inputs.
 std::vector<Tensor> RunOn(const Network& n, const Tensor& given, Device device) {
   std::vector<Tensor> leaves = {given.To(device)};
   std::vector<RecurrentWeights> weights;

@@ -1,4 +1,4 @@
-// Folders of which a stranger chose the names and the sizes.
+// Folders whose names and sizes a stranger chose.
 #include <unistd.h>
 
 #include <cstdint>
@@ -64,7 +64,7 @@ TEST(HostileFolderTest, PicturesBeyondThePageTakeNoMemory) {
   ASSERT_TRUE(collector.Update().ok());
   const int64_t before = ResidentBytes();
   const RunContents contents = collector.Contents();
-  // All 200 of them have 600 MiB.
+  // All 200 of them together have 600 MiB.
   EXPECT_LT(ResidentBytes() - before, int64_t{200} << 20);
   EXPECT_TRUE(contents.beyond_limits);
   EXPECT_THAT(contents.problems, IsEmpty());

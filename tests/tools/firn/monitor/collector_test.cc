@@ -122,7 +122,7 @@ TEST(CollectorTest, LeavesOutWhatALaterSessionDoesAgain) {
   }
   io::EventWriter second(folder, {.purge_step = 3, .clock = [] { return 1.7e9; }});
   second.AddScalar("loss", 30, 3);
-  // Not of a session: its curve has the file's name beside the other one.
+  // This file belongs to no session: its curve has the file's name, beside the other one.
   io::CsvWriter(folder + "/a.csv", {"step", "loss"}).Write({9, 9});
   Collector collector(folder);
   const RunContents contents = Look(&collector);
@@ -183,7 +183,7 @@ std::vector<std::string> CurvesOf(const RunContents& contents, const std::string
   return names;
 }
 
-// What Fit and firn train write, in two runs.
+// The files that Fit and firn train write, in two runs.
 TEST(CollectorTest, PutsTrainingAndValidationIntoOneChart) {
   const std::string folder = NewFolder();
   for (const char* run : {"a", "b"}) {
@@ -203,7 +203,7 @@ TEST(CollectorTest, PutsTrainingAndValidationIntoOneChart) {
               ElementsAre("a:loss", "a:training-loss", "a:validation loss", "b:loss",
                           "b:training-loss", "b:validation loss"));
   EXPECT_THAT(contents.charts[0].kind, ChartKind::kLoss);
-  // Of all of them x counts steps.
+  // The x of all of them counts steps.
   EXPECT_THAT(CurveOf(contents, "validation loss", "b").Points("").x, ElementsAre(10, 20));
   EXPECT_THAT(CurveOf(contents, "validation loss", "b").Points("").y, ElementsAre(0.6, 0.4));
   EXPECT_EQ(CurveOf(contents, "training-loss", "a").Points("").x.back(), 19);
@@ -221,7 +221,7 @@ TEST(CollectorTest, PutsPartsOfAnySeriesIntoOneChart) {
   json.Write({{"step", 9}, {"epoch", 1}, {"test_accuracy", 0.5}});
   Collector collector(folder);
   const RunContents contents = Look(&collector);
-  // Nothing but the part differs, and alone a series keeps its name.
+  // Only the part differs; a series alone keeps its name.
   EXPECT_THAT(NamesOf(contents), ElementsAre("Loss/Test", "a b", "a-b", "accuracy", "f1"));
   EXPECT_THAT(CurvesOf(contents, "accuracy"),
               ElementsAre(":accuracy/train", ":accuracy/val", ":test_accuracy"));
@@ -236,7 +236,7 @@ TEST(CollectorTest, EpochsAndStepsShareNoAxis) {
   const RunContents contents = Look(&collector);
   EXPECT_THAT(CurvesOf(contents, "training-loss"), ElementsAre(":training-loss"));
   EXPECT_THAT(CurvesOf(contents, "loss"), ElementsAre(":loss", ":validation loss"));
-  // The same name twice says which is which.
+  // Two series of the same name are told apart.
   WriteFile(folder + "/val-loss.series.txt", "1000 0.5\n");
   EXPECT_THAT(CurvesOf(Look(&collector), "loss"), ElementsAre(":training-loss", ":val-loss"));
   EXPECT_THAT(CurvesOf(collector.Contents(), "loss by epoch"),

@@ -134,7 +134,7 @@ TEST(PageTest, TrainingAndValidationOfEachRunHaveOneColour) {
                                           "c0 d1\"></span><bdi>first/validation loss</bdi>",
                                           "c1 d0\"></span><bdi>second/training-loss</bdi>",
                                           "c1 d1\"></span><bdi>second/validation loss</bdi>"));
-  // The chart has what its legend says.
+  // The chart has the curves of its legend.
   for (const char* color : {"c0", "c1"}) {
     const std::string line = std::string("<polyline class=\"") + color + "\"";
     EXPECT_EQ(CountOf(page, line), 2) << color;
@@ -232,7 +232,8 @@ TEST(GraphSvgTest, AModuleWithoutOthersIsOneBox) {
   EXPECT_EQ(graph.nodes[2].inputs, std::vector<size_t>{1});
   EXPECT_EQ(graph.nodes[3].inputs, std::vector<size_t>{2});
   EXPECT_EQ(MakeSmall(nodes).nodes.size(), 7u);  // of graphs whose names mean something else
-  // Names of events have no modules, and what is still too much goes on by their first words.
+  // Names of events have no modules, and if these are still too many, they are grouped by their
+  // first words.
   EXPECT_EQ(MakeSmall(nodes, {.most = 4, .by_module = true}).nodes.size(), 2u);
 }
 

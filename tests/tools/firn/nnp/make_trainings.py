@@ -151,14 +151,15 @@ def trainings():
     made["convolution"] = config(2) + pictures + network("n", 3, *convolution(True)) + network(
         "v", 2, *convolution(False)) + optimizer("o", "n", SOLVERS["adam"], moved) + monitor(
             "valid_error", "v") + monitor("loss", "v", ("loss", "error"))
-    # Two that move other parameters, in other iterations; one of them sums gradients of two. Of one network NNabla
-    # would move none: what one optimizer leaves alone gets no gradients there.
+    # Two that move other parameters, in other iterations; one of them sums gradients of two. With
+    # one network NNabla would move no parameter, since parameters that one optimizer leaves alone
+    # get no gradients there.
     made["two"] = config(4) + tables + network("n", 4, *mlp()) + network("m", 4, *mlp()) + network("v", 5, *mlp()) + optimizer(
         "first", "n", SOLVERS["momentum"], fc(1, 1, 0, 0), "start_iter: 3") + optimizer(
             "second", "m", SOLVERS["adam"], fc(0, 0, 2, 1), "update_interval: 2 end_iter: 14") + monitor(
                 "valid_error", "v")
-    # A number that the loop knows is added to the scores, of which another loss is the distance to what a generator
-    # fills.
+    # A number that the loop knows is added to the scores; another loss is their distance to the
+    # numbers of a generator.
     extra = ([variable("progress", [-1, 1]), variable("g", [-1, 3]), variable("a", [-1, 3]), variable("m", [-1, 3])],
              [function("Add2", ["s", "progress"], ["a"], "add2_param { }"), function("SquaredError", ["a", "g"], ["m"])])
     made["numbers"] = config(3) + tables + network("n", 4, *mlp(), extra) + network("v", 5, *mlp()) + optimizer(

@@ -62,7 +62,7 @@ TEST(NnpInferTest, TakesFilesOfBareElements) {
   EXPECT_EQ(Outputs({File<uint8_t>("x.bin", {1, 2}), "-t", "uint8"}), want);
 }
 
-// What NNabla's converter makes of ONNX models in its tests begins with parameters.
+// NNabla's converter makes networks from ONNX models that begin with parameters.
 TEST(NnpInferTest, NeedsNoFilesForANetworkOfParameters) {
   const std::string model = ModelFile(R"(
 network { name: "n"

@@ -20,8 +20,8 @@ import mpi_launch  # noqa: E402
 FIRN = os.path.abspath(sys.argv.pop())
 ROWS = 12
 
-# The gradient of an absolute error is the mean of inputs times signs, and targets are far above
-# what the network says: of 4 or 2 whole numbers no sum is rounded, whatever its order.
+# The gradient of an absolute error is the mean of inputs times signs, and targets are far above the
+# network's results: sums of 4 or 2 whole numbers are not rounded in any order.
 TEXT = """
 training_config {{ max_epoch: {epochs} iter_per_epoch: {iterations} save_best: true }}
 dataset {{ name: "train" uri: "{rows}" batch_size: {batch} variable: "x" variable: "y" }}
@@ -67,7 +67,7 @@ def normalized(batch_stat):
         f'variable {{ name: "bn/{name}" type: "Parameter" shape {{ dim: 1 dim: 2 }} '
         f'initializer {{ type: "Constant" multiplier: {value} }} }}'
         for name, value in {"beta": 0, "gamma": 1, "mean": 0, "var": 1}.items())
-    # A weight of 0 would stay so: the inputs of each batch have the mean 0.
+    # A weight of 0 would stay 0: the inputs of each batch have the mean 0.
     rest = NETWORK.replace("multiplier: 0", "multiplier: 1").replace('input: "x"', 'input: "z"')
     return statistics + rest + f"""
   variable {{ name: "z" type: "Buffer" shape {{ dim: -1 dim: 2 }} }}
@@ -140,7 +140,7 @@ class NnpRanksTest(unittest.TestCase):
 
     def check_same(self, ranks, interval=1):
         whole = self.write("whole", 4, interval=interval)
-        # Each of the iterations of one is one of each rank.
+        # An iteration of one process is one iteration of each rank.
         part = self.write("part", 4 // ranks, ranks=ranks, interval=interval)
         self.trained(1, whole, "alone")
         said = self.trained(ranks, part, "several")
@@ -180,7 +180,7 @@ class NnpRanksTest(unittest.TestCase):
         self.trained(1, apart, "alone", "-p", self.path("several/results_current_4.nnp"))
         several, alone = self.report("several")[-1], self.report("alone")[-1]
         self.assertEqual([several[0], alone[0]], ["  valid_error"] * 2)
-        # Of four and of two means, f32 of up to 2^10: a few roundings of f64.
+        # Means of four and of two f32 numbers up to 2^10 differ by a few roundings of f64.
         self.assertAlmostEqual(float(several[1]), float(alone[1]), delta=2**-40)
 
     def test_names_may_differ_by_how_a_slash_is_written_alone(self):

@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 
 const std::string kData = "tests/tools/firn/nnp/data/";
 
-// By epoch, what the report says.
+// The numbers of the report, by epoch.
 using Report = std::map<int, std::map<std::string, double>>;
 
 Report ReadReport(const std::string& path) {
@@ -45,7 +45,7 @@ Report ReadReport(const std::string& path) {
   return report;
 }
 
-// Texts of the solvers are that of the first with another solver.
+// The text of each solver is that of the first with another solver.
 std::string TextOf(const std::string& name) {
   std::ifstream solvers(kData + "solvers.txt");
   for (std::string line; std::getline(solvers, line);) {
@@ -142,12 +142,13 @@ TEST(NnpTrainTest, WithoutEpochsItSavesWhatItBeginsWith) {
   const std::string out = io::TempPath("none");
   const auto text = absl::StrReplaceAll(TextOf("sgd"), {{"max_epoch: 6", "max_epoch: 0"}});
   ASSERT_EQ(Train(text, out).status, 0);
-  // numpy.random.RandomState(0).randn() times sqrt(2 / 12), of which 1.764052345967664 is first.
+  // numpy.random.RandomState(0).randn() times sqrt(2 / 12), whose first number is
+  // 1.764052345967664.
   const Tensor w = io::LoadNnabla(out + "/results.nnp").parameters["fc1.W"];
   EXPECT_FLOAT_EQ(w.ToVector<float>()[0], 1.764052345967664f * 0.408248290463863f);
 }
 
-// Parameters come from what Firn saves, too, and states of solvers do not.
+// Parameters may come from files of Firn, too; states of solvers may not.
 TEST(NnpTrainTest, BeginsWithParametersOfAFile) {
   const std::string out = io::TempPath("trained"), h5 = io::TempPath("parameters.h5");
   ASSERT_EQ(Train(TextOf("sgd"), out).status, 0);

@@ -1,4 +1,4 @@
-// What is wrong with a configuration is named with file, place, what was expected and what came.
+// Errors in a configuration name the file, the place, what was expected and what came.
 #include "tools/firn/train/config.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Training with data of every kind of file: what firn dataset writes, and arrays.
+// Training with data from every kind of file: those that firn dataset writes, and arrays.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -86,7 +86,7 @@ TEST(TrainDataTest, WhatDatasetCreateAndConvertWriteIsTrainedWith) {
     EXPECT_EQ(result["step"], 50);  // 36 rows in batches of 8
     EXPECT_EQ(Trained(folder, cache)["metric"], 1);
   }
-  // Bytes that are left as they are give another network.
+  // Bytes that are not normalised give another network.
   const json first = Trained(folder, table, {{"epochs", 1}});
   json raw = table;
   raw["normalize"] = false;
@@ -109,7 +109,7 @@ TEST(TrainDataTest, NamesWhatADataSetLacks) {
               HasSubstr("$.data.target: expected another variable"));
   EXPECT_THAT(error({{"input", "a"}, {"target", "b"}, {"format", "cvs"}}),
               HasSubstr("did you mean 'csv'?"));
-  // What a run does not ask for need not make sense.
+  // Parts of the data that a run does not use may be wrong.
   EXPECT_EQ(error({{"input", "a"}, {"target", "b"}}), "");
   EXPECT_EQ(error({{"input", "a"}, {"target", "b"}, {"task", "numbers"}}), "");
   EXPECT_THAT(Train(folder, {{"kind", "dataset"}, {"path", "nowhere.csv"}}).err,

@@ -1,4 +1,4 @@
-// Networks as lists of layers: options arrive, and mistakes are told with their place.
+// Networks as lists of layers: options arrive, and errors name their place.
 #include "tools/firn/train/models.h"
 
 #include <memory>
@@ -72,7 +72,7 @@ TEST(ModelsTest, MistakesAreToldWithTheirPlace) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("train.json: $.layers: expected 1 to 1000 layers"));
 }
 
-// Before data are read, and whichever key it is: --check asks no more than to parse the file.
+// Errors come before data are read, for every key, since --check only parses the file.
 TEST(ModelsTest, LayersThatMakeNoSenseAreToldWhenTheFileIsRead) {
   const auto error = [](const std::string& list) {
     return firn::testing::ErrorOf([&] {
@@ -111,7 +111,7 @@ TEST(ModelsTest, NetworksOfTheZooStartFromTheWeightsOfAFile) {
   EXPECT_EQ(numbers(*same, "fc.weight"), numbers(*net, "fc.weight"));
   EXPECT_EQ(numbers(*other, "unit2.conv1.weight"), numbers(*net, "unit2.conv1.weight"));
   EXPECT_EQ(other->state_dict()["fc.weight"].shape(), (Shape{4, 64}));  // made anew
-  // Only the head may be another one.
+  // Only the head may differ.
   EXPECT_THAT(firn::testing::ErrorOf([&] {
                 NetOfZoo(keys, {3, 8, 8}, 10);
               }),
@@ -177,7 +177,7 @@ TEST(ModelsTest, TheNetworkOfAFileIsTrainedOn) {
   EXPECT_TRUE(net->state_dict().Contains("fc.weight"));
 }
 
-// The same as NNabla has it: -1 stands for the batch, of which the file says another size.
+// The same network in NNabla's form: -1 stands for the batch, and the file has another batch size.
 TEST(ModelsTest, TheNetworkOfAnNnablaModelIsTrainedOnInBatchesOfAnySize) {
   const StateDict state{{"fc.W", Ones({4, 3}).SetRequiresGrad()}};
   const StaticGraph graph = Freeze(

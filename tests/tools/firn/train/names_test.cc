@@ -33,7 +33,7 @@ using ::testing::UnorderedElementsAreArray;
 
 Config Read(const std::string& text) { return Config::Parse(text, "train.json"); }
 
-// The names that an error offers for one that there is not.
+// The names that an error offers for an unknown one.
 template <class F>
 std::vector<std::string> NamesOf(F parse) {
   const std::string error = firn::testing::ErrorOf([&] { parse(Read(R"({"name": "?"})")); });
@@ -92,7 +92,7 @@ TEST(OptimizerNamesTest, EachTrainsAStepWithItsOptions) {
     EXPECT_LT(Amax(w).Item(), 2);
     const StateDict state = optimizer->state_dict();
     for (const auto& [option, value] : written.values) {
-      // What completes itself from the learning rate is not what the configuration says.
+      // Options that follow from the learning rate do not count as given.
       if (option == "base_lr" && value == 0) continue;
       EXPECT_EQ(state["groups.0." + option].Item<double>(), value) << option;
     }

@@ -64,7 +64,7 @@ struct Example {
     io::ExportOnnx(folder + "/net.onnx", graph, {.dynamic_batch = true, .names = net.state_dict()});
   }
   void Write() { path = WriteConfig(folder.substr(folder.rfind('/') + 1), config); }
-  // As Write, without the loss of the files beside it.
+  // The same as Write, without the loss of the files beside it.
   std::string Configured(const json& more) {
     json changed = config;
     changed.merge_patch(more);
@@ -99,7 +99,7 @@ TEST(SeveralTest, BothTargetsAreLearnt) {
   EXPECT_LT(got["loss"], before / 4);
   EXPECT_GT(got["metric"], 0.3);  // of classes
 
-  // What comes out is the network with both results, of one sample.
+  // The output is the network with both results, for one sample.
   e.net.LoadStateDict(io::Load(e.folder + "/run/parameters.h5"));
   StaticGraph graph = io::LoadGraph(e.folder + "/run/model.firn");
   const Tensor x = e.x[Range(0, 1)], word = e.word[Range(0, 1)];

@@ -1,5 +1,5 @@
-// What firn train writes, firn forward runs by the numbers of training: the graph file alone says
-// how.
+// firn forward runs the graphs of firn train on the numbers of training; the graph file alone says
+// how to make them.
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -46,7 +46,7 @@ TEST(TrainForwardTest, PicturesAreWhatTheyWereInTraining) {
   EXPECT_EQ(info.classes.size(), 10u);
   EXPECT_EQ(info.classes[9], "9");
 
-  // The test part as a program normalises it, and as forward does what it finds in a file.
+  // The test part, normalised by a program, and by forward as a file says.
   using Options = io::DigitsOptions;
   const auto normalised = io::Digits({.part = Options::Part::kTest, .mean = 0.3, .stddev = 0.4});
   const auto stored = io::Digits({.part = Options::Part::kTest});
@@ -212,7 +212,7 @@ TEST(TrainForwardTest, NumbersAreNumbersAndHeadingsMayBeMissing) {
   EXPECT_EQ(io::LoadGraphInfo(graph).classes.size(), 0u);
 }
 
-// What no graph file could keep is found before training, not after it.
+// Settings that no graph file could keep are refused before training, not after it.
 TEST(TrainForwardTest, WhatNoGraphFileKeepsIsRefusedAtOnce) {
   const auto error = [](const json& data) {
     const std::string config =

@@ -90,12 +90,13 @@ class TrainRanksTest(unittest.TestCase):
             self.assertEqual(self.read(f"two{frozen}"), self.read(f"alone{frozen}"))
             self.assertEqual(two["step"], alone["step"])
             # Means of up to 8 f32 numbers below 2^10, either of them within 8 * 2^-14 of the right
-            # one. Those of either rank's half, of which targets are others, are farther away.
+            # one. The means of either rank's half, which has other targets, are farther away.
             for key in ("loss", "validation_loss"):
                 self.assertAlmostEqual(two[key], alone[key], delta=16 * 2**-14, msg=key)
 
     def test_an_uneven_last_batch_is_weighted(self):
-        # 28 samples leave 21 to train with: batches of 8, 8 and 5, of which ranks have 3 and 2.
+        # 28 samples leave 21 to train with: batches of 8, 8 and 5, the last of which gives the
+        # ranks 3 and 2.
         self.trained(1, self.write("alone", samples=28))
         self.trained(2, self.write("two", samples=28))
         # The weights, 6/5 and 4/5, the means and their sum: at most 4 roundings of up to 4 (the
@@ -144,7 +145,7 @@ class TrainRanksTest(unittest.TestCase):
                                   ({}, 3, '"batch" is 8 for 3 ranks together')):
             done = self.on_ranks(ranks, self.write("bad", **more))
             self.assertNotEqual(done.returncode, 0)
-            # A rank that was not that far yet hears of the first one's error in place of its own.
+            # A rank that has not come so far gets the first rank's error in place of its own.
             errors = {re.sub("^firn: .*rank [0-9]+ gave up: ", "firn: ", line)
                       for line in lines_of(done.stderr, "firn: ")}
             self.assertEqual(len(errors), 1, done.stderr)

@@ -147,7 +147,7 @@ TEST(TrainTest, AMistypedPathDoesNotBlockTheOutput) {
   config["data"] = {{"kind", "csv"}, {"file", "/no/such/file.csv"}, {"target", "y"}};
   const std::string path = WriteConfig("mistyped", config);
   EXPECT_EQ(Firn({"train", path}).status, 1);
-  // It came as far as to its folder; a mistake in the configuration would not have.
+  // This run made its folder; a mistake in the configuration would have stopped it before.
   EXPECT_TRUE(fs::exists(fs::path(path).parent_path() / "run/config.json"));
   config["data"] = right;
   io::WriteFile(path, config.dump());
@@ -208,7 +208,7 @@ TEST(TrainTest, TrainsOnNumbers) {
   const json result = Trained(path);
   EXPECT_LT(result["loss"], 0.2);
   EXPECT_TRUE(result["metric"].is_null());
-  // Of targets with fewer numbers nothing can be said.
+  // Targets with fewer numbers do not tell.
   io::Save(std::string(fs::path(path).parent_path()) + "/two.h5",
            {{"x", x}, {"y", Stack({Sum(x, 1), Sum(x, 1)}, 1)}});
   config.erase("validation_share");
@@ -219,7 +219,7 @@ TEST(TrainTest, TrainsOnNumbers) {
   EXPECT_THAT(Firn({"train", path}).err, HasSubstr("the validation has 1 numbers as targets"));
   config["data"] = config["validation"];
   config.erase("validation");
-  // A loss for classes is refused before there is any file.
+  // A loss for classes is refused before any file is written.
   config["loss"] = "cross_entropy";
   config["output"] = "other";
   io::WriteFile(path, config.dump());
