@@ -87,10 +87,13 @@ class RecurrentScratch {
   size_t used_ = 0;
 };
 
-// Packs a weight, on all threads.
+// Packs a weight, on all threads where it is large. That of a small cell, which is called for each
+// step, takes less than the threads take to meet.
 template <class T>
 void PackAll(Panels<T>& panels, const T* weight) {
-  ParallelFor(panels.count(), 2, [&](int64_t begin, int64_t end) {
+  constexpr int64_t kElements = 16384;  // worth a thread
+  const int64_t grain = kElements * panels.count() / std::max<int64_t>(1, panels.size());
+  ParallelFor(panels.count(), std::max<int64_t>(2, grain), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) panels.Pack(weight, i);
   });
 }

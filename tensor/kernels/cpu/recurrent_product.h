@@ -61,6 +61,7 @@ class Panels {
     return (s.units + UnitsOfPanel(s) - 1) / UnitsOfPanel(s);
   }
   int64_t count() const { return Count(shape_); }
+  int64_t size() const { return Size(shape_); }
   // The first unit of a panel; of `count()` the number of units.
   int64_t UnitBegin(int64_t panel) const {
     return std::min(shape_.units, panel * UnitsOfPanel(shape_));
