@@ -107,7 +107,7 @@ TEST(QuantileTest, AFrozenOneSeesOtherNaN) {
     return TensorList{Nanquantile(in[0], {0.25, 0.5}, {.dim = 1})};
   };
   const Tensor whole = FromValues({{1., 2., 4., 3., 5.}}),
-               holes = FromValues({{1., NAN, 4., NAN, 2.}});
+               holes = FromValues({{1., double{NAN}, 4., double{NAN}, 2.}});
   absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(Capture(several, {whole}).graph);
   ASSERT_TRUE(graph.ok()) << graph.status();
   const std::vector<Tensor> others = {holes};
