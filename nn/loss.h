@@ -5,10 +5,7 @@
 // options are those of the operations. Weights are buffers, as in PyTorch: saved, moved and cloned
 // with the network.
 
-#include <limits>
-
 #include "firn/nn/function_layer.h"
-#include "firn/nn/sizes.h"
 #include "firn/tensor/ops/loss/binary.h"
 #include "firn/tensor/ops/loss/cross_entropy.h"
 #include "firn/tensor/ops/loss/ctc_loss.h"
@@ -20,19 +17,12 @@
 
 namespace firn::nn {
 
-struct EpsilonInsensitiveLossOptions {
-  double epsilon = 0;  // elements that do not count
-  Reduction reduction = Reduction::kNone;
-  template <class V>
-  void Visit(V& v) {
-    v.Always("epsilon", epsilon);
-    v.Field("reduction", reduction);
-  }
-  void Check(const char* where) const {
-    CheckRange(where, "epsilon", epsilon, 0, std::numeric_limits<double>::infinity());
-    inner::CheckLossReduction(reduction, where);
-  }
-};
+namespace internal {
+// The overload with options of a loss that also takes a reduction alone.
+using LossWithOptions = Tensor(const Tensor&, const Tensor&, const LossOptions&);
+}  // namespace internal
+
+using firn::EpsilonInsensitiveLossOptions;
 
 // For probabilities and targets of one shape.
 using BceLoss = Loss<"BceLoss", firn::BinaryCrossEntropy>;
@@ -45,27 +35,30 @@ using CrossEntropyLoss = Loss<"CrossEntropyLoss", firn::CrossEntropy>;
 // Called with (log_probs, targets, input_lengths, target_lengths).
 using CtcLoss = Loss<"CtcLoss", firn::CtcLoss>;
 using EpsilonInsensitiveLoss =
-    Loss<"EpsilonInsensitiveLoss", firn::EpsilonInsensitiveLoss, EpsilonInsensitiveLossOptions>;
+    LayerOfForm<"EpsilonInsensitiveLoss",
+                Tensor(const Tensor&, const Tensor&, const EpsilonInsensitiveLossOptions&),
+                firn::EpsilonInsensitiveLoss>;
 // Called with (mean, target, var).
 using GaussianNllLoss = Loss<"GaussianNllLoss", firn::GaussianNllLoss>;
 using HingeEmbeddingLoss = Loss<"HingeEmbeddingLoss", firn::HingeEmbeddingLoss>;
 using HuberLoss = Loss<"HuberLoss", firn::HuberLoss>;
 // For log probabilities and the target distribution.
 using KlDivLoss = Loss<"KlDivLoss", firn::KlDiv>;
-using L1Loss = Loss<"L1Loss", firn::L1Loss, inner::LossAttrs>;
+using L1Loss = LayerOfForm<"L1Loss", internal::LossWithOptions, firn::L1Loss>;
 // Called with (x1, x2, target).
 using MarginRankingLoss = Loss<"MarginRankingLoss", firn::MarginRankingLoss>;
-using MseLoss = Loss<"MseLoss", firn::MseLoss, inner::LossAttrs>;
+using MseLoss = LayerOfForm<"MseLoss", internal::LossWithOptions, firn::MseLoss>;
 using MultiMarginLoss = Loss<"MultiMarginLoss", firn::MultiMarginLoss>;
 using MultilabelMarginLoss =
-    Loss<"MultilabelMarginLoss", firn::MultilabelMarginLoss, inner::LossAttrs>;
+    LayerOfForm<"MultilabelMarginLoss", internal::LossWithOptions, firn::MultilabelMarginLoss>;
 using MultilabelSoftMarginLoss = Loss<"MultilabelSoftMarginLoss", firn::MultilabelSoftMarginLoss>;
 // For log probabilities (LogSoftmax) [n, classes, ...] and class indices [n, ...].
 using NllLoss = Loss<"NllLoss", firn::NllLoss>;
 using PoissonNllLoss = Loss<"PoissonNllLoss", firn::PoissonNllLoss>;
 using SigmoidFocalLoss = Loss<"SigmoidFocalLoss", firn::SigmoidFocalLoss>;
 using SmoothL1Loss = Loss<"SmoothL1Loss", firn::SmoothL1Loss>;
-using SoftMarginLoss = Loss<"SoftMarginLoss", firn::SoftMarginLoss, inner::LossAttrs>;
+using SoftMarginLoss =
+    LayerOfForm<"SoftMarginLoss", internal::LossWithOptions, firn::SoftMarginLoss>;
 // Called with (anchor, positive, negative).
 using TripletMarginLoss = LayerOfForm<"TripletMarginLoss",
                                       Tensor(const Tensor&, const Tensor&, const Tensor&,

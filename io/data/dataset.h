@@ -81,6 +81,22 @@ struct SliceOptions {
 // unless 0 <= index < count.
 DatasetPtr Slice(DatasetPtr dataset, const SliceOptions& options);
 
+struct SplitOptions {
+  // The share of each part, such as {0.8, 0.1, 0.1}: a part has floor(size * fraction) samples, and
+  // the samples that are left go to the parts one by one, from the first on.
+  std::vector<double> fractions = {};
+  std::vector<int64_t> lengths = {};  // in place of `fractions`: samples of each part
+  uint64_t seed = 0;                  // of the order
+  bool shuffle = true;                // false: parts are of samples that follow each other
+};
+
+// The dataset in parts that have no sample in common, and together all of them
+// (torch.utils.data.random_split, with other random numbers): pieces, one behind the other, of
+// Shuffle(dataset, seed). Which samples a part has depends on the options and the dataset's size
+// alone, so another run, machine or number of threads gets the same parts. Throws unless there are
+// either fractions or lengths, none is negative, and they add up to 1 (to 1e-9) or to the size.
+std::vector<DatasetPtr> Split(DatasetPtr dataset, const SplitOptions& options);
+
 // All samples in an order that depends on `seed` alone.
 DatasetPtr Shuffle(DatasetPtr dataset, inner::Integer seed);
 

@@ -2,6 +2,7 @@
 #define FIRN_TENSOR_PROBLEMS_REDUCTION_MODE_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "firn/device/enum_words.h"
 #include "firn/device/status_fwd.h"
@@ -43,7 +44,14 @@ struct LossAttrs {
 
 // The divisor of a reduced loss over elements of this shape.
 double LossDivisor(const Shape& elements, Reduction reduction);
+
+// A reduction by itself, and not {}, which is a struct of options.
+template <class R>
+concept OnlyReduction = std::is_same_v<R, Reduction>;
 }  // namespace inner
+
+// Options of a loss that has no others: MseLoss(x, y, {.reduction = Reduction::kSum}).
+using LossOptions = inner::LossAttrs;
 
 }  // namespace firn
 

@@ -43,7 +43,7 @@ TEST(LossTest, NumbersOutsideTheirRangeAreRefusedWhenItIsMade) {
   EXPECT_EQ(ErrorOfMaking("CtcLoss", {{"blank", "-1"}}),
             "nn::CtcLoss: blank is -1, which is no class");
   EXPECT_EQ(ErrorOfMaking("EpsilonInsensitiveLoss", {{"epsilon", "-1"}}),
-            "nn::EpsilonInsensitiveLoss: epsilon is -1 (want 0 or more)");
+            "nn::EpsilonInsensitiveLoss: epsilon must be at least 0, got -1");
   EXPECT_EQ(ErrorOfMaking("GaussianNllLoss", {{"eps", "0"}}),
             "nn::GaussianNllLoss: eps must be above 0, got 0");
   EXPECT_EQ(ErrorOfMaking("HuberLoss", {{"delta", "0"}}),

@@ -1,5 +1,5 @@
 // Counts whose number of results is read on the host, or said beforehand; borders of histograms;
-// medians of everything.
+// medians of everything; quantiles of several shares at once.
 
 #include "firn/tensor/ops/reduce/count.h"
 
@@ -17,6 +17,7 @@
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/reduce/median.h"
+#include "firn/tensor/ops/reduce/quantile.h"
 #include "firn/tensor/ops/reduce/sum.h"
 
 namespace firn {
@@ -84,6 +85,33 @@ TEST(CountTest, TheMedianOfAllElementsIsTheLowerOfTwo) {
   y.Backward();
   EXPECT_EQ(x.grad().ToVector<float>(), (std::vector<float>{0, 0, 0, 1}));
   EXPECT_TRUE(std::isnan(Median(FromValues<float>({1, NAN, 3})).Item()));
+}
+
+TEST(QuantileTest, AListGivesADimensionAlsoOfOneNumber) {
+  const Tensor x = FromValues({{1., 2., 4.}, {8., 16., 32.}});
+  EXPECT_EQ(Quantile(x, 0.5).shape(), Shape());
+  EXPECT_EQ(Quantile(x, {0.5}).shape(), Shape({1}));
+  EXPECT_EQ(Quantile(x, {0.5, 1}, {.dim = 1}).ToVector<double>(),
+            (std::vector<double>{2, 16, 4, 32}));
+  EXPECT_EQ(Nanquantile(x, {0, 1}, {.dim = 0, .keepdim = true}).shape(), Shape({2, 1, 3}));
+  try {
+    Quantile(x, std::vector<double>());
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "quantile: q must have numbers from 0 to 1, got none");
+  }
+}
+
+TEST(QuantileTest, AFrozenOneSeesOtherNaN) {
+  const auto several = [](absl::Span<const Tensor> in) {
+    return TensorList{Nanquantile(in[0], {0.25, 0.5}, {.dim = 1})};
+  };
+  const Tensor whole = FromValues({{1., 2., 4., 3., 5.}}),
+               holes = FromValues({{1., double{NAN}, 4., double{NAN}, 2.}});
+  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(Capture(several, {whole}).graph);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const std::vector<Tensor> others = {holes};
+  EXPECT_EQ(graph->Call(others)[0].ToVector<double>(), (std::vector<double>{1.5, 2}));
 }
 
 }  // namespace

@@ -47,6 +47,27 @@ TEST(SigmoidFocalLossTest, RefusesNumbersThatMeanNothing) {
   EXPECT_EQ(said({.alpha = -1, .gamma = 0}), "");
 }
 
+// Losses that once took a reduction alone still do.
+TEST(LossOptionsTest, AReductionIsAnOptionOfEachLoss) {
+  const Tensor x = Matrix(kLogits), y = Matrix(kTarget);
+  const Tensor labels = FromValues({{0, -1, 0}, {1, 2, -1}}).To(DType::kI64);
+  constexpr Reduction kSum = Reduction::kSum, kNone = Reduction::kNone;
+  EXPECT_TRUE(MseLoss(x, y, {.reduction = kSum}).Equals(Sum(Square(x - y))));
+  EXPECT_TRUE(MseLoss(x, y, {.reduction = kNone}).Equals(MseLoss(x, y, kNone)));
+  EXPECT_TRUE(MseLoss(x, y, {}).Equals(MseLoss(x, y)));
+  EXPECT_TRUE(MseLoss(x, y, {}).Equals(MseLoss(x, y, Reduction::kMean)));
+  EXPECT_TRUE(L1Loss(x, y, {.reduction = kSum}).Equals(L1Loss(x, y, kSum)));
+  EXPECT_TRUE(L1Loss(x, y, {.reduction = kSum}).Equals(Sum(Abs(x - y))));
+  EXPECT_TRUE(SoftMarginLoss(x, y, {.reduction = kNone}).Equals(SoftMarginLoss(x, y, kNone)));
+  EXPECT_EQ(SoftMarginLoss(x, y, {.reduction = kNone}).shape(), x.shape());
+  EXPECT_TRUE(MultilabelMarginLoss(x, labels, {.reduction = kNone})
+                  .Equals(MultilabelMarginLoss(x, labels, kNone)));
+  EXPECT_EQ(MultilabelMarginLoss(x, labels, {.reduction = kNone}).shape(), Shape{2});
+  EXPECT_TRUE(EpsilonInsensitiveLoss(x, y, {.epsilon = 0.2, .reduction = kSum})
+                  .Equals(EpsilonInsensitiveLoss(x, y, 0.2, kSum)));
+  EXPECT_EQ(EpsilonInsensitiveLoss(x, y, {.epsilon = 0.2}).shape(), x.shape());
+}
+
 // The function takes a single sample as well; the operation takes only rows.
 TEST(MultilabelMarginLossTest, SaysWhatWasExpected) {
   const auto said = [](const Tensor& x, const Tensor& target) {

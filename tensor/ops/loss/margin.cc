@@ -137,9 +137,9 @@ Tensor MarginRankingLoss(const Tensor& x1, const Tensor& x2, const Tensor& targe
   return ReduceLoss(losses, {}, o.reduction, "margin_ranking_loss");
 }
 
-Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
+Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, const LossOptions& options) {
   CheckAlike({{"x", x}, {"target", target}}, "soft_margin_loss");
-  return ReduceLoss(Neg(LogSigmoid(Mul(target, x))), {}, reduction, "soft_margin_loss");
+  return ReduceLoss(Neg(LogSigmoid(Mul(target, x))), {}, options.reduction, "soft_margin_loss");
 }
 
 void MultiMarginLossOptions::Check(const char* where) const {
@@ -163,15 +163,15 @@ Tensor inner::MultilabelMarginSlopes(const Tensor& x, const Tensor& target) {
   return Apply1(TheOp<"multilabel_margin_slopes">(), {x, target});
 }
 
-Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
+Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, const LossOptions& options) {
   const OpDef& op = TheOp<"multilabel_margin_loss">();
-  RaiseIfError(CheckReduction(reduction), op.name);
+  RaiseIfError(CheckReduction(options.reduction), op.name);
   CheckListed(x, target, op.name);
   if (x.rank() != 1) {
-    return ReduceLoss(Apply1(op, {x, target}), {}, reduction, op.name);
+    return ReduceLoss(Apply1(op, {x, target}), {}, options.reduction, op.name);
   }
   const Tensor losses = Apply1(op, {Unsqueeze(x, 0), Unsqueeze(target, 0)});
-  return ReduceLoss(Squeeze(losses, 0), {}, reduction, op.name);
+  return ReduceLoss(Squeeze(losses, 0), {}, options.reduction, op.name);
 }
 
 Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target,

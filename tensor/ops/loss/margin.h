@@ -46,8 +46,11 @@ Tensor MarginRankingLoss(const Tensor& x1, const Tensor& x2, const Tensor& targe
 // 0 and 1 learns nothing from half of them. Give 2 * target - 1, or take
 // BinaryCrossEntropyWithLogits, which is the same loss for targets 0 and 1. Two floating tensors of
 // one shape and dtype.
-Tensor SoftMarginLoss(const Tensor& x, const Tensor& target,
-                      Reduction reduction = Reduction::kMean);
+Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, const LossOptions& options = {});
+template <inner::OnlyReduction R>
+Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, R reduction) {
+  return SoftMarginLoss(x, target, LossOptions{reduction});
+}
 
 struct MultiMarginLossOptions {
   double p = 1;
@@ -77,8 +80,11 @@ Tensor MultiMarginLoss(const Tensor& x, const Tensor& target,
 //   x: [n, classes] or [classes], floating
 //   target: i32 or i64 of x's shape; each row lists labels, which end before the first -1
 // Throws on shapes that differ and labels outside [-1, classes).
-Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target,
-                            Reduction reduction = Reduction::kMean);
+Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, const LossOptions& options = {});
+template <inner::OnlyReduction R>
+Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, R reduction) {
+  return MultilabelMarginLoss(x, target, LossOptions{reduction});
+}
 
 struct MultilabelSoftMarginLossOptions {
   Tensor weight = {};  // of the classes; broadcasts to x's shape. Undefined: 1

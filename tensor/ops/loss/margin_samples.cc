@@ -94,7 +94,7 @@ FIRN_REGISTER_COMPOSITE(margin_ranking_loss) {
 
 FIRN_REGISTER_COMPOSITE(soft_margin_loss) {
   s.Declare({{.name = "x", .dtypes = kFloating}, {.name = "target", .same_dtype_as = "x"}});
-  s.Function([](In in, const LossAttrs& a) { return SoftMarginLoss(in[0], in[1], a.reduction); });
+  s.Function([](In in, const LossAttrs& a) { return SoftMarginLoss(in[0], in[1], a); });
   s.Reference(LossReference<LossAttrs>([](double x, double t, const LossAttrs&) {
     const double z = -t * x;
     return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));

@@ -149,12 +149,12 @@ FIRN_REGISTER_OP(kl_div) {
 
 }  // namespace
 
-Tensor L1Loss(const Tensor& x, const Tensor& y, Reduction reduction) {
-  return Apply1(TheOp<"l1_loss">(), {x, y}, LossAttrs{reduction});
+Tensor L1Loss(const Tensor& x, const Tensor& y, const LossOptions& options) {
+  return Apply1(TheOp<"l1_loss">(), {x, y}, options);
 }
 
-Tensor MseLoss(const Tensor& x, const Tensor& y, Reduction reduction) {
-  return Apply1(TheOp<"mse_loss">(), {x, y}, LossAttrs{reduction});
+Tensor MseLoss(const Tensor& x, const Tensor& y, const LossOptions& options) {
+  return Apply1(TheOp<"mse_loss">(), {x, y}, options);
 }
 
 void inner::SmoothL1LossAttrs::Check(const char* where) const {
@@ -186,14 +186,23 @@ Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& optio
   return delta == 1 ? loss : Mul(loss, delta);
 }
 
-Tensor EpsilonInsensitiveLoss(const Tensor& x, const Tensor& y, Real epsilon, Reduction reduction) {
+void EpsilonInsensitiveLossOptions::Check(const char* where) const {
+  if (!(epsilon >= 0)) {
+    RaiseStatus(InvalidArgument("epsilon must be at least 0, got ", epsilon), where);
+  }
+  CheckLossReduction(reduction, where);
+}
+
+Tensor EpsilonInsensitiveLoss(const Tensor& x, const Tensor& y,
+                              const EpsilonInsensitiveLossOptions& options) {
   constexpr const char* kName = "epsilon_insensitive_loss";
   CheckAlike({{"x", x}, {"y", y}}, kName);
-  if (!(epsilon >= 0)) {
-    RaiseStatus(InvalidArgument("epsilon must be at least 0, got ", static_cast<double>(epsilon)),
-                kName);
-  }
-  return ReduceLoss(Relu(Sub(Abs(Sub(x, y)), static_cast<double>(epsilon))), {}, reduction, kName);
+  options.Check(kName);
+  const Tensor losses = Relu(Sub(Abs(Sub(x, y)), options.epsilon));
+  return ReduceLoss(losses, {}, options.reduction, kName);
+}
+Tensor EpsilonInsensitiveLoss(const Tensor& x, const Tensor& y, Real epsilon, Reduction reduction) {
+  return EpsilonInsensitiveLoss(x, y, {.epsilon = epsilon, .reduction = reduction});
 }
 
 Tensor KlDiv(const Tensor& log_q, const Tensor& p, const KlDivAttrs& options) {

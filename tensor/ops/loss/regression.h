@@ -8,11 +8,19 @@ namespace firn {
 
 // |x - y|, its mean or its sum. Two floating tensors of one shape and dtype: shapes that would
 // broadcast are an error. The gradient is 0 where they are equal.
-Tensor L1Loss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::kMean);
+Tensor L1Loss(const Tensor& x, const Tensor& y, const LossOptions& options = {});
+template <inner::OnlyReduction R>
+Tensor L1Loss(const Tensor& x, const Tensor& y, R reduction) {
+  return L1Loss(x, y, LossOptions{reduction});
+}
 
 // (x - y)^2, its mean or its sum. Two floating tensors of one shape and dtype: shapes that
 // would broadcast are an error.
-Tensor MseLoss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::kMean);
+Tensor MseLoss(const Tensor& x, const Tensor& y, const LossOptions& options = {});
+template <inner::OnlyReduction R>
+Tensor MseLoss(const Tensor& x, const Tensor& y, R reduction) {
+  return MseLoss(x, y, LossOptions{reduction});
+}
 
 namespace inner {
 struct SmoothL1LossAttrs {
@@ -50,9 +58,22 @@ struct HuberLossOptions {
 // finite.
 Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& options = {});
 
+struct EpsilonInsensitiveLossOptions {
+  double epsilon = 0;  // what does not count
+  Reduction reduction = Reduction::kNone;
+  template <class V>
+  void Visit(V& v) {
+    v.Always("epsilon", epsilon);
+    v.Field("reduction", reduction);
+  }
+  void Check(const char* where) const;
+};
+
 // max(0, |x - y| - epsilon) (Vapnik, 1995; NNabla's epsilon_insensitive_loss), of every element
 // unless another reduction is asked for. The gradient is 0 up to epsilon. Two floating tensors of
 // one shape and dtype: shapes that would broadcast are an error. Throws on an epsilon below 0.
+Tensor EpsilonInsensitiveLoss(const Tensor& x, const Tensor& y,
+                              const EpsilonInsensitiveLossOptions& options);
 Tensor EpsilonInsensitiveLoss(const Tensor& x, const Tensor& y, inner::Real epsilon,
                               Reduction reduction = Reduction::kNone);
 

@@ -8,7 +8,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(l1_loss) {
-  s.Function([](In in, const LossAttrs& a) { return L1Loss(in[0], in[1], a.reduction); });
+  s.Function([](In in, const LossAttrs& a) { return L1Loss(in[0], in[1], a); });
   s.Reference(LossReference<LossAttrs>(
       [](double x, double t, const LossAttrs&) { return std::abs(x - t); }));
   AddLossSamples(s, LossAttrs{}, [](const Shape& shape, int which) {
@@ -19,7 +19,7 @@ FIRN_REGISTER_SAMPLES(l1_loss) {
 }
 
 FIRN_REGISTER_SAMPLES(mse_loss) {
-  s.Function([](In in, const LossAttrs& a) { return MseLoss(in[0], in[1], a.reduction); });
+  s.Function([](In in, const LossAttrs& a) { return MseLoss(in[0], in[1], a); });
   s.Reference(LossReference<LossAttrs>(
       [](double x, double t, const LossAttrs&) { return (x - t) * (x - t); }));
   AddLossSamples(s, LossAttrs{}, [](const Shape& shape, int which) {
@@ -110,7 +110,7 @@ struct EpsilonAttrs {
 FIRN_REGISTER_COMPOSITE(epsilon_insensitive_loss) {
   s.Declare({{.name = "x", .dtypes = kFloating}, {.name = "y", .same_dtype_as = "x"}});
   s.Function([](In in, const EpsilonAttrs& a) {
-    return EpsilonInsensitiveLoss(in[0], in[1], a.epsilon, a.reduction);
+    return EpsilonInsensitiveLoss(in[0], in[1], {.epsilon = a.epsilon, .reduction = a.reduction});
   });
   s.Reference(LossReference<EpsilonAttrs>([](double x, double t, const EpsilonAttrs& a) {
     return std::max(0.0, std::abs(x - t) - a.epsilon);

@@ -214,6 +214,32 @@ def add_order_statistics(v):
     v.case("kthvalue", "columns_kept", kth, {"k": 2, "dim": 0, "keepdim": True}, x=distinct)
 
 
+def add_quantiles(v):
+    distinct = torch.tensor([[5.0, 1.0, 3.0, 2.0], [8.0, 4.0, 0.5, 7.0]])
+    holes = torch.tensor([[5.0, NAN, 3.0, 2.0], [8.0, 4.0, 0.5, 7.0]])
+    few = torch.tensor([0.0, 0.3, 0.5, 1.0])
+    for op, x in (("quantile", distinct), ("nanquantile", holes)):
+        of = getattr(torch, op)
+
+        def function(x, q, dim=None, keepdim=False, interpolation="linear", of=of):
+            return of(x, torch.tensor(q, dtype=x.dtype) if isinstance(q, float) else q, dim, keepdim,
+                      interpolation=interpolation)
+
+        v.case(op, "all", function, {"q": 0.3}, x=x)
+        v.case(op, "rows_kept", function, {"q": 0.9, "dim": 1, "keepdim": True}, x=x)
+        v.case(op, "several", function, {"dim": -1}, ["x"], x=x, q=few)
+        v.case(op, "several_kept", function, {"dim": 0, "keepdim": True}, ["x"], x=x, q=few)
+        v.case(op, "several_of_all", function, {"keepdim": True}, ["x"], x=x, q=few)
+        for rule in ("lower", "higher", "nearest", "midpoint"):
+            v.case(op, rule, function, {"dim": 1, "interpolation": rule}, ["x"], x=x, q=few)
+        v.case(op, "half_way_to_even", function, {"interpolation": "nearest"}, ["x"],
+               x=torch.tensor([1.0, 7.0, 4.0]), q=torch.tensor([0.25, 0.75]))
+    # Which NaN of several gets the gradient, nobody says.
+    v.case("nanquantile", "nothing_left", lambda x, q, dim: torch.nanquantile(x, q, dim), {"q": 0.5, "dim": 1}, [],
+           x=torch.tensor([[NAN, NAN], [NAN, 3.0]]))
+    v.case("quantile", "nan", lambda x, q, dim: torch.quantile(x, q, dim), {"q": 0.1, "dim": 1}, [], x=holes)
+
+
 def add_counts(v):
     holes = torch.tensor([[1.0, NAN, 3.0], [NAN, 2.0, 7.0]])
     nonzero = lambda x, dims=None: torch.count_nonzero(x, tuple(dims) if dims else None)
@@ -257,4 +283,4 @@ def add_running(v):
 
 
 PARTS = (add_sums, add_spread, add_norm, add_indices, add_order, add_softmax, add_cumprod,
-         add_order_statistics, add_counts, add_running)
+         add_order_statistics, add_quantiles, add_counts, add_running)

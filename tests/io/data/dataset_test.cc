@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "firn/tensor/error.h"
@@ -98,6 +100,54 @@ TEST(DatasetTest, SlicesMayLeaveSamplesOut) {
   EXPECT_THAT(error({.count = 0}), HasSubstr("slice 0 of 0"));
   EXPECT_THAT(error({.count = 2, .index = 2}), HasSubstr("slice 2 of 2"));
   EXPECT_THAT(error({.count = 2, .index = -1}), HasSubstr("slice -1 of 2"));
+}
+
+std::vector<std::vector<int64_t>> Parts(int64_t n, const SplitOptions& options) {
+  std::vector<std::vector<int64_t>> all;
+  for (const DatasetPtr& part : Split(Numbers(n), options)) all.push_back(Targets(*part));
+  return all;
+}
+
+TEST(DatasetTest, PartsArePiecesOfTheShuffledDataset) {
+  EXPECT_THAT(Parts(5, {.lengths = {2, 0, 3}, .shuffle = false}),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(), ElementsAre(2, 3, 4)));
+  std::vector<int64_t> joined;
+  for (const auto& part : Parts(20, {.lengths = {11, 2, 7}, .seed = 3})) {
+    joined.insert(joined.end(), part.begin(), part.end());
+  }
+  EXPECT_EQ(joined, Targets(*Shuffle(Numbers(20), 3)));
+  // Written down, so that a split stays what it was in files of earlier runs.
+  EXPECT_THAT(Parts(8, {.fractions = {0.5, 0.5}}),
+              ElementsAre(ElementsAre(1, 2, 5, 3), ElementsAre(0, 4, 6, 7)));
+}
+
+TEST(DatasetTest, FractionsLeaveNoSampleOut) {
+  const auto sizes = [](int64_t n, std::vector<double> fractions) {
+    std::vector<int64_t> all;
+    for (const auto& part : Parts(n, {.fractions = std::move(fractions)})) {
+      all.push_back(static_cast<int64_t>(part.size()));
+    }
+    return all;
+  };
+  EXPECT_THAT(sizes(10, {0.7, 0.2, 0.1}), ElementsAre(7, 2, 1));
+  EXPECT_THAT(sizes(11, {0.5, 0.25, 0.25}), ElementsAre(6, 3, 2));  // of 5, 2 and 2
+  EXPECT_THAT(sizes(2, {1. / 3, 1. / 3, 1. / 3}), ElementsAre(1, 1, 0));
+  EXPECT_THAT(sizes(0, {0.5, 0.5}), ElementsAre(0, 0));
+}
+
+TEST(DatasetTest, RefusesPartsThatAreNotAllOfIt) {
+  const auto error = [](SplitOptions options) {
+    return ErrorOf([&] { Split(Numbers(4), options); });
+  };
+  EXPECT_THAT(error({}), HasSubstr("neither fractions nor lengths"));
+  EXPECT_THAT(error({.fractions = {1}, .lengths = {4}}), HasSubstr("both fractions and lengths"));
+  EXPECT_THAT(error({.fractions = {0.8, 0.1}}), HasSubstr("0.8, 0.1, whose sum is 0.9"));
+  EXPECT_THAT(error({.fractions = {1.5, -0.5}}), HasSubstr("none negative"));
+  EXPECT_THAT(error({.fractions = {0.5, std::nan("")}}), HasSubstr("none negative"));
+  EXPECT_THAT(error({.lengths = {2, 1}}), HasSubstr("2, 1, whose sum is 3 (want 4"));
+  EXPECT_THAT(error({.lengths = {4, 1}}), HasSubstr("a sum of 4"));
+  EXPECT_THAT(error({.lengths = {5, -1}}), HasSubstr("none negative"));
+  EXPECT_THAT(ErrorOf([] { Split(nullptr, {.fractions = {1}}); }), HasSubstr("null"));
 }
 
 TEST(DatasetTest, TheDefaultBatchEqualsTheFastOne) {
