@@ -63,10 +63,12 @@ std::string CacheFolder();
 
 // Which of how many processes a launcher of MPI has started this one as, from variables of the
 // launcher's own: OMPI_COMM_WORLD_RANK and _SIZE of Open MPI's, PMI_RANK and PMI_SIZE of MPICH's,
-// PMIX_RANK and SLURM_NTASKS of Slurm's. size 0: none has.
+// PMIX_RANK and SLURM_NTASKS of Slurm's. Without these SLURM_PROCID and SLURM_STEP_NUM_TASKS, which
+// srun sets for each of its tasks, and neither a batch script nor salloc. size 0: none has.
 struct Launched {
   int rank = 0, size = 0;
-  bool by_mpich = false;  // whose launcher starts no program of Open MPI
+  bool by_mpich = false;     // whose launcher starts no program of Open MPI
+  bool without_mpi = false;  // by srun, without what libraries of MPI need to find the others
 };
 Launched LaunchedAs();
 

@@ -16,10 +16,10 @@ struct WorldRanksOptions {
 
 // All processes that a launcher of MPI (mpirun, mpiexec, srun) started with this one; a program
 // that none has started is the only rank. MPI is looked for then alone: FailedPrecondition where a
-// launcher's environment is there and no library, which says so instead of training the same
-// several times. What Split gives is kept until MPI ends. Once in a process where this begins MPI,
-// from the thread that will use it; after an error of MPI's or a rank's never again,
-// FailedPrecondition.
+// launcher's environment is there and no library, or srun has started several tasks without MPI,
+// which says so instead of training the same several times. What Split gives is kept until MPI
+// ends. Once in a process where this begins MPI, from the thread that will use it; after an error
+// of MPI's or a rank's never again, FailedPrecondition.
 //
 // Ranks of one machine exchange elements through memory that all of them see, 32 MiB or less for
 // each communicator (the more ranks the more from 64 on), as ThreadRanks do to the bit. Where that
