@@ -22,8 +22,9 @@ enum class ForkOrder {
 void KeepOverFork(std::mutex& mutex, ForkOrder order);
 
 // Calls `before` on the thread that forks, before locks are taken, and `in_child` on the one thread
-// that the child has.
-void AddForkHandler(void (*before)(), void (*in_child)());
+// that the child has. False where the system has no memory for it: forks are then as they would be
+// without.
+bool AddForkHandler(void (*before)(), void (*in_child)());
 
 }  // namespace firn::inner
 
