@@ -97,7 +97,8 @@ Launched LaunchedAs() {
   };
   constexpr Names kLaunchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                   {"PMI_RANK", "PMI_SIZE"},
-                                  {"PMIX_RANK", "SLURM_NTASKS"}};
+                                  {"PMIX_RANK", "SLURM_NTASKS"},
+                                  {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
   for (const Names& names : kLaunchers) {
     const char *const rank = std::getenv(names.rank), *const size = std::getenv(names.size);
     Launched found;
@@ -106,6 +107,7 @@ Launched LaunchedAs() {
       continue;
     }
     found.by_mpich = &names == &kLaunchers[1];
+    found.without_mpi = &names == &kLaunchers[3];
     return found;
   }
   return {};

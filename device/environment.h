@@ -64,10 +64,13 @@ std::string CacheFolder();
 
 // This process's rank among those that a launcher of MPI started, and their number, from the
 // launcher's own variables: OMPI_COMM_WORLD_RANK and _SIZE of Open MPI's, PMI_RANK and PMI_SIZE of
-// MPICH's, PMIX_RANK and SLURM_NTASKS of Slurm's. size is 0 where no launcher started it.
+// MPICH's, PMIX_RANK and SLURM_NTASKS of Slurm's. Without these, SLURM_PROCID and
+// SLURM_STEP_NUM_TASKS, which srun sets for each of its tasks, and neither a batch script nor
+// salloc. size is 0 where no launcher started it.
 struct Launched {
   int rank = 0, size = 0;
-  bool by_mpich = false;  // its launcher cannot start programs of Open MPI
+  bool by_mpich = false;     // its launcher cannot start programs of Open MPI
+  bool without_mpi = false;  // by srun, without what libraries of MPI need to find the others
 };
 Launched LaunchedAs();
 

@@ -69,9 +69,9 @@ void InChild() {
   }
 }
 
-void Register() {
-  static const int registered = pthread_atfork(Before, InBoth, InChild);
-  static_cast<void>(registered);  // out of memory: forks go on without handlers
+bool Register() {
+  static const bool registered = pthread_atfork(Before, InBoth, InChild) == 0;
+  return registered;
 }
 
 }  // namespace
@@ -81,10 +81,10 @@ void inner::KeepOverFork(std::mutex& mutex, ForkOrder order) {
   Register();
 }
 
-void inner::AddForkHandler(void (*before)(), void (*child)()) {
+bool inner::AddForkHandler(void (*before)(), void (*child)()) {
   before_fork.Add(before);
   in_child.Add(child);
-  Register();
+  return Register();
 }
 
 }  // namespace firn

@@ -22,8 +22,8 @@ enum class ForkOrder {
 void KeepOverFork(std::mutex& mutex, ForkOrder order);
 
 // Calls `before` on the thread that forks, before locks are taken, and `in_child` on the child's
-// only thread.
-void AddForkHandler(void (*before)(), void (*in_child)());
+// only thread. False where the system has no memory for it: forks then go on without handlers.
+bool AddForkHandler(void (*before)(), void (*in_child)());
 
 }  // namespace firn::inner
 

@@ -1,8 +1,8 @@
 #include "firn/device/comm/fork_count.h"
 
-#include <pthread.h>
-
 #include <atomic>
+
+#include "firn/device/fork.h"
 
 namespace firn::comm {
 namespace {
@@ -13,7 +13,7 @@ std::atomic<int> forks = 0;
 
 int ForkCount() {
   static const bool notices =
-      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
+      inner::AddForkHandler([] {}, [] { forks.fetch_add(1, std::memory_order_relaxed); });
   return notices ? forks.load(std::memory_order_relaxed) : -1;
 }
 

@@ -70,16 +70,16 @@ void SetConstants(Finder&, MpiApi<Mpich>* api) {
 absl::StatusOr<MpiLibrary> LoadMpi() {
   // MPICH's launcher speaks PMI; Open MPI's and Slurm's PMIx speak to either.
   std::vector<std::string> files = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12"};
-  if (env::LaunchedAs().by_mpich) {
-    files = {"libmpich.so.12", "libmpi.so.12"};
-  }
+  const bool by_mpich = env::LaunchedAs().by_mpich;
+  if (by_mpich) files = {"libmpich.so.12", "libmpi.so.12"};
   for (const std::string& file : files) {
     // RTLD_GLOBAL is needed: Open MPI's plug-ins look for its functions among the global ones.
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr) continue;
     return MpiLibrary{handle, dlsym(handle, "ompi_mpi_comm_world") != nullptr, file};
   }
-  return NotFound("no MPI library: looked for ", absl::StrJoin(files, ", "));
+  return NotFound("no MPI library: looked for ", absl::StrJoin(files, ", "),
+                  by_mpich ? " (Open MPI's is for its own mpirun and for srun --mpi=pmix)" : "");
 }
 
 template <class Abi>

@@ -336,6 +336,12 @@ absl::StatusOr<std::unique_ptr<Communicator>> WorldOf(const MpiLibrary& library,
 absl::StatusOr<std::unique_ptr<Communicator>> WorldRanks(const WorldRanksOptions& options) {
   const env::Launched launched = env::LaunchedAs();
   if (launched.size <= 1) return std::move(ThreadRanks(1)[0]);
+  FIRN_RETURN_IF(
+      launched.without_mpi,
+      FailedPrecondition("srun has started this as task ", launched.rank, " of ", launched.size,
+                         " without MPI, so that each would work alone"
+                         " (want srun --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH, or"
+                         " one task)"));
   const absl::StatusOr<MpiLibrary> library = LoadMpi();
   FIRN_RETURN_IF(!library.ok(), FailedPrecondition("this is process ", launched.rank, " of ",
                                                    launched.size, " of a launcher, but there is ",

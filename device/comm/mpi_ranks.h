@@ -17,10 +17,11 @@ struct WorldRanksOptions {
 
 // All processes that a launcher of MPI (mpirun, mpiexec, srun) started with this one; a program
 // that none has started is the only rank. MPI is looked for only if a launcher started the process.
-// FailedPrecondition where a launcher's environment is set but there is no library: otherwise each
-// process would train the same by itself. What Split gives is kept until MPI ends. Where this
-// function initialises MPI, call it once in a process, from the thread that will use it; after an
-// error of MPI's or a rank's, another call is FailedPrecondition.
+// FailedPrecondition where a launcher's environment is set but there is no library, or srun has
+// started several tasks without MPI: otherwise each process would train the same by itself. What
+// Split gives is kept until MPI ends. Where this function initialises MPI, call it once in a
+// process, from the thread that will use it; after an error of MPI's or a rank's, another call is
+// FailedPrecondition.
 //
 // Ranks of one machine exchange elements through memory that all of them see, 32 MiB or less for
 // each communicator (the more ranks the more from 64 on), as ThreadRanks do to the bit. MPI is used

@@ -158,7 +158,8 @@ TEST(EnvironmentTest, CacheFolderIsTheFirstThatIsSaid) {
 
 TEST(EnvironmentTest, TellsWhichProcessALauncherStarted) {
   const ScopedVariable ours("OMPI_COMM_WORLD_RANK", nullptr), theirs("PMI_RANK", nullptr),
-      slurm("PMIX_RANK", nullptr), mpi_size("OMPI_COMM_WORLD_SIZE", "3"), size("PMI_SIZE", "2");
+      slurm("PMIX_RANK", nullptr), task("SLURM_PROCID", nullptr),
+      mpi_size("OMPI_COMM_WORLD_SIZE", "3"), size("PMI_SIZE", "2");
   EXPECT_EQ(LaunchedAs().size, 0) << "a size without a rank";
   {
     const ScopedVariable rank("OMPI_COMM_WORLD_RANK", "2");
@@ -174,6 +175,22 @@ TEST(EnvironmentTest, TellsWhichProcessALauncherStarted) {
   const ScopedVariable rank("PMI_RANK", "1");
   EXPECT_EQ(LaunchedAs().rank, 1);
   EXPECT_TRUE(LaunchedAs().by_mpich);
+}
+
+TEST(EnvironmentTest, TellsWhetherSrunStartedTasksWithoutMpi) {
+  const ScopedVariable ours("OMPI_COMM_WORLD_RANK", nullptr), theirs("PMI_RANK", nullptr),
+      slurm("PMIX_RANK", nullptr), task("SLURM_PROCID", "1"), tasks("SLURM_NTASKS", "2");
+  {
+    const ScopedVariable no_step("SLURM_STEP_NUM_TASKS", nullptr);
+    EXPECT_EQ(LaunchedAs().size, 0) << "a batch script, which is alone";
+  }
+  const ScopedVariable step("SLURM_STEP_NUM_TASKS", "2");
+  EXPECT_EQ(LaunchedAs().rank, 1);
+  EXPECT_EQ(LaunchedAs().size, 2);
+  EXPECT_TRUE(LaunchedAs().without_mpi);
+  const ScopedVariable rank("PMIX_RANK", "1");
+  EXPECT_EQ(LaunchedAs().size, 2);
+  EXPECT_FALSE(LaunchedAs().without_mpi);
 }
 
 }  // namespace

@@ -58,14 +58,20 @@ struct Processes {
     }
     return json;
   }
+  std::string Launcher() const {
+    if (launched.size == 0) return "no launcher has started this";
+    if (launched.without_mpi) {
+      return absl::StrCat("srun started this as task ", launched.rank, " of ", launched.size,
+                          " without MPI");
+    }
+    return absl::StrCat("a launcher started this as process ", launched.rank, " of ",
+                        launched.size);
+  }
   std::string Text() const {
     return absl::StrCat("MPI         ",
-                        mpi.ok() ? *mpi : absl::StrCat("none: ", mpi.status().message()),
-                        launched.size == 0 ? "; no launcher has started this"
-                                           : absl::StrCat("; a launcher started this as process ",
-                                                          launched.rank, " of ", launched.size),
-                        "\nNCCL        libnccl.so.2 is ", has_nccl ? "there" : "not there",
-                        "; ranks with a GPU each want it\n");
+                        mpi.ok() ? *mpi : absl::StrCat("none: ", mpi.status().message()), "; ",
+                        Launcher(), "\nNCCL        libnccl.so.2 is ",
+                        has_nccl ? "there" : "not there", "; ranks with a GPU each want it\n");
   }
 };
 

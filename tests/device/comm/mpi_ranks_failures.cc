@@ -147,6 +147,7 @@ void Say(const Communicator& c, const std::string& text) {
 
 void EndTogether() {
   const env::Launched me = env::LaunchedAs();
+  if (me.without_mpi) return;
   Tell(static_cast<int>(me.rank));
   for (int rank = 0; rank < me.size; ++rank) Await(rank);
 }

@@ -130,8 +130,22 @@ class WithoutMpiTest(unittest.TestCase):
             "^this is process 1 of 2 of a launcher, but there is no MPI library: looked for "))
         self.assertEqual(done.returncode, 1)
 
+    def test_a_task_of_srun_without_mpi_says_so(self):
+        env = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2"}
+        done = subprocess.run([CHECK, "collectives"], env=env, capture_output=True, text=True,
+                              check=False)
+        self.assertRegex(done.stdout, "^srun has started this as task 1 of 2 without MPI, ")
+        self.assertEqual(done.returncode, 1)
+
     def test_a_process_of_its_own_is_the_only_rank(self):
-        done = subprocess.run([CHECK, "collectives"], env={}, capture_output=True, text=True,
+        # The second is what a batch script of Slurm sees.
+        for env in ({}, {"SLURM_PROCID": "0", "SLURM_NTASKS": "4"},
+                    {"SLURM_PROCID": "0", "SLURM_NTASKS": "1", "SLURM_STEP_NUM_TASKS": "1"}):
+            with self.subTest(env=env):
+                self.check_alone(env)
+
+    def check_alone(self, env):
+        done = subprocess.run([CHECK, "collectives"], env=env, capture_output=True, text=True,
                               check=False)
         self.assertEqual(done.stdout.strip().splitlines()[-1], "rank 0 of 1: collectives ok")
 

@@ -107,7 +107,9 @@ TEST(CommandsTest, VersionAndInfo) {
 }
 
 TEST(CommandsTest, InfoNamesMpiAndTheProcessesOfALauncher) {
-  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) unsetenv(name);
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_PROCID"}) {
+    unsetenv(name);
+  }
   const nlohmann::json alone = Json({"info"})["ranks"];
   if (alone["mpi"].is_null()) {
     EXPECT_THAT(alone["mpi_unavailable_because"].get<std::string>(),
@@ -128,6 +130,11 @@ TEST(CommandsTest, InfoNamesMpiAndTheProcessesOfALauncher) {
   EXPECT_THAT(Firn({"info"}).out, HasSubstr("; a launcher started this as process 1 of 3\n"));
   unsetenv("OMPI_COMM_WORLD_RANK");
   unsetenv("OMPI_COMM_WORLD_SIZE");
+  setenv("SLURM_PROCID", "1", 1);
+  setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+  EXPECT_THAT(Firn({"info"}).out, HasSubstr("; srun started this as task 1 of 4 without MPI\n"));
+  unsetenv("SLURM_PROCID");
+  unsetenv("SLURM_STEP_NUM_TASKS");
 }
 
 TEST(CommandsTest, InspectsTensors) {
