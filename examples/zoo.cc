@@ -30,9 +30,11 @@ using namespace firn;  // NOLINT: an example
 // Prepares the image as in the network's training: takes its middle and normalises the colours.
 Tensor Seen(const zoo::Network& network, const std::string& path) {
   const Shape& size = network.inputs[0].shape;  // [3, height, width]
-  std::vector<io::Transform> steps = {io::Resize({.shorter = std::max(network.resize, size[1])}),
-                                      io::CenterCrop({.height = size[1], .width = size[2]}),
-                                      io::ToFloat()};
+  std::vector<io::Transform> steps = {
+      io::Resize({.shorter = std::max(network.resize, size[1]),
+                  .interpolation = network.bicubic ? io::Interpolation::kBicubic
+                                                   : io::Interpolation::kBilinear}),
+      io::CenterCrop({.height = size[1], .width = size[2]}), io::ToFloat()};
   if (!network.colours.mean.empty()) {
     steps.push_back(
         io::Normalize({.mean = network.colours.mean, .stddev = network.colours.stddev}));

@@ -35,6 +35,12 @@ Layers ConvOf(int64_t in, int64_t out, int64_t kernel, int64_t rate = 1) {
           nn::New<nn::BatchNorm2d>({.channels = out, .activation = FusedActivation::kRelu})};
 }
 
+// Of 3x3, as the backbone's are.
+Layers ConvOf3(bool separable, int64_t in, int64_t out, int64_t rate = 1) {
+  return separable ? NormedSeparable({.in = in, .out = out, .rate = rate})
+                   : ConvOf(in, out, 3, rate);
+}
+
 Layers Joined(Layers layers, const Layers& more) {
   layers.insert(layers.end(), more.begin(), more.end());
   return layers;
@@ -56,7 +62,7 @@ ResnetOptions Backbone(const DeeplabOptions& o) {
 }
 
 AtrousPyramidOptions Pyramid(const DeeplabOptions& o) {
-  AtrousPyramidOptions pyramid = {.dropout = o.dropout};
+  AtrousPyramidOptions pyramid = {.separable = o.xception, .dropout = o.dropout};
   for (int64_t& rate : pyramid.rates) rate = rate * 16 / o.output_stride;
   return pyramid;
 }
@@ -78,7 +84,7 @@ AtrousPyramid::AtrousPyramid(const Options& options)
               {nn::New<nn::Identity>(), nn::New<nn::Dropout>({.p = options.dropout})}))) {
   convs_.Append(ConvOf(options.in, options.out, 1));
   for (const int64_t rate : options.rates) {
-    convs_.Append(ConvOf(options.in, options.out, 3, rate));
+    convs_.Append(ConvOf3(options.separable, options.in, options.out, rate));
   }
   convs_.Append(Joined({[](const Tensor& x) {
                          return Mean(x, {2, 3}, true);
@@ -95,26 +101,53 @@ Tensor AtrousPyramid::Forward(const Tensor& x) {
 
 Deeplab::Deeplab(const Options& options)
     : LayerWithOptions(Checked(options)),
-      backbone_(Add<Resnet>("backbone", Backbone(options))),
+      resnet_(options.xception ? nullptr : &Add<Resnet>("backbone", Backbone(options))),
+      xception_(options.xception
+                    ? &Add<Xception65>("backbone", {.middle = options.middle,
+                                                    .output_stride = options.output_stride})
+                    : nullptr),
       aspp_(Add<AtrousPyramid>("aspp", Pyramid(options))),
       low_(Add<nn::Sequential>("low", ConvOf(256, kNarrow, 1))),
       classifier_(Add<nn::Sequential>(
-          "classifier", Joined(Joined(ConvOf(256 + kNarrow, 256, 3), ConvOf(256, 256, 3)),
+          "classifier", Joined(Joined(ConvOf3(options.xception, 256 + kNarrow, 256),
+                                      ConvOf3(options.xception, 256, 256)),
                                {nn::New<nn::Conv2d>({.in = 256, .out = options.classes})}))) {}
 
 Tensor Deeplab::Forward(const Tensor& x) {
-  const std::array<Tensor, 4> stages = backbone_.Stages(x);
-  const Tensor low = low_(stages[0]);
-  const Tensor scores = classifier_(Concat({Enlarged(aspp_(stages[3]), low), low}, 1));
+  Tensor fine, coarse;
+  if (xception_ != nullptr) {
+    const std::array<Tensor, 2> stages = xception_->Stages(x);
+    fine = stages[0], coarse = stages[1];
+  } else {
+    const std::array<Tensor, 4> stages = resnet_->Stages(x);
+    fine = stages[0], coarse = stages[3];
+  }
+  const Tensor low = low_(fine);
+  const Tensor scores = classifier_(Concat({Enlarged(aspp_(coarse), low), low}, 1));
   return Enlarged(scores, x);
 }
 
 namespace {
 
+constexpr char kResnet[] = "deeplab_v3_plus_resnet50", kXception[] = "deeplab_v3_plus_xception65";
+
 const std::map<std::string, DeeplabOptions>& All() {
-  static const auto* const all =
-      new std::map<std::string, DeeplabOptions>{{"deeplab_v3_plus_resnet50", {}}};
+  static const auto* const all = new std::map<std::string, DeeplabOptions>{
+      {kResnet, {}}, {kXception, {.xception = true, .dropout = 0.1}}};
   return *all;
+}
+
+Network Of(const char* name, const Normalization& colours, int64_t parameters) {
+  return {.name = name,
+          .paper =
+              "Chen et al., \"Encoder-decoder with atrous separable convolution for semantic "
+              "image segmentation\", 2018",
+          .inputs = {Image(513)},
+          .classes = 21,
+          .colours = colours,
+          .parameters = parameters,
+          .of_pixels_or_boxes = true,
+          .make = MakerOf<Deeplab>(DeeplabOf, name)};
 }
 
 }  // namespace
@@ -127,16 +160,8 @@ DeeplabOptions DeeplabOf(const std::string& name, const Options& options) {
 }
 
 std::vector<Network> DeeplabNetworks() {
-  const char* const name = "deeplab_v3_plus_resnet50";
-  return {{.name = name,
-           .paper = "Chen et al., \"Encoder-decoder with atrous separable convolution for semantic "
-                    "image segmentation\", 2018",
-           .inputs = {Image(513)},
-           .classes = 21,
-           .colours = ImagenetColours(),
-           .parameters = 40'352'181,
-           .of_pixels_or_boxes = true,
-           .make = MakerOf<Deeplab>(DeeplabOf, name)}};
+  return {Of(kResnet, ImagenetColours(), 40'352'181),
+          Of(kXception, {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}}, 41'055'413)};
 }
 
 }  // namespace firn::zoo

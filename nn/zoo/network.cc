@@ -35,10 +35,16 @@ static int64_t ResizeOf(const std::string& name, int64_t side) {
   return found == larger->end() ? side : found->second;
 }
 
+// EfficientNet B0 to B7 and Swin.
+static bool IsBicubic(const std::string& name) {
+  return name.starts_with("efficientnet_b") || name.starts_with("swin_");
+}
+
 Network OfTorchvision(Network network) {
   if (network.origin.empty()) network.origin = "torchvision.models." + network.name;
   if (network.inputs.empty()) network.inputs = {Image(224)};
   if (network.resize == 0) network.resize = ResizeOf(network.name, network.inputs[0].shape[1]);
+  network.bicubic = IsBicubic(network.name);
   if (network.colours.mean.empty()) network.colours = ImagenetColours();
   network.classes = 1000;
   network.class_set = "imagenet";

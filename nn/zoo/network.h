@@ -58,6 +58,9 @@ struct Network {
   // published; 0: unpublished.
   double giga_multiply_adds = 0;
   bool any_channels = false, has_small_stem = false;  // which of Options it takes
+  // How an image is resized: by Keys' cubics with a = -0.5 (io::Interpolation::kBicubic), else
+  // bilinear; both with antialias.
+  bool bicubic = false;
   bool of_pixels_or_boxes = false;  // the result scores classes, but is not [n, classes]
   // Throws for options that it does not take, such as classes for a network without classes.
   std::function<std::unique_ptr<nn::Module>(const Options& options)> make = {};

@@ -120,6 +120,7 @@ std::vector<Network> XceptionNetworks() {
            .inputs = {Image(299)},
            .classes = 1000,
            .class_set = "imagenet",
+           .resize = 333,
            .colours = {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}},
            .parameters = 22'855'952,
            .giga_multiply_adds = 8.4,

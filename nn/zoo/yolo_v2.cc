@@ -89,8 +89,27 @@ ScoredBoxes YoloV2::Boxes(const Tensor& predicted, int64_t height, int64_t width
 namespace {
 
 const std::map<std::string, YoloV2Options>& All() {
-  static const auto* const all = new std::map<std::string, YoloV2Options>{{"yolo_v2", {}}};
+  static const auto* const all =
+      new std::map<std::string, YoloV2Options>{{"yolo_v2", {}},
+                                               {"yolo_v2_voc",
+                                                {.classes = 20,
+                                                 .anchors = {{1.3221, 1.73145},
+                                                             {3.19275, 4.00944},
+                                                             {5.05587, 8.09892},
+                                                             {9.47112, 4.84053},
+                                                             {11.2364, 10.0071}}}}};
   return *all;
+}
+
+Network Of(const char* name, const char* class_set, int64_t parameters) {
+  return {.name = name,
+          .paper = "Redmon and Farhadi, \"YOLO9000: better, faster, stronger\", 2016",
+          .inputs = {Image(416)},
+          .classes = All().at(name).classes,
+          .class_set = class_set,
+          .parameters = parameters,
+          .of_pixels_or_boxes = true,
+          .make = MakerOf<YoloV2>(YoloV2Of, name)};
 }
 
 }  // namespace
@@ -102,14 +121,7 @@ YoloV2Options YoloV2Of(const std::string& name, const Options& options) {
 }
 
 std::vector<Network> YoloV2Networks() {
-  return {{.name = "yolo_v2",
-           .paper = "Redmon and Farhadi, \"YOLO9000: better, faster, stronger\", 2016",
-           .inputs = {Image(416)},
-           .classes = 80,
-           .class_set = "coco",
-           .parameters = 50'962'889,
-           .of_pixels_or_boxes = true,
-           .make = MakerOf<YoloV2>(YoloV2Of, "yolo_v2")}};
+  return {Of("yolo_v2", "coco", 50'962'889), Of("yolo_v2_voc", "voc", 50'655'389)};
 }
 
 }  // namespace firn::zoo

@@ -60,7 +60,7 @@ class YoloV2 final : public nn::LayerWithOptions<YoloV2Options> {
   nn::Conv2d& predict_;
 };
 
-// Options of "yolo_v2". Throws for another name.
+// Options of "yolo_v2" (COCO) and "yolo_v2_voc". Throws for another name.
 YoloV2Options YoloV2Of(const std::string& name, const Options& options = {});
 
 std::vector<Network> YoloV2Networks();

@@ -22,9 +22,12 @@ constexpr char kHead[] =
     "one whose shorter side\n"
     "was resized to the number in brackets; colours are 0 to 1, then (x - mean) / stddev, where "
     "`c` stands in the column\n"
-    "with (0.485, 0.456, 0.406) and (0.229, 0.224, 0.225). Resizing is bilinear, as torchvision's "
-    "of these networks;\n"
-    "torchvision's of EfficientNet B0 to B7 and of Swin is bicubic, which `io::Resize` has not.\n\n"
+    "with (0.485, 0.456, 0.406) and (0.229, 0.224, 0.225). Resizing is bilinear, bicubic where "
+    "that "
+    "stands beside the\n"
+    "number, with antialias. All of it is as torchvision's first weights of a network want it; "
+    "later ones (V2) of those\n"
+    "with 256 want 232, `efficientnet_b1`'s want 255 and bilinear. `examples/zoo.cc` does it.\n\n"
     "| name | input | colours | classes | parameters | multiply-adds | names of parameters | paper "
     "|\n"
     "|---|---|---|---|---|---|---|---|\n";
@@ -43,13 +46,14 @@ std::string Row(const Network& n) {
                                   ? "c"
                                   : absl::StrCat("(", absl::StrJoin(n.colours.mean, ", "), "), (",
                                                  absl::StrJoin(n.colours.stddev, ", "), ")");
-  return absl::StrCat("| `", n.name, "` | ", inputs,
-                      n.resize > 0 ? absl::StrCat(" (", n.resize, ")") : "", " | ", colours, " | ",
-                      n.classes > 0 ? absl::StrCat(n.classes) : "",
-                      n.class_set.empty() ? "" : absl::StrCat(" of ", n.class_set), " | ",
-                      absl::StrFormat("%.2f", static_cast<double>(n.parameters) / 1e6), " | ",
-                      n.giga_multiply_adds > 0 ? absl::StrCat(n.giga_multiply_adds) : "", " | ",
-                      n.origin, " | ", n.paper, " |\n");
+  return absl::StrCat(
+      "| `", n.name, "` | ", inputs,
+      n.resize > 0 ? absl::StrCat(" (", n.resize, n.bicubic ? ", bicubic)" : ")") : "", " | ",
+      colours, " | ", n.classes > 0 ? absl::StrCat(n.classes) : "",
+      n.class_set.empty() ? "" : absl::StrCat(" of ", n.class_set), " | ",
+      absl::StrFormat("%.2f", static_cast<double>(n.parameters) / 1e6), " | ",
+      n.giga_multiply_adds > 0 ? absl::StrCat(n.giga_multiply_adds) : "", " | ", n.origin, " | ",
+      n.paper, " |\n");
 }
 
 }  // namespace

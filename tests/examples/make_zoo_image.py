@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes data/photo.png, data/photo.jpg and, as .npy files of f32, what torchvision's preset of image
-classification makes of them: the shorter side to 29, the middle 24x24, ImageNet's colours.
+classification makes of them: the shorter side to 29, the middle 24x24, ImageNet's colours; of the .png also with bicubic resizing.
 
     make_zoo_image.py      (needs torch, torchvision and Pillow)
 
@@ -10,6 +10,7 @@ import pathlib
 
 import numpy as np
 from PIL import Image
+from torchvision.transforms import InterpolationMode
 from torchvision.transforms._presets import ImageClassification
 
 DATA = pathlib.Path(__file__).resolve().parent / "data"
@@ -34,6 +35,8 @@ def main():
     for name in ("photo.png", "photo.jpg"):
         with Image.open(DATA / name) as image:
             np.save(DATA / f"{name}.npy", seen_as(image.convert("RGB")).numpy())
+    bicubic = ImageClassification(crop_size=24, resize_size=29, interpolation=InterpolationMode.BICUBIC)
+    np.save(DATA / "photo.bicubic.npy", bicubic(picture()).numpy())
 
 
 if __name__ == "__main__":

@@ -28,6 +28,13 @@ TEST(ZooImageTest, APngIsSeenAsTorchvisionDoes) {
   EXPECT_EQ(got.ToVector<float>(), want.ToVector<float>());
 }
 
+TEST(ZooImageTest, ANetworkOfBicubicImagesSeesThem) {
+  zoo::Network network = SmallNetwork();
+  network.bicubic = true;
+  const Tensor want = io::ReadNpy(kData + "photo.bicubic.npy").Unsqueeze(0);
+  EXPECT_EQ(ZooInput(network, kData + "photo.png").ToVector<float>(), want.ToVector<float>());
+}
+
 // Decoders of JPEGs may round luma and both chromas by one each, and colours again by a half, which
 // moves a byte by up to 1 + 1.772 + 0.5. Resize takes means of bytes and rounds them twice.
 TEST(ZooImageTest, AJpegIsSeenAsTorchvisionDoes) {

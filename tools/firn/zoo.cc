@@ -50,6 +50,7 @@ nlohmann::json Json(const zoo::Network& network) {
           {"classes", network.classes},
           {"class_names", network.class_set},
           {"resize", network.resize},
+          {"interpolation", network.bicubic ? "bicubic" : "bilinear"},
           {"mean", network.colours.mean},
           {"stddev", network.colours.stddev},
           {"parameters", network.parameters},
@@ -114,6 +115,10 @@ FIRN_SUBCOMMAND(zoo, info, "Tells of a network: paper, input, layers") {
         nn::Summarise(*net, InputsText(n), [&] { zoo::Call(*net, inputs); });
     std::string text = absl::StrCat(n.name, ": ", n.paper, "\nnames of parameters: ", n.origin,
                                     "\ninput: ", InputsText(n), "\n");
+    if (n.resize > 0) {
+      absl::StrAppend(&text, "images: shorter side resized to ", n.resize, " (",
+                      n.bicubic ? "bicubic" : "bilinear", ", antialias), the middle cut out\n");
+    }
     if (!n.colours.mean.empty()) {
       absl::StrAppend(&text, "colours: 0 to 1, less ", absl::StrJoin(n.colours.mean, ", "),
                       ", divided by ", absl::StrJoin(n.colours.stddev, ", "), "\n");

@@ -46,6 +46,7 @@ void RequireShare(double share, const char* name, const char* who) {
 
 void CheckRotation(const RandomRotationOptions& options, const char* who) {
   RequireInterval(options.degrees, kLowest, "degrees", who);
+  internal::RequireWarpable(options.interpolation, who);
   RequireFinite(options.fill, "fill", who);
   RequireCenter(options.center, who);
   if (options.center.has_value() && options.expand) {
@@ -91,6 +92,7 @@ Transform RandomRotation(const RandomRotationOptions& options) {
 Transform Affine(const AffineOptions& options) {
   const char* const who = "affine";
   RequireFinite(options.degrees, "degrees", who);
+  internal::RequireWarpable(options.interpolation, who);
   RequireFinite(options.translate_x, "translate_x", who);
   RequireFinite(options.translate_y, "translate_y", who);
   RequirePositive(options.scale, "scale", who);
@@ -106,6 +108,7 @@ Transform Affine(const AffineOptions& options) {
 Transform RandomAffine(const RandomAffineOptions& options) {
   const char* const who = "random_affine";
   RequireInterval(options.degrees, kLowest, "degrees", who);
+  internal::RequireWarpable(options.interpolation, who);
   RequireShare(options.translate_x, "translate_x", who);
   RequireShare(options.translate_y, "translate_y", who);
   RequireInterval(options.scale, kLowest, "scale", who);

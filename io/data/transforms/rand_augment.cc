@@ -76,6 +76,7 @@ constexpr Operation kOperations[] = {
 };
 
 void Check(const RandAugmentOptions& options) {
+  internal::RequireWarpable(options.interpolation, kWho);
   if (options.operations < 0) {
     RaiseStatus(InvalidArgument("operations is ", options.operations, " (want >= 0)"), kWho);
   }

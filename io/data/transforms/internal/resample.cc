@@ -1,7 +1,7 @@
-// Bilinear resizing as Pillow does it (libImaging/Resample.c): a pixel of the result is a sum over
-// a window of the image, of weights that fall linearly from its middle, first along rows, then
-// along columns. Weights of u8 are integers of 22 bits, and what stands between the two passes is
-// rounded to u8, so results are Pillow's to the bit.
+// Resizing as Pillow does it (libImaging/Resample.c): a pixel of the result is a sum over a window
+// of the image, of weights that a filter gives to distances from its middle (a triangle or Keys'
+// cubic), first along rows, then along columns. Weights of u8 are integers of 22 bits, and what
+// stands between the two passes is rounded to u8, so results are Pillow's to the bit.
 //
 // Both passes are sums of rows times a weight, which the compiler makes vectors of. Along rows that
 // takes kLanes rows of the image laid side by side first: pixel x of each, then pixel x + 1 of
@@ -59,9 +59,32 @@ struct Window {
   std::vector<double> weights;
 };
 
-// For result i, as Pillow's precompute_coeffs with the triangle filter.
-void BlurredWindow(int64_t i, int64_t in, double scale, Window* window) {
-  const double width = std::max(scale, 1.0);
+// The weight of a pixel at that distance, in pixels; none from `support` on.
+struct Filter {
+  double support;
+  double (*weight)(double distance);
+};
+
+double Triangle(double at) { return at < 1 ? 1 - at : 0; }
+
+// Keys, "Cubic convolution interpolation for digital image processing", 1981, equation 4, with a in
+// hundredths: -0.5 is exact for parabolas, and what Pillow has; PyTorch has -0.75 where nothing is
+// blurred.
+template <int kHundredths>
+double Cubic(double at) {
+  constexpr double a = kHundredths / 100.0;
+  if (at < 1) return ((a + 2) * at - (a + 3)) * at * at + 1;
+  return at < 2 ? (((at - 5) * at + 8) * at - 4) * a : 0;
+}
+
+Filter FilterOf(const ResampleOptions& options) {
+  if (options.interpolation == Interpolation::kBilinear) return {1, Triangle};
+  return {2, options.antialias ? Cubic<-50> : Cubic<-75>};
+}
+
+// For result i, as Pillow's precompute_coeffs.
+void BlurredWindow(int64_t i, int64_t in, double scale, const Filter& filter, Window* window) {
+  const double blur = std::max(scale, 1.0), width = filter.support * blur;
   const double center = (static_cast<double>(i) + 0.5) * scale;
   const auto begin = std::max<int64_t>(static_cast<int64_t>(center - width + 0.5), 0);
   const auto end = std::min<int64_t>(static_cast<int64_t>(center + width + 0.5), in);
@@ -69,34 +92,41 @@ void BlurredWindow(int64_t i, int64_t in, double scale, Window* window) {
   window->weights.clear();
   double sum = 0;
   for (int64_t k = begin; k < end; ++k) {
-    const double at = std::abs((static_cast<double>(k) - center + 0.5) * (1 / width));
-    window->weights.push_back(at < 1 ? 1 - at : 0);
+    const double at = std::abs((static_cast<double>(k) - center + 0.5) * (1 / blur));
+    window->weights.push_back(filter.weight(at));
     sum += window->weights.back();
   }
   for (double& w : window->weights) w /= sum != 0 ? sum : 1;
 }
 
-// PyTorch's interpolate(align_corners=False): two neighbours.
-void PlainWindow(int64_t i, int64_t in, double scale, Window* window) {
-  const double at = std::max((static_cast<double>(i) + 0.5) * scale - 0.5, 0.0);
-  const auto first = std::min(static_cast<int64_t>(at), in - 1);
-  const double part = first + 1 < in ? at - static_cast<double>(first) : 0;
-  window->first = first;
-  window->weights = {1 - part};
-  if (part > 0) window->weights.push_back(part);
+// PyTorch's interpolate(align_corners=False): the neighbours that the filter reaches. What lies
+// beyond the image is its first or its last pixel.
+void PlainWindow(int64_t i, int64_t in, double scale, const Filter& filter, Window* window) {
+  const double at = (static_cast<double>(i) + 0.5) * scale - 0.5;
+  const auto reach = static_cast<int64_t>(filter.support);
+  const auto begin = static_cast<int64_t>(std::floor(at)) - reach + 1;
+  const auto inside = [in](int64_t k) { return std::clamp<int64_t>(k, 0, in - 1); };
+  window->first = inside(begin);
+  window->weights.assign(static_cast<size_t>(inside(begin + 2 * reach - 1) - window->first + 1), 0);
+  for (int64_t k = begin; k < begin + 2 * reach; ++k) {
+    window->weights[static_cast<size_t>(inside(k) - window->first)] +=
+        filter.weight(std::abs(static_cast<double>(k) - at));
+  }
 }
 
 template <class T>
-Windows<typename Sums<T>::Weight> MakeWindows(int64_t in, int64_t out, bool antialias) {
+Windows<typename Sums<T>::Weight> MakeWindows(int64_t in, int64_t out,
+                                              const ResampleOptions& options) {
+  const Filter filter = FilterOf(options);
   const double scale = static_cast<double>(in) / static_cast<double>(out);
-  const double width = antialias ? std::max(scale, 1.0) : 1;
+  const double width = filter.support * (options.antialias ? std::max(scale, 1.0) : 1);
   Windows<typename Sums<T>::Weight> windows;
   windows.taps = std::min(static_cast<int64_t>(std::ceil(width)) * 2 + 1, in);
   windows.first.resize(static_cast<size_t>(out));
   windows.weights.assign(static_cast<size_t>(out * windows.taps), 0);
   Window window;
   for (int64_t i = 0; i < out; ++i) {
-    antialias ? BlurredWindow(i, in, scale, &window) : PlainWindow(i, in, scale, &window);
+    (options.antialias ? BlurredWindow : PlainWindow)(i, in, scale, filter, &window);
     // A window at the end of the image begins earlier, so that all its taps are there.
     const int64_t first = std::min(window.first, in - windows.taps);
     windows.first[static_cast<size_t>(i)] = first;
@@ -186,10 +216,11 @@ std::unique_ptr<T[]> Room(int64_t n) {
 }
 
 template <class T>
-void Bilinear(const Tensor& image, const Region& region, bool antialias, Tensor& out) {
+void Filtered(const Tensor& image, const Region& region, const ResampleOptions& options,
+              Tensor& out) {
   const int64_t height = out.size(1), width = out.size(2);
-  const auto along_rows = MakeWindows<T>(region.width, width, antialias);
-  const auto down = MakeWindows<T>(region.height, height, antialias);
+  const auto along_rows = MakeWindows<T>(region.width, width, options);
+  const auto down = MakeWindows<T>(region.height, height, options);
   // The rows that the second pass reads.
   const int64_t begin = down.first.front(), end = down.first.back() + down.taps;
   const Scratch<T> scratch = {Room<T>(region.width * kLanes), Room<T>(width * kLanes),
@@ -249,7 +280,7 @@ Tensor Resample(const Tensor& image, const Region& from, int64_t height, int64_t
     if (options.interpolation == Interpolation::kNearest) {
       Nearest<T>(image, from, out);
     } else {
-      Bilinear<T>(image, from, options.antialias, out);
+      Filtered<T>(image, from, options, out);
     }
   });
   return out;

@@ -131,6 +131,12 @@ double Rounded15(double v) { return std::nearbyint(v * 1e15) / 1e15; }
 
 }  // namespace
 
+void RequireWarpable(Interpolation interpolation, const char* who) {
+  if (interpolation != Interpolation::kBicubic) return;
+  RaiseStatus(InvalidArgument("expected the interpolation kNearest or kBilinear, got kBicubic"),
+              who);
+}
+
 Tensor Warp(const Tensor& image, int64_t height, int64_t width, const AffineMatrix& matrix,
             Interpolation interpolation, double fill, const char* who) {
   Tensor out = NewImage(image, height, width, who);

@@ -9,8 +9,12 @@
 
 namespace firn::io::internal {
 
+// Throws for kBicubic, which images that turn do not have.
+void RequireWarpable(Interpolation interpolation, const char* who);
+
 // The image seen through the matrix, height x width pixels, `fill` where it looks beside the image.
-// Requires: a checked image, for which `fill` is a pixel; sides of at least 1; a finite matrix.
+// Requires: a checked image, for which `fill` is a pixel; sides of at least 1; a finite matrix; an
+// interpolation that RequireWarpable takes.
 Tensor Warp(const Tensor& image, int64_t height, int64_t width, const AffineMatrix& matrix,
             Interpolation interpolation, double fill, const char* who);
 

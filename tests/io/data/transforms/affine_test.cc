@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "firn/io/data/transforms/rand_augment.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
@@ -159,6 +160,12 @@ TEST(RandomRotationTest, DrawsFromItsInterval) {
 }
 
 TEST(AffineTest, RefusesWhatMakesNoSense) {
+  constexpr auto kCubic = Interpolation::kBicubic;
+  const char* const no_cubic = ": expected the interpolation kNearest or kBilinear, got kBicubic";
+  EXPECT_THAT(ErrorOf([] { Affine({.interpolation = kCubic}); }), HasSubstr(no_cubic));
+  EXPECT_THAT(ErrorOf([] { Rotate({.interpolation = kCubic}); }), HasSubstr(no_cubic));
+  EXPECT_THAT(ErrorOf([] { RandomAffine({.interpolation = kCubic}); }), HasSubstr(no_cubic));
+  EXPECT_THAT(ErrorOf([] { RandAugment({.interpolation = kCubic}); }), HasSubstr(no_cubic));
   EXPECT_THAT(ErrorOf([] { Affine({.scale = 0}); }), HasSubstr("affine: scale is 0"));
   EXPECT_THAT(ErrorOf([] { Affine({.degrees = NAN}); }), HasSubstr("degrees is nan"));
   EXPECT_THAT(ErrorOf([] { Affine({.shear_x = 90}); }), HasSubstr("shear_x is 90 to 90"));

@@ -1,9 +1,10 @@
-// Numbers are Pillow 13's resize of the same images (BILINEAR, NEAREST), and for f32 and without
-// antialias PyTorch 2.15's interpolate.
+// Numbers are Pillow 13's resize of the same images (BILINEAR, BICUBIC, NEAREST), and for f32 and
+// without antialias PyTorch 2.15's interpolate.
 #include "firn/io/data/transforms/resize.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "firn/tensor/from.h"
@@ -17,6 +18,7 @@ namespace firn::io {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::FloatNear;
 using ::testing::HasSubstr;
 using ::testing::Pointwise;
 
@@ -31,6 +33,54 @@ TEST(ResizeTest, MakesPillowsBytes) {
                           86, 113, 140, 167, 158, 108, 52, 75, 103, 130, 157, 184, 211, 153, 6));
   EXPECT_THAT(ValuesOf(Resize({.height = 2, .width = 2})(Pattern(3, 5, 7, 3))),
               ElementsAre(57, 99, 123, 165, 167, 189, 162, 102, 107, 71, 91, 131));
+}
+
+TEST(ResizeTest, MakesPillowsBytesByCubics) {
+  const auto cubic = [](int64_t height, int64_t width) {
+    return Resize({.height = height, .width = width, .interpolation = Interpolation::kBicubic});
+  };
+  const Tensor image = Pattern(1, 5, 7, 7);
+  EXPECT_THAT(ValuesOf(cubic(3, 4)(image)),
+              ElementsAre(45, 108, 177, 168, 155, 130, 85, 118, 94, 85, 159, 135));
+  // Enlarged, with results that were cut to 0 and 255 between the passes.
+  EXPECT_THAT(ValuesOf(cubic(7, 9)(image)),
+              ElementsAre(0, 17, 47, 74, 101, 128, 153, 189, 223, 37, 59, 88, 119, 160, 187, 225,
+                          192, 99, 97, 125, 162, 172, 142, 168, 211, 157, 26, 152, 175, 219, 187, 3,
+                          25, 57, 87, 110, 236, 105, 55, 81, 51, 76, 103, 143, 185, 163, 70, 36, 78,
+                          119, 146, 181, 166, 110, 39, 73, 109, 134, 161, 188, 235, 158, 0));
+  EXPECT_THAT(ValuesOf(cubic(2, 2)(Pattern(3, 5, 7, 3))),
+              ElementsAre(49, 97, 125, 173, 168, 196, 166, 93, 111, 63, 86, 138));
+  const Tensor large = cubic(20, 25)(Pattern(3, 48, 61, 7));
+  const std::vector<int> bytes = ValuesOf(large);
+  EXPECT_EQ(std::accumulate(bytes.begin(), bytes.end(), 0), 191182);
+  const std::vector<int> last(bytes.end() - 6, bytes.end());
+  EXPECT_THAT(last, ElementsAre(124, 160, 140, 118, 151, 123));
+  EXPECT_TRUE(cubic(5, 7)(image).Equals(image));  // of the same size
+}
+
+TEST(ResizeTest, CubicsOfFloatsArePyTorchs) {
+  const Tensor line = FromVector(std::vector<float>{0, 10, 20, 30, 40, 50, 60, 200}, {1, 1, 8});
+  const auto cubic = [](int64_t height, int64_t width, bool antialias) {
+    return Resize({.height = height,
+                   .width = width,
+                   .interpolation = Interpolation::kBicubic,
+                   .antialias = antialias});
+  };
+  // PyTorch makes weights in f32, of which each sum has at most twelve or sixteen: roundings of the
+  // largest number, 200 or 16, by 2^-23.
+  EXPECT_THAT(cubic(1, 3, true)(line).ToVector<float>(),
+              Pointwise(FloatNear(200 * 0x1p-18),
+                        {8.964649200439453f, 31.477516174316406f, 103.12525939941406f}));
+  EXPECT_THAT(cubic(1, 3, false)(line).ToVector<float>(),
+              Pointwise(FloatNear(200 * 0x1p-18), {7.696759223937988f, 35.0f, 80.96067810058594f}));
+  const Tensor small = FromVector(std::vector<float>{1, 2, 4, 8, 16, 5}, {1, 2, 3});
+  EXPECT_THAT(cubic(3, 5, false)(small).ToVector<float>(),
+              Pointwise(FloatNear(16 * 0x1p-18),
+                        {0.35469451546669006f, 0.31934791803359985f, 0.7847223281860352f,
+                         2.727597951889038f, 4.213528633117676f, 4.068000793457031f,
+                         6.570000171661377f, 9.0f, 6.569999694824219f, 4.068000793457031f,
+                         7.781306743621826f, 12.82065200805664f, 17.21527671813965f,
+                         10.412400245666504f, 3.9224741458892822f}));
 }
 
 TEST(ResizeTest, NearestTakesThePixelAroundThePlace) {

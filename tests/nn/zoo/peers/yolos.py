@@ -1,4 +1,6 @@
 """YOLO v2 on Darknet-19 and YOLO v3 on Darknet-53."""
+import functools
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -18,7 +20,7 @@ def rows(x, anchors):
 class YoloV2(nn.Module):
     STAGES = [[32], [64], [128, 64, 128], [256, 128, 256], [512, 256, 512, 256, 512], [1024, 512, 1024, 512, 1024]]
 
-    def __init__(self):
+    def __init__(self, classes=80):
         super().__init__()
         self.darknet, wide = nn.ModuleList(), 3
         for stage in self.STAGES:
@@ -27,7 +29,7 @@ class YoloV2(nn.Module):
                 wide = out
         self.head = nn.ModuleList([conv_norm(1024, 1024, 3), conv_norm(1024, 1024, 3)])
         self.passthrough, self.merge = conv_norm(512, 64, 1), conv_norm(1280, 1024, 3)
-        self.predict = nn.Conv2d(1024, 5 * 85, 1)
+        self.predict = nn.Conv2d(1024, 5 * (5 + classes), 1)
 
     def forward(self, x):
         at = 0
@@ -81,4 +83,5 @@ class YoloV3(nn.Module):
         return torch.cat(found, 1)
 
 
-NETWORKS = {"yolo_v2": Peer(make=YoloV2), "yolo_v3": Peer(make=YoloV3)}
+NETWORKS = {"yolo_v2": Peer(make=YoloV2), "yolo_v2_voc": Peer(make=functools.partial(YoloV2, 20)),
+            "yolo_v3": Peer(make=YoloV3)}
