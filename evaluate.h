@@ -52,7 +52,7 @@ struct EvaluateOptions {
   // For several processes that each go through a part of the samples
   // (io::DataLoaderOptions::shard): all call Evaluate, and get the result over all samples.
   // Exceptions on one rank alone are treated as in FitOptions::ranks. Must live as long as the
-  // call. Null: this rank alone.
+  // call. If it is null, this rank works alone.
   comm::Communicator* ranks = nullptr;
 };
 

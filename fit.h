@@ -90,11 +90,11 @@ struct FitOptions {
   // Follows the weights after every step, and is saved in checkpoints as the part "average". The
   // validation then uses the averages (with the network's running statistics); the training uses
   // the weights themselves, which the network has at the end too. Must live as long as the call.
-  // Null: no average.
+  // If it is null, there is no average.
   optim::WeightAverage* average = nullptr;
 
   // The data for a validation after each epoch, as by Evaluate; must live as long as the call.
-  // Null: no validation.
+  // If it is null, there is no validation.
   io::DataLoader* validation = nullptr;
   io::Metric metric = {};  // of the validation; empty: as for Evaluate
   // Decides which epoch is best, for `patience`, `plateau` and FitResult::best_checkpoint.
@@ -124,7 +124,7 @@ struct FitOptions {
   // that make no sense on one rank are an error on all, and so is a run that has diverged; the
   // communicator can then be used again. Any other exception on one rank is thrown there and aborts
   // the communicator, so that the others end with an error that names the rank and the reason. Must
-  // live as long as the call. Null: this rank alone.
+  // live as long as the call. If it is null, this rank works alone.
   comm::Communicator* ranks = nullptr;
   // Called before each training batch, for example to tell of how many samples the rank's gradients
   // are a mean.

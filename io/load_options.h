@@ -11,8 +11,8 @@ namespace firn::io {
 // Options for reading a file of named tensors. A plain value.
 struct LoadOptions {
   LoadLimits limits = {};
-  // Which entries are read, by their names in the StateDict; empty: all. Of the other entries only
-  // the places are read, so a file may also hold text and the like there:
+  // Which entries are read, by their names in the StateDict; empty: all. Only the
+  // places of the other entries are read, so a file may also hold text and the like there:
   //   io::Load("net.h5", {.want = [](std::string_view name) { return name != "version"; }})
   std::function<bool(std::string_view name)> want = {};
 };

@@ -153,7 +153,7 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
 }
 
 // The shortcut of most calls: a device's first kernel, if that takes all dense operands as they
-// are. Null: the general way is taken.
+// are. If it is null, the general way is taken.
 FIRN_ALWAYS_INLINE const Kernel* PlainKernel(const OpDef& op, Device device) {
   for (const Kernel& k : op.kernels) {
     if (k.device != device.type) continue;

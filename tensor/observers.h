@@ -106,8 +106,8 @@ class PercentileObserver final : public HistogramObserver {
   double percentile_;
 };
 
-// Of 100 parts of the range that was seen, whose ends are multiples of a hundredth, the one whose
-// quantization to 2^bits levels has the least mean of squared errors.
+// Chooses among 100 parts of the range that was seen, whose ends are multiples of a hundredth, the
+// one whose quantization to 2^bits levels has the least mean of squared errors.
 class MseObserver final : public HistogramObserver {
  public:
   // Throws firn::Error unless bits is between 2 and 16.

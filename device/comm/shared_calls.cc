@@ -34,8 +34,8 @@ namespace {
 // second-level cache.
 constexpr int64_t kBytesOfARound = int64_t{256} << 10;
 constexpr int64_t kLeastPart = int64_t{4} << 10;
-// As many rounds as fit, up to kMostDepth: with few of them ranks wait for one another often, and
-// a rank whose core others use waits long each time.
+// There are as many rounds as fit, up to kMostDepth: with few of them ranks wait for one another
+// often, and a rank whose core others use waits long each time.
 constexpr int64_t kBytesOfAll = int64_t{32} << 20;
 constexpr int64_t kMostDepth = 32;
 constexpr int64_t kLine = 64;

@@ -24,7 +24,7 @@ struct CheckpointManagerOptions {
   LoadLimits limits = {};
   // Several processes that train one network, which make the same calls: rank 0 reads and writes
   // the folder. Its timeout must be longer than writing a file takes. Must outlive the manager.
-  // Null: one process.
+  // If it is null, there is one process.
   comm::Communicator* ranks = nullptr;
 };
 

@@ -20,8 +20,8 @@
 
 namespace firn::io {
 
-// The names of a sample's tensors in their order, shared by the samples of a dataset. Null: the
-// tensors have no names of their own, and are called "input" and "target".
+// The names of a sample's tensors in their order, shared by the samples of a dataset. If
+// they are null, the tensors have no names of their own, and are called "input" and "target".
 using SampleNames = std::shared_ptr<const std::vector<std::string>>;
 
 // For functions that take them in braces: {{"image", a}, {"boxes", b}}.

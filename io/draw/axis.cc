@@ -65,7 +65,7 @@ void Axis::AddLinearTicks(int ticks) {
     const double value = (first + i) * step;
     const double at = (value - from_) / (to_ - from_);
     if (at > 1 + 1e-9) break;
-    // As many digits as tell two ticks apart, at most those of f64.
+    // The digits that tell two ticks apart, at most those of f64.
     const double digits = std::log10(std::max(std::abs(value), step) / step) + 1;
     const int shown = static_cast<int>(std::clamp(std::ceil(digits + 1e-9), 6.0, 15.0));
     ticks_.push_back({at, FormatNumber(value == 0 ? 0 : value, shown)});

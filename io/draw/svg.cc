@@ -10,7 +10,7 @@
 namespace firn::io::draw {
 
 // JsonString makes valid UTF-8 of anything, and escapes quotes and backslashes alone once there are
-// no control characters. Of valid UTF-8, XML 1.0 has no U+FFFE and U+FFFF.
+// no control characters. XML 1.0 excludes U+FFFE and U+FFFF, which valid UTF-8 may hold.
 std::string XmlText(std::string_view text) {
   std::string plain;
   for (char c : text) plain += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;

@@ -75,8 +75,9 @@ struct LoadGraphOptions {
 StaticGraph LoadGraph(const std::string& path, const LoadGraphOptions& options = {});
 
 // The meaning of the graph's numbers by the file; GraphInfo() if it has none. Elements are not
-// read, so damage among them goes unnoticed. Of the options only the limits matter: max_tensors
-// also bounds classes, columns and words, and max_name_bytes each of them. Throws as LoadGraph.
+// read, so damage among them goes unnoticed. The limits are the only options that matter:
+// max_tensors also bounds classes, columns and words, and max_name_bytes each of them. Throws as
+// LoadGraph.
 GraphInfo LoadGraphInfo(const std::string& path, const LoadGraphOptions& options = {});
 
 }  // namespace firn::io

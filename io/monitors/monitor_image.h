@@ -31,9 +31,9 @@ class MonitorImage {
   MonitorImage(const std::string& name, const Monitor& monitor,
                const MonitorImageOptions& options = {});
   // Images [N, ..., channels, height, width] of any type and device. Writes when index is 0 or
-  // (index + 1) is a multiple of the interval. Of more than three channels the first three stay;
-  // two channels get a third one of ones. Files are replaced whole or not at all. Throws
-  // kInvalidArgument for other shapes, else what the system says, naming the path.
+  // (index + 1) is a multiple of the interval. If there are more than three channels, the first
+  // three stay; two channels get a third one of ones. Files are replaced whole or not at all.
+  // Throws kInvalidArgument for other shapes, else what the system says, naming the path.
   void Add(int64_t index, const Tensor& images);
 
  private:

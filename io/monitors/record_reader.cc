@@ -22,7 +22,7 @@ absl::Status In(const std::string& name, int64_t record, const absl::Status& sta
                                                   std::string(status.message()), option));
 }
 
-// As many as the limits allow.
+// The number that the limits allow.
 size_t MostValues(const LoadLimits& limits) {
   return static_cast<size_t>(limits.max_metadata_bytes) / sizeof(RecordValue);
 }

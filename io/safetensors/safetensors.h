@@ -18,7 +18,7 @@ namespace firn::io {
 
 // Options for reading a file. A plain value.
 struct SafetensorsOptions {
-  // Which entries are read, and the limits. Of entries that are not wanted only the places are
+  // Which entries are read, and the limits. Only the places of entries that are not wanted are
   // read.
   LoadOptions load = {};
   // Maps the file into memory, so that elements are read when a tensor is used; writes to a tensor

@@ -20,7 +20,7 @@ namespace firn::zoo {
 nn::ConvOptions PaddedConv(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1,
                            int64_t groups = 1);
 
-// Null: x itself.
+// A null pointer stands for x itself.
 using ActivationFunction = Tensor (*)(const Tensor& x);
 
 struct ConvNormOptions {
@@ -30,7 +30,7 @@ struct ConvNormOptions {
   Sizes stride = 1;
   int64_t groups = 1;
   ActivationFunction activation = Relu;
-  // Of the norm; see nn::BatchNormOptions.
+  // Options of the norm; see nn::BatchNormOptions.
   double eps = 1e-5;
   double momentum = 0.1;
   nn::init::Initializer weight_init = nn::init::KaimingNormal({.fan = nn::init::Fan::kOut});

@@ -35,7 +35,7 @@ Layers ConvOf(int64_t in, int64_t out, int64_t kernel, int64_t rate = 1) {
           nn::New<nn::BatchNorm2d>({.channels = out, .activation = FusedActivation::kRelu})};
 }
 
-// Of 3x3, as the backbone's are.
+// A convolution of 3x3, separable in a network whose backbone's are.
 Layers ConvOf3(bool separable, int64_t in, int64_t out, int64_t rate = 1) {
   return separable ? NormedSeparable({.in = in, .out = out, .rate = rate})
                    : ConvOf(in, out, 3, rate);

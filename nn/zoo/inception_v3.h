@@ -52,7 +52,7 @@ class InceptionUnit final : public nn::LayerWithOptions<InceptionUnitOptions> {
  private:
   BasicConv& AddConv(const InceptionConv& conv, int64_t in);
 
-  // Of each branch, those of `convs` before those of `fork`.
+  // The convolutions of each branch: those of `convs`, then those of `fork`.
   std::vector<std::vector<BasicConv*>> convs_;
 };
 

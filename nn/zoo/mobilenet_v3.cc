@@ -38,7 +38,7 @@ int64_t Wide(int64_t channels, const MobilenetV3Options& options) {
   return RoundChannels(static_cast<double>(channels) * options.width);
 }
 
-// Of the last convolution.
+// The channels of the last convolution.
 int64_t LastChannels(const MobilenetV3Options& options) {
   return 6 * Wide(UnitsOf(options).back().out, options);
 }

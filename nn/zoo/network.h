@@ -54,8 +54,8 @@ struct Network {
   int64_t resize = 0;
   Normalization colours = {};  // nothing: the numbers as they are
   int64_t parameters = 0;      // of the published one
-  // Of the published one for one sample, of products and convolutions, in thousands of millions, as
-  // published; 0: unpublished.
+  // The published number for one sample, for products and convolutions, in thousands of millions;
+  // 0: unpublished.
   double giga_multiply_adds = 0;
   bool any_channels = false, has_small_stem = false;  // which of Options it takes
   // How an image is resized: by Keys' cubics with a = -0.5 (io::Interpolation::kBicubic), else

@@ -37,7 +37,7 @@ class ShufflenetUnit final : public nn::LayerWithOptions<ShufflenetUnitOptions> 
 };
 
 struct ShufflenetOptions {
-  // Of the stem and the three stages, 4, 8 and 4 units.
+  // Those of the stem and of the three stages, which have 4, 8 and 4 units.
   std::vector<int64_t> channels = {24, 240, 480, 960};
   int64_t groups = 3;
   int64_t classes = 1000;

@@ -36,7 +36,7 @@ class ShufflenetV2Unit final : public nn::LayerWithOptions<ShufflenetV2UnitOptio
 };
 
 struct ShufflenetV2Options {
-  // Of the stem, the three stages and the last convolution; those of stages are even.
+  // Those of the stem, the three stages and the last convolution; those of stages are even.
   std::vector<int64_t> channels = {24, 116, 232, 464, 1024};
   int64_t classes = 1000;
   template <class V>

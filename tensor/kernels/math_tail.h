@@ -107,7 +107,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SquareReduction<float> ReduceSquare(float z,
                                                                         float off = 0.0f) {
   const float square = inner::RoundedProduct(z, z), lost = inner::ProductRest(z, z, square);
   const float x = -scale * square, shifted = x * 1.44269504f + kShift, n = shifted - kShift;
-  // As in ReduceExp, n times the first part of ln 2 is exact, and so is its difference to x.
+  // n times the first part of ln 2 is exact, like in ReduceExp, and so is its difference to x.
   const float high = x - n * 0.693359375f, low = (n * 2.12194440e-4f - scale * lost) + off;
   const float r = high + low;
   return {r, (high - r) + low,

@@ -64,7 +64,7 @@ absl::StatusOr<H5Layout> ParseH5Layout(const H5File& file, H5Cursor c);
 
 // The value of elements that were never written.
 struct H5Fill {
-  // As it is stored; empty: zeros.
+  // The bytes that are stored; if there are none, zeros.
   std::string value;
   bool defined = true;  // whether there is one at all
 };

@@ -12,9 +12,10 @@ namespace firn::io::internal {
 
 // The first `most` images of a batch [N, ..., C, H, W] as pixels, u8 [1 or 3, H, W]: normalised by
 // `normalize`, which gets f32 [n, C, H, W] and returns numbers from 0 to 1, or without it by the
-// least and largest element of all of them together. Of more than three channels the first three
-// stay; two channels get a third one of ones. NaN becomes black. Throws kInvalidArgument, naming
-// `who`, for fewer than three dimensions, no elements, or another shape from `normalize`.
+// least and largest element of all of them together. If there are more than three channels, the
+// first three stay; two channels get a third one of ones. NaN becomes black. Throws
+// kInvalidArgument, naming `who`, for fewer than three dimensions, no elements, or another shape
+// from `normalize`.
 std::vector<Tensor> PicturesOf(const Tensor& images, int64_t most,
                                const std::function<Tensor(const Tensor&)>& normalize,
                                std::string_view who);

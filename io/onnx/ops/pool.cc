@@ -183,8 +183,8 @@ DimList ImageDims(const Tensor& x) {
   return DimList(dims);
 }
 
-// As pooling adds up, which is what Firn's exporter makes such nodes of, and images with nothing in
-// them or of more dimensions as means do.
+// Adds up in the order of pooling, from which Firn's exporter makes such nodes. Images with nothing
+// in them or of more dimensions are added up like means.
 Tensor GlobalAverage(const Tensor& x) {
   if (x.rank() < 3) return x;
   if (x.num_elements() > 0) {

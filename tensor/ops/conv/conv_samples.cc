@@ -297,8 +297,8 @@ FIRN_REGISTER_SAMPLES(conv_transpose2d) {
   s.Add("3x3 of blocked channels", {Normal({2, 32, 7, 8}), Normal({32, 16, 3, 3}, 2)},
         ConvAttrs{.padding = 1, .result = {7, 8}})
       .check_gradient = false;
-  // As many products for an element as in conv2d's: Winograd's error is about 2^-21 of their
-  // absolute sum, while the tolerance is fixed.
+  // An element has as many products as in conv2d's samples: Winograd's error is about 2^-21 of
+  // their absolute sum, while the tolerance is fixed.
   s.Add("5x5 of blocked channels", {Normal({2, 16, 8, 9}), Normal({16, 32, 5, 5}, 2)},
         ConvAttrs{.padding = 2, .result = {8, 9}})
       .check_gradient = false;

@@ -206,7 +206,7 @@ FIRN_REGISTER_OP(fold) {
 
 // --- The functions -------------------------------------------------------------------------------
 
-// As many dimensions as `dims` says, or else as the options have numbers.
+// The number of dimensions: what `dims` says, or else how many numbers the options have.
 template <class Options>
 int DimsOf(const Options& o, int largest, std::string_view op) {
   const int64_t dims = o.dims != 0 ? o.dims : std::max(2, largest);

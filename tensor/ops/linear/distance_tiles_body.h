@@ -268,7 +268,7 @@ struct DistanceGradRows {
   void Stretch(const Pairs& pairs, int64_t first, int64_t row, int64_t others, const T* y,
                int64_t k, int64_t n) const {
     const int64_t d = body.pairs.d, start = (row + first) * d + k;
-    // Of one row of x, and from one row of y to the next.
+    // The places of a pair, and how far the next row of x and of y is.
     const int64_t begin = Place(first, 0), apart = Place(1, 0), step = Place(0, 1);
     const T *flow = pairs.flows + begin, *distance = pairs.distances + begin;
     Vec<T> x[kCount][kVecs] = {}, sums[kCount][kVecs] = {};

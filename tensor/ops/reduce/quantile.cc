@@ -99,7 +99,8 @@ Tensor Pick(const Line& line, const Tensor& places, QuantileInterpolation rule) 
   return Lerp(at(below), at(Ceil(places)), Cast(Sub(places, below), line.sorted.dtype()));
 }
 
-// Of x's shape, without what was reduced or with size 1 there; in front the number of quantiles.
+// Returns x's shape without the reduced dimensions, or with size 1 there, behind the number of
+// quantiles.
 Tensor Quantiles(const Tensor& x, const std::vector<double>& q, bool list,
                  const QuantileOptions& options, const char* name, bool skip_nan) {
   Check(x, q, name);

@@ -24,8 +24,7 @@ struct SelectAttrs {
 // end. Throws when either is out of range.
 Tensor Select(const Tensor& x, inner::Integer dim, inner::Integer index);
 
-// As an `end` or `stop` it means: up to and including the last element in the direction of the
-// step.
+// An `end` or `stop` that means: up to and including the last element in the direction of the step.
 inline constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 
 namespace inner {

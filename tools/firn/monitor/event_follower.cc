@@ -78,7 +78,7 @@ class EventFollower final : public Follower {
         row.newest.pop_back();
         --row.count;
       }
-      // Of the points that made room for newer ones only the first one's step is known.
+      // The first one's step is all that is known of points that made room for newer ones.
       if (row.first_step >= step) row.count = 0;
     }
   }
