@@ -23,6 +23,7 @@
 
 #include "firn/device/check.h"
 #include "firn/device/parallel.h"
+#include "firn/device/simd.h"
 #include "firn/tensor/kernels/cpu/gemm_copy.h"
 #include "firn/tensor/kernels/cpu/gemm_dots.h"
 #include "firn/tensor/kernels/cpu/gemm_eigen.h"
@@ -148,6 +149,22 @@ Turned TurnedOf(DType dtype, const GemmShape& s) {
   return {.a = s.m <= s.n, .b = s.m > s.n};
 }
 
+// Which operands of f32 are copied since their lines collide in the cache, of which oneDNN reads
+// several side by side. On a processor of 32-byte registers [197, 768] x [768, 3072] takes 28 ms,
+// and 13 if the lines of B are 64 bytes longer; a copy costs less from about so many rows on for B,
+// and columns for A. No processor with longer registers has shown that it pays there.
+constexpr int64_t kRowsToCopyB = 48, kColumnsToCopyA = 256;
+
+// Requires: canonical strides.
+Turned CollidingOf(DType dtype, const GemmShape& s) {
+  if (dtype != DType::kF32 || kSimdBytes >= 64 || std::min(s.n, s.k) < kRowsToCopyB) return {};
+  const auto collides = [](const MatrixStrides& m) {
+    return std::max(m.row, m.col) % (kCollision / SizeOf(DType::kF32)) == 0;
+  };
+  return {.a = s.n >= kColumnsToCopyA && s.m >= kRowsToCopyB && collides(s.a),
+          .b = s.m >= kRowsToCopyB && collides(s.b)};
+}
+
 // Whether f32 is multiplied by the processor's tiles, each number as the sum of three bfloat16.
 // Packing the operands into tiles must cost little beside the product: from these sizes on it was
 // faster than oneDNN's f32.
@@ -167,9 +184,9 @@ class Scratch {
  public:
   explicit Scratch(void* base) : next_(static_cast<char*>(base)) {}
   template <class T>
-  T* Take(int64_t rows, int64_t cols) {
+  T* Take(const MatrixStrides& s, int64_t rows, int64_t cols) {
     char* p = next_;
-    next_ += CopyBytes(sizeof(T), rows, cols);
+    next_ += CopyBytes(sizeof(T), s, rows, cols);
     return reinterpret_cast<T*>(p);
   }
 
@@ -179,20 +196,20 @@ class Scratch {
 
 // The operand in a layout that the library reads; changes `strides` when it is copied.
 template <class Compute, class T>
-const Compute* Prepare(const T* x, int64_t rows, int64_t cols, bool turn, MatrixStrides* strides,
-                       Scratch* scratch) {
+const Compute* Prepare(const T* x, int64_t rows, int64_t cols, bool turn, bool collides,
+                       MatrixStrides* strides, Scratch* scratch) {
   if constexpr (std::is_same_v<T, Compute>) {
-    if (!turn && InPlace(*strides, rows, cols)) return x;
+    if (!turn && !collides && InPlace(*strides, rows, cols)) return x;
   }
-  Compute* copy = scratch->Take<Compute>(rows, cols);
+  const MatrixStrides of_copy = OfCopy(*strides, sizeof(Compute), rows, cols, turn);
+  Compute* copy = scratch->Take<Compute>(of_copy, rows, cols);
   if (turn) {
-    inner::internal::CopyStrided({{rows, strides->row, cols}, {cols, strides->col, 1}}, sizeof(T),
-                                 x, copy);
-    *strides = {cols, 1};
-    return copy;
+    inner::internal::CopyStrided({{rows, strides->row, of_copy.row}, {cols, strides->col, 1}},
+                                 sizeof(T), x, copy);
+  } else {
+    CopyMatrix(x, *strides, rows, cols, copy, std::max(of_copy.row, of_copy.col));
   }
-  CopyMatrix(x, *strides, rows, cols, copy);
-  *strides = Canonical(CopyStrides(*strides, rows, cols), rows, cols);
+  *strides = Canonical(of_copy, rows, cols);
   return copy;
 }
 
@@ -227,9 +244,10 @@ Operands<Factor> PrepareBoth(GemmShape* s, const T* a, const T* b, void* workspa
   s->a = Canonical(s->a, s->m, s->k);
   s->b = Canonical(s->b, s->k, s->n);
   const Turned turned = TurnedOf(DTypeOf<T>(), *s);
+  const Turned copied = workspace == nullptr ? Turned() : CollidingOf(DTypeOf<T>(), *s);
   Scratch scratch(workspace);
-  const Factor* ready = Prepare<Factor>(a, s->m, s->k, turned.a, &s->a, &scratch);
-  return {ready, Prepare<Factor>(b, s->k, s->n, turned.b, &s->b, &scratch)};
+  const Factor* ready = Prepare<Factor>(a, s->m, s->k, turned.a, copied.a, &s->a, &scratch);
+  return {ready, Prepare<Factor>(b, s->k, s->n, turned.b, copied.b, &s->b, &scratch)};
 }
 
 // The result is f32 where T is a half type.
@@ -248,7 +266,7 @@ void MultiplyAs(GemmShape s, const T* a, const T* b, Result* c, bool accumulate,
 template <class T>
 void GemmInParts(const GemmShape& s, const GemmShape& most, const T* a, const T* b, T* c,
                  bool accumulate, float* wide, void* rest) {
-  if (accumulate) CopyMatrix(c, {s.c_row, 1}, s.m, s.n, wide);
+  if (accumulate) CopyMatrix(c, {s.c_row, 1}, s.m, s.n, wide, s.n);
   GemmShape part = s;
   part.c_row = s.n;
   for (int64_t i = 0; i < s.m; i += most.m) {
@@ -303,12 +321,15 @@ size_t GemmWorkspace(DType dtype, const GemmShape& shape) {
   part.a = Canonical(shape.a, part.m, part.k);
   part.b = Canonical(shape.b, part.k, part.n);
   if (IsByTiles(dtype, part)) return GemmByTilesWorkspace(part, kAllOfAFloat);
-  const Turned turned = TurnedOf(dtype, part);
-  const bool copy_a = convert || turned.a || !InPlace(part.a, part.m, part.k);
-  const bool copy_b = convert || turned.b || !InPlace(part.b, part.k, part.n);
+  const Turned turned = TurnedOf(dtype, part), copied = CollidingOf(dtype, part);
+  const bool copy_a = convert || turned.a || copied.a || !InPlace(part.a, part.m, part.k);
+  const bool copy_b = convert || turned.b || copied.b || !InPlace(part.b, part.k, part.n);
+  const auto bytes_of = [size](const MatrixStrides& s, int64_t rows, int64_t cols, bool turn) {
+    return CopyBytes(size, OfCopy(s, size, rows, cols, turn), rows, cols);
+  };
   size_t bytes = 0;
-  if (copy_a) bytes += CopyBytes(size, part.m, part.k);
-  if (copy_b) bytes += CopyBytes(size, part.k, part.n);
+  if (copy_a) bytes += bytes_of(part.a, part.m, part.k, turned.a);
+  if (copy_b) bytes += bytes_of(part.b, part.k, part.n, turned.b);
   if (half) bytes += CopyBytes(SizeOf(DType::kF32), shape.m, shape.n);
   return bytes;
 }

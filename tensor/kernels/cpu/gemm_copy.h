@@ -34,10 +34,24 @@ inline bool InPlace(const MatrixStrides& s, int64_t rows, int64_t cols) {
          (s.row == 1 && s.col >= std::max<int64_t>(rows, 1));
 }
 
-// The strides of a copy of the matrix: dense, in the order in which the original lies.
-inline MatrixStrides CopyStrides(const MatrixStrides& s, int64_t rows, int64_t cols) {
-  if (std::abs(s.col) <= std::abs(s.row)) return {cols, 1};
-  return {1, rows};
+// The elements of a line in a copy, of `size` bytes each: lines that lie kCollision apart have few
+// places in a cache of the first level (32 KiB in 8 ways has 8 for each), and a library that packs
+// a panel reads many of them side by side.
+inline constexpr int64_t kCollision = 2048;  // bytes
+inline int64_t CopyLineOf(int64_t size, int64_t length) {
+  return length % (kCollision / size) == 0 ? length + 64 / size : length;
+}
+
+// The strides of a copy of the matrix, in the order in which the original lies, or by rows.
+inline MatrixStrides OfCopy(const MatrixStrides& s, int64_t size, int64_t rows, int64_t cols,
+                            bool by_rows) {
+  if (by_rows || std::abs(s.col) <= std::abs(s.row)) return {CopyLineOf(size, cols), 1};
+  return {1, CopyLineOf(size, rows)};
+}
+
+// Bytes of a copy with these strides.
+inline size_t CopyBytes(int64_t size, const MatrixStrides& s, int64_t rows, int64_t cols) {
+  return s.col == 1 && s.row >= cols ? CopyBytes(size, rows, s.row) : CopyBytes(size, s.col, cols);
 }
 
 // Strides along directions of size 1 mean nothing; make them what the libraries expect.
@@ -71,14 +85,16 @@ inline int64_t LineGrain(int64_t length) {
   return std::max<int64_t>(1, 32768 / std::max<int64_t>(length, 1));
 }
 
+// Lines of the copy are `to_line` elements apart.
 template <class To, class From>
-void CopyMatrix(const From* from, const MatrixStrides& s, int64_t rows, int64_t cols, To* to) {
-  const bool by_rows = CopyStrides(s, rows, cols).col == 1;
+void CopyMatrix(const From* from, const MatrixStrides& s, int64_t rows, int64_t cols, To* to,
+                int64_t to_line) {
+  const bool by_rows = std::abs(s.col) <= std::abs(s.row);
   const int64_t lines = by_rows ? rows : cols, length = by_rows ? cols : rows;
   const int64_t line_step = by_rows ? s.row : s.col, step = by_rows ? s.col : s.row;
   ParallelFor(lines, LineGrain(length), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      CopyLine(from + i * line_step, step, length, to + i * length);
+      CopyLine(from + i * line_step, step, length, to + i * to_line);
     }
   });
 }

@@ -167,6 +167,18 @@ TYPED_TEST(GemmTest, AddsUpPartsOfALongDirection) {
   }
 }
 
+// Lines 2 KiB apart, of which a copy is multiplied where the caller has memory for it.
+TYPED_TEST(GemmTest, TakesLinesThatCollideInACache) {
+  for (const bool accumulate : {false, true}) {
+    Compare<TypeParam>(49, 512, 512, Lie::kDense, Lie::kDense, accumulate);
+    Compare<TypeParam>(49, 272, 1024, Lie::kDense, Lie::kColumns, accumulate);
+    Compare<TypeParam>(512, 272, 48, Lie::kColumns, Lie::kDense, accumulate);
+  }
+  if constexpr (sizeof(TypeParam) > 2) {
+    Compare<TypeParam>(49, 512, 512, Lie::kDense, Lie::kDense, false, 3, false);
+  }
+}
+
 // Operands that lie along the inner direction: tiles of every size, blocks that are not whole.
 TYPED_TEST(GemmTest, AddsUpLanesOfVectors) {
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{4, 17, 1025},
