@@ -2,9 +2,6 @@
 // themselves. A size equal to the batch is taken for it, and so is the end of a slice of the
 // batch's dimension. In a reshape one multiple of the batch is: the one that has as many elements
 // in front of it, else the first one with which the number of elements stays right.
-//
-// In a graph of one sample a size of 1 may be the batch or something else. Where both meanings fit,
-// the graph is refused instead of guessed.
 #include "firn/io/captured/captured_batch.h"
 
 #include <utility>
@@ -80,9 +77,6 @@ class Resizer {
     if (read.end != nullptr && *read.end == then_ && Follows(instr.in[0], read.dim)) {
       *read.end = now_;
     }
-    if (read.found && IsAmbiguous(instr, read.shape)) {
-      return OneSample(instr, "a size of 1 in " + OutOf(instr).ToString());
-    }
     std::vector<Sizes64> candidates;
     if (read.found) candidates = Candidates(instr, read.shape);
     if (candidates.empty()) candidates.push_back(read.shape);
@@ -141,32 +135,6 @@ class Resizer {
     return candidates;
   }
 
-  // Whether a size of 1 in the list may be that of a batch of one sample, and may be another.
-  bool IsAmbiguous(const Instr& instr, const Sizes64& shape) const {
-    if (then_ != 1) return false;
-    const bool reshape = instr.op->name == "reshape";
-    int ones = 0;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      if (shape[d] == 1 && !IsSettled(instr, shape, static_cast<int>(d))) ++ones;
-    }
-    return ones > (reshape ? 1 : 0);
-  }
-
-  // Whether what comes in says if the batch changes dimension d of the list. A reshape keeps the
-  // batch behind as many elements as it had in front of it, but sizes of 1 do not count there.
-  bool IsSettled(const Instr& instr, const Sizes64& shape, int d) const {
-    if (instr.in.empty()) return false;
-    const Shape& from = was_.value(instr.in[0]).spec.shape;
-    if (instr.op->name == "expand") {
-      const int own = d - static_cast<int>(shape.size()) + from.rank();
-      return own >= 0 && Follows(instr.in[0], own);
-    }
-    if (instr.op->name != "reshape") return false;
-    int first = 0;
-    while (first < from.rank() && !Follows(instr.in[0], first)) ++first;
-    return first == from.rank() || Product(OutOf(instr), d) != Product(from, first);
-  }
-
   const Shape& OutOf(const Instr& instr) const { return was_.value(instr.out[0]).spec.shape; }
   // The product of the sizes in front of a dimension.
   static int64_t Product(const Shape& shape, int dim) {
@@ -180,11 +148,6 @@ class Resizer {
     return Unimplemented("dynamic_batch: ", std::string(instr.op->name),
                          module.empty() ? "" : " of ", module,
                          " does not take a batch of another size: ", why);
-  }
-
-  absl::Status OneSample(const Instr& instr, const std::string& what) const {
-    return Stands(instr, "the run had one sample, and " + what +
-                             " may be the batch or not (capture with two samples or more)");
   }
 
   const Graph& was_;

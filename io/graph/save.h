@@ -24,8 +24,7 @@ struct SaveOptions {
   GraphInfo info = {};
   // Whether dimension 0 of all inputs may be another in each run. Sizes equal to it that stand in
   // the attributes of operations are then taken for the batch too, so capture with a batch size
-  // that no other dimension has. In a graph of one sample, a size of 1 that may be the batch or
-  // not is an error.
+  // that no other dimension has.
   bool any_batch = false;
 };
 

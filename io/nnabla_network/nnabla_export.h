@@ -21,8 +21,7 @@ namespace firn::io {
 struct NnablaExportOptions {
   // Whether dimension 0 of all inputs may be another in each run: -1 in the file. Sizes equal to it
   // that stand in the attributes of operations are then taken for the batch too, so capture with a
-  // batch size that no other dimension has. In a graph of one sample, a size of 1 that may be the
-  // batch or not is an error.
+  // batch size that no other dimension has.
   bool dynamic_batch = false;
   // Names for states: a module's state_dict(). States that are not named here are called "state.0"
   // and so on.

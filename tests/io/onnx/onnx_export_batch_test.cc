@@ -147,30 +147,6 @@ TEST(OnnxExportBatchTest, ABatchOfNothingSaysNothing) {
       HasSubstr("dynamic_batch needs a run of one sample or more"));
 }
 
-// A size of 1 may be the batch of one sample, or not: what fits both is not guessed.
-TEST(OnnxExportBatchTest, OneSampleIsEnoughOnlyWhereItsSizeIsNoOther) {
-  const auto error = [](const Function& f, const Shape& captured) {
-    const StaticGraph graph = Freeze(f, Ones(captured));
-    return std::string(
-        TryExportOnnx(TempPath("one.onnx"), graph, {.dynamic_batch = true}).status().message());
-  };
-  ExpectAnyBatch([](const Tensor& x) { return Reshape(x, {x.size(0), -1}) + 1; }, Ones({1, 5, 8}));
-  ExpectAnyBatch([](const Tensor& x) { return Reshape(x, {-1, 8}) + 1; }, Ones({1, 5, 8}));
-  ExpectAnyBatch([](const Tensor& x) { return x + Ones({5, 8}); }, Ones({1, 5, 8}));
-  ExpectAnyBatch([](const Tensor& x) { return Expand(x, {x.size(0), 7, 8}) * 2; }, Ones({1, 1, 8}));
-  // One token before those of each sample, which would be two before those of two.
-  const Tensor token = Ones({8});
-  const Function prepend = [&](const Tensor& x) {
-    return Concat({Expand(token, {x.size(0), 1, 8}), x}, 1);
-  };
-  EXPECT_THAT(error(prepend, {1, 5, 8}),
-              HasSubstr("expand does not take a batch of another size: the run had one sample, and "
-                        "a size of 1 in [1, 1, 8] may be the batch or not"));
-  ExpectAnyBatch(prepend, Ones({2, 5, 8}));
-  const Function turned = [](const Tensor& x) { return Reshape(x, {1, x.size(0), 40}) * 2; };
-  EXPECT_THAT(error(turned, {1, 5, 8}), HasSubstr("capture with two samples or more"));
-}
-
 TEST(OnnxExportBatchTest, OnlyMultiplesOfTheBatchAreCalledSo) {
   const std::string path = TempPath("names.onnx");
   ExportOnnx(path,
