@@ -107,7 +107,7 @@ Launched LaunchedAs() {
       continue;
     }
     found.by_mpich = &names == &kLaunchers[1];
-    found.without_mpi = &names == &kLaunchers[3];
+    found.without_mpi = &names == &kLaunchers[3] && std::getenv("PMIX_RANK") == nullptr;
     return found;
   }
   return {};

@@ -304,11 +304,11 @@ void Sweep::RunAndAnnounce() {
 
 void Sweep::Announce(Leaf& leaf, const std::shared_ptr<GradientListener>& listener) {
   leaf.announced = true;
+  if (weighs_nothing_) leaf.grad = ZerosLike(leaf.grad);
   RunHooksOf(leaf);
   if (std::find(told_.begin(), told_.end(), listener) == told_.end()) told_.push_back(listener);
   leaf.grad = Settled(std::move(leaf.grad));  // its own: the listener may write into it
   const TensorSpec spec = leaf.grad.spec();
-  if (weighs_nothing_) leaf.grad = Zeros(spec.shape, spec.dtype, spec.device);
   listener->Ready(leaf.tensor, leaf.grad);
   if (leaf.grad.defined() && (leaf.grad.shape() != spec.shape || leaf.grad.dtype() != spec.dtype ||
                               leaf.grad.device() != spec.device)) {

@@ -38,7 +38,7 @@ int64_t Add(Communicator& ranks) {
 // The communicator of the only rank there is.
 absl::StatusOr<Communicator*> Alone() {
   const env::Launched launched = env::LaunchedAs();
-  FIRN_RETURN_IF(launched.size > 1,
+  FIRN_RETURN_IF(launched.size > 1 && !launched.without_mpi,
                  FailedPrecondition("a launcher has started ", launched.size,
                                     " processes, of which this one has set no world of several "
                                     "ranks (comm::SetWorld); each would work alone"));

@@ -340,8 +340,8 @@ absl::StatusOr<std::unique_ptr<Communicator>> WorldRanks(const WorldRanksOptions
       launched.without_mpi,
       FailedPrecondition("srun has started this as task ", launched.rank, " of ", launched.size,
                          " without MPI, so that each would work alone"
-                         " (want srun --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH, or"
-                         " one task)"));
+                         " (want srun --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH, or one"
+                         " task; env -u SLURM_STEP_NUM_TASKS makes tasks work alone)"));
   const absl::StatusOr<MpiLibrary> library = LoadMpi();
   FIRN_RETURN_IF(!library.ok(), FailedPrecondition("this is process ", launched.rank, " of ",
                                                    launched.size, " of a launcher, but there is ",

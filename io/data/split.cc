@@ -1,10 +1,11 @@
 // Parts are pieces, one behind the other, of one order of all samples: no sample is in two, none is
 // missing, and a part does not depend on how the samples before it are divided.
+#include <algorithm>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -49,10 +50,12 @@ absl::Status CheckFractions(const std::vector<double>& fractions) {
 // floor(n fraction) of each, and the samples that are left one by one from the first part on.
 std::vector<int64_t> LengthsOf(const std::vector<double>& fractions, int64_t n) {
   std::vector<int64_t> lengths;
+  int64_t left = n;
   for (const double fraction : fractions) {
-    lengths.push_back(static_cast<int64_t>(std::floor(static_cast<double>(n) * fraction)));
+    const auto length = static_cast<int64_t>(std::floor(static_cast<double>(n) * fraction));
+    lengths.push_back(std::min(length, left));
+    left -= lengths.back();
   }
-  int64_t left = n - std::reduce(lengths.begin(), lengths.end());
   for (size_t i = 0; left > 0; ++i, --left) ++lengths[i % lengths.size()];
   return lengths;
 }

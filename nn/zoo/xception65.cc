@@ -81,6 +81,10 @@ Xception65Unit::Xception65Unit(const Options& options)
 }
 
 Tensor Xception65Unit::Run(const Tensor& x, Tensor* second) {
+  return CallAs([&](const Tensor& in) { return Compute(in, second); }, x);
+}
+
+Tensor Xception65Unit::Compute(const Tensor& x, Tensor* second) {
   Tensor h = x;
   for (size_t i = 0; i < options().out.size(); ++i) {
     h = convs_[i](options().relu_behind ? h : Relu(h));

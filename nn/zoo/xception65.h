@@ -46,13 +46,15 @@ class Xception65Unit final : public nn::LayerWithOptions<Xception65UnitOptions> 
  public:
   explicit Xception65Unit(const Options& options);
 
-  // y; `second`, unless it is null, gets what the second convolution makes.
+  // A call of the layer. `second`, unless it is null, gets the second convolution's result.
   Tensor Run(const Tensor& x, Tensor* second);
 
  protected:
-  Tensor Forward(const Tensor& x) override { return Run(x, nullptr); }
+  Tensor Forward(const Tensor& x) override { return Compute(x, nullptr); }
 
  private:
+  Tensor Compute(const Tensor& x, Tensor* second);
+
   nn::ModuleList<nn::Sequential>& convs_;
   ConvNorm* shortcut_ = nullptr;
 };

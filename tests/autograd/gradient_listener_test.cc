@@ -141,7 +141,13 @@ TEST_F(GradientListenerTest, WeighsByNothing) {
   const Tensor seed = Leaf({HUGE_VALF, 1}).Detach();
   Backward({Mul(leaf(0), leaf(1))}, {.seeds = {seed}});
   EXPECT_EQ(leaf(0).grad().ToVector<float>(), (Floats{0, 0}));
+  Floats seen;
+  RegisterHook(leaf(2), [&](const Tensor& g) {
+    seen = g.ToVector<float>();
+    return Tensor();
+  });
   Sum(Mul(leaf(2), seed)).Backward();  // 0 times infinity on the way
+  EXPECT_EQ(seen, (Floats{0, 0}));
   EXPECT_EQ(leaf(2).grad().ToVector<float>(), (Floats{0, 0}));
 }
 

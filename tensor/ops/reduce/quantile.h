@@ -36,9 +36,10 @@ struct QuantileOptions {
 
 // The number that a share `q` of the n elements lies below: with the elements in order, what is at
 // the place q (n - 1), counted from 0 and computed in f64 (torch.quantile; NumPy's default). NaN
-// where there is one, and, as PyTorch's, maybe beside an infinite element. The gradient goes to the
-// one or two elements that the result is made of. Floating x; half types compute in float. Throws
-// unless 0 <= q <= 1, and when there are no elements.
+// where there is one and, like PyTorch's, where an element at the place is infinite, unless the
+// interpolation takes one element alone. The gradient goes to the one or two elements that the
+// result is made of. Floating x; half types compute in float. Throws unless 0 <= q <= 1, and when
+// there are no elements.
 Tensor Quantile(const Tensor& x, inner::Real q, const QuantileOptions& options = {});
 // Several at once, from elements that are put in order once: the first dimension of the result is
 // that of the list, which is not empty.
