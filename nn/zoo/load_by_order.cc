@@ -115,14 +115,16 @@ void ExpectSame(const std::vector<ParameterUse>& file, const std::vector<Paramet
   }
 }
 
-// A tensor as an operation reads it. `whole` is contiguous.
+// A tensor as an operation reads it, all of it and nothing beside it. `whole` is contiguous.
 Tensor ViewOf(const Tensor& whole, const ParameterRead& read, const char* where) {
-  if (read.spec.num_elements() != whole.num_elements()) {
-    Refuse(absl::StrCat(where, " uses ", read.spec.num_elements(), " of the ", whole.num_elements(),
-                        " elements of ", read.name, " apart from the others"));
+  const int64_t count = whole.num_elements();
+  const inner::OffsetRange reach = inner::ReachOf(read.spec.shape, inner::StridesOf(read.spec));
+  if (read.spec.dtype != whole.dtype() || read.spec.num_elements() != count || read.begin != 0 ||
+      reach.low != 0 || reach.high != std::max<int64_t>(count - 1, 0)) {
+    Refuse(absl::StrCat(where, " reads ", read.spec.ToString(), " of ", read.name, " ",
+                        whole.shape().ToString(), ", which is not all of it"));
   }
-  char* const begin = static_cast<char*>(whole.impl()->data) + read.begin;
-  return inner::WrapStorage(whole.impl()->storage, begin, read.spec);
+  return inner::WrapStorage(whole.impl()->storage, whole.impl()->data, read.spec);
 }
 
 // The module's new elements, filled while uses are gone through.

@@ -33,10 +33,10 @@ using LoadedByOrder = std::vector<std::pair<std::string, std::string>>;
 // Numbers that are not parameters are not compared, an epsilon for one: the results of both
 // networks tell whether they agree.
 //
-// Throws firn::Error; then nothing has changed. InvalidArgument: at the first difference, with what
-// both have there and the names; parameters that one of both does not use, all of them; parameters
-// of which it uses a part. What the two networks throw for inputs that do not fit, and what
-// ToEvaluation says.
+// Throws firn::Error; then nothing has changed, except that layers may have learned the sizes of
+// their inputs. InvalidArgument: at the first difference, with what both have there and the names;
+// parameters that one of both does not use, all of them; parameters of which it reads a part. What
+// the two networks throw for inputs that do not fit, and what ToEvaluation says.
 LoadedByOrder LoadByOrder(nn::Layer& net, const firn::Network& file,
                           absl::Span<const Tensor> inputs);
 LoadedByOrder LoadByOrder(nn::Layer& net, const firn::Network& file, const Tensor& input);

@@ -114,11 +114,11 @@ TEST(LoadByOrder, TakesParametersWhateverTheirNames) {
   for (const auto& [theirs, ours] : kFits) {
     Net source(theirs), net(ours);
     const firn::Network file = FileOf(source, x);
-    ASSERT_EQ(file.parameters()["Affine/affine/W"].shape(), Shape({4, 5}));
-    ASSERT_EQ(file.parameters()["BatchNormalization/bn/mean"].shape(), Shape({1, 4, 1, 1}));
+    ASSERT_EQ(file.parameters()["Affine.affine.W"].shape(), Shape({4, 5}));
+    ASSERT_EQ(file.parameters()["BatchNormalization.bn.mean"].shape(), Shape({1, 4, 1, 1}));
     const LoadedByOrder loaded = LoadByOrder(net, file, x);
     EXPECT_THAT(loaded, SizeIs(11));
-    EXPECT_THAT(loaded, Contains(Pair("Convolution_3/conv/b", "second.bias")));
+    EXPECT_THAT(loaded, Contains(Pair("Convolution_3.conv.b", "second.bias")));
     EXPECT_TRUE(net.training());  // its mode is as before
     net.Eval();
     const NoGradScope no_grad;
@@ -147,7 +147,7 @@ TEST(LoadByOrder, RefusesAnotherOrder) {
   Net net(Wiring::kResidual);
   EXPECT_THAT(
       Refusal(Wiring::kParallel, net),
-      AllOf(HasSubstr("step 4"), HasSubstr("Convolution_3/conv/W [4, 4, 3, 3]"),
+      AllOf(HasSubstr("step 4"), HasSubstr("Convolution_3.conv.W [4, 4, 3, 3]"),
             HasSubstr("second.weight [4, 4, 3, 3]"), HasSubstr("the results of steps 2 and of 3")));
 }
 
@@ -155,7 +155,7 @@ TEST(LoadByOrder, RefusesOtherShapes) {
   ManualSeed(1);
   Net net(Wiring::kResidual);
   EXPECT_THAT(Refusal(Wiring::kResidual, net, 6),
-              AllOf(HasSubstr("Affine/affine/W [6, 4]"), HasSubstr("head.weight [5, 4]"),
+              AllOf(HasSubstr("Affine.affine.W [6, 4]"), HasSubstr("head.weight [5, 4]"),
                     HasSubstr("the shapes [6, 4] and [5, 4]")));
 }
 
@@ -173,7 +173,7 @@ TEST(LoadByOrder, RefusesMoreParameters) {
   ManualSeed(1);
   Net net(Wiring::kResidual);
   EXPECT_THAT(Refusal(Wiring::kTwoLinears, net),
-              AllOf(HasSubstr("linear of last/weight [5, 5], last/bias [5] in the file"),
+              AllOf(HasSubstr("linear of last.weight [5, 5], last.bias [5] in the file"),
                     HasSubstr("the module has no more")));
 }
 
