@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -218,12 +219,22 @@ TEST(ZooNames, ClassesHaveNames) {
   EXPECT_EQ(ClassNames("imagenet")[281], "tabby");
   EXPECT_EQ(ClassNames("coco").size(), 80u);
   EXPECT_EQ(ClassNames("voc").size(), 20u);
+  EXPECT_EQ(ClassNames("voc_21")[15], "person");
+  // The numbers of COCO's annotations.
+  const std::vector<std::string>& numbered = ClassNames("coco_91");
+  EXPECT_EQ(numbered[0], "background");
+  EXPECT_EQ(numbered[12], "N/A");
+  EXPECT_EQ(numbered[18], "dog");
+  EXPECT_EQ(numbered[90], "toothbrush");
+  std::vector<std::string> named;
+  std::copy_if(numbered.begin() + 1, numbered.end(), std::back_inserter(named),
+               [](const std::string& name) { return name != "N/A"; });
+  EXPECT_EQ(named, ClassNames("coco"));
   EXPECT_THROW(ClassNames("imagenette"), Error);
   for (const std::string& name : Names()) {
     const Network& network = Find(name);
     if (network.class_set.empty()) continue;
-    // Detectors have one more class: the background.
-    EXPECT_GE(network.classes, static_cast<int64_t>(ClassNames(network.class_set).size())) << name;
+    EXPECT_EQ(network.classes, static_cast<int64_t>(ClassNames(network.class_set).size())) << name;
   }
 }
 
