@@ -144,6 +144,7 @@ Network Of(const char* name, const Normalization& colours, int64_t parameters) {
               "image segmentation\", 2018",
           .inputs = {Image(513)},
           .classes = 21,
+          .class_set = "voc_21",
           .colours = colours,
           .parameters = parameters,
           .of_pixels_or_boxes = true,

@@ -265,6 +265,7 @@ std::vector<Network> SsdliteNetworks() {
            .origin = "torchvision.models.detection.ssdlite320_mobilenet_v3_large",
            .inputs = {Image(320)},
            .classes = 91,
+           .class_set = "coco_91",
            .colours = {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}},
            .parameters = 3'440'060,
            .giga_multiply_adds = 0.583,

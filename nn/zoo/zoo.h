@@ -37,7 +37,8 @@ const Network& Find(const std::string& name);
 Tensor Call(nn::Module& network, absl::Span<const Tensor> inputs);
 
 // The names of a set's classes in the order of a network's scores: "imagenet" (1000), "coco" (80),
-// "voc" (20). Throws for another set.
+// "voc" (20); with the background as class 0 "coco_91", which has torchvision's "N/A" for numbers
+// that COCO skips, and "voc_21". Throws for another set.
 const std::vector<std::string>& ClassNames(const std::string& set);
 
 }  // namespace firn::zoo

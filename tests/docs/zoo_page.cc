@@ -28,6 +28,9 @@ constexpr char kHead[] =
     "number, with antialias. All of it is as torchvision's first weights of a network want it; "
     "later ones (V2) of those\n"
     "with 256 want 232, `efficientnet_b1`'s want 255 and bilinear. `examples/zoo.cc` does it.\n\n"
+    "Results are held to PyTorch's; `nn/zoo/README.md` says how. `googlenet` has its two auxiliary "
+    "heads: 13.00 million\n"
+    "parameters, of which the published count, 6.62, leaves theirs out.\n\n"
     "| name | input | colours | classes | parameters | multiply-adds | names of parameters | paper "
     "|\n"
     "|---|---|---|---|---|---|---|---|\n";

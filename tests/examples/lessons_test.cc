@@ -172,7 +172,8 @@ TEST(LessonsTest, ZooSaysWhatIsWrong) {
   };
   const std::string text = ::testing::TempDir() + "/text.png";
   std::ofstream(text) << "no image";
-  EXPECT_THAT(error({"--image=" + text}), HasSubstr("text.png"));
+  EXPECT_THAT(error({"--image=" + text}),
+              AllOf(HasSubstr("text.png"), HasSubstr("expected PNG, JPEG, GIF, TIFF, BMP or PNM")));
   EXPECT_THAT(error({"--model=resnet_18", "--image=" + text}), HasSubstr("resnet18"));
   EXPECT_THAT(error({"--image=/nowhere.png"}), HasSubstr("/nowhere.png"));
 }

@@ -123,6 +123,8 @@ FIRN_COMMAND(train, "Trains a network as a JSON file describes it, or goes on wi
       "  {\"data\": {\"kind\": \"digits\"}, \"model\": {\"name\": \"lenet\"},\n"
       "   \"optimizer\": {\"name\": \"adam\", \"lr\": 0.003}, \"epochs\": 10, \"output\": "
       "\"run\"}\n"
+      "A model may be mlp, layers, file, or a network of firn zoo list that classifies single\n"
+      "images: one image in, a score for each class out.\n"
       "Data may be digits, mnist, cifar10, cifar100, csv, images, hdf5, npy, or a dataset:\n"
       "whatever firn dataset create and convert write. Typed again after an interruption,\n"
       "it goes on from the last checkpoint.\n"

@@ -50,6 +50,14 @@ TEST(AuxiliaryClassifiers, OfInceptionV3GiveWhatPyTorchsGive) {
   ExpectIs(scores.aux, "aux", want);
 }
 
+// The published count of GoogLeNet's parameters is without its auxiliary classifiers, that of
+// Inception v3 with its one.
+TEST(AuxiliaryClassifiers, CountAmongTheParameters) {
+  EXPECT_EQ(Googlenet().num_parameters(), 13'004'888);
+  EXPECT_EQ(Googlenet({.auxiliary = false}).num_parameters(), 6'624'904);
+  EXPECT_EQ(InceptionV3().num_parameters(), 27'161'264);
+}
+
 TEST(AuxiliaryClassifiers, TakePartInTraining) {
   Googlenet net({.classes = 3});
   const GooglenetScores scores = net.WithAuxiliary(ImagesOf({2, 3, 32, 32}));

@@ -12,6 +12,7 @@
 #include "firn/io/onnx/internal/onnx_write.h"
 #include "firn/io/parameters.h"
 #include "firn/nn/layers.h"
+#include "firn/nn/zoo/zoo.h"
 #include "firn/tensor/ops.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "gmock/gmock.h"
@@ -120,6 +121,35 @@ TEST(ModelsTest, NetworksOfTheZooStartFromTheWeightsOfAFile) {
                 NetOfZoo(R"("name": "lenet", "weights": ")" + path + "\"", {1, 8, 8}, 10);
               }),
               HasSubstr("missing"));
+}
+
+// Whether the file's model may be this network. The network is not made.
+bool Accepts(const std::string& name) {
+  return firn::testing::ErrorOf([&] {
+           ParseModel(Config::Parse(R"({"name": ")" + name + R"("})", "train.json"));
+         }) == "";
+}
+
+// Networks that take one image and score classes are accepted, all others refused.
+TEST(ModelsTest, EveryClassifierOfTheZooIsAccepted) {
+  constexpr int64_t kCheap = 5'000'000;  // parameters of those that are made
+  int accepted = 0, made = 0;
+  for (const std::string& name : zoo::Names()) {
+    const zoo::Network& network = zoo::Find(name);
+    const bool image = network.inputs.size() == 1 && network.inputs[0].name == "image";
+    const bool classifies = image && network.classes > 0 && !network.of_pixels_or_boxes;
+    EXPECT_EQ(Accepts(name), classifies) << name;
+    if (!classifies) continue;
+    ++accepted;
+    if (network.parameters > kCheap) continue;
+    EXPECT_GT(zoo::Make(name, {.classes = 3})->parameters().size(), 0u) << name;
+    ++made;
+  }
+  EXPECT_GT(accepted, 80);
+  EXPECT_GT(made, 15);
+  for (const char* name : {"yolo_v3", "ssdlite320_mobilenet_v3_large", "unet", "bert_tiny"}) {
+    EXPECT_FALSE(Accepts(name)) << name;
+  }
 }
 
 TEST(ModelsTest, ResNetsHaveAFirstLayerForSmallImages) {
