@@ -324,12 +324,9 @@ size_t GemmWorkspace(DType dtype, const GemmShape& shape) {
   const Turned turned = TurnedOf(dtype, part), copied = CollidingOf(dtype, part);
   const bool copy_a = convert || turned.a || copied.a || !InPlace(part.a, part.m, part.k);
   const bool copy_b = convert || turned.b || copied.b || !InPlace(part.b, part.k, part.n);
-  const auto bytes_of = [size](const MatrixStrides& s, int64_t rows, int64_t cols, bool turn) {
-    return CopyBytes(size, OfCopy(s, size, rows, cols, turn), rows, cols);
-  };
   size_t bytes = 0;
-  if (copy_a) bytes += bytes_of(part.a, part.m, part.k, turned.a);
-  if (copy_b) bytes += bytes_of(part.b, part.k, part.n, turned.b);
+  if (copy_a) bytes += MostCopyBytes(size, part.a, part.m, part.k, turned.a);
+  if (copy_b) bytes += MostCopyBytes(size, part.b, part.k, part.n, turned.b);
   if (half) bytes += CopyBytes(SizeOf(DType::kF32), shape.m, shape.n);
   return bytes;
 }

@@ -53,6 +53,14 @@ inline MatrixStrides OfCopy(const MatrixStrides& s, int64_t size, int64_t rows, 
 inline size_t CopyBytes(int64_t size, const MatrixStrides& s, int64_t rows, int64_t cols) {
   return s.col == 1 && s.row >= cols ? CopyBytes(size, rows, s.row) : CopyBytes(size, s.col, cols);
 }
+// The most bytes that a copy of these sizes, or of smaller ones, may take: lines of a smaller copy
+// may collide where those of the larger one do not.
+inline size_t MostCopyBytes(int64_t size, const MatrixStrides& s, int64_t rows, int64_t cols,
+                            bool by_rows) {
+  const int64_t more = 64 / size;
+  return by_rows || std::abs(s.col) <= std::abs(s.row) ? CopyBytes(size, rows, cols + more)
+                                                       : CopyBytes(size, rows + more, cols);
+}
 
 // Strides along directions of size 1 mean nothing; make them what the libraries expect.
 inline MatrixStrides Canonical(MatrixStrides s, int64_t rows, int64_t cols) {
