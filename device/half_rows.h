@@ -14,9 +14,9 @@
 #endif
 
 // Half types as bits, to and from float, many at a time: from conversions of single numbers, g++ 12
-// makes no vectors for IEEE binary16 and slow ones for bfloat16. At levels without instructions for
-// vectors of bfloat16, the two functions for it convert nothing and return 0: the caller's loops
-// over single numbers follow, which the compiler vectorises.
+// makes no vectors for IEEE binary16 and slow ones for bfloat16. At levels below 4 the two
+// functions for bfloat16 convert nothing and return 0: the caller's loops over single numbers
+// follow, which the compiler vectorises.
 //
 //   FloatsOfHalfBits       to[i] = FloatOfHalfBits(from[i]) for i < n; the two do not overlap
 //   HalfBitsOfFloats       to[i] = HalfBits(from[i]): rounded to nearest even

@@ -49,7 +49,8 @@ struct ShardedOptions {
 // error on all of them that names both sides; one that fails alone ends the communicator's work
 // (comm::Communicator::Abort). A gradient that only some ranks have counts as zeros on the others
 // where Step averages, and is an error where it does not. If one rank's `skip` is true, the step is
-// left out on all. If gradients are averaged already, clip them before.
+// left out on all. To clip gradients, average them first (`average` is false)
+// and clip before Step.
 //
 // Parameters lie on one device, each rank's on its own: what lies on CUDA devices is exchanged
 // there by NCCL, as DataParallel's gradients. Each step there waits for the device once a group,

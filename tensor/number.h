@@ -26,7 +26,7 @@ class Number {
 
   // The nearest double.
   constexpr double value() const { return value_; }
-  // Whether it is a double.
+  // Whether it equals value(), as small integers do.
   constexpr bool is_double() const { return rest_ == 0; }
   // The integer that it was made from, or, for an unsigned one from 2^63 on, the largest int64_t.
   // Requires: !is_double().

@@ -16,7 +16,7 @@
 namespace firn {
 namespace {
 
-// From so many pieces on only the order of time is tried.
+// For more pieces than this only the order of time is tried.
 constexpr size_t kManyPieces = 10'000;
 
 // Each piece is compared with all that live at the same time, which takes a time that grows with

@@ -50,7 +50,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   // The graph with these results. Requires: the run is over, and the caller holds no other handles
   // on the results, and one on each input.
   Captured Finish(TensorList results);
-  // Gives tensors that the run changed in place their elements back, and leaves their gradients.
+  // Gives back: to tensors that the run changed in place their elements, to leaves their gradients.
   void Undo();
 
  private:

@@ -169,7 +169,7 @@ class Scheduler {
 
   bool GoesAside(size_t at, int64_t ready) const {
     if (!may_[at] || slack_.on_path[at] || slack_.slack[at] < order_.cost[at]) return false;
-    if (done_[kAside].empty() && order_.after[at].empty()) return false;  // no wait_for
+    if (done_[kAside].empty() && order_.after[at].empty()) return false;  // would wait for nothing
     for (size_t p : order_.after[at]) {
       if (slack_.heir[p] == at && finish_[p] == ready) return SideOf(p) == kAside;
     }

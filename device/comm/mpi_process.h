@@ -2,7 +2,7 @@
 #define FIRN_DEVICE_COMM_MPI_PROCESS_H_
 
 // State that outlives all sessions of MPI, since it is needed while the process ends. Thread-safe.
-// In a child of fork(), which has neither ranks nor threads, these functions do nothing.
+// In a child of fork(), which has neither ranks nor threads, nothing is kept or stopped.
 
 #include <memory>
 

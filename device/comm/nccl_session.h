@@ -81,12 +81,12 @@ class NcclSession {
   absl::StatusOr<std::shared_ptr<Event>> QueueNamed(
       const std::string& name, absl::FunctionRef<int(NcclComm, void* stream)> queue)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Queues like Queue; after an error the caller ends the communicator.
+  // Like QueueNamed, but after an error it is the caller who ends the communicator.
   absl::StatusOr<std::shared_ptr<Event>> QueueOrFail(
       const std::string& name, absl::FunctionRef<int(NcclComm, void* stream)> queue)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Launches are recorded by their addresses, which differ between ranks: so no call may be
-  // recorded.
+  // FailedPrecondition while the device records. Whether work is recorded depends on its addresses,
+  // which each rank has for itself, and NCCL wants a call recorded on all ranks or on none.
   absl::Status CheckNotRecording() const;
   // The error for a code of NCCL's. While the code is "in progress", waits without the mutex, so
   // that others can end the call.

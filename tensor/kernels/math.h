@@ -100,7 +100,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE LogReduction ReduceLog(float x) {
   return {std::bit_cast<float>((bits & 0x7fffff) + kSqrtHalf), bits >> 23};
 }
 
-// y, or, where x is not above `pole`, the value of a logarithm with its pole there.
+// y; where x is infinite, NaN or not above `pole`, the value of a logarithm with its pole there.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float LogSpecial(float x, float pole, float y) {
   y = x < kInf ? y : x;
   y = x < pole ? kNan : y;

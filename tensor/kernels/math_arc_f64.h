@@ -47,9 +47,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE HalfArcF64 HalfArc(double x) {
   return {far, s, AsinRest(s, z) + more};
 }
 
-// The arc tangent of small / large, 0 <= small <= large: an eighth of a turn or 0, and the arc
-// tangent of a quotient below tan(pi / 8) with its rest. It divides once, for the inverse of
-// `large`; quotients too small for a rest are off by a unit.
+// The arc tangent of a / b, 0 <= a <= b: an eighth of a turn or 0, and the arc tangent of a
+// quotient below tan(pi / 8) with its rest. With `by_inverse` it divides only once, and quotients
+// too small for a rest are off by a unit.
 struct SlopeF64 {
   double quarters, q, rest;
 };

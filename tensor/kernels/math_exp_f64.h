@@ -64,7 +64,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ExpOfReduced(const ExpReductionF64& e
   return y + ((e.r - (y - 1.0)) + (ExpTail(e.r) + e.rest));
 }
 
-// e^x for |x| < 2000 (rounded to 0 or infinity beyond the range), NaN for NaN.
+// e^x for |x| < 1418 (infinite or 0 where it is beyond the doubles), NaN for NaN; meaningless for
+// larger |x|.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ExpInRange(double x) {
   const ExpReductionF64 e = ReduceExp(x);
   return ScaleF64(ExpOfReduced(e), e.n);

@@ -50,7 +50,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogOfReduced(double f, double k, doub
   return k * kLn2High - ((half - (s * (half + series) + (k * kLn2Low + rest))) - f);
 }
 
-// y, or, where x is not above `pole`, the value of a logarithm with its pole there.
+// y; where x is infinite, NaN or not above `pole`, the value of a logarithm with its pole there.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogSpecial(double x, double pole, double y) {
   y = x < kInfF64 ? y : x;
   y = x < pole ? kNanF64 : y;

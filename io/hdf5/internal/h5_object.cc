@@ -125,7 +125,7 @@ absl::StatusOr<H5Object> ReadHeader(H5File& file, uint64_t address) {
   object.messages.reserve(8);
   Format format;
   std::vector<Block> blocks;
-  // The fields of version 1 without the unused bytes; every valid message of version 2 has as many.
+  // A header of version 1 without its unused bytes; one of version 2 that has a message is longer.
   FIRN_ASSIGN_OR_RETURN(const std::string start, file.ReadMetadata(address, 12, kField));
   if (start.starts_with("OHDR")) {
     uint64_t before = 0, messages = 0;
