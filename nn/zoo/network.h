@@ -49,7 +49,7 @@ struct Network {
   std::string origin = {};  // whose names the parameters have: "torchvision.models.resnet50"
   std::vector<Input> inputs = {};
   int64_t classes = 0;         // of the published one; 0: its results are not classes
-  std::string class_set = {};  // "imagenet", "coco", "voc" or nothing: see zoo::ClassNames
+  std::string class_set = {};  // such as "imagenet", or nothing: see zoo::ClassNames
   // An image's shorter side before the middle is cut out of it; 0: that of the input.
   int64_t resize = 0;
   Normalization colours = {};  // nothing: the numbers as they are
