@@ -142,7 +142,7 @@ bool RepeatsEach(const CopyDim& each, const CopyDim& copies) {
 template <class T>
 void CopyRows(absl::Span<const CopyDim> dims, const T* src, T* dst) {
   const CopyDim inner = dims.back();
-  if (dims.size() == 2 && RepeatsEach(dims[0], inner)) {
+  if (dims.size() == 2 && dims[0].size > 1 && RepeatsEach(dims[0], inner)) {
     return ParallelFor(dims[0].size, std::max<int64_t>(1, kGrain / inner.size),
                        [&](int64_t begin, int64_t end) {
                          RepeatEach(end - begin, inner.size, src + begin, dst + begin * inner.size);

@@ -306,6 +306,7 @@ void Sweep::Announce(Leaf& leaf, const std::shared_ptr<GradientListener>& listen
   leaf.announced = true;
   if (weighs_nothing_) leaf.grad = ZerosLike(leaf.grad);
   RunHooksOf(leaf);
+  if (weighs_nothing_) leaf.grad = ZerosLike(leaf.grad);  // hooks may divide by its norm
   if (std::find(told_.begin(), told_.end(), listener) == told_.end()) told_.push_back(listener);
   leaf.grad = Settled(std::move(leaf.grad));  // its own: the listener may write into it
   const TensorSpec spec = leaf.grad.spec();

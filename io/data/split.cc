@@ -1,7 +1,6 @@
 // Parts are pieces, one behind the other, of one order of all samples: no sample is in two, none is
 // missing, and a part does not depend on how the samples before it are divided.
 #include <algorithm>
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -21,6 +21,8 @@ struct GemmShape {
   int64_t m, n, k;
   MatrixStrides a, b;
   int64_t c_row;
+  // Operands that a library can read where they lie are not copied, though that may be faster.
+  bool in_place = false;
 
   double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);

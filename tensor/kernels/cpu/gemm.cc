@@ -23,7 +23,6 @@
 
 #include "firn/device/check.h"
 #include "firn/device/parallel.h"
-#include "firn/device/simd.h"
 #include "firn/tensor/kernels/cpu/gemm_copy.h"
 #include "firn/tensor/kernels/cpu/gemm_dots.h"
 #include "firn/tensor/kernels/cpu/gemm_eigen.h"
@@ -157,7 +156,8 @@ constexpr int64_t kRowsToCopyB = 48, kColumnsToCopyA = 256;
 
 // Requires: canonical strides.
 Turned CollidingOf(DType dtype, const GemmShape& s) {
-  if (dtype != DType::kF32 || kSimdBytes >= 64 || std::min(s.n, s.k) < kRowsToCopyB) return {};
+  if (dtype != DType::kF32 || !kPadsCopies || s.in_place) return {};
+  if (std::min(s.n, s.k) < kRowsToCopyB) return {};
   const auto collides = [](const MatrixStrides& m) {
     return std::max(m.row, m.col) % (kCollision / SizeOf(DType::kF32)) == 0;
   };

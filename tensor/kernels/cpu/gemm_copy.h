@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "firn/device/parallel.h"
+#include "firn/device/simd.h"
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/matmul_plan.h"
 
@@ -36,10 +37,13 @@ inline bool InPlace(const MatrixStrides& s, int64_t rows, int64_t cols) {
 
 // The elements of a line in a copy, of `size` bytes each: lines that lie kCollision apart have few
 // places in a cache of the first level (32 KiB in 8 ways has 8 for each), and a library that packs
-// a panel reads many of them side by side.
+// a panel reads many of them side by side. Measured where registers have 32 bytes; primitives for
+// half types want dense copies.
 inline constexpr int64_t kCollision = 2048;  // bytes
+inline constexpr bool kPadsCopies = kSimdBytes < 64;
 inline int64_t CopyLineOf(int64_t size, int64_t length) {
-  return length % (kCollision / size) == 0 ? length + 64 / size : length;
+  const bool pads = kPadsCopies && size >= 4 && length % (kCollision / size) == 0;
+  return pads ? length + 64 / size : length;
 }
 
 // The strides of a copy of the matrix, in the order in which the original lies, or by rows.
@@ -54,7 +58,8 @@ inline size_t CopyBytes(int64_t size, const MatrixStrides& s, int64_t rows, int6
   return s.col == 1 && s.row >= cols ? CopyBytes(size, rows, s.row) : CopyBytes(size, s.col, cols);
 }
 // The most bytes that a copy of these sizes, or of smaller ones, may take: lines of a smaller copy
-// may collide where those of the larger one do not.
+// may collide where those of the larger one do not. The same room also covers a product whose parts
+// grow in one direction as the other shrinks (PartOf in gemm.cc).
 inline size_t MostCopyBytes(int64_t size, const MatrixStrides& s, int64_t rows, int64_t cols,
                             bool by_rows) {
   const int64_t more = 64 / size;

@@ -19,17 +19,26 @@ bool ByBatch(const MatmulPlan& p) {
   return p.batches >= kSlots || (p.batches > 1 && p.one.flops() < kLargeFlops);
 }
 
+// Each thread computes products of a stack alone, without memory for copies that only save time: it
+// would limit the threads to the slots.
+GemmShape OneOf(const MatmulPlan& p) {
+  GemmShape one = p.one;
+  one.in_place = ByBatch(p);
+  return one;
+}
+
 }  // namespace
 
 size_t MatmulWorkspace(DType dtype, const MatmulPlan& p) {
   const int64_t slots = ByBatch(p) ? std::min(p.batches, kSlots) : 1;
-  return static_cast<size_t>(slots) * GemmWorkspace(dtype, p.one);
+  return static_cast<size_t>(slots) * GemmWorkspace(dtype, OneOf(p));
 }
 
 template <class T>
 void RunMatmul(const MatmulPlan& p, const T* a, const T* b, T* c, bool accumulate,
                void* workspace) {
-  const size_t bytes = GemmWorkspace(DTypeOf<T>(), p.one);
+  const GemmShape one = OneOf(p);
+  const size_t bytes = GemmWorkspace(DTypeOf<T>(), one);
   const auto run = [&](int64_t begin, int64_t end, void* scratch) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t rest = i, at_a = 0, at_b = 0;
@@ -38,7 +47,7 @@ void RunMatmul(const MatmulPlan& p, const T* a, const T* b, T* c, bool accumulat
         at_b += rest % p.batch[d] * p.b_batch[d];
         rest /= p.batch[d];
       }
-      Gemm(p.one, a + at_a, b + at_b, c + i * p.one.m * p.one.n, accumulate, scratch);
+      Gemm(one, a + at_a, b + at_b, c + i * p.one.m * p.one.n, accumulate, scratch);
     }
   };
   if (!ByBatch(p)) return run(0, p.batches, workspace);

@@ -133,8 +133,7 @@ double Rounded15(double v) { return std::nearbyint(v * 1e15) / 1e15; }
 
 void RequireWarpable(Interpolation interpolation, const char* who) {
   if (interpolation != Interpolation::kBicubic) return;
-  RaiseStatus(InvalidArgument("expected the interpolation kNearest or kBilinear, got kBicubic"),
-              who);
+  RaiseStatus(InvalidArgument("expected nearest or bilinear interpolation, got bicubic"), who);
 }
 
 Tensor Warp(const Tensor& image, int64_t height, int64_t width, const AffineMatrix& matrix,

@@ -161,7 +161,7 @@ TEST(RandomRotationTest, DrawsFromItsInterval) {
 
 TEST(AffineTest, RefusesWhatMakesNoSense) {
   constexpr auto kCubic = Interpolation::kBicubic;
-  const char* const no_cubic = ": expected the interpolation kNearest or kBilinear, got kBicubic";
+  const char* const no_cubic = ": expected nearest or bilinear interpolation, got bicubic";
   EXPECT_THAT(ErrorOf([] { Affine({.interpolation = kCubic}); }), HasSubstr(no_cubic));
   EXPECT_THAT(ErrorOf([] { Rotate({.interpolation = kCubic}); }), HasSubstr(no_cubic));
   EXPECT_THAT(ErrorOf([] { RandomAffine({.interpolation = kCubic}); }), HasSubstr(no_cubic));
