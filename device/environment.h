@@ -57,9 +57,9 @@ bool SharedRanks();
 // where nothing lower is asked for.
 int CpuLevel(int own, int processor);
 
-// FIRN_CACHE_DIR: the folder of files that make later runs start faster. When unset, it is "firn"
-// in XDG_CACHE_HOME, or else ".cache/firn" in HOME. Returns "" where no such files are to be kept,
-// as when the variable is empty.
+// FIRN_CACHE_DIR: the folder of files that make later runs start faster; set and empty, there is
+// none. When unset, it is "firn" in XDG_CACHE_HOME, or else ".cache/firn" in HOME. "": keep no such
+// files.
 std::string CacheFolder();
 
 // This process's rank among those that a launcher of MPI started, and their number, from the
