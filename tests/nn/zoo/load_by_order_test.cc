@@ -279,6 +279,25 @@ TEST(LoadByOrder, TakesProbabilitiesForScores) {
   EXPECT_TRUE(Allclose(Softmax(net(x), 1), file(x), {.rtol = 1e-5, .atol = 1e-5}));
 }
 
+TEST(LoadByOrder, TakesFilesWithALossOfTheResult) {
+  ManualSeed(1);
+  const Tensor x = Randn({4, 4}), labels = Randn({4, 4});
+  const Joined less = [](auto& a, auto& b) { return a - b; };
+  Two source(FirstA(less)), net(FirstA(less)), swapped(FirstB(less));
+  const auto loss = [&](const Tensor& in, const Tensor& y) { return Abs(source(in) - y); };
+  const std::string path = io::TempPath("loss.nnp");
+  const NoGradScope no_grad;
+  source.Eval();
+  io::ExportNnabla(path, Freeze(loss, x, labels), {.names = OtherNames(source)});
+  const firn::Network file = io::ImportNnabla(path).executors.at(0).network;
+  EXPECT_THAT(testing::ErrorOf([&] {
+                LoadByOrder(swapped, file, {x, labels});
+              }),
+              AllOf(HasSubstr("sub(1, 2), input2"), HasSubstr("sub(2, 1) in the module")));
+  EXPECT_THAT(LoadByOrder(net, file, {x, labels}), SizeIs(2));
+  EXPECT_TRUE(Allclose(Abs(net(x) - labels), file(x, labels), {.rtol = 1e-5, .atol = 1e-5}));
+}
+
 TEST(LoadByOrder, RefusesKernelsOfAnotherDirection) {
   ManualSeed(1);
   const Tensor x = Images();
