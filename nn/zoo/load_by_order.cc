@@ -8,8 +8,10 @@
 #include <map>
 #include <optional>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "firn/autograd/graph/capture.h"
 #include "firn/autograd/graph/evaluation.h"
 #include "firn/device/status_macros.h"
@@ -47,15 +49,14 @@ class ModesKept {
   std::vector<std::pair<nn::Module*, bool>> modes_;
 };
 
-std::vector<ParameterUse> UsesOf(CaptureFn fn, absl::Span<const Tensor> inputs,
-                                 const StateDict& names) {
+NetworkUses UsesOf(CaptureFn fn, absl::Span<const Tensor> inputs, const StateDict& names) {
   const Captured captured = Capture(fn, inputs);
   absl::StatusOr<Graph> graph = ToEvaluation(captured.graph);
   if (!graph.ok()) RaiseStatus(graph.status(), kWho);
   return ParameterUsesOf(*graph, names);
 }
 
-std::vector<ParameterUse> UsesOf(const firn::Network& file, absl::Span<const Tensor> inputs) {
+NetworkUses UsesOf(const firn::Network& file, absl::Span<const Tensor> inputs) {
   StateDict copies;
   std::vector<Tensor> parameters;
   for (const auto& [name, tensor] : file.parameters()) {
@@ -66,7 +67,7 @@ std::vector<ParameterUse> UsesOf(const firn::Network& file, absl::Span<const Ten
                 copies);
 }
 
-std::vector<ParameterUse> UsesOf(nn::Layer& net, const Tensor& input) {
+NetworkUses UsesOf(nn::Layer& net, const Tensor& input) {
   const ModesKept modes(net);
   net.Eval();
   net(input);  // layers learn the sizes of their inputs
@@ -83,22 +84,32 @@ std::vector<int64_t> WithoutOnes(const Shape& shape) {
   return sizes;
 }
 
+// NNabla's [1, c, 1, 1] fits [c]. Where ranks agree, each size counts: kernels of [o, i, 1, 3] and
+// [o, i, 3, 1] are not the same.
+bool SameSizes(const Shape& a, const Shape& b) {
+  return a.rank() == b.rank() ? a == b : WithoutOnes(a) == WithoutOnes(b);
+}
+
+std::string Listed(const std::vector<std::string>& sources) {
+  return absl::StrJoin(sources, " and ");
+}
+
 // Why two uses are not the same step of one network; nothing if they are.
 std::optional<std::string> Difference(const ParameterUse& file, const ParameterUse& net) {
   if (file.form != net.form) return absl::StrCat(file.form, " and ", net.form);
   for (size_t i = 0; i < file.parameters.size(); ++i) {
     const Shape &theirs = file.parameters[i].spec.shape, &ours = net.parameters[i].spec.shape;
-    if (WithoutOnes(theirs) != WithoutOnes(ours)) {
+    if (!SameSizes(theirs, ours)) {
       return absl::StrCat("the shapes ", theirs.ToString(), " and ", ours.ToString());
     }
   }
-  if (WithoutOnes(file.result) != WithoutOnes(net.result)) {
+  if (!SameSizes(file.result, net.result)) {
     return absl::StrCat("results of the shapes ", file.result.ToString(), " and ",
                         net.result.ToString());
   }
   if (file.sources == net.sources) return std::nullopt;
-  return absl::StrCat("what they read: the results of steps ", absl::StrJoin(file.sources, ", "),
-                      " and of ", absl::StrJoin(net.sources, ", "), " (0: the inputs)");
+  return absl::StrCat("what they read, by steps (0: the input): ", Listed(file.sources),
+                      " in the file, ", Listed(net.sources), " in the module");
 }
 
 void ExpectSame(const std::vector<ParameterUse>& file, const std::vector<ParameterUse>& net) {
@@ -112,6 +123,37 @@ void ExpectSame(const std::vector<ParameterUse>& file, const std::vector<Paramet
       Refuse(absl::StrCat(step, file[i].ToString(), " in the file, ", net[i].ToString(),
                           " in the module; they differ in ", *difference));
     }
+  }
+}
+
+// The steps that `sources` speak of, with their parameters.
+std::string StepsIn(const std::vector<std::string>& sources,
+                    const std::vector<ParameterUse>& uses) {
+  std::map<size_t, std::string> steps;
+  for (const std::string& source : sources) {
+    for (const absl::string_view word : absl::StrSplit(source, absl::ByAnyChar("(), ["))) {
+      size_t step = 0;
+      if (absl::SimpleAtoi(word, &step) && step > 0 && step <= uses.size()) {
+        steps.emplace(step, absl::StrCat(step, " is ", uses[step - 1].ToString()));
+      }
+    }
+  }
+  std::vector<std::string> texts;
+  for (auto& [step, text] : steps) texts.push_back(std::move(text));
+  return absl::StrJoin(texts, ", ");
+}
+
+// The file may go on from the module's result: to probabilities, or with labels to a loss.
+void ExpectSameResults(const NetworkUses& file, const NetworkUses& net, bool labels) {
+  const std::vector<std::string>& ours = net.results.sources;
+  if (ours.size() == 1) {
+    if (labels && file.values.contains(ours[0])) return;
+    if (file.results.sources == std::vector{absl::StrCat("softmax(", ours[0], ")")}) return;
+  }
+  if (const std::optional<std::string> difference = Difference(file.results, net.results)) {
+    Refuse(absl::StrCat("the results are not made alike; they differ in ", *difference,
+                        "; in the file ", StepsIn(file.results.sources, file.uses),
+                        "; in the module ", StepsIn(ours, net.uses)));
   }
 }
 
@@ -177,8 +219,10 @@ LoadedByOrder LoadByOrder(nn::Layer& net, const firn::Network& file,
                           absl::Span<const Tensor> inputs) {
   if (inputs.empty()) Refuse("there must be an input");
   const NoGradScope no_grad;
-  const std::vector<ParameterUse> theirs = UsesOf(file, inputs), ours = UsesOf(net, inputs[0]);
+  const NetworkUses file_uses = UsesOf(file, inputs), net_uses = UsesOf(net, inputs[0]);
+  const std::vector<ParameterUse>&theirs = file_uses.uses, &ours = net_uses.uses;
   ExpectSame(theirs, ours);
+  ExpectSameResults(file_uses, net_uses, inputs.size() > 1);
   const StateDict state = net.state_dict();
   Filling filling(file.parameters(), state);
   for (size_t i = 0; i < ours.size(); ++i) {

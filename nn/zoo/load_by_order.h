@@ -25,13 +25,21 @@ using LoadedByOrder = std::vector<std::pair<std::string, std::string>>;
 // that the two networks use at the same step. Both run on `inputs`, as in evaluation mode; the
 // first input is the module's, the others (labels, where the file's network has a loss) are the
 // file's alone. Then the operations that have parameters are compared, in the order in which they
-// run: the operation, how its arguments are made of parameters, the shapes of these (without sizes
-// of 1, so [1, c, 1, 1] fits [c]; as the operation reads them, so affine weights [in, out] fit
-// [out, in]), the shape of the result, and the earlier ones whose results it reads. Integer
-// buffers, such as counts of batches, keep their values.
+// run. These are compared:
+// - the operation, and how its arguments are made of parameters;
+// - the shapes of these, as the operation reads them, so affine weights [in, out] fit [out, in].
+//   Where ranks differ, sizes of 1 are left out, so [1, c, 1, 1] fits [c];
+// - the shape of the result;
+// - what data it reads: results of which earlier ones, through which operations without parameters,
+//   in which order of operands. The operands of one sum or product of data may be swapped. Those
+//   that only move or convert elements (reshape, transpose, cast) are left out;
+// - the networks' results, in the same way. The file's may be the softmax of the module's; where
+//   there are further inputs, the module's result must be a value that the file computes.
+// Networks that compute the same by other operations are refused.
 //
-// Numbers that are not parameters are not compared, an epsilon for one: the results of both
-// networks tell whether they agree.
+// These are not compared: attributes of operations (strides, padding, dilation, groups, dims), how
+// elements are moved, constants, epsilons. Where they matter, compare the results of both networks.
+// Integer buffers, such as counts of batches, keep their values.
 //
 // Throws firn::Error; then nothing has changed, except that layers may have learned the sizes of
 // their inputs. InvalidArgument: at the first difference, with what both have there and the names;

@@ -1,36 +1,57 @@
-// One pass over the operations says of each value whether it depends on inputs, and if not, how it
-// is made of parameters. A value in the memory of a parameter is that parameter, seen by a view.
+// One pass over the operations says of each value whether it depends on inputs, and how it is made
+// of inputs and earlier uses; of others, how they are made of parameters. A value in the memory of
+// a parameter is that parameter, seen by a view.
 #include "firn/nn/zoo/parameter_uses.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/autograd/graph/visit.h"
+#include "firn/tensor/op.h"
 
 namespace firn::zoo {
 namespace {
 
 // What is known of a value.
 struct Known {
-  bool data = false;
-  std::vector<size_t> sources = {};            // of data
+  std::string source = "";                     // of data: "tanh(2)"
   std::string form = "c";                      // of other values
   std::vector<ParameterRead> parameters = {};  // in `form`
+  bool data() const { return !source.empty(); }
 };
 
-void AppendNew(const std::vector<size_t>& more, std::vector<size_t>* to) {
-  for (const size_t source : more) {
-    if (std::find(to->begin(), to->end(), source) == to->end()) to->push_back(source);
-  }
+// A step's arguments, gone through.
+struct Arguments {
+  std::vector<std::string> forms;    // "x" for data
+  std::vector<std::string> sources;  // forms, with the source in place of "x"
+  std::vector<std::string> data;     // sources of data
+  std::vector<ParameterRead> parameters;
+};
+
+std::string Call(const std::string& name, const std::vector<std::string>& arguments) {
+  return absl::StrCat(name, "(", absl::StrJoin(arguments, ", "), ")");
+}
+
+// A source that is too long to print is cut and numbered by a hash: values that are used twice at
+// each of many steps would double it each time.
+std::string Bounded(std::string source) {
+  constexpr size_t kLongest = 200, kKept = 40;
+  if (source.size() <= kLongest) return source;
+  return absl::StrCat(source.substr(0, kKept), "...#", absl::Hex(std::hash<std::string>()(source)));
 }
 
 class Walk {
  public:
   Walk(const Graph& graph, const StateDict& names) : graph_(graph), known_(graph.values.size()) {
-    for (const ValueId id : graph.inputs) known_[At(id)] = {.data = true, .sources = {0}};
+    for (const ValueId id : graph.inputs) known_[At(id)] = {.source = "0"};
+    for (size_t i = 1; i < graph.inputs.size(); ++i) {
+      known_[At(graph.inputs[i])].source = absl::StrCat("input", i + 1);
+    }
     std::map<const char*, const std::string*> name_of;
     for (const auto& [name, tensor] : names) {
       name_of.emplace(static_cast<const char*>(tensor.impl()->data), &name);
@@ -44,31 +65,88 @@ class Walk {
   }
 
   void Take(const OpView& operation) {
-    Known result;
-    std::vector<std::string> forms;
-    for (const ValueId id : operation.instr->in) forms.push_back(Join(id, &result));
-    if (operation.name == "add" || operation.name == "mul") {
-      std::sort(result.sources.begin(), result.sources.end());
+    Arguments arguments;
+    for (const ValueId id : operation.instr->in) Join(id, &arguments);
+    Known result = {.parameters = std::move(arguments.parameters)};
+    if (arguments.data.empty()) {
+      if (!result.parameters.empty()) {
+        result.form = IsView(operation) ? arguments.forms[0]
+                                        : Call(std::string(operation.name), arguments.forms);
+      }
+    } else if (!result.parameters.empty()) {
+      network_.uses.push_back(UseOf(operation, arguments, std::move(result.parameters)));
+      result = {.source = absl::StrCat(network_.uses.size())};
+    } else {
+      result.source = SourceOf(operation, std::move(arguments.sources));
     }
-    if (result.data && !result.parameters.empty()) {
-      uses_.push_back(UseOf(operation, forms, &result));
-      result = {.data = true, .sources = {uses_.size()}};
-    } else if (!result.data && !result.parameters.empty() && !IsView(operation)) {
-      result.form = Call(operation, forms);
-    } else if (!result.data && !result.parameters.empty()) {
-      result.form = forms[0];
-    }
-    for (const ValueId id : operation.instr->out) {
-      if (id != kNoValue) known_[At(id)] = result;
-    }
+    Set(*operation.instr, result);
   }
 
-  std::vector<ParameterUse> TakeUses() { return std::move(uses_); }
+  NetworkUses Finish() {
+    Arguments arguments;
+    for (const ValueId id : graph_.outputs) Join(id, &arguments);
+    network_.results = {.operation = "the result",
+                        .form = Call("results", arguments.forms),
+                        .parameters = std::move(arguments.parameters),
+                        .sources = std::move(arguments.data)};
+    if (!graph_.outputs.empty())
+      network_.results.result = graph_.value(graph_.outputs[0]).spec.shape;
+    for (const Known& known : known_) {
+      if (known.data()) network_.values.insert(known.source);
+    }
+    return std::move(network_);
+  }
 
  private:
   static size_t At(ValueId id) { return static_cast<size_t>(id); }
-  static std::string Call(const OpView& operation, const std::vector<std::string>& arguments) {
-    return absl::StrCat(std::string(operation.name), "(", absl::StrJoin(arguments, ", "), ")");
+
+  // Whether the result has the elements of the first argument, all of them.
+  bool OnlyMoves(const OpView& operation) const {
+    constexpr std::string_view kMoves[] = {"cast",    "clone",     "contiguous", "copy",
+                                           "expand",  "identity",  "permute",    "reorder",
+                                           "reshape", "to_device", "transpose"};
+    const auto& [in, out] = std::pair(operation.instr->in, operation.instr->out);
+    if (in.empty() || out.size() != 1 || in[0] == kNoValue || out[0] == kNoValue) return false;
+    if (std::find(std::begin(kMoves), std::end(kMoves), operation.name) != std::end(kMoves)) {
+      return in.size() == 1;
+    }
+    return operation.instr->op->is_view &&
+           graph_.value(in[0]).spec.num_elements() == graph_.value(out[0]).spec.num_elements();
+  }
+
+  // How an operation without parameters makes its result. A view of a part says which.
+  std::string SourceOf(const OpView& operation, std::vector<std::string> arguments) const {
+    if (OnlyMoves(operation)) return arguments[0];
+    if (operation.name == "add" || operation.name == "mul") {
+      std::sort(arguments.begin(), arguments.end());  // each is one operand, as a whole
+    }
+    std::string name(operation.name);
+    if (name == "linear" && arguments.back() == "-") {  // a product with a transposition, at once
+      name = "matmul";
+      arguments.pop_back();
+    }
+    if (operation.instr->op->is_view && IsView(operation)) {
+      const Value &whole = graph_.value(operation.instr->in[0]),
+                  &part = graph_.value(operation.instr->out[0]);
+      absl::StrAppend(&name, "[", part.offset - whole.offset, "]");
+    }
+    return Bounded(Call(name, arguments));
+  }
+
+  // Notes the results, and what an operation wrote in place.
+  void Set(const Instr& instr, const Known& result) {
+    for (size_t i = 0; i < instr.out.size(); ++i) {
+      if (instr.out[i] == kNoValue) continue;
+      Known& known = known_[At(instr.out[i])] = result;
+      if (i > 0 && known.data()) absl::StrAppend(&known.source, "[", i, "]");
+    }
+    for (size_t i = 0; instr.op->any_inout && result.data() && i < instr.in.size(); ++i) {
+      if (instr.in[i] == kNoValue || !instr.op->writes(i)) continue;
+      const inner::BufferId written = graph_.value(instr.in[i]).buffer;
+      for (size_t v = 0; v < known_.size(); ++v) {
+        if (graph_.values[v].buffer == written) known_[v] = result;
+      }
+    }
   }
 
   // Whether the result lies in the memory of the first argument.
@@ -78,32 +156,35 @@ class Walk {
            graph_.value(in[0]).buffer == graph_.value(out[0]).buffer;
   }
 
-  // Adds an argument to what is known of a result. Returns its form.
-  std::string Join(ValueId id, Known* result) const {
-    if (id == kNoValue) return "-";
+  // Adds an argument to those of a step.
+  void Join(ValueId id, Arguments* to) const {
+    const auto add = [&](std::string form) {
+      to->forms.push_back(form);
+      to->sources.push_back(std::move(form));
+    };
+    if (id == kNoValue) return add("-");
     const Value& value = graph_.value(id);
     if (const auto named = parameter_of_.find(value.buffer); named != parameter_of_.end()) {
       const auto& [name, begin] = named->second;
-      result->parameters.push_back({name, value.offset - begin, value.spec});
-      return "#";
+      to->parameters.push_back({name, value.offset - begin, value.spec});
+      return add("#");
     }
     const Known& known = known_[At(id)];
-    if (known.data) {
-      result->data = true;
-      AppendNew(known.sources, &result->sources);
-      return "x";
+    if (!known.data()) {
+      to->parameters.insert(to->parameters.end(), known.parameters.begin(), known.parameters.end());
+      return add(known.form);
     }
-    result->parameters.insert(result->parameters.end(), known.parameters.begin(),
-                              known.parameters.end());
-    return known.form;
+    to->forms.push_back("x");
+    to->sources.push_back(known.source);
+    to->data.push_back(known.source);
   }
 
-  ParameterUse UseOf(const OpView& operation, const std::vector<std::string>& forms,
-                     Known* known) const {
+  ParameterUse UseOf(const OpView& operation, Arguments& arguments,
+                     std::vector<ParameterRead> parameters) const {
     ParameterUse use = {.operation = std::string(operation.name),
-                        .form = Call(operation, forms),
-                        .parameters = std::move(known->parameters),
-                        .sources = std::move(known->sources)};
+                        .form = Call(std::string(operation.name), arguments.forms),
+                        .parameters = std::move(parameters),
+                        .sources = std::move(arguments.data)};
     if (!operation.instr->out.empty())
       use.result = graph_.value(operation.instr->out[0]).spec.shape;
     return use;
@@ -113,7 +194,7 @@ class Walk {
   std::vector<Known> known_;
   // By buffer, with the offset of the parameter's first element.
   std::map<inner::BufferId, std::pair<std::string, int64_t>> parameter_of_;
-  std::vector<ParameterUse> uses_;
+  NetworkUses network_;
 };
 
 }  // namespace
@@ -125,13 +206,14 @@ std::string ParameterUse::ToString() const {
     if (std::find(reads.begin(), reads.end(), text) == reads.end())
       reads.push_back(std::move(text));
   }
+  if (reads.empty()) return operation;
   return absl::StrCat(operation, " of ", absl::StrJoin(reads, ", "));
 }
 
-std::vector<ParameterUse> ParameterUsesOf(const Graph& graph, const StateDict& names) {
+NetworkUses ParameterUsesOf(const Graph& graph, const StateDict& names) {
   Walk walk(graph, names);
   VisitOperations(graph, [&](const OpView& operation) { walk.Take(operation); });
-  return walk.TakeUses();
+  return walk.Finish();
 }
 
 }  // namespace firn::zoo

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,16 +30,24 @@ struct ParameterUse {
   std::string form = {};
   Shape result = {};
   std::vector<ParameterRead> parameters = {};  // for each "#"
-  // The uses whose results are this one's data, with nothing but other operations between them, as
-  // their positions from 1; 0: the inputs. Sorted where operations that commute joined them.
-  std::vector<size_t> sources = {};
+  // For each "x", how it is made: a use's position from 1, "0" the first input, "input2" the next,
+  // "2[1]" the second result of use 2; with operations between them, "mul(sigmoid(2), tanh(1))".
+  // Operations that only move elements or convert them are left out; the operands of add and mul
+  // are sorted, each as a whole.
+  std::vector<std::string> sources = {};
   // "conv2d of conv1/conv/W [64, 3, 7, 7]".
   std::string ToString() const;
 };
 
-// The uses in the order in which they run. `names` has the tensors that are parameters; other
+struct NetworkUses {
+  std::vector<ParameterUse> uses;  // in the order in which they run
+  ParameterUse results;            // what the graph returns, written as one more use
+  std::set<std::string> values;    // the sources of all data
+};
+
+// `names` has the tensors that are parameters; other
 // states count as constants.
-std::vector<ParameterUse> ParameterUsesOf(const Graph& graph, const StateDict& names);
+NetworkUses ParameterUsesOf(const Graph& graph, const StateDict& names);
 
 }  // namespace firn::zoo
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -145,10 +146,10 @@ std::string Refusal(Wiring theirs, Net& net, int64_t classes = 5) {
 TEST(LoadByOrder, RefusesAnotherOrder) {
   ManualSeed(1);
   Net net(Wiring::kResidual);
-  EXPECT_THAT(
-      Refusal(Wiring::kParallel, net),
-      AllOf(HasSubstr("step 4"), HasSubstr("Convolution_3.conv.W [4, 4, 3, 3]"),
-            HasSubstr("second.weight [4, 4, 3, 3]"), HasSubstr("the results of steps 2 and of 3")));
+  EXPECT_THAT(Refusal(Wiring::kParallel, net),
+              AllOf(HasSubstr("step 4"), HasSubstr("Convolution_3.conv.W [4, 4, 3, 3]"),
+                    HasSubstr("second.weight [4, 4, 3, 3]"),
+                    HasSubstr("relu(2) in the file, 3 in the module")));
 }
 
 TEST(LoadByOrder, RefusesOtherShapes) {
@@ -175,6 +176,138 @@ TEST(LoadByOrder, RefusesMoreParameters) {
   EXPECT_THAT(Refusal(Wiring::kTwoLinears, net),
               AllOf(HasSubstr("linear of last.weight [5, 5], last.bias [5] in the file"),
                     HasSubstr("the module has no more")));
+}
+
+// Two layers of one shape, joined by a function.
+using Join = std::function<Tensor(nn::Layer& a, nn::Layer& b, const Tensor& x)>;
+class Two final : public nn::Layer {
+ public:
+  explicit Two(Join join) : join_(std::move(join)) {}
+
+ protected:
+  Tensor Forward(const Tensor& x) override { return join_(a_, b_, x); }
+
+ private:
+  const Join join_;
+  nn::Linear& a_ = Add<nn::Linear>("a", {.in = 4, .out = 4, .bias = false});
+  nn::Linear& b_ = Add<nn::Linear>("b", {.in = 4, .out = 4, .bias = false});
+};
+
+// What is said of a file with `theirs` for a module with `ours`; "" if it is loaded, and then both
+// must compute the same.
+std::string Tried(const Join& theirs, const Join& ours) {
+  ManualSeed(1);
+  const Tensor x = Randn({4, 4});
+  Two source(theirs), net(ours);
+  const firn::Network file = FileOf(source, x);
+  const std::string error = testing::ErrorOf([&] { LoadByOrder(net, file, x); });
+  const NoGradScope no_grad;
+  net.Eval();
+  EXPECT_EQ(error.empty(), Allclose(net(x), file(x), {.rtol = 1e-5, .atol = 1e-5}));
+  return error;
+}
+
+// `join` of the results of both layers, of which a's or b's is made first.
+using Joined = std::function<Tensor(const Tensor& a, const Tensor& b)>;
+Join FirstA(const Joined& join) {
+  return [=](nn::Layer& a, nn::Layer& b, const Tensor& x) {
+    const Tensor first = a(x);
+    return join(first, b(x));
+  };
+}
+Join FirstB(const Joined& join) {
+  return [=](nn::Layer& a, nn::Layer& b, const Tensor& x) {
+    const Tensor first = b(x);
+    return join(a(x), first);
+  };
+}
+
+TEST(LoadByOrder, RefusesOperandsMadeInAnotherOrder) {
+  const Joined scaled = [](auto& q, auto& k) {
+    return Softmax(Matmul(q, k, false, true) * 0.3, 1) + 1;
+  };
+  const Joined masked = [](auto& q, auto& k) { return Matmul(q, k, false, true) + 0.25; };
+  const Joined difference = [](auto& a, auto& b) { return (a - b) + Sigmoid(a * b); };
+  for (const Joined& join : {scaled, masked, difference}) {
+    EXPECT_EQ(Tried(FirstA(join), FirstA(join)), "");
+    EXPECT_EQ(Tried(FirstB(join), FirstB(join)), "");
+    EXPECT_THAT(Tried(FirstA(join), FirstB(join)), HasSubstr("the results are not made alike"));
+    EXPECT_THAT(Tried(FirstB(join), FirstA(join)), HasSubstr("the results are not made alike"));
+  }
+  EXPECT_THAT(Tried(FirstA(masked), FirstB(masked)),
+              AllOf(HasSubstr("matmul(1, 2)"), HasSubstr("matmul(2, 1)"),
+                    HasSubstr("in the file 1 is linear of a.weight [4, 4], 2 is"),
+                    HasSubstr("in the module 1 is linear of b.weight [4, 4], 2 is")));
+}
+
+TEST(LoadByOrder, RefusesOperationsWithoutParametersOnOtherBranches) {
+  const Joined gated = [](auto& a, auto& b) { return Tanh(a) * Sigmoid(b); };
+  EXPECT_EQ(Tried(FirstA(gated), FirstA(gated)), "");
+  EXPECT_THAT(Tried(FirstA(gated), FirstB(gated)),
+              AllOf(HasSubstr("mul(sigmoid(2), tanh(1)) in the file"),
+                    HasSubstr("mul(sigmoid(1), tanh(2)) in the module")));
+  const Joined less = [](auto& a, auto& b) { return a - b; };
+  EXPECT_THAT(Tried(FirstA(less), FirstB(less)),
+              AllOf(HasSubstr("sub(1, 2) in the file"), HasSubstr("sub(2, 1) in the module")));
+  const Join tanh = [](auto& a, auto& b, auto& x) { return b(Tanh(a(x))); };
+  const Join sigmoid = [](auto& a, auto& b, auto& x) { return b(Sigmoid(a(x))); };
+  EXPECT_THAT(Tried(tanh, sigmoid),
+              AllOf(HasSubstr("step 2"), HasSubstr("b.weight [4, 4]"),
+                    HasSubstr("tanh(1) in the file, sigmoid(1) in the module")));
+}
+
+TEST(LoadByOrder, TakesOperandsOfSumsAndProductsInAnyOrder) {
+  const Joined there = [](auto& a, auto& b) { return Tanh(a) * b + Sigmoid(b); };
+  const Joined back = [](auto& a, auto& b) { return Sigmoid(b) + b * Tanh(a); };
+  EXPECT_EQ(Tried(FirstA(there), FirstA(back)), "");
+  // What only moves elements, and back, is no difference.
+  const Joined moved = [](auto& a, auto& b) {
+    return Sigmoid(b) + b * Reshape(Tanh(Reshape(a, {2, 8})), {4, 4});
+  };
+  EXPECT_EQ(Tried(FirstA(there), FirstA(moved)), "");
+  EXPECT_EQ(Tried(FirstA(moved), FirstA(there)), "");
+}
+
+TEST(LoadByOrder, TakesProbabilitiesForScores) {
+  ManualSeed(1);
+  const Tensor x = Randn({4, 4});
+  const Join scores = [](auto& a, auto& b, auto& y) { return b(a(y)); };
+  Two source([=](auto&a, auto&b, auto&y) { return Softmax(scores(a, b, y), 1); }), net(scores);
+  const firn::Network file = FileOf(source, x);
+  EXPECT_THAT(LoadByOrder(net, file, x), SizeIs(2));
+  const NoGradScope no_grad;
+  EXPECT_TRUE(Allclose(Softmax(net(x), 1), file(x), {.rtol = 1e-5, .atol = 1e-5}));
+}
+
+TEST(LoadByOrder, TakesFilesWithALossOfTheResult) {
+  ManualSeed(1);
+  const Tensor x = Randn({4, 4}), labels = Randn({4, 4});
+  const Joined less = [](auto& a, auto& b) { return a - b; };
+  Two source(FirstA(less)), net(FirstA(less)), swapped(FirstB(less));
+  const auto loss = [&](const Tensor& in, const Tensor& y) { return Abs(source(in) - y); };
+  const std::string path = io::TempPath("loss.nnp");
+  const NoGradScope no_grad;
+  source.Eval();
+  io::ExportNnabla(path, Freeze(loss, x, labels), {.names = OtherNames(source)});
+  const firn::Network file = io::ImportNnabla(path).executors.at(0).network;
+  EXPECT_THAT(testing::ErrorOf([&] {
+                LoadByOrder(swapped, file, {x, labels});
+              }),
+              AllOf(HasSubstr("sub(1, 2), input2"), HasSubstr("sub(2, 1) in the module")));
+  EXPECT_THAT(LoadByOrder(net, file, {x, labels}), SizeIs(2));
+  EXPECT_TRUE(Allclose(Abs(net(x) - labels), file(x, labels), {.rtol = 1e-5, .atol = 1e-5}));
+}
+
+TEST(LoadByOrder, RefusesKernelsOfAnotherDirection) {
+  ManualSeed(1);
+  const Tensor x = Images();
+  nn::Conv2d wide({.in = 3, .out = 3, .kernel = {1, 3}, .padding = {0, 1}});
+  nn::Conv2d high({.in = 3, .out = 3, .kernel = {3, 1}, .padding = {1, 0}});
+  const firn::Network file = FileOf(wide, x);
+  EXPECT_THAT(testing::ErrorOf([&] { LoadByOrder(high, file, x); }),
+              HasSubstr("the shapes [3, 3, 1, 3] and [3, 3, 3, 1]"));
+  nn::Conv2d same({.in = 3, .out = 3, .kernel = {1, 3}, .padding = {0, 1}});
+  EXPECT_THAT(LoadByOrder(same, file, x), SizeIs(2));
 }
 
 }  // namespace
