@@ -31,7 +31,6 @@ namespace firn::comm {
 namespace {
 
 using inner::internal::ScopedCudaApi;
-using ::testing::MatchesRegex;
 
 // Takes host memory to the rank's device and back.
 class ThroughDevice : public Communicator {
@@ -319,13 +318,12 @@ TEST_F(NcclRanksTest, LeaveTheDeviceAloneWhereNothingWasQueued) {
   });
 }
 
-// Both ranks give up: each is told of the one that came first, whichever that was.
 TEST_F(NcclRanksTest, EndWhatOneAborts) {
   OnDevices(2, [](Communicator& c) {
     const Floats x(c, {1});
     c.Abort("the disk is full");
     EXPECT_THAT(std::string(c.AllReduce(x.data(), 1, Element::kF32, Reduction::kSum).message()),
-                MatchesRegex("rank [01] gave up: the disk is full"));
+                ::testing::MatchesRegex("rank [01] gave up: the disk is full"));
   });
   EXPECT_EQ(nccl_.aborted(), 2);
 }
