@@ -45,8 +45,7 @@ struct NetworkUses {
   std::set<std::string> values;    // the sources of all data
 };
 
-// `names` has the tensors that are parameters; other
-// states count as constants.
+// `names` has the tensors that are parameters; other states count as constants.
 NetworkUses ParameterUsesOf(const Graph& graph, const StateDict& names);
 
 }  // namespace firn::zoo

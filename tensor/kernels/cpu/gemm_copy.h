@@ -40,7 +40,7 @@ inline bool InPlace(const MatrixStrides& s, int64_t rows, int64_t cols) {
 // a panel reads many of them side by side. Measured where registers have 32 bytes; primitives for
 // half types want dense copies.
 inline constexpr int64_t kCollision = 2048;  // bytes
-inline constexpr bool kPadsCopies = kSimdBytes < 64;
+inline constexpr bool kPadsCopies = kSimdBytes == 32;
 inline int64_t CopyLineOf(int64_t size, int64_t length) {
   const bool pads = kPadsCopies && size >= 4 && length % (kCollision / size) == 0;
   return pads ? length + 64 / size : length;

@@ -147,7 +147,11 @@ TEST(ModelsTest, EveryClassifierOfTheZooIsAccepted) {
   }
   EXPECT_GT(accepted, 80);
   EXPECT_GT(made, 15);
-  for (const char* name : {"yolo_v3", "ssdlite320_mobilenet_v3_large", "unet", "bert_tiny"}) {
+  for (const char* name : {"resnet18", "vit_b_16", "inception_v3", "alexnet"}) {
+    EXPECT_TRUE(Accepts(name)) << name;
+  }
+  for (const char* name :
+       {"yolo_v3", "ssdlite320_mobilenet_v3_large", "unet", "bert_tiny", "pointnet"}) {
     EXPECT_FALSE(Accepts(name)) << name;
   }
 }
