@@ -43,7 +43,8 @@ struct AttentionOptions {
 //   v: [..., heads, source, value width]      result: [..., heads, length, value width]
 // All of one floating dtype; the dimensions before the last two broadcast, and those before the
 // heads, or both, may be missing. Half types are computed in float; on CUDA an infinite value may
-// give NaN in them.
+// give NaN in them. An infinite or NaN value of a key that a query does not see may give NaN,
+// 0 times infinity, as in PyTorch, or nothing: that depends on how the tiles lie.
 //
 // The weights are never in memory: queries go along the keys by tiles, and the gradient computes
 // them again (T. Dao et al., "FlashAttention", 2022), so memory grows with the length and not with
