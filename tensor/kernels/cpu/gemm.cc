@@ -23,6 +23,7 @@
 
 #include "firn/device/check.h"
 #include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/gemm_colliding.h"
 #include "firn/tensor/kernels/cpu/gemm_copy.h"
 #include "firn/tensor/kernels/cpu/gemm_dots.h"
 #include "firn/tensor/kernels/cpu/gemm_eigen.h"
@@ -148,21 +149,11 @@ Turned TurnedOf(DType dtype, const GemmShape& s) {
   return {.a = s.m <= s.n, .b = s.m > s.n};
 }
 
-// Which operands of f32 are copied since their lines collide in the cache, of which oneDNN reads
-// several side by side. On a processor of 32-byte registers [197, 768] x [768, 3072] takes 28 ms,
-// and 13 if the lines of B are 64 bytes longer; a copy costs less from about so many rows on for B,
-// and columns for A. No processor with longer registers has shown that it pays there.
-constexpr int64_t kRowsToCopyB = 48, kColumnsToCopyA = 256;
-
-// Requires: canonical strides.
-Turned CollidingOf(DType dtype, const GemmShape& s) {
-  if (dtype != DType::kF32 || !kPadsCopies || s.in_place) return {};
-  if (std::min(s.n, s.k) < kRowsToCopyB) return {};
-  const auto collides = [](const MatrixStrides& m) {
-    return std::max(m.row, m.col) % (kCollision / SizeOf(DType::kF32)) == 0;
-  };
-  return {.a = s.n >= kColumnsToCopyA && s.m >= kRowsToCopyB && collides(s.a),
-          .b = s.m >= kRowsToCopyB && collides(s.b)};
+// Which operands are copied because their lines collide; none if one is transposed. Requires:
+// canonical strides.
+Copied CopiedOf(DType dtype, const GemmShape& s) {
+  const Turned turned = TurnedOf(dtype, s);
+  return turned.a || turned.b ? Copied() : CollidingOf(dtype, s);
 }
 
 // Whether f32 is multiplied by the processor's tiles, each number as the sum of three bfloat16.
@@ -196,10 +187,10 @@ class Scratch {
 
 // The operand in a layout that the library reads; changes `strides` when it is copied.
 template <class Compute, class T>
-const Compute* Prepare(const T* x, int64_t rows, int64_t cols, bool turn, bool collides,
+const Compute* Prepare(const T* x, int64_t rows, int64_t cols, bool turn, bool copied,
                        MatrixStrides* strides, Scratch* scratch) {
   if constexpr (std::is_same_v<T, Compute>) {
-    if (!turn && !collides && InPlace(*strides, rows, cols)) return x;
+    if (!turn && !copied && InPlace(*strides, rows, cols)) return x;
   }
   const MatrixStrides of_copy = OfCopy(*strides, sizeof(Compute), rows, cols, turn);
   Compute* copy = scratch->Take<Compute>(of_copy, rows, cols);
@@ -244,10 +235,33 @@ Operands<Factor> PrepareBoth(GemmShape* s, const T* a, const T* b, void* workspa
   s->a = Canonical(s->a, s->m, s->k);
   s->b = Canonical(s->b, s->k, s->n);
   const Turned turned = TurnedOf(DTypeOf<T>(), *s);
-  const Turned copied = workspace == nullptr ? Turned() : CollidingOf(DTypeOf<T>(), *s);
   Scratch scratch(workspace);
-  const Factor* ready = Prepare<Factor>(a, s->m, s->k, turned.a, copied.a, &s->a, &scratch);
-  return {ready, Prepare<Factor>(b, s->k, s->n, turned.b, copied.b, &s->b, &scratch)};
+  const Factor* ready = Prepare<Factor>(a, s->m, s->k, turned.a, false, &s->a, &scratch);
+  return {ready, Prepare<Factor>(b, s->k, s->n, turned.b, false, &s->b, &scratch)};
+}
+
+void MultiplyCopied(const GemmShape& s, const Copied& copied, const float* a, const float* b,
+                    float* c, bool accumulate, void* workspace) {
+  const GemmShape most = PartOfCopied(s, copied);
+  GemmShape part = s;
+  for (int64_t i = 0; i < s.m; i += most.m) {
+    part.m = std::min(most.m, s.m - i);
+    for (int64_t p = 0; p < s.k; p += most.k) {
+      part.k = std::min(most.k, s.k - p);
+      part.a = Canonical(s.a, part.m, part.k);
+      Scratch scratch(workspace);
+      const float* const left = Prepare<float>(a + i * s.a.row + p * s.a.col, part.m, part.k, false,
+                                               copied.a, &part.a, &scratch);
+      for (int64_t j = 0; j < s.n; j += most.n) {
+        part.n = std::min(most.n, s.n - j);
+        part.b = Canonical(s.b, part.k, part.n);
+        Scratch rest = scratch;
+        const float* const right = Prepare<float>(b + p * s.b.row + j * s.b.col, part.k, part.n,
+                                                  false, copied.b, &part.b, &rest);
+        MultiplyParallel(part, left, right, c + i * s.c_row + j, accumulate || p > 0);
+      }
+    }
+  }
 }
 
 // The result is f32 where T is a half type.
@@ -257,6 +271,10 @@ void MultiplyAs(GemmShape s, const T* a, const T* b, Result* c, bool accumulate,
     if (workspace != nullptr && IsByTiles(DType::kF32, s)) {
       return GemmByTiles(s, kAllOfAFloat, a, b, c, accumulate, workspace);
     }
+    s.a = Canonical(s.a, s.m, s.k);
+    s.b = Canonical(s.b, s.k, s.n);
+    const Copied copied = workspace == nullptr ? Copied() : CopiedOf(DType::kF32, s);
+    if (copied.any()) return MultiplyCopied(s, copied, a, b, c, accumulate, workspace);
   }
   const auto of = PrepareBoth<Factor>(&s, a, b, workspace);
   MultiplyParallel(s, of.a, of.b, c, accumulate);
@@ -321,7 +339,9 @@ size_t GemmWorkspace(DType dtype, const GemmShape& shape) {
   part.a = Canonical(shape.a, part.m, part.k);
   part.b = Canonical(shape.b, part.k, part.n);
   if (IsByTiles(dtype, part)) return GemmByTilesWorkspace(part, kAllOfAFloat);
-  const Turned turned = TurnedOf(dtype, part), copied = CollidingOf(dtype, part);
+  const Turned turned = TurnedOf(dtype, part);
+  const Copied copied = CopiedOf(dtype, part);
+  if (copied.any()) part = PartOfCopied(part, copied);
   const bool copy_a = convert || turned.a || copied.a || !InPlace(part.a, part.m, part.k);
   const bool copy_b = convert || turned.b || copied.b || !InPlace(part.b, part.k, part.n);
   size_t bytes = 0;

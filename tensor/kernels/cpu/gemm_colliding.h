@@ -1,0 +1,55 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_GEMM_COLLIDING_H_
+#define FIRN_TENSOR_KERNELS_CPU_GEMM_COLLIDING_H_
+
+// Operands of products of f32 whose lines collide in the cache: which of them are copied with lines
+// of another length, and how much of them at once.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "firn/tensor/kernels/cpu/gemm_copy.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/matmul_plan.h"
+
+namespace firn::cpu {
+
+// Operands of f32 are copied if their lines collide in the cache, because oneDNN reads several of
+// these side by side. On a processor of 32-byte registers [197, 768] x [768, 3072] takes 28 ms,
+// and 13 if the lines of B are 64 bytes longer; a copy costs less from about so many rows on for B,
+// and columns for A. No processor with longer registers has shown that it pays there.
+inline constexpr int64_t kRowsToCopyB = 48, kColumnsToCopyA = 256;
+// Bytes of each operand that are copied at once, some of the inner direction times some of the
+// other: copies stay in cache, and do not grow with the operands.
+inline constexpr int64_t kCopied = 1 << 21, kCopiedInner = 2048;
+
+struct Copied {
+  bool a = false, b = false;
+  bool any() const { return a || b; }
+};
+// Requires: canonical strides.
+inline Copied CollidingOf(DType dtype, const GemmShape& s) {
+  if (dtype != DType::kF32 || !kPadsCopies || s.in_place) return {};
+  if (std::min(s.n, s.k) < kRowsToCopyB || s.m < kRowsToCopyB) return {};
+  if (!InPlace(s.a, s.m, s.k) || !InPlace(s.b, s.k, s.n)) return {};
+  const auto collides = [](const MatrixStrides& m) {
+    return std::max(m.row, m.col) % (kCollision / SizeOf(DType::kF32)) == 0;
+  };
+  return {.a = s.n >= kColumnsToCopyA && collides(s.a), .b = collides(s.b)};
+}
+
+// The largest part of a product with such copies.
+inline GemmShape PartOfCopied(const GemmShape& s, const Copied& copied) {
+  const auto some = [](int64_t size, int64_t most) {
+    return RoundUp(CeilDiv(size, CeilDiv(size, most)), kRowsToCopyB);
+  };
+  GemmShape part = s;
+  part.k = std::min(s.k, some(s.k, kCopiedInner));
+  const int64_t lines = kCopied / SizeOf(DType::kF32) / part.k;
+  if (copied.a) part.m = std::min(s.m, some(s.m, lines));
+  if (copied.b) part.n = std::min(s.n, some(s.n, lines));
+  return part;
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_GEMM_COLLIDING_H_
