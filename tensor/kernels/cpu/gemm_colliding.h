@@ -20,7 +20,7 @@ namespace firn::cpu {
 inline constexpr int64_t kRowsToCopyB = 48, kColumnsToCopyA = 256;
 // Bytes of each operand that are copied at once, some of the inner direction times some of the
 // other: copies stay in cache, and do not grow with the operands.
-inline constexpr int64_t kCopied = 1 << 21, kCopiedInner = 2048;
+inline constexpr int64_t kCopied = 1 << 22, kCopiedInner = 1024;
 
 struct Copied {
   bool a = false, b = false;

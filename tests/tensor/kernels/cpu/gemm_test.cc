@@ -205,6 +205,13 @@ TYPED_TEST(GemmTest, TakesLinesThatCollideInACache) {
   }
 }
 
+// Copies of such operands are made in parts, and the last parts are smaller: some rows of A, some
+// of the inner direction, some columns of B.
+TEST(GemmFloatTest, CopiesCollidingLinesInParts) {
+  Compare<float>(1400, 260, 1536, Lie::kDense, Lie::kColumns, true);
+  Compare<float>(49, 1536, 1536, Lie::kDense, Lie::kDense, false);
+}
+
 // Operands that lie along the inner direction: tiles of every size, blocks that are not whole.
 TYPED_TEST(GemmTest, AddsUpLanesOfVectors) {
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{4, 17, 1025},
