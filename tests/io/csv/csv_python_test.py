@@ -3,8 +3,8 @@
 what they read; Firn may refuse what they take (an empty line in the middle, say), but not all of it.
 What needs pandas is skipped where Python has none.
 
-    bazel build //tests/io:csv_values
-    VENV/bin/python tests/io/csv/csv_python_test.py bazel-bin/tests/io/csv_values
+    bazel build //tests/io/csv:csv_values
+    VENV/bin/python tests/io/csv/csv_python_test.py bazel-bin/tests/io/csv/csv_values
 """
 
 import csv

@@ -5,8 +5,8 @@ What both accept must have the same values, and neither accepts a file whose che
 of them refuses what the other reads, that is not an error. Skipped where Python has no Pillow or NumPy:
 
     python -m venv VENV && VENV/bin/pip install pillow numpy tifffile
-    bazel build //tests/io:decode_images
-    VENV/bin/python tests/io/image/image_compare_test.py bazel-bin/tests/io/decode_images
+    bazel build //tests/io/image:decode_images
+    VENV/bin/python tests/io/image/image_compare_test.py bazel-bin/tests/io/image/decode_images
 
 FIRN_COMPARE_ROUNDS: how many damaged copies there are of each file; 300 when unset.
 """
