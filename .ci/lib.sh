@@ -6,7 +6,7 @@ failed=0
 skipped_stages=0
 failures=()
 
-# A disk that is full fails in ways that do not say so.
+# When a disk is full, commands fail with messages that do not say so.
 gigabytes_free() { df --output=avail --block-size=1G "$HOME" | tail -1 | tr -d ' '; }
 
 say() { printf '\n=== %s (%dm%02ds, %d GB free)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)) "$(gigabytes_free)"; }
@@ -29,8 +29,8 @@ skip() {
   skipped_stages=$((skipped_stages + 1))
 }
 
-# A run may take ninety minutes. Stages for which a slow or busy machine has no time are reported
-# and counted as skipped. Its speed is told by how long the first build takes.
+# A run may take ninety minutes. If a slow or busy machine has no time for a stage, the stage is
+# reported and counted as skipped. The time of the first build tells how fast the machine is.
 minutes=72
 slowness=100  # in percent of two cores that do nothing else
 
@@ -40,7 +40,8 @@ first_build() {
   return 0
 }
 
-# in_time NAME MINUTES: whether a stage that takes MINUTES on two such cores ends in time here, and finds room.
+# in_time NAME MINUTES: whether a stage that takes MINUTES on two such cores ends in time here and has enough disk
+# space.
 in_time() {
   local takes=$(($2 * slowness / 100)) room=10
   if (($(gigabytes_free) < room)); then
@@ -52,10 +53,11 @@ in_time() {
   return 1
 }
 
-# twice COMMAND...: for commands that a network or another machine may refuse at the moment.
+# twice COMMAND...: for commands that may fail for a moment because of a network or another machine.
 twice() { "$@" || { sleep 10; "$@"; }; }
 
-# forget ARGUMENTS...: deletes what was built with them, in an output folder of its own that no later stage reads.
+# forget ARGUMENTS...: deletes what was built with them. They have an output folder of their own that no later stage
+# reads.
 forget() {
   local bin
   bin=$(bazel info --config=ci "$@" bazel-bin 2>/dev/null)
@@ -75,12 +77,13 @@ sum_attribute() {
 # count_skipped FILE...: test cases that GTEST_SKIP left out.
 count_skipped() { cat "$@" | grep -c '<testcase .*result="skipped"'; }
 
-# The minute at which tests that have not ended are left out: a slow machine may not get through all of them, and
-# what it has tried is to count.
+# The minute at which tests that have not ended are left out. A slow machine may not finish all of them, and the tests
+# that it did finish should count.
 tests_end=83
 out_of_time=0
 
-# left_out NAME LOG: says that the tests of LOG were interrupted. What could not be built until then has failed.
+# left_out NAME LOG: says that the tests of LOG were interrupted. A target that failed to build before that counts as a
+# failure.
 left_out() {
   local all
   all=$(sed -nE 's/.* ([0-9]+) test targets?\.\.\.$/\1/p' "$2" | tail -1)

@@ -7,7 +7,7 @@ Plain MPI is a C program that calls MPI_Allreduce in a loop (peers/mpi_allreduce
   bazel run //benchmarks:collectives_compare
   benchmarks/collectives_compare.py --ranks=2 --rounds=9 --json=/tmp/collectives.json
 
-Bus bandwidth is counted as nccl-tests count it: bytes x 2 (n - 1) / n over the time of a call.
+Bus bandwidth is defined as in nccl-tests: bytes x 2 (n - 1) / n over the time of a call.
 "share" is Firn's over MPI's: above 1, Firn is faster. Claim nothing when the interval contains 1, or
 when others keep the machine busy.
 """

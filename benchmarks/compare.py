@@ -14,11 +14,11 @@ out. Examples:
 A workload is NAME[/dDEPTH][/bBATCH]; a bare name stands for its standard sizes. The ratios are the
 median time over that of each of Firn's modes: above 1, Firn is faster; claim nothing when the
 interval contains 1. "ready" is the time from nothing to ten steps done, compilation included;
-"others" the share of the machine that other programs took during the blocks: with more than a few
-percent believe the minima at most, or let --patience wait for quiet moments.
+"others" is the share of the machine that other programs took during the blocks: above a few percent
+believe only the minima, or let --patience wait for quiet moments.
 
-With --device=cuda every contender trains on that GPU, or is left out: PyTorch in its CUDA modes, all
-steps timed by the device's events, peaks those of each framework's device allocator.
+With --device=cuda every contender trains on that GPU or is left out. PyTorch runs in its CUDA modes,
+the device's events time all steps, and the peaks are those of each framework's device allocator.
 """
 
 import argparse
@@ -92,7 +92,7 @@ def parse_device(text):
 
 
 def precision_name(args):
-    """What rows call it, as Firn's PrecisionName: the CPU knows no TF32."""
+    """The name in rows, the same as Firn's PrecisionName: the CPU knows no TF32."""
     if args.device == "cpu":
         return "bf16" if args.precision == "bf16" else "f32"
     return args.precision

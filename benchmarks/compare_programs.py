@@ -34,10 +34,10 @@ def json_lines(argv, threads):
 def compare(measure, format_report, what, json_path, hint=""):
     """The exit status of a script: prints what measure() found, and the machine it was measured on.
 
-    measure(about) returns a dict, {"rows": [...]} and whatever else format_report takes by name and
-    the JSON is to hold; in `about`, which is the machine, it may put "versions". `what` is said of
-    the run before the machine, `hint` behind an error; json_path, if given, is where all goes.
-    Without a row the status is 1.
+    measure(about) returns a dict: {"rows": [...]} and whatever else format_report takes by name and
+    the JSON should hold. It may add "versions" to `about`, which describes the machine. `what` says
+    what the run is and is printed before the machine; `hint` is printed after an error. json_path, if
+    given, is the file that gets everything. Without a row the status is 1.
     """
     about = compare_machine.describe()
     try:
@@ -64,7 +64,7 @@ def positive(text):
 
 
 class Arguments(argparse.ArgumentParser):
-    """What all scripts that compare are told, and what a script adds."""
+    """The options of all scripts that compare, and those that a script adds."""
 
     def __init__(self, doc, firn, rounds, what="runs of each side"):
         super().__init__(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -87,6 +87,6 @@ class Arguments(argparse.ArgumentParser):
 
 
 def enter_callers_folder():
-    """`bazel run` starts elsewhere than where it was typed, from where paths count."""
+    """Paths count from the folder where the user typed `bazel run`, which starts programs elsewhere."""
     if "BUILD_WORKING_DIRECTORY" in os.environ:
         os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])

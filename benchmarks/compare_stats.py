@@ -17,8 +17,8 @@ def summarize(blocks):
     """Summary of a worker's blocks (each a list of step times, ms).
 
     A block counts once, by its median step, so that one disturbed second does not weigh as much as
-    many quiet ones. spread is the interquartile range of the block medians; min_ms the fastest
-    single step, which is what a noisy machine disturbs least.
+    many quiet ones. spread is the interquartile range of the block medians. min_ms is the fastest
+    single step, which a noisy machine disturbs least.
     """
     medians = [statistics.median(block) for block in blocks]
     return {

@@ -38,7 +38,7 @@ class Step:
 
 
 def cuda_tests(folder):
-    """Test programs that tell by their names that they are of CUDA, the conformance suite first."""
+    """Test programs whose names say that they test CUDA, the conformance suite first."""
     found = glob.glob(os.path.join(folder, "tests", "**", "*cuda*_test"), recursive=True)
     programs = {path for path in found if os.path.isfile(path) and os.access(path, os.X_OK) and
                 ".runfiles" not in path}
@@ -159,7 +159,7 @@ def reason_to_skip(step, args):
 
 
 def judge(said, has_gpu):
-    """How a step went that ended well: without a GPU that says little."""
+    """How a step went that ended with status 0: without a GPU that says little."""
     if not has_gpu or STAND_IN in said or ON_CPU in said:
         return "NO GPU: it ran without one"
     return "passed, with tests skipped" if "[  SKIPPED ]" in said else "passed"

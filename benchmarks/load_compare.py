@@ -8,8 +8,8 @@ round takes all in random order. Examples:
   bazel run //benchmarks:load_compare -- --python=/path/to/venv/bin/python
   benchmarks/load_compare.py --python=/path/to/venv/bin/python --rounds=15 --json=/tmp/load.json
 
-"load" is the call alone, "used" that and looking at a number of each page, by which a mapped file
-is read. "ratio" is Firn's median over the other's: below 1, Firn is faster. Claim nothing when the
+"load" is the time of the call alone. "used" adds the time to look at a number of each page, which is
+when a mapped file is read. "ratio" is Firn's median over the other's: below 1, Firn is faster. Claim nothing when the
 interval contains 1, or when others keep the machine busy.
 
 The Python needs torch, safetensors and numpy.

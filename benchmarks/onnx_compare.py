@@ -11,8 +11,8 @@ peers/onnxruntime_worker.py. A round gives each a block of runs, in random order
 
 "ratio" is Firn's median time over ONNX Runtime's: below 1, Firn is faster. Claim nothing when the
 interval contains 1, or when others keep the machine busy. "difference" is the largest one between
-the two results, relative to the largest number of the result; "off" is that between a result and
-PyTorch's in f64, of Firn, of ONNX Runtime and of PyTorch in f32.
+the two results, relative to the largest number of the result. "off" is the difference between a
+result and PyTorch's in f64: for Firn, for ONNX Runtime and for PyTorch in f32.
 
 The Python needs onnxruntime, torch, torchvision, onnx and, for --exporter=dynamo, onnxscript.
 """
@@ -71,7 +71,7 @@ class Run:
         return row
 
     def _race(self, ms):
-        """Blocks of both in turns, of about as long."""
+        """Blocks of both in turns, each of about the same duration."""
         calls = {side: max(1, round(self.args.block_seconds * 1e3 / max(ms[side], 1e-3)))
                  for side in ms}
         blocks = {self.firn: [], self.peer: []}

@@ -46,8 +46,8 @@ PASSES = ["forward", "backward"]
 LAYOUTS = ["contiguous", "transposed"]
 MOST_CALLS = 1000
 SIGNS_ARE_FREE = {"eigh", "svd"}
-# Results may differ by this share of their mean absolute element. It is to find calls that are not
-# the same, not to judge rounding, so it is wide: sums of millions of elements take any order.
+# Results may differ by this share of their mean absolute element. The bound is there to find calls that
+# differ, not to judge rounding, so it is wide: sums of millions of elements are taken in any order.
 TOLERANCE = {"f64": 1e-6, "f32": 1e-3, "f16": 0.02, "bf16": 0.1}
 
 
@@ -60,7 +60,7 @@ class Side:
         self._worker = self._start()
 
     def request(self, **command):
-        """As Worker.request; the error says whose it is."""
+        """Does what Worker.request does; the error names the framework."""
         if self._worker is None:
             self._worker = self._start()
         try:
@@ -104,15 +104,15 @@ class Skipped:
 
 
 def compared(operation, direction):
-    """Which means of results must agree. Vectors of factorisations may have either sign, and so
-    gradients, which depend on the signs, have others."""
+    """Which means of results must agree. Vectors of factorisations may have either sign, and gradients
+    depend on the signs, so these may differ."""
     if operation not in SIGNS_ARE_FREE:
         return ("mean", "mean_abs")
     return ("mean_abs",) if direction == "forward" else ()
 
 
 def difference(ours, theirs, dtype, means=("mean", "mean_abs")):
-    """In what two lists of summaries differ, or "". One may have results that the other drops."""
+    """How two lists of summaries differ, or "". One may have results that the other drops."""
     if not ours or not theirs:
         return "" if ours == theirs else "one of them has no results"
     for index, (a, b) in enumerate(zip(ours, theirs)):
@@ -234,8 +234,8 @@ class Run:
             self.firn.pid, lambda: self.firn.request(cmd="block", calls=calls_in(1, ms)))
 
     def _race(self, ms):
-        """Blocks of both in turns, which take as long: if the faster one made as few calls as the
-        slower one, they would be its first after a wait, with what it reads no longer in a cache."""
+        """Blocks of both in turns, which take the same time. If the faster one made as few calls as the
+        slower one, all would be its first calls after a wait, when its data have left the cache."""
         calls = {side: calls_in(self.args.block_seconds, ms[side]) for side in ms}
         blocks = {self.firn: [], self.peer: []}
         for _ in range(self.args.rounds):

@@ -44,7 +44,7 @@ def parse(text):
 
 def short(symbol):
     """A function's name without what surrounds it: '[.] void firn::(anonymous namespace)::Add<float,
-    2>(long)' is 'Add<float, 2>', '[k] clear_page' of the kernel 'kernel: clear_page'."""
+    2>(long)' gives 'Add<float, 2>', and '[k] clear_page' of the kernel gives 'kernel: clear_page'."""
     kind, _, name = symbol.partition(" ")
     name = name.replace("(anonymous namespace)::", "").split("{lambda")[0]
     depth, begin, end = 0, 0, len(name)

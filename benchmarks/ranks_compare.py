@@ -7,10 +7,10 @@ PyTorch. Each of the two times steps of one rank alone and steps together, in tu
   bazel run //benchmarks:ranks_compare -- --python=/path/to/venv/bin/python
   benchmarks/ranks_compare.py --python=/path/to/venv/bin/python --workloads=gpt:8 --rounds=9
 
-A workload is NAME:BATCH (benchmarks/workload.h), the batch that of each rank. "scaling" is how many
-steps a second ranks make together over those that they make alone, "ratio" Firn's time of a step
-together over PyTorch's: below 1, Firn is faster. Claim nothing when the interval contains 1, or when
-others keep the machine busy.
+A workload is NAME:BATCH (benchmarks/workload.h), where BATCH is the batch of each rank. "scaling" is
+the steps a second that ranks make together over those that they make alone. "ratio" is Firn's time for
+a step together over PyTorch's: below 1, Firn is faster. Claim nothing when the interval contains 1, or
+when others keep the machine busy.
 
 The Python needs torch.
 """

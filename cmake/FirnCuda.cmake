@@ -18,8 +18,8 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
 endif()
 set(FIRN_CUDA_LINKED firn::cudart firn::cublaslt firn::cudnn firn::cufft firn::cusolver firn::cublas)
 
-# Files that are compiled as one, as many as tools/bazel/cuda.bzl says, since three quarters of the
-# time for a single file goes into headers.
+# Several files are compiled as one, as many as tools/bazel/cuda.bzl says: for a single file, three
+# quarters of the time goes into headers.
 firn_read_starlark(text tools/bazel/cuda.bzl)
 string(REGEX MATCH "\n_BATCH = ([0-9]+)" found "${text}")
 set(batch_size ${CMAKE_MATCH_1})

@@ -4,7 +4,8 @@
 
 set(FIRN_DEBIAN_PACKAGES "")
 
-# Says what is missing in one line. In another program's build that is up to find_package(firn).
+# Says in one line what is missing. In another program's build find_package(firn) decides what
+# follows from it.
 macro(firn_missing name package)
   if(CMAKE_FIND_PACKAGE_NAME STREQUAL "firn")
     set(firn_FOUND FALSE)
@@ -25,7 +26,7 @@ macro(firn_dependency name package target)
   endif()
 endmacro()
 
-# firn_plain_dependency(TARGET NAME DEBIAN_PACKAGE HEADER FOLDER LIBRARY...): firn::TARGET, by its files.
+# firn_plain_dependency(TARGET NAME DEBIAN_PACKAGE HEADER FOLDER LIBRARY...): firn::TARGET, found by its files.
 macro(firn_plain_dependency target name package header folder)
   list(APPEND FIRN_DEBIAN_PACKAGES ${package})
   if(NOT TARGET firn::${target})
@@ -53,11 +54,11 @@ if(NOT FIRN_ONLY_HEADERS)
 
   # Debian's package for CMake asks for the headers of OpenCL.
   firn_plain_dependency(dnnl oneDNN libdnnl-dev oneapi/dnnl/dnnl.hpp "" dnnl)
-  # The serial build, of which Debian has others beside.
+  # The serial build; Debian has others beside it.
   firn_plain_dependency(hdf5 HDF5 libhdf5-dev hdf5.h hdf5/serial hdf5_serial hdf5)
 endif()
 
-# CUDA comes from no package of Debian, but from the toolkit in $CUDA_HOME, or in /usr/local/cuda.
+# CUDA comes not from a package of Debian but from the toolkit in $CUDA_HOME, or in /usr/local/cuda.
 set(FIRN_LINKED_PACKAGES ${FIRN_DEBIAN_PACKAGES})
 set(FIRN_CUDA_HOME "$ENV{CUDA_HOME}")
 if(NOT FIRN_CUDA_HOME)

@@ -1,7 +1,7 @@
 # What is installed: the library, its headers, packages for CMake and pkg-config, and the program.
 
-# Headers that programs include (tools/scripts/public_api.py), those for writing operations, and what these include.
-# None of them includes a library's but Abseil's.
+# Headers that programs include (tools/scripts/public_api.py), headers for writing operations, and what these include.
+# The only library whose headers they include is Abseil.
 function(firn_public_headers out)
   list(TRANSFORM FIRN_FOLDERS APPEND "/*.h" OUTPUT_VARIABLE globs)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${globs})
@@ -55,8 +55,8 @@ install(TARGETS firn firn_library EXPORT firn
 if(FIRN_PROGRAM)
   install(TARGETS firn_program RUNTIME COMPONENT program)
   if(BUILD_SHARED_LIBS)
-    # Needed even if the prefix is /usr, so that `cmake --install --prefix` and packages that are
-    # unpacked elsewhere run, too.
+    # The path is needed even if the prefix is /usr: the program then also runs after `cmake
+    # --install --prefix`, and from packages that are unpacked elsewhere.
     file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
     set_target_properties(firn_program PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
   endif()

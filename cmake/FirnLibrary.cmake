@@ -1,8 +1,8 @@
 # The library, and firn::firn, which programs link. Operations register themselves when a program
-# starts and nothing names them, so a program takes all of a static library.
+# starts and nothing names them, so a program links the whole static library.
 
-# Headers are included as "firn/tensor/tensor.h": links of that name lead to the folders, and headers that are
-# written while building have a folder beside.
+# Headers are included as "firn/tensor/tensor.h": links of that name lead to the folders. Headers that are generated
+# during the build have a second folder.
 set(FIRN_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
 set(FIRN_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 file(MAKE_DIRECTORY "${FIRN_INCLUDE_DIR}/firn")
@@ -16,7 +16,7 @@ function(firn_generate path kind)
   set(out "${FIRN_GENERATED_DIR}/firn/${path}")
   get_filename_component(folder "${out}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
-  # The file stays untouched if its text is the same, so that nothing is compiled again.
+  # If its text is the same, the file stays untouched and nothing is compiled again.
   add_custom_command(OUTPUT "${out}"
     COMMAND tools/scripts/generate_source ${kind} ${ARGN} > "${out}.new"
     COMMAND ${CMAKE_COMMAND} -E copy_if_different "${out}.new" "${out}"
@@ -77,7 +77,7 @@ endfunction()
 # tensor/ops/op_library.bzl).
 function(firn_precompile name)
   target_precompile_headers(${name} PRIVATE ${ARGN})
-  # Warnings that g++ gives for other libraries' code that it reads precompiled.
+  # g++ gives these warnings for other libraries' code that it reads precompiled.
   target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
     -Wno-stringop-overread -Wno-unknown-warning-option)
 endfunction()
@@ -94,7 +94,7 @@ set(objects firn_core firn_loops firn_kernels firn_baseline)
 if(FIRN_CUDA_SOURCES)
   list(APPEND objects firn_cuda)
 endif()
-# Among a target's objects are headers that it has precompiled.
+# The objects of a target include its precompiled headers, which are left out here.
 list(TRANSFORM objects REPLACE "(.+)" "$<FILTER:$<TARGET_OBJECTS:\\1>,INCLUDE,\\\\.o$>")
 
 # Kernels of higher levels, each level linked to one object (tools/bazel/levels.bzl).
@@ -116,8 +116,8 @@ foreach(level IN LISTS FIRN_HIGHER_LEVELS)
 endforeach()
 
 add_library(firn_library ${objects})
-# If a command reads another target's objects, make knows the files, but not that the target comes
-# first.
+# If a command reads another target's objects, make knows the files but not that the target must be
+# built first.
 foreach(level IN LISTS FIRN_HIGHER_LEVELS)
   add_dependencies(firn_library firn_kernels_${level})
 endforeach()

@@ -2,8 +2,9 @@
 #
 #   firn_add_op_library(NAME SOURCE...)
 #
-# A library of operations, compiled like Firn's: kernels are as fast as Firn's own only with Firn's flags, and
-# kernels' headers refuse others. The operations stay in every program that links it, named there or not.
+# A library of operations, compiled like Firn's own: kernels are fast only with Firn's flags, and the headers of kernels
+# refuse other flags. The operations stay in every program that links the library, even if the program does not name
+# them.
 function(firn_add_op_library name)
   add_library(${name} STATIC ${ARGN})
   target_link_libraries(${name} PUBLIC firn::firn)

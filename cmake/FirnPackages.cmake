@@ -12,7 +12,7 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_COMPONENTS_ALL development)
 
-# The packages that a program that links the library needs besides.
+# The packages that a program needs as well when it links the library.
 set(development_depends ${FIRN_LINKED_PACKAGES})
 if(BUILD_SHARED_LIBS)
   set(development_depends ${FIRN_HEADERS_PACKAGES})

@@ -1,19 +1,19 @@
-# Finds the library's sources by globs and, so that nothing stands twice, asks Bazel's BUILD files for what is
-# special about some of them: what rules with FIRN_KERNEL_COPTS or FIRN_BASELINE_COPTS name, what is testonly,
-# and what their select()s on //tools/bazel:cuda choose between. Sets, as paths from the root:
+# Finds the library's sources by globs. It reads what is special about some of them from Bazel's BUILD files, so that
+# nothing is written twice: the sources of rules with FIRN_KERNEL_COPTS or FIRN_BASELINE_COPTS, what is testonly, and
+# what a select() on //tools/bazel:cuda chooses between. It sets these variables, with paths from the root:
 #
 #   FIRN_SOURCES            all but the following
 #   FIRN_KERNEL_SOURCES     compute loops that no level but the program's own has
 #   FIRN_LEVEL_SOURCES      kernels, of which one program may have those of several levels
-#   FIRN_BASELINE_SOURCES   for the least processor
+#   FIRN_BASELINE_SOURCES   sources compiled for the lowest level
 #   FIRN_CUDA_SOURCES       .cu files; only with FIRN_CUDA
-#   FIRN_RULE_PAGES         of optimizers, whose .cu file is written while building
+#   FIRN_RULE_PAGES         pages of optimizers, whose .cu file is generated during the build
 #   FIRN_TEST_HEADERS       headers that are part of no library
 #   FIRN_ABSL               what is used of Abseil, such as "statusor"
 
 set(FIRN_FOLDERS device tensor autograd nn optim io)
 
-# Reads a file of Starlark without its comments, and without the characters that CMake's lists live from:
+# Reads a Starlark file without its comments and without the characters that have a meaning in CMake's lists:
 # <> stand for [].
 function(firn_read_starlark out path)
   file(READ "${PROJECT_SOURCE_DIR}/${path}" text)
@@ -46,7 +46,7 @@ function(firn_bazel_flags out path name)
   set(${out} ${flags} PARENT_SCOPE)
 endfunction()
 
-# Appends the files that `text`, of the BUILD file of `folder`, names.
+# Appends the files that `text` names; `text` is from the BUILD file of `folder`.
 macro(firn_add_named out text pattern)
   firn_strings(named "${text}" "[a-z0-9_/]+\\.${pattern}")
   list(TRANSFORM named PREPEND "${folder}/")

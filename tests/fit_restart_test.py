@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A job of several processes, one of which is killed at any moment, goes on to the bit.
 
-fit_restart_check trains a small network with Fit. A random rank of it is killed (SIGKILL) at a
-random moment, the same command is given again, and so on until a run comes to its end, whose
-parameters and optimizer are those of a run that nobody has disturbed.
+fit_restart_check trains a small network with Fit. A random rank is killed (SIGKILL) at a random moment,
+and the same command is given again, until a run comes to its end. Its parameters and optimizer must be
+those of an undisturbed run.
 
 FIRN_KILLS: how many times a process is killed, for 2 and for 4 ranks together; 6 when unset.
 FIRN_KILL_SEED: the seed of the moments, which a failure prints; any when unset.

@@ -30,7 +30,7 @@ def _rules_cc_shim_impl(ctx):
 _rules_cc_shim = repository_rule(implementation = _rules_cc_shim_impl)
 
 def _coverage_shim_impl(ctx):
-    # Asked for as soon as a test is analysed; used only by `bazel coverage`.
+    # Bazel asks for it as soon as it analyses a test; only `bazel coverage` uses it.
     ctx.file("BUILD", """\
 filegroup(
     name = "coverage_report_generator",

@@ -1,4 +1,4 @@
-"""What the compiler of the build answers: $CC, else gcc, as Bazel's own detection of a toolchain takes it.
+"""What the compiler of the build answers. It is $CC, else gcc: Bazel's own detection of a toolchain takes the same.
 
 A repository_rule that asks names CC in its `environ`.
 """

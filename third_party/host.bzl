@@ -1,8 +1,8 @@
 """@firn_host: the processor and the compiler of the machine that builds, as load()ed values.
 
-NATIVE_MARCH is the level of x86-64 of the processor, for builds that are to run on it alone. -march=native
-would do as well, but for what it tells the compiler besides: no two kinds of processors would compile the
-same code, and what one of them does wrong no other would show.
+NATIVE_MARCH is the x86-64 level of the processor, for builds that run on this processor alone. -march=native
+tells the compiler more than that: each kind of processor would then compile different code, and a fault on one
+kind would not show on any other.
 """
 
 load("//third_party:compiler.bzl", "compiler_says", "compiler_takes")
@@ -27,13 +27,13 @@ def _march(cpuinfo):
         march = name
     return march
 
-# A pass of g++ 14's for aarch64 that joins two loads to one: done late, it takes one register of a vector of two for
-# the other's (TransformInput of tensor/kernels/cpu/winograd_image_transform.cc computes half of its channels wrong).
+# A pass of g++ 14 for aarch64 joins two loads to one. If it runs late, it confuses the two registers of a vector pair
+# (TransformInput of tensor/kernels/cpu/winograd_image_transform.cc computes half of its channels wrong).
 _NO_LATE_PAIRS = "-mno-late-ldp-fusion"
 
 # g++ 12.2 for AVX-512 keeps the constant words of an initializer in one number of 256 bits or more, and gets it wrong:
-# new std::vector<double>{1, 1, 0, 0} holds four ones (tests/device/constant_words_test.cc). Numbers of 128 bits, which
-# is what the other levels copy by, are right. A vector that is copied by itself stays one instruction.
+# new std::vector<double>{1, 1, 0, 0} holds four ones (tests/device/constant_words_test.cc). Numbers of 128 bits, by
+# which the other levels copy, are right. A vector that is copied by itself is still copied by one instruction.
 _COPIES_BY_16_BYTES = ["-mmove-max=128", "-mstore-max=128"]
 
 def _processor_copts(ctx, machine):

@@ -1,8 +1,9 @@
 """Exports torchvision's networks as ONNX files and times ONNX Runtime on them, for onnx_compare.py:
 JSON lines in, JSON lines out (see README.md).
 
-Weights are what PyTorch initialises them with from one seed, but where that is zeros, and batch
-norms get running statistics of a batch of noise: numbers would fade away in untrained networks.
+PyTorch initialises the weights from one seed, but weights that it would set to zeros get other values,
+and batch norms get the running statistics of a batch of noise: otherwise numbers would fade away in
+untrained networks.
 """
 
 import json

@@ -14,7 +14,7 @@ def require_gpu():
 
 
 def set_precision(precision):
-    """TF32 as a torch_modes.Precision says, by the flags or, where they are gone, their heirs."""
+    """Sets TF32 as a torch_modes.Precision says, by the old flags or, where those are gone, the new ones."""
     try:
         torch.backends.cuda.matmul.allow_tf32 = precision.matmul_tf32
         torch.backends.cudnn.allow_tf32 = precision.conv_tf32
@@ -26,10 +26,10 @@ def set_precision(precision):
 class GraphedStep:
     """A whole training step as one CUDA graph that reads a batch from buffers of its own.
 
-    As in PyTorch's documentation ("Whole-network capture"): warm-up on a side stream, then gradients
-    set to None, so that the captured backward pass makes them in the graph's own memory. What the
-    warm-up trained is taken back, for losses are compared from the first step on; the copies lie on
-    the host, where they do not count as the step's memory.
+    It follows PyTorch's documentation ("Whole-network capture"): it warms up on a side stream and sets
+    gradients to None, so that the captured backward pass makes them in the graph's own memory. What the
+    warm-up trained is undone, because losses are compared from the first step on. The copies for that
+    are on the host, where they do not count as the step's memory.
     """
 
     def __init__(self, train_on, model, optimizer, batch):
@@ -69,7 +69,7 @@ class GraphedStep:
 
 
 class EventTimer:
-    """Times steps by events between them; they are kept, as making them costs time."""
+    """Times steps by events between them. The events are kept, because making them costs time."""
 
     def __init__(self):
         self._events = []

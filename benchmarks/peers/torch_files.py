@@ -39,7 +39,7 @@ READERS = {"safetensors": safetensors.torch.load_file,
 
 
 def load(command):
-    """One reading, and a number of each page looked at: what is mapped is read by that."""
+    """Reads once, then looks at a number of each page: only that reads a mapped file."""
     now = CLOCKS[command.get("clock", "wall")]
     start = now()
     state = READERS[command["reader"]](command["file"])

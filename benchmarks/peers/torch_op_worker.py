@@ -45,7 +45,7 @@ def results_of(returned):
 
 
 def summary(tensor):
-    """As Summary of op_worker.cc."""
+    """The same as Summary of op_worker.cc."""
     if tensor is None:
         return None
     values = tensor.detach().to(torch.float64)
@@ -116,7 +116,7 @@ class Session:
         return run
 
     def _backward(self, call):
-        """Runs forward; what it gives runs backward through that as often as it is called."""
+        """Runs forward once. Each call of the returned function runs backward through that."""
         wanted = [one["name"] for one in call["inputs"] if one["wanted"]]
         inputs = {name: tensor.detach() for name, tensor in self._inputs.items()}
         leaves = [inputs[name].requires_grad_() for name in wanted]

@@ -24,7 +24,7 @@ DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
 
 
 class NoPeer(Exception):
-    """PyTorch has no such function, or none that is known here; says why."""
+    """PyTorch has no such function, or none is known here; the message says why."""
 
 
 class Candidate:
@@ -67,7 +67,7 @@ def all_the_same(sizes):
 
 
 def pooled(function):
-    """Firn's attributes of pooling have a stride of their own, where the options say the kernel."""
+    """Firn's attributes of pooling always have a stride; in the options it may be the kernel by default."""
     def run(x, kernel, stride, **options):
         return function(x, all_the_same(kernel), all_the_same(stride),
                         **{key: all_the_same(value) if isinstance(value, list) else value
@@ -82,7 +82,7 @@ def lp_pooled(function):
 
 
 def unfolded(function):
-    """As pooled; the size of a folded image is no option of unfold."""
+    """Does what pooled does; the size of a folded image is no option of unfold."""
     def run(x, kernel, output_size, **options):
         first = (output_size,) if function is F.fold else ()
         return function(x, *first, all_the_same(kernel),
@@ -141,7 +141,7 @@ def clip_grad_norm(grads, max_norm=1.0, p=2.0):
 
 
 def attention_by_rows(q, k, v, mask=None, position=None, scale=1.0, dropout=0.0, causal=False):
-    """As Firn's result lies. PyTorch draws what it drops from its own generator."""
+    """The result in the layout of Firn's. PyTorch draws what it drops from its own generator."""
     del position
     y = F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale,
                                        enable_gqa=q.shape[1] != k.shape[1])

@@ -1,7 +1,7 @@
 """Times training steps of several processes by PyTorch's DistributedDataParallel over gloo.
 
-For ../ranks_compare.py: prints one JSON line as ../data_parallel.cc does with --json. Steps by which
-each rank trains alone and steps together take turns, with a barrier before and behind each.
+It is for ../ranks_compare.py and prints one JSON line, the same as ../data_parallel.cc with --json. Steps
+in which each rank trains alone and steps together take turns, with a barrier before and after each.
 """
 
 import argparse

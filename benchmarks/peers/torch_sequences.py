@@ -147,7 +147,7 @@ class Gpt(Workload):
 
 
 class Decode(Gpt):
-    """The same network says 256 tokens, each the likeliest, with a cache a layer."""
+    """The same network generates 256 tokens, each the likeliest, with a cache for each layer."""
 
     kind = "run"
     calls = CONTEXT

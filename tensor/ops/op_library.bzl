@@ -15,8 +15,8 @@ Those below a folder of families (op_libraries):
 What a family shares has the same kinds of files: shape rules in .h and .cc, helpers of samples in
 _samples.h and _samples.cc.
 
-A page that must see what stands above tensor/ stands in the folder of that, whose BUILD calls
-op_pages as op_libraries does (optim/BUILD).
+A page that must see code above tensor/ is in the folder of that code, whose BUILD calls op_pages as
+op_libraries does (optim/BUILD).
 
 An implementation may include any operation's header but depends on no other implementation: a sum's
 gradient expands and an expansion's gradient sums, and only headers keep Bazel acyclic.
@@ -45,21 +45,21 @@ def op_pages(
     A package calls it once: the names of targets are fixed.
 
     Args:
-      pages: their names; of each there is a .cc file.
+      pages: their names; each has a .cc file.
       cu: .cu files, or targets that write them.
       cuda_cc: _cuda.cc files.
       samples: _samples.cc files.
       sample_headers: _samples.h files.
-      deps: what implementations for every device may use, the pages' own headers among it.
+      deps: what implementations for every device may use, the pages' own headers among them.
       cpu_deps: what pages may use besides, but not their CUDA kernels.
       cuda_deps: what CUDA kernels may use besides, but not pages.
       sample_deps: what samples may use.
-      visibility: of all but the pages' own targets.
-      all_kernels: as of firn_level_kernels.
-      parts: of names of targets, the pages that each links, for programs that need no others. A build for
-        several levels of processors, or for devices, has its other kernels of all pages at once: there a
-        part is :op_pages.
-      page_deps: of pages, what each may use besides the others.
+      visibility: visibility of all targets except the pages' own.
+      all_kernels: see firn_level_kernels.
+      parts: a dict from names of targets to the pages that each links, for programs that need no others. A
+        build for several levels of processors, or for devices, links its other kernels for all pages at
+        once: there a part is :op_pages.
+      page_deps: a dict from pages to what each may use besides the others.
     """
     for page in pages:
         firn_library(
@@ -175,10 +175,10 @@ def op_libraries(files, basic, deps, cpu_deps, family_deps, cuda_deps, sample_de
       basic: sources of pages that call no others: :basic links them.
       deps: what implementations for every device may use, beside the headers.
       cpu_deps: what pages may use besides, but not their CUDA kernels.
-      family_deps: of families, what their pages may use besides.
+      family_deps: a dict from families to what their pages may use besides.
       cuda_deps: what CUDA kernels may use besides, but not pages.
       sample_deps: what samples may use, beside the headers.
-      visibility: of all but the pages' own targets.
+      visibility: visibility of all targets except the pages' own.
     """
     sources = [f[:-3] for f in files if f.endswith(".cc")]
     samples = [s + ".cc" for s in sources if s.endswith("_samples")]

@@ -2,8 +2,8 @@
 """What firn.h brings beside Firn's own headers: every source of every program compiles it.
 
 g++ 12 reads firn.h in less than 1.8 times what <string>, <vector>, <memory> and <functional> take,
-which bring half of the standard library; absl/status/statusor.h alone would be as much again. So a
-header that is not listed here is a decision: measure it first,
+which bring half of the standard library; absl/status/statusor.h alone would add as much again. So adding a
+header to this list is a decision: measure it first,
 
     time g++ -std=c++20 -fsyntax-only -x c++ - <<<'#include <HEADER>'
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """One header asks the compiler which instructions it may use: device/level.h.
 
-A source that asks for itself is compiled to something else on the next machine, where nobody has seen it
-compile. What a level does not know of has a function with a target of its own (CONTRIBUTING.md).
+A source that asks for itself becomes different code on the next machine, where nobody has seen it compile.
+Code for instructions that are in no level is in a function with a target of its own (CONTRIBUTING.md).
 It reads the sources where they lie in the repository, which BUILD says by the tag "external".
 """
 

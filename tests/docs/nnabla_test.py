@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """docs/nnabla_functions.md has a row for everything that NNabla has, and says what the names of io/exchange say.
 
-That its code computes what NNabla computes is for nnabla_functions_rows_test. This reads files where they lie in the
-repository, which BUILD says by the tag "external".
+nnabla_functions_rows_test checks that the page's code computes what NNabla computes. This test reads files where they
+lie in the repository, which BUILD says by the tag "external".
 """
 
 import glob

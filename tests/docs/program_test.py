@@ -2,7 +2,7 @@
 """The command line is written as any program is: it includes nothing that is internal to the library,
 and no header of io that a program may include brings any of it along.
 
-What it needs of the library and cannot include is missing there for others too.
+If it needs something of the library that it may not include, other programs lack that too.
 It reads the sources where they lie in the repository, which BUILD says by the tag "external".
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What PyTorch has is in Firn by its name or stands in docs/pytorch.md, and what that page names of Firn is there.
 
-torch_names.txt lists PyTorch's names. Where Python has PyTorch of the version that its head says, it is held to that:
+torch_names.txt lists PyTorch's names. If Python has the PyTorch version named there, the list is compared with it:
 
     VENV/bin/python tests/docs/pytorch_test.py
 
@@ -97,7 +97,7 @@ class PytorchTest(unittest.TestCase):
             self.assertEqual(left, [], f"{PAGE} has to say what becomes of these of torch's {section}")
 
     def test_what_is_said_to_be_missing_is(self):
-        """A function or layer that Firn has by now leaves the last table."""
+        """The last table has no function or layer that Firn has by now."""
         missing = self.page[self.page.index("## What is not there"):]
         rows = [cells(line) for line in missing.splitlines() if line.startswith("| ")][1:]
         self.assertGreater(len(rows), 10)
@@ -109,7 +109,7 @@ class PytorchTest(unittest.TestCase):
                     self.assertNotIn(simple(name), there, f"{PAGE} says that {name} is missing")
 
     def test_what_the_page_names_of_firn_is_there(self):
-        """In the second column, what begins like one of Firn's names."""
+        """The words of the second column that begin like one of Firn's names."""
         seen = 0
         for line in self.page.splitlines():
             if line.startswith("| ") and not line.startswith("|---"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every function on tensors has samples, by which the conformance suite runs it and benchmarks time it.
 
-Either an operation or a composite of its name has, or the samples of another name it in s.Function.
+Either an operation or a composite of its name has samples, or those of another function name it in s.Function.
 It reads the sources where they lie in the repository, which BUILD says by the tag "external".
 """
 

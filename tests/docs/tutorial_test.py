@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What docs/tutorial.md shows is run as a reader would: the blocks of its steps, its program and its commands.
+"""Runs what docs/tutorial.md shows as a reader would: the blocks of its steps, its program and its commands.
 
     tutorial_test.py STEPS PROGRAM FIRN    what was built of the blocks, of the program, and the command line
 """

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes data/photo.png, data/photo.jpg and, as .npy files of f32, what torchvision's preset of image
-classification makes of them: the shorter side to 29, the middle 24x24, ImageNet's colours; of the .png also with bicubic resizing.
+"""Writes data/photo.png, data/photo.jpg and, as .npy files of f32, the results of torchvision's preset for image
+classification: the shorter side is resized to 29, the middle 24x24 cut out, and ImageNet's colours normalised. The .png
+is also resized bicubically.
 
     make_zoo_image.py      (needs torch, torchvision and Pillow)
 
-zoo_image_test.cc holds examples/zoo.cc to them. The sides are such that a crop begins at a half.
+zoo_image_test.cc compares examples/zoo.cc with them. The sides are such that a crop begins at a half.
 """
 import pathlib
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A number never becomes a flag, nor a flag a number: Mean(x, 2, 3) and Dropout(x, true) do not compile.
+"""A number never becomes a flag, and a flag never a number: Mean(x, 2, 3) and Dropout(x, true) do not compile.
 
     tests/footguns/arguments_test.py COMPILER
 

@@ -1,8 +1,7 @@
 #!/bin/bash
-# compile_errors_test.sh COMPILER FILE...: mistakes that the compiler finds are told in one sentence.
-# Each file compiles as it is, without a warning; with -DMISTAKE it gives one error, which has the text of
-# the file's first line ("// error: TEXT"), or compiles with that one warning ("// warning: TEXT"), for
-# which nobody has to ask by -Wall.
+# compile_errors_test.sh COMPILER FILE...: the compiler tells mistakes in one sentence. Each file compiles without a
+# warning. With -DMISTAKE it gives one error with the text of the file's first line ("// error: TEXT"), or compiles with
+# that one warning ("// warning: TEXT"), also without -Wall.
 set -uo pipefail
 compiler=$1
 shift

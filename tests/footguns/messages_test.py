@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the library's messages have in common, read by a machine; what only a reader sees is not here.
+"""Checks the rules for the library's messages that a machine can check.
 
 Finds every call that makes an error (InvalidArgument(...), file.DamagedAt(...), ...) in the sources and
 holds its words against RULES. It reads the sources where they lie in the repository, which BUILD says by

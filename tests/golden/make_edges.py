@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes edges/unary.txt: smooth functions of one number and their three first derivatives at the edges.
 
-Each line is a function, a point that f32 holds, and four numbers computed with 60 digits and more by
-mpmath (derivatives from a Taylor series that is computed beside the point; nothing is known here of
-how Firn computes). `-`: not finite, or not of the function: the test does not look there.
+Each line is a function, a point that f32 holds, and four numbers that mpmath computes with 60 digits and
+more. The derivatives are differences around the point, independent of how Firn computes them. `-` stands
+for a value that is not finite or is outside the function's domain: the test does not look there.
 
     python3 tests/golden/make_edges.py > tests/golden/edges/unary.txt
 """
@@ -101,8 +101,8 @@ def smooth(name, x):
 
 
 def derivatives(f, x):
-    """f and its derivatives at x, by Cauchy's formula in differences of a step that is tiny beside
-    all that the function does near x."""
+    """f and its first three derivatives at x, by central differences with a step that is tiny
+    compared with the scale on which the function changes near x."""
     size = abs(x) if x != 0 else mp.mpf(1)
     size = min(size, 1)
     digits = 60 + int(4 * abs(mp.log10(size))) + (int(mp.log10(abs(x))) * 4 if abs(x) > 1 else 0)

@@ -2,7 +2,7 @@
 
 The recipe (parameters, batches, optimizer) is in the file itself; the numbers come from the integer
 hash of benchmarks/peers/hash_values.py. The float64 column starts from the same float32 parameters
-and inputs; where the columns part, float32 rounding has grown, and a test's tolerance must too.
+and inputs. Where the columns differ more, float32 rounding has grown, and a test's tolerance must grow too.
 """
 
 import os

@@ -23,8 +23,8 @@ class Vectors:
     """Collects the cases of many operations and writes one file for each.
 
     Inputs are hashed from the operation, the case and how many that case has drawn before, so a case
-    added anywhere leaves the numbers of all others. They are drawn before the case is named, which
-    is why add() runs each part twice.
+    added anywhere leaves the numbers of all others. They are drawn before the case is named, so
+    add() runs each part twice.
     """
 
     def __init__(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Arrays and sound as other programs read them: h5py, NumPy, SciPy, and Python's wave. Each file is also
-read after small changes, which are the same ones every time. What both read must be equal. What only
-Firn reads is looked at, and each class of it is named below. Skipped where Python lacks one of them:
+"""Firn reads arrays and sound as h5py, NumPy, SciPy and Python's wave do. Each file is also read after
+small changes, which are the same in every run. What both read must be equal. Each class of files that
+only Firn reads is named below. Skipped where Python lacks one of these packages:
 
     python -m venv VENV && VENV/bin/pip install h5py numpy scipy
     bazel build //tests/io:print_arrays

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A struct with a Visit shows every field there: what Visit leaves out is neither printed, compared
-nor stored, so that two calls that differ in it are taken for one.
+"""A struct with a Visit shows every field there. A field that Visit leaves out is neither printed, compared
+nor stored, so two calls that differ only in it would be taken for one.
 
 It reads the headers where they lie in the repository, which BUILD says by the tag "external".
 """

@@ -1,10 +1,10 @@
-"""Sources that are compiled some at a time, where most of compiling one is headers.
+"""Compiles several sources at a time, where headers take most of the time to compile one.
 
 The files of a batch are one translation unit: what they define must not share names.
 """
 
 def write_batches(ctx, size, extension):
-    """Writes files that include ctx.files.srcs, `size` of them each.
+    """Writes files that each include `size` of ctx.files.srcs.
 
     Args:
       ctx: of a rule with the attribute srcs.

@@ -24,7 +24,7 @@ _FLAGS = [
     "-Xcompiler=-ffp-contract=off",
 ]
 
-# Files that are compiled as one, since three quarters of the time for a single file goes into
+# Several files are compiled as one, since for a single file three quarters of the time goes into
 # headers. They must not share names, so each has a namespace of its own.
 _BATCH = 10
 
@@ -73,7 +73,7 @@ _cuda_objects = rule(
 )
 
 def firn_cuda_objects(name, srcs, deps, **kwargs):
-    """The objects of .cu files. For select()s on //tools/bazel:cuda: `bazel build //...` leaves it out."""
+    """The objects of .cu files. Use it in select()s on //tools/bazel:cuda: `bazel build //...` leaves it out."""
     _cuda_objects(
         name = name,
         srcs = srcs,

@@ -26,13 +26,13 @@ FIRN_MARCH = PROCESSOR_COPTS + select({
     _label("kernels_x86-64-v4"): ["-march=x86-64-v4"] + _NO_UNIQUE,
     "//conditions:default": ["-march=" + NATIVE_MARCH] if NATIVE_MARCH else [],
 }) + ([
-    # For Intel's processors g++ would use only half of AVX-512's vectors: code that is written for
-    # whole ones (device/simd.h, half_rows.h) then waits for the memory that its halves pass
-    # through.
+    # For Intel's processors g++ would use only half of AVX-512's vectors. Code that is written for
+    # whole vectors (device/simd.h, half_rows.h) would then wait while its halves pass through
+    # memory.
     "-mprefer-vector-width=512",
 ] if X86_64 else [])
 
-# Options for the files that find out what the processor is: every processor runs them.
+# Options for the files that find out what the processor is: they must run on every processor.
 FIRN_BASELINE_COPTS = ["-march=x86-64"] if X86_64 else []
 
 _OPTIMISE = select({
@@ -42,22 +42,23 @@ _OPTIMISE = select({
     "//conditions:default": ["-O2"],
 })
 
-# By default Clang contracts a product and a sum in one expression to one instruction, which is
-# enough for kernels: g++ also merges across expressions, which depends on the loop around.
+# By default Clang contracts a product and a sum only within one expression, which is enough for
+# kernels. g++ also contracts across expressions, and the result then depends on the loop around
+# them.
 _CLANG_COPTS = [
     "-Wno-sign-conversion",  # which g++'s -Wconversion does not include
     "-Wno-unknown-warning-option",  # the names of g++'s below and in pch.bzl
     # Conditions of kernels are joined by & and |, so that nothing branches.
     "-Wno-bitwise-conditional-parentheses",
     "-Wno-bitwise-instead-of-logical",
-    # Clang warns of FIRN_INDEPENDENT_STEPS if the loop gets no vectors, as in tests, which -Og
-    # compiles.
+    # Clang warns of FIRN_INDEPENDENT_STEPS if it does not vectorize the loop, as in tests, which
+    # are compiled with -Og.
     "-Wno-pass-failed",
 ]
 
-# Turns on only OpenMP's pragmas for loops: Firn calls libgomp itself (device/internal/openmp.h).
-# Clang would refuse lambdas that capture structured bindings with it, and has pragmas of its own
-# (device/macros.h).
+# This turns on only OpenMP's pragmas for loops: Firn calls libgomp itself
+# (device/internal/openmp.h). With the flag, Clang would refuse lambdas that capture structured
+# bindings. Clang has pragmas of its own (device/macros.h).
 _GCC_COPTS = ["-fopenmp-simd"]
 
 # Third-party headers are system headers to the compiler, so the warnings concern only our code.
@@ -91,8 +92,8 @@ FIRN_KERNEL_COPTS = select({
     "-Wno-maybe-uninitialized",
 ]
 
-# Options for sources that run their own code once and mostly run the library's, as tests and commands do:
-# without the passes that take a third of their compile time.
+# Options for sources that run their own code once and mostly call the library, as tests and
+# commands do. They leave out the passes that take a third of the compile time.
 FIRN_ONCE_COPTS = select({
     _label("dbg"): [],
     _label("dbg_optimise_1"): [],
@@ -106,8 +107,8 @@ def _link_only_impl(ctx):
         cc_infos = [dep[CcInfo] for dep in ctx.attr.deps],
     ).linking_context)]
 
-# Links `deps` without their headers and include paths: a dependent compiles as if it did not depend
-# on them, so --config=cuda does not compile code again that does not know CUDA.
+# Links `deps` without their headers and include paths. A dependent compiles as if it did not depend
+# on them, so --config=cuda does not recompile code that does not know CUDA.
 firn_link_only = rule(
     implementation = _link_only_impl,
     attrs = {"deps": attr.label_list(providers = [CcInfo])},
@@ -129,7 +130,7 @@ def firn_precompiled_header(name, headers, deps, copts = [], **kwargs):
     Args:
       headers: as sources include them.
       deps: their libraries, which the targets that read them depend on too.
-      copts: those of the targets that read them: others would compile the headers once more.
+      copts: the flags of the targets that read them: other flags would compile the headers once more.
     """
     precompiled_header(
         name = name,
@@ -141,8 +142,8 @@ def firn_precompiled_header(name, headers, deps, copts = [], **kwargs):
     )
 
 def _reads_first(deps):
-    # The headers that a library of the calling package reads precompiled: it would read most of
-    # them anyway.
+    # The headers that a library of the calling package reads precompiled: its sources would read
+    # most of them anyway.
     layer = native.package_name().split("/")[0]
     known = deps if type(deps) == "list" else []  # those in a select() are not
     if layer not in ["device", "tensor"] or "//tensor:core" in known or ":core" in known:
@@ -165,8 +166,8 @@ def firn_library(name, srcs = [], hdrs = [], copts = [], deps = [], precompiled 
     Static linking only, so every source is compiled once and not a second time for a shared object.
 
     Args:
-      precompiled: the firn_precompiled_header that its sources read first. With `copts` none by
-        default, for it would have to be compiled with them.
+      precompiled: the firn_precompiled_header that its sources read first. With `copts` the default
+        is none, because the header would have to be compiled with them.
     """
     first, header = _precompiled(precompiled or (_reads_first(deps) if srcs and not copts else None))
     firn_includes(
@@ -188,8 +189,8 @@ def firn_library(name, srcs = [], hdrs = [], copts = [], deps = [], precompiled 
 def firn_op_library(name, copts = [], deps = [], **kwargs):
     """cc_library for a program's own operations, compiled like Firn's.
 
-    Kernels are as fast as Firn's own only with Firn's flags, and kernels' headers refuse others.
-    The operations stay in every program that depends on the library, named there or not.
+    Kernels are fast only with Firn's flags, and the headers of kernels refuse other flags. The
+    operations stay in every program that depends on the library, even if the program does not name them.
 
     Args:
       copts: after Firn's flags.
@@ -226,8 +227,8 @@ def firn_test(
     Args:
       copts: after Firn's flags and instead of FIRN_ONCE_COPTS.
       gtest_main: False for a test that brings its own main.
-      precompiled: as of firn_library; None for a test that reads what a user's program would.
-      tags: "fast" marks tests that CI repeats under the sanitizers, "gpu" those that need one.
+      precompiled: see firn_library; None for a test that reads what a user's program would read.
+      tags: "fast" marks tests that CI repeats under the sanitizers, "gpu" marks tests that need a GPU.
     """
     googletest = "gtest_main" if gtest_main else "gtest"
     first, header = _precompiled(None if copts else precompiled)

@@ -1,6 +1,6 @@
-"""firn_includes: headers under the names that users include them by, "firn/tensor/tensor.h".
+"""firn_includes: headers under the names by which users include them, "firn/tensor/tensor.h".
 
-The headers lie where they are and have links in one folder for each package. Bazel's own include_prefix
+The headers stay where they are, and each package has one folder with links to them. Bazel's own include_prefix
 makes a folder for each target: a compiler would look for every header in more than two hundred of them.
 """
 

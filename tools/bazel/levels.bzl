@@ -1,12 +1,12 @@
 """firn_level_kernels: kernels compiled once more, for a higher level of processors (--config=portable).
 
-The kernels of all levels are in one program, and device/cpu.h says which level it takes. They are the same
-sources: a transition compiles the libraries that hold them with another -march. What one level calls must
-not be what another was compiled to, yet both have the same functions, and the same inline functions of the
-standard library and Abseil, of which a linker keeps one. So all objects of a level are linked to one first,
-whose names are then all made local: what remains are its references to the rest of the program and two
-sections, <section>_first and <section>_then, with the constructors that would have run when the
-program starts, registrations first. tensor/internal/level_kernels.cc calls those of one level.
+The kernels of all levels are in one program, and device/cpu.h says which level it takes. The sources are the
+same: a transition compiles the libraries that hold them with another -march. The kernels of one level must not
+call functions that were compiled for another. Yet all levels have the same functions, and the same inline
+functions of the standard library and Abseil, and a linker keeps one copy of each. So all objects of a level are
+first linked to one object, and all its names are then made local. What remains are its references to the rest of
+the program and two sections, <section>_first and <section>_then. They hold the constructors that would have run
+when the program starts, registrations first. tensor/internal/level_kernels.cc calls those of one level.
 """
 
 # The level that a configuration compiles kernels for, beside those of the program; "" in the program's own.

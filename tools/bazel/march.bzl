@@ -1,6 +1,6 @@
-"""firn_march_known: a target that no build gets past whose --define=firn_march its compiler cannot take.
+"""firn_march_known: a target that stops every build whose --define=firn_march its compiler does not accept.
 
-select() takes what it does not know for the default, which would be a native build in silence.
+select() takes its default for an unknown value, so the build would be a native one without a message.
 """
 
 load("@firn_host//:defs.bzl", "X86_64")

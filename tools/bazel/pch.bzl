@@ -1,16 +1,17 @@
 """precompiled_header: headers that many sources read first, compiled once.
 
-Sources that are compiled with the same flags have it in `deps` and reads_first(...) in their copts. To a
-compiler that refuses what another set of flags precompiled it is an ordinary header.
+Sources that are compiled with the same flags have it in `deps` and reads_first(...) in their copts. A compiler
+that refuses a file precompiled with other flags reads it as an ordinary header.
 """
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 load("@firn_host//:defs.bzl", "CLANG")
 
-# For -include NAME.h Clang reads NAME.h.gch like g++, but it stops in cases in which g++ would read
-# the headers instead: if a header has another time than when it was precompiled, though Bazel knows
-# that its text is the same, or another place, as in another output folder that shares a cache.
+# For -include NAME.h Clang reads NAME.h.gch, like g++. But it stops in cases in which g++ would
+# read the headers instead: if a header is newer than its precompiled form although Bazel knows that
+# the text is the same, or if it is in another place, as in another output folder that shares a
+# cache.
 _CLANG_FLAGS = ["-Xclang", "-fno-pch-timestamp"] if CLANG else []
 _REQUIREMENTS = {"no-cache": ""} if CLANG else {}
 

@@ -1,8 +1,8 @@
 """firn_bundle_parts: what tools/bundled/link chooses from.
 
-A target of it is a list, a file a line, of all objects that a program could be linked from: "LEVEL KIND FILE",
-where LEVEL is base or, with --config=portable, that of the processors that its kernels are compiled for, and KIND is
-first (before others that define the same), constructing (of a library with alwayslink) or others; and "flag - FLAG".
+A target of the rule is a list of all objects that a program could be linked from, one line for each: "LEVEL KIND FILE".
+LEVEL is base or, with --config=portable, the level for which the kernels in FILE are compiled. KIND is first (before
+others that define the same), constructing (from a library with alwayslink) or others. Lines "flag - FLAG" follow.
 """
 
 load("//tools/bazel:levels.bzl", "holds_kernels", "level_transition")
@@ -87,9 +87,9 @@ def firn_bundle_parts(name, deps, first, kernels, **kwargs):
     """What a program of `deps` could be linked from.
 
     Args:
-      deps: the program, with all pages of operations among what it depends on.
-      first: libraries that replace others of the same functions.
-      kernels: of these, and of the pages, those that are compiled for each level.
+      deps: the program; all pages of operations are among its dependencies.
+      first: libraries that replace others with the same functions.
+      kernels: those of these and of the pages that are compiled for each level.
     """
     levels = ["x86-64-v3", "x86-64-v4"]
     for level in levels:

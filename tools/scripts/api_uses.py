@@ -5,25 +5,24 @@ conformance suite calls, or in a code block of a page that tests/docs/BUILD comp
 strings do not count.
 
 A free function is called by its name before ( or <...>(, not after . or ->, and qualified by nothing
-but its own namespaces. A declaration (`Tensor Mean(`) is no call; a name that is handed over
-(`Freeze(Relu, x)`, `&Relu`) is one.
+but its own namespaces. A declaration (`Tensor Mean(`) is no call. A name that is passed as an argument
+(`Freeze(Relu, x)`, `&Relu`) counts as a call.
 
-A method is called after . or ->, as Class::Method, or by its bare name in a file with a subclass of
-its class. Where the receiver's class can be told (a variable whose declaration names it, the result
-of a function, an object made on the spot), that class must have the method, be derived from one that
-has or be a base of one. Else the file must know the class: name it, a class derived from it, or a
-function or variable of the library whose type names it. A file that includes nn/layer_types.inc
-names every layer.
+A method is called after . or ->, as Class::Method, or by its bare name in a file with a subclass of its
+class. If the receiver's class is known (from a variable's declaration, the result of a function, or an
+object made on the spot), that class must have the method, or be derived from or a base of a class that
+has it. Otherwise the file must name the class, a class derived from it, or a function or variable of the
+library whose type names it. A file that includes nn/layer_types.inc names every layer.
 
 In the library's own sources, where receivers are mostly template parameters, a method is called by
 its name alone.
 
-Limits: overloads count as one, and so do variables of one name in one file; methods of one name
-share calls where the receiver is unknown and the file knows both classes. An override counts as
-called when its class is named, for callers see the base. Pure virtual functions are called through
-their overrides. Operators, constructors, destructors, begin() and end() are called by syntax, and a method
-Visit by what prints, compares or stores attributes and options; constants, types and macros are not
-called at all.
+Limits: overloads count as one, and so do variables of one name in one file. Methods of one name share
+calls if the receiver is unknown and the file knows both classes. An override counts as called when its
+class is named, because callers see the base. Pure virtual functions are called through their overrides.
+Some functions are not checked: operators, constructors, destructors, begin() and end() are called by
+syntax, and a method Visit by code that prints, compares or stores attributes and options. Constants,
+types and macros are not called at all.
 """
 
 import fnmatch
@@ -167,7 +166,7 @@ def texts(root):
 
 
 class Uses:
-    """What `declared`, the library's declarations, are to `callers`, the Texts."""
+    """Relations between `declared`, the library's declarations, and `callers`, the Texts."""
 
     def __init__(self, declared, callers):
         self.declared = declared
@@ -227,7 +226,7 @@ class Uses:
         return self._known[text.path]
 
     def _types_of(self, text, name, depth=0):
-        """The library's classes that a variable or function `name` may be, as far as one can tell."""
+        """The library's classes that a variable or a result of a function `name` may have, as far as the text tells."""
         found = set(self.made_by.get(name, ())) & self.classes
         if name in self.classes:
             found.add(name)
@@ -251,7 +250,7 @@ class Uses:
         return found
 
     def _receiver(self, text, i):
-        """The classes that what stands before the . or -> at `i` may be; empty: unknown."""
+        """The classes that the object before the . or -> at `i` may have; empty if unknown."""
         j = i - 1
         while text.get(j) in (")", "]"):
             depth = 0
@@ -320,7 +319,7 @@ class Uses:
 
 
 def undefined(declared, defined):
-    """Those of `declared` whose body is nowhere: neither with them nor among `defined`.
+    """Those of `declared` that have no body: neither in `declared` nor in `defined`.
 
     Overloads are told apart by how many arguments they take. A member of a class in firn::inner may
     be defined in firn, which names both alike (device/inner.h).

@@ -5,10 +5,10 @@
 
 Each folder X that has a package_group X_users in the root's BUILD is a box. It stands on the folders whose groups name
 it, so that what a box may use lies below it. Its line of text is the first sentence of its BUILD file's comment, and
-the names under it are its folders. An arrow is for what a floor does not say: a group A_B_users lets folders use B of A
-that A_users does not. In a box, arrows between folders say which uses which, where they are one chain.
+the names under it are its folders. An arrow shows what a floor does not: a group A_B_users lets folders use B of A that
+A_users does not. In a box, arrows between folders say which uses which, if the folders form one chain.
 
-What a BUILD file lets happen that the picture could not show (two folders that may use each other) is an error.
+If the BUILD files allow what the picture could not show (two folders that may use each other), that is an error.
 """
 
 import os
@@ -104,7 +104,7 @@ def draw_box(picture, box, name, said, of="box"):
 
 
 def draw_parts(picture, box, y, names, arrows):
-    """Small boxes with names, in rows, or lines of names where they are many; returns name -> (x, y, width, height)."""
+    """Small boxes with names, in rows, or lines of names if there are many; returns name -> (x, y, width, height)."""
     if len(names) > MANY:
         for i, line in enumerate(wrapped(" \u00b7 ".join(names), 13.5, box[2] - 2 * PAD)):
             picture.text(box[0] + PAD, y + 16 + i * LINE, line.strip(" \u00b7"), "faint")

@@ -1,4 +1,4 @@
-"""What BUILD files say of folders: which may use which, by the package groups of the root, and what they are for.
+"""What BUILD files say of folders: what they are for and, by the package groups of the root, which may use which.
 
 A folder X with a group X_users may be used by those whom the group names (architecture.py draws them).
 """
@@ -91,7 +91,7 @@ def floors(uses):
 
 
 def exceptions(builds, uses):
-    """(user, how many of its folders, folder, part): what may use a part of a folder on which it does not stand."""
+    """(user, how many of its folders, folder, part): users of a part of a folder on which they do not stand."""
     found = []
     for name, (packages, _) in builds.groups().items():
         match = re.fullmatch(r"([a-z]+)_(\w+)_users", name)
@@ -103,7 +103,7 @@ def exceptions(builds, uses):
 
 
 def columns(uses):
-    """folder -> (first, last) of the columns that it fills. Each folder that no other uses has one."""
+    """folder -> (first, last) of the columns that it fills. Each folder that no other uses has one column."""
     ends = [folder for folder in uses if not any(folder in others for others in uses.values())]
     ends.sort(key=lambda folder: (-len(uses[folder]), folder))
     spans = {}

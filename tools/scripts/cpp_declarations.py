@@ -1,8 +1,8 @@
 """Declarations of C++ text: enough of the grammar to know what a header of Firn declares.
 
-Understood are namespaces, classes and their parts, templates, requires-clauses, attributes, default
-arguments, operators, friends, `= delete` and definitions outside their class. Bodies of functions
-are skipped. What is not understood raises CppError with the place.
+It understands namespaces, classes and their members, templates, requires-clauses, attributes, default
+arguments, operators, friends, `= delete` and definitions outside their class. It skips the bodies of
+functions. Other text raises CppError with the place.
 """
 
 import re

@@ -7,13 +7,13 @@
     doc_blocks.py FILE.md --rows OUT.cc      them, and behind them the code in tables
         --without FILE                       but for rows with a word of that file
 
-The blocks of --test follow each other in one function: a later one may use what an earlier one
-made. Those that have the name of a header stand before it, and so do lines that include a header.
-A page without blocks of the wanted kind is an error.
+The blocks of --test follow each other in one function: a later one may use what an earlier one made. Blocks
+with the name of a header stand before that function, and so do lines that include a header. A page without
+blocks of the wanted kind is an error.
 
---rows takes tables whose second column is called "Firn": each text in backticks there is code, statements or an
-expression, which may use what the blocks made. Row of tests/docs/rows.h gets the call in the first column, and the
-first of the row's texts as a function that returns what its last statement computes or declares; the others are run.
+--rows takes tables whose second column is called "Firn". Each text in backticks there is code: statements or an
+expression, which may use what the blocks made. Row (tests/docs/rows.h) gets the call in the first column, and the first
+text of the row as a function that returns what its last statement computes or declares; the other texts are only run.
 """
 
 import argparse
@@ -101,7 +101,7 @@ def write_test(path, out_path):
 
 
 def cells(line):
-    """Of a line of a table."""
+    """The cells of a line of a table."""
     return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
 
 
@@ -124,7 +124,7 @@ def in_backticks(cell):
 
 
 def statements(code):
-    """Split at semicolons that stand in no bracket."""
+    """The parts between semicolons that are outside all brackets."""
     parts, depth = [""], 0
     for character in code:
         depth += (character in "([{") - (character in ")]}")
@@ -162,7 +162,7 @@ def write_rows(path, out_path, without):
 
 
 def words(path):
-    """Of a list, whose lines may have a remark behind #."""
+    """The words of a list; its lines may end in a remark after #."""
     with open(path, encoding="utf-8") as lines:
         return {word for line in lines for word in line.split("#")[0].split()}
 

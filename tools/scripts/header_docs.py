@@ -45,7 +45,7 @@ def comment_of(lines, line):
 
 
 def file_comment(lines):
-    """The comment that tells what a header is for: what stands alone, before the namespace."""
+    """The comment that tells what a header is for: it stands alone, before the namespace."""
     for i, line in enumerate(lines):
         if line.startswith("namespace"):
             return []
@@ -82,7 +82,7 @@ def _statement(lines, line):
 
 
 def _field_comment(lines, line, last):
-    """The comment of a field: behind it and on, or above it."""
+    """The comment of a field: it begins after the field on its line, or it is above it."""
     behind = lines[last].partition("//")[2].strip()
     if behind:
         column = lines[last].index("//")
@@ -95,7 +95,7 @@ def _field_comment(lines, line, last):
 
 
 def _default(text, name):
-    """What the field `name` of a statement is at first; "" where nothing is said."""
+    """The initial value of the field `name` of a statement; "" where there is none."""
     found = re.search(rf"\b{name}\s*(?:=\s*(.*?))?(?=,\s*\w+\s*(?:=|,|$)|$)", text)
     return (found[1] or "").strip() if found else ""
 

@@ -1,8 +1,8 @@
 """Markdown as HTML: what Firn's pages use of it.
 
-That is headings, paragraphs, nested lists, tables, fenced and indented code, quotes and rules; and
-in lines, code, links, images, **strong** and *emphasised* text, backslashes before punctuation,
-<br> and &...; of HTML. What else looks like HTML is text.
+Blocks are headings, paragraphs, nested lists, tables, fenced and indented code, quotes and rules. Lines
+may have code, links, images, **strong** and *emphasised* text, backslashes before punctuation, and HTML's
+<br> and &...; marks. Everything else that looks like HTML is text.
 """
 
 import html
@@ -24,7 +24,7 @@ _BREAK = re.compile(r"&lt;br ?/?&gt;")
 
 
 def anchor(text):
-    """What GitHub calls the place of a heading."""
+    """The anchor that GitHub gives a heading."""
     return re.sub(r"[^\w\- ]", "", plain(text).strip().lower()).replace(" ", "-")
 
 
@@ -36,15 +36,15 @@ def plain(text):
 
 
 def cells(line):
-    """Of a line of a table. A bar after a backslash is text."""
+    """The cells of a line of a table. A bar after a backslash is text."""
     return [c.strip().replace("\\|", "|") for c in re.split(r"(?<!\\)\|", line.strip().strip("|") + " ")]
 
 
 class Page:
-    """Makes HTML of one page and collects what is searched.
+    """Makes HTML from one page and collects the texts of the search.
 
-    `link(target, of_image)` gives the address of what a link names; `place(text)` that of what a text
-    in backticks names, or "" where it names no page.
+    `link(target, of_image)` returns the address of what a link names. `place(text)` returns the address
+    of what a text in backticks names, or "" where it names no page.
     """
 
     def __init__(self, text, link, place=lambda text: ""):
@@ -192,7 +192,7 @@ class Page:
         return f'<tr id="{where}">'
 
     def _list(self, lines, i, made):
-        """All items at this depth, each with what is indented below it."""
+        """All items at this depth, each with the indented lines below it."""
         indent, mark = len(_ITEM.match(lines[i])[1]), _ITEM.match(lines[i])[2]
         kind = "ol" if mark[0].isdigit() else "ul"
         items = []

@@ -1,8 +1,8 @@
 """One-token changes of C++ text that a good test should notice; what tools/scripts/mutate tries.
 
-Nothing is changed in comments, strings, directives, static_assert, FIRN_DCHECK (off where tests
-run), parameters of templates and the text of errors; nor where it could only cost time or memory:
-calls of reserve() and how much an InlinedVector holds inline.
+Nothing is changed in comments, strings, directives, static_assert, FIRN_DCHECK (off where tests run),
+parameters of templates and the text of errors. Changes that could only cost time or memory are also left
+out: calls of reserve() and how much an InlinedVector holds inline.
 """
 
 import os
@@ -108,7 +108,7 @@ class _Mutator:
                                    new))
 
     def _skipped(self):
-        """Positions inside of what is not to be changed."""
+        """Positions that must not be changed."""
         skipped = set()
         for i, end in self.match.items():
             if self._get(i) != "(":

@@ -4,9 +4,8 @@
     tools/scripts/operations_page.py LIST             prints the page
     tools/scripts/operations_page.py LIST --write     writes it
 
-LIST is what `bazel run //tests/docs:list_operations` prints of the registries: operations, and what
-functions are called in NNabla and ONNX (io/exchange). What a function is called and does comes from
-its header.
+LIST is what `bazel run //tests/docs:list_operations` prints from the registries: operations, and the names
+of functions in NNabla and ONNX (io/exchange). The name of a function and what it does come from its header.
 """
 
 import argparse
@@ -68,7 +67,7 @@ def declared_at(lines, line):
 
 
 def signature(text):
-    """As the page shows it: `Sum(x, int64_t dim)`."""
+    """The declaration as the page shows it: `Sum(x, int64_t dim)`."""
     text = re.sub(r"^(inline|template <[^>]*>) ", "", text)
     text = re.sub(r"^requires\(.*?\) (?=Tensor )", "", text)
     found = re.match(r"(?:(.+?) )?(\w+)\((.*)\)$", text)

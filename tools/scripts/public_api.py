@@ -6,8 +6,8 @@
                                         docs/names.txt holds them: all but the functions on
                                         tensors, which docs/operations.md has
 
-Public headers are those that a program can include: all at the root and in the library's folders that
-are not below internal/, kernels/, passes/ or tape/ and hold no samples.
+Public headers are those that a program can include: all headers at the root and in the library's folders,
+except those below internal/, kernels/, passes/ or tape/ and those with samples.
 
 Limits: nothing is expanded, so what a macro declares is not seen, and both branches of an #if are.
 """
@@ -146,7 +146,7 @@ def names(root, start="firn.h"):
 
 
 def is_operation(declaration):
-    """Whether it is a function on tensors, which has a row of docs/operations.md."""
+    """Whether it is a function on tensors, which has a row in docs/operations.md."""
     scope, _, name = declaration.name.rpartition("::")
     # WordsOf is for the words of enumerators, and no function on tensors.
     return (declaration.kind == "function" and scope == NAMESPACE and name[0].isupper() and

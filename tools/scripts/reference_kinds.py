@@ -1,4 +1,4 @@
-"""What each page of docs/reference says: a method of Kinds for each, used by reference_pages.py."""
+"""The contents of each page of docs/reference: a method of Kinds for each, used by reference_pages.py."""
 
 import os
 import re
@@ -55,7 +55,7 @@ def listed(text):
 
 
 def _option(name, default, comment):
-    """What the registry of layers says of an option, with what its header does."""
+    """What the registry of layers says of an option, and what its header says."""
     if default not in ("the first input tells", "undefined"):
         return name, default, comment
     return name, "", "; ".join(filter(None, ("from the first input" * (default != "undefined"), comment)))
@@ -166,7 +166,7 @@ class Kinds:
         return rows
 
     def _text(self, d):
-        """Its own comment's sentence, else that of the first of its group, else of its header."""
+        """The first sentence of its own comment, else that of the first in its group, else that of its header."""
         lines = lines_of(self.root, d.path)
         at = d.line
         while not comment_of(lines, at) and at > 1 and lines[at - 2].strip():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What data parallelism on many machines would take, computed from what one machine takes.
+"""The time of data parallelism on many machines, computed from what one machine takes.
 
   tools/scripts/scaling_model.py            prints the tables of docs/scaling.md
   tools/scripts/scaling_model.py --check    fails if that page has others

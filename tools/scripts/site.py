@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes all of Firn's pages as a site of static files, with a search that asks nobody.
+"""Writes all of Firn's pages as a site of static files, with a search that needs no server.
 
     bazel run //docs:site [-- OUT]
     python3 tools/scripts/site.py [OUT]      into the folder OUT, "site" in the repository if none is given
 
-Pages are the Markdown files of the repository; sources and pictures that they link to come along. The look is
-docs/site/style.css, the search docs/site/search.js, before which the texts of all pages are put.
+Pages are the Markdown files of the repository; the site includes the sources and pictures that they link to.
+docs/site/style.css defines the look. docs/site/search.js is the search; the texts of all pages are put before it.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""All of Firn's pages as HTML files that link to each other, for site.py, which says what comes of it."""
+"""All of Firn's pages as HTML files that link to each other, for site.py, which describes the result."""
 
 import html
 import json
@@ -173,7 +173,7 @@ class Site:
         shutil.copyfile(os.path.join(self.root, "docs/site/style.css"), os.path.join(self.out, "style.css"))
 
     def _take(self, path):
-        """A source or a picture that a page links to; of a folder the names of what is in it."""
+        """A source or a picture that a page links to; for a folder, the names of the files in it."""
         full = os.path.join(self.root, path)
         if path.endswith(PICTURES):
             os.makedirs(os.path.dirname(os.path.join(self.out, path)), exist_ok=True)

@@ -1,6 +1,4 @@
-// softmax and its gradient: see softmax.cc.
-//
-// log_softmax and its gradient: see log_softmax.cc.
+// softmax, log_softmax and their gradients: see softmax.cc.
 
 #include "firn/tensor/kernels/cuda/softmax.cuh"
 #include "firn/tensor/op.h"

@@ -1,5 +1,5 @@
-// prod and its gradient: see prod.cc. The products of the elements that are not 0 come first, with
-// how many are 0, and then every element gets the product of the others.
+// prod and its gradient: see product.cc. The products of the elements that are not 0 come first,
+// with how many are 0, and then every element gets the product of the others.
 
 #include "firn/tensor/kernels/cuda/reduce.cuh"
 #include "firn/tensor/ops/reduce/product.h"

@@ -26,7 +26,7 @@ def open_mpi():
 
 
 def launchers():
-    """How each launcher that is there starts so many processes as the next word says."""
+    """The first words of the command of each installed launcher; the number of processes comes next."""
     found = {}
     if open_mpi():
         found["Open MPI"] = ["mpirun", "--oversubscribe", "-n"]
@@ -41,7 +41,7 @@ def scratch():
 
 
 def environment(folder, **variables):
-    """That of a launcher which writes into `folder`; variables reach all processes."""
+    """The environment of a launcher that writes into `folder`; `variables` reach all processes."""
     # Open MPI leaks memory; sanitizers must not report that.
     return dict(os.environ, TMPDIR=folder, OMPI_ALLOW_RUN_AS_ROOT="1",
                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -49,7 +49,7 @@ def environment(folder, **variables):
 
 
 def said_by_ranks(count, text):
-    """What each of `count` processes says of itself ("rank 0 of 2: ok"), all of `text` where one
-    says nothing."""
+    """What each of `count` processes says of itself ("rank 0 of 2: ok"). For a process that says
+    nothing it is all of `text`."""
     said = dict(re.findall(rf"^rank (\d+) of {count}: (.*)$", text, re.MULTILINE))
     return [said.get(str(rank), text) for rank in range(count)]

@@ -43,7 +43,7 @@ class MpiRanksTest(unittest.TestCase):
                     self.assertLessEqual(set(want), set(said), text)
 
     def check_all(self, count, what, **options):
-        """Whether all processes find that all of `what` holds, one after the other in one start."""
+        """Starts the processes once; all of them must find that each of `what` holds, one after the other."""
         self.check(count, what, *(f"rank {rank} of {count}: {each} ok"
                                   for rank in range(count) for each in what.split()), **options)
 

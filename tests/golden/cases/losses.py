@@ -245,7 +245,7 @@ def add_cdist(v):
 
 
 def add_ctc(v):
-    """From logits: PyTorch's gradient in log_probs is right behind log_softmax alone."""
+    """From logits: PyTorch's gradient in log_probs is right only after log_softmax."""
     run = lambda logits, targets, input_lengths, target_lengths, **options: F.ctc_loss(
         torch.log_softmax(logits, -1), targets, input_lengths, target_lengths, **options)
 

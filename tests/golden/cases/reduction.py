@@ -234,7 +234,7 @@ def add_quantiles(v):
             v.case(op, rule, function, {"dim": 1, "interpolation": rule}, ["x"], x=x, q=few)
         v.case(op, "half_way_to_even", function, {"interpolation": "nearest"}, ["x"],
                x=torch.tensor([1.0, 7.0, 4.0]), q=torch.tensor([0.25, 0.75]))
-    # Which NaN of several gets the gradient, nobody says.
+    # It is not specified which NaN of several gets the gradient.
     v.case("nanquantile", "nothing_left", lambda x, q, dim: torch.nanquantile(x, q, dim), {"q": 0.5, "dim": 1}, [],
            x=torch.tensor([[NAN, NAN], [NAN, 3.0]]))
     v.case("quantile", "nan", lambda x, q, dim: torch.quantile(x, q, dim), {"q": 0.1, "dim": 1}, [], x=holes)

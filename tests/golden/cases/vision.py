@@ -94,7 +94,7 @@ def deform_conv2d(x, offset, weight, bias=None, mask=None, stride=1, padding=0, 
 
 
 def bilinear(plane, y, x):
-    """The value of plane [c, h, w] between its elements, as torchvision's operations on boxes."""
+    """The value of plane [c, h, w] between its elements, computed as in torchvision's operations on boxes."""
     taps = []
     for place, size in ((y, plane.shape[1]), (x, plane.shape[2])):
         if place < -1 or place > size:

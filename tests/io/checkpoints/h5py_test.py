@@ -2,8 +2,8 @@
 """h5py reads checkpoints, without Firn. Skipped where Python has no h5py:
 
     python -m venv VENV && VENV/bin/pip install h5py
-    bazel build //tests/io:train_and_checkpoint
-    VENV/bin/python tests/io/checkpoints/h5py_test.py bazel-bin/tests/io/train_and_checkpoint
+    bazel build //tests/io/checkpoints:train_and_checkpoint
+    VENV/bin/python tests/io/checkpoints/h5py_test.py bazel-bin/tests/io/checkpoints/train_and_checkpoint
 """
 
 import os

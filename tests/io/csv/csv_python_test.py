@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Tables as Python's csv module and pandas read them, beside Firn. A table that Firn takes must hold
+"""Tables read by Firn, by Python's csv module and by pandas. A table that Firn takes must hold
 what they read; Firn may refuse what they take (an empty line in the middle, say), but not all of it.
 What needs pandas is skipped where Python has none.
 
-    bazel build //tests/io:csv_values
-    VENV/bin/python tests/io/csv/csv_python_test.py bazel-bin/tests/io/csv_values
+    bazel build //tests/io/csv:csv_values
+    VENV/bin/python tests/io/csv/csv_python_test.py bazel-bin/tests/io/csv/csv_values
 """
 
 import csv
@@ -90,7 +90,7 @@ def mutated(r, text):
 
 
 def is_ambiguous(text):
-    """A line of quotes alone may be a row of one empty cell, which Python tells from no empty line."""
+    """A line of quotes alone may be a row of one empty cell or an empty line: Python cannot tell which."""
     return re.search("(^|[\r\n\ufeff])[ \"]*\"[ \"]*([\r\n]|$)", text) is not None
 
 
@@ -122,8 +122,8 @@ class CsvPythonTest(unittest.TestCase):
             cls.texts.append((text, False))
             cls.texts.append((mutated(r, text), True))
         cls.texts = [case for case in cls.texts if not is_ambiguous(case[0])]
-        # Firn reads 2^18 bytes at a time, and 2^17 where it looks for rows: each byte from the
-        # first line's end to the last one's is once the last of those.
+        # Firn reads 2^18 bytes at a time, and 2^17 where it looks for rows. Each byte from the end
+        # of the first line to the end of the last one is once the last byte of such a piece.
         for size in (2**17, 2**18):
             for end in ("\n", "\r\n", "\r"):
                 for at in range(size - 9, size + 2):

@@ -1,6 +1,6 @@
-"""Small images of every kind that Firn reads, and damaged copies of them: the same in every run.
+"""Small images of every kind that Firn reads, and damaged copies of them. They are the same in every run.
 
-TIFF, BMP, PNM and PNG are put together here, so that kinds come up which Pillow does not write.
+TIFF, BMP, PNM and PNG are put together here, so that there are kinds that Pillow does not write.
 """
 
 import io
@@ -79,7 +79,7 @@ def tiles(width, height, side, pieces, more):
 
 
 def pattern(n, seed):
-    """Not quite regular, so that a piece at a wrong place shows."""
+    """The pattern is not quite regular, so that a piece at a wrong place shows."""
     return bytes((i * 7 + i * i // 5 + seed * 31) % 256 for i in range(n))
 
 
@@ -208,7 +208,7 @@ def files():
 
 
 def damaged(kind, data, rounds):
-    """Copies with one or two changes: bits, bytes, pieces left out or there twice, ends cut off."""
+    """Copies with one or two changes: bits, bytes, pieces left out or repeated, ends cut off."""
     for i in range(rounds):
         r = random.Random(f"{kind} {i}")
         out = bytearray(data)

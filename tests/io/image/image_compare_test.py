@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Pillow and tifffile beside Firn on small images of every kind and thousands of damaged copies.
 
-What both accept must have the same values, and nothing is accepted whose checksums are wrong. That
-one of them refuses what the other reads is no finding. Skipped where Python has no Pillow or NumPy:
+What both accept must have the same values, and neither accepts a file whose checksums are wrong. If one
+of them refuses what the other reads, that is not an error. Skipped where Python has no Pillow or NumPy:
 
     python -m venv VENV && VENV/bin/pip install pillow numpy tifffile
-    bazel build //tests/io:decode_images
-    VENV/bin/python tests/io/image/image_compare_test.py bazel-bin/tests/io/decode_images
+    bazel build //tests/io/image:decode_images
+    VENV/bin/python tests/io/image/image_compare_test.py bazel-bin/tests/io/image/decode_images
 
 FIRN_COMPARE_ROUNDS: how many damaged copies there are of each file; 300 when unset.
 """

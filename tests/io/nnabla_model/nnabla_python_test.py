@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Texts as NNabla's own messages and Python's text format read them, whole and after small changes, which are the
-same ones every time: what both read is equal, and Firn reads no changed text that Python refuses but those named
-below. Every function and solver has all its arguments in them. What Firn writes, NNabla loads and runs. Skipped
-where Python has no nnabla (1.39 needs Python 3.8 to 3.10):
+"""Firn reads texts as NNabla's own messages and Python's text format do, both whole texts and texts with small
+changes, which are the same in every run. What both read is equal, and Firn reads no changed text that Python refuses
+except those named below. The texts hold every function and solver with all arguments. NNabla loads and runs what Firn
+writes. Skipped where Python has no nnabla (1.39 needs Python 3.8 to 3.10):
 
     bazel build //tests/io/nnabla_model:nnabla_files
     VENV/bin/python tests/io/nnabla_model/nnabla_python_test.py bazel-bin/tests/io/nnabla_model/nnabla_files
@@ -109,7 +109,7 @@ def present(message, kind):
 
 
 def canonical(model):
-    """As Firn gives a model back: parameters and states stand elsewhere."""
+    """The model in the form in which Firn gives it back, without parameters and states."""
     copy = pb.NNablaProtoBuf()
     copy.CopyFrom(model)
     copy.ClearField("parameter")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files for NNabla's C runtime are those that NNabla's converter writes of the same networks, byte for byte. Skips
+"""Files for NNabla's C runtime equal, byte for byte, those that NNabla's converter writes for the same networks. Skips
 itself where Python has no nnabla (1.39 needs Python 3.8 to 3.10):
 
     bazel build //tests/io/nnabla_model:nnb_files

@@ -1,6 +1,6 @@
-"""Files of one function each, saved by NNabla, with inputs and the outputs that it computes. Left out are
-Einsum, whose output NNabla 1.39 leaves at 0 in a static graph, and tensor_normalization, which it saves with
-statistics that nobody gives."""
+"""Files of one function each, saved by NNabla, with inputs and the outputs that it computes. Two functions are left
+out: NNabla 1.39 leaves the output of Einsum at 0 in a static graph, and it saves tensor_normalization with statistics
+that no input gives."""
 
 import os
 

@@ -27,9 +27,8 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(0)
 
-# Operations that give numbers in any order, operations that give equal numbers in any order, and
-# operations whose NNabla functions multiply the parts that they leave out by 0, or take a root of
-# -infinity.
+# Operations that give numbers in any order or equal numbers in any order, and operations whose NNabla functions
+# multiply the parts that they leave out by 0 or take a root of -infinity.
 UNORDERED = {"topk"}
 SORTED = {"argsort", "sort"}
 FINITE = {"rsqrt", "sqrt", "tril", "triu"}
@@ -60,7 +59,7 @@ def text(path):
 
 
 def run(path, inputs, outputs, each=lambda x: x):
-    """Outputs of the file's executor, of its inputs and parameters as `each` has them."""
+    """Outputs of the file's executor, after `each` has changed its inputs and parameters."""
     batch = inputs[0].shape[0] if inputs and inputs[0].shape else 1
     nnabla.clear_parameters()
     network = NnpLoader(path).get_network("firn", batch_size=batch)
@@ -78,9 +77,9 @@ def run(path, inputs, outputs, each=lambda x: x):
 
 
 def rounding(path, inputs, outputs):
-    """How far two ways to add up the same products in f32 may be apart (N. Higham, "Accuracy and Stability of Numerical
-    Algorithms", section 3.1): N 2^-24 of the sum of their sizes for each of the two, where N counts the products. The
-    network itself gives both: of sizes, and of ones."""
+    """How far two sums of the same products in f32 may be apart (N. Higham, "Accuracy and Stability of Numerical
+    Algorithms", section 3.1): for each of the two, N 2^-24 times the sum of the absolute products, where N is their
+    number. The network itself computes both: the sum from absolute inputs, and N from inputs of ones."""
     sizes, counts = run(path, inputs, outputs, np.abs), run(path, inputs, outputs, np.ones_like)
     return [2 * n.astype("f8") * 2.0**-24 * s for n, s in zip(counts, sizes)]
 

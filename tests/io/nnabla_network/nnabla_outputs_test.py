@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Functions of NNabla, one in each file that NNabla saves, give the outputs that NNabla computes. Skipped where
+"""Each file that NNabla saves holds one function, and Firn gives the outputs that NNabla computes. Skipped where
 Python has no nnabla (1.39 needs Python 3.8 to 3.10):
 
     bazel build //tests/io/nnabla_network:nnabla_outputs

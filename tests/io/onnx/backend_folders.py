@@ -3,7 +3,7 @@
 
     OUT/node, OUT/light, OUT/pytorch-converted, OUT/pytorch-operator, OUT/simple
 
-Needs the Python package onnx, which makes the node tests anew and brings the others. Nothing of it is
+Needs the Python package onnx, which generates the node tests and contains the others. The folders are not
 part of the project: docs/exchange.md says what came out.
 """
 

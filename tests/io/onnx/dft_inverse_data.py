@@ -2,9 +2,9 @@
 """dft_inverse_data.py ONNX_RUN FOLDER...: who is right in ONNX's tests of the inverse Fourier transform.
 
 FOLDER is node/test_dft_inverse or node/test_dft_inverse_opset19 of backend_folders.py, or the same
-of an older release of ONNX. For what the folder expects and for everybody's results it prints how
-many of the elements are wrong by the tolerance of ONNX's runner, 1e-7 and a thousandth: beside what
-the folder expects, and beside the transform in f64.
+folder from an older release of ONNX. For what the folder expects and for the result of each program it
+prints how many elements are wrong by the tolerance of ONNX's runner, 1e-7 and a thousandth: against
+what the folder expects, and against the transform in f64.
 
     bazel build //tests/io/onnx:onnx_run
     tests/io/onnx/dft_inverse_data.py bazel-bin/tests/io/onnx/onnx_run /tmp/backend/node/test_dft_inverse*

@@ -30,7 +30,7 @@ def info(name, array):
 
 
 def write(folder, nodes, inputs, outputs, opset=21, stored=(), change=0):
-    """A folder whose results are those of the nodes, or off by `change`."""
+    """A folder whose results are those of the nodes, or differ from them by `change`."""
     graph = helper.make_graph(
         nodes, os.path.basename(folder), [info(name, array) for name, array in inputs.items()],
         [helper.make_empty_tensor_value_info(name) for name in outputs],

@@ -65,10 +65,10 @@ def run(model, feeds):
 
 
 def rounding(model, feeds):
-    """How far two ways to add up the same products in f32 may be apart (N. Higham, "Accuracy and
-    Stability of Numerical Algorithms", section 3.1): N 2^-24 of the sum of their sizes for each of
-    the two, where N counts the products. The model itself gives both: of sizes, and of ones. None
-    where it does something else than to add up products."""
+    """How far two sums of the same products in f32 may be apart (N. Higham, "Accuracy and Stability
+    of Numerical Algorithms", section 3.1): for each of the two, N 2^-24 times the sum of the absolute
+    products, where N is their number. The model itself computes both: the sum from absolute inputs,
+    and N from inputs of ones. None if the model does anything other than add up products."""
     if any(node.op_type not in SUMS for node in model.graph.node):
         return None
 

@@ -1,4 +1,4 @@
-// Captured graphs as ONNX files: what their nodes, names and sizes are. onnx_export_test.py
+// Captured graphs as ONNX files: what their nodes, names and sizes are. onnx_export_python_test.py
 // compares results with ONNX Runtime's.
 #include "firn/io/onnx/onnx_export.h"
 

@@ -4,17 +4,17 @@ inferred, and ONNX Runtime gives Firn's results.
 
     onnx_networks_python_test.py ONNX_NETWORKS_FILES [OPSET...] [--list] [--of-largest]
 
-Networks of floating numbers within 1e-4. Those of bytes ("..._i8") have these as further results:
-a number that lies between two levels becomes the other one where a runtime multiplies in another
-order, and what is made of that may move by a level once more. So bytes are compared within two
-steps, results within what these make of them. quantize_trained rounds to levels in floating numbers:
-its scales are computed, and ONNX Runtime, which folds them, would take weights and biases that are
-rounded already to levels of its own (its optimizer WeightBiasQuantization, by which results move by
-0.003). So it runs as it is written there, without what makes integers of floating networks. Skips
-itself where Python has no onnx. What ONNX Runtime has no kernel for (at opset 28 bytes, in 1.32) is
-checked and counted apart. --list prints a line for each network;
---of-largest allows 1e-4 of the largest result everywhere, as where results are differences of
-larger numbers.
+Results of floating-point networks may differ by 1e-4. Networks of bytes ("..._i8") return the bytes as
+further results. A number between two levels may be rounded to the other one if a runtime multiplies in
+another order, and what is computed from it may then move by one level more. So bytes may differ by two
+steps, and results by what two steps make of them. quantize_trained rounds to levels in floating-point
+numbers, and its scales are computed. ONNX Runtime folds the scales, and its optimizer
+WeightBiasQuantization would round weights and biases, which are rounded already, to levels of its own;
+this moves results by 0.003. So ONNX Runtime runs that network as written, without the optimizers that
+make integers of floating-point networks. Skips itself where Python has no onnx. Networks for which ONNX
+Runtime has no kernel (at opset 28 bytes, in 1.32) are checked and counted apart. --list prints a line for
+each network. --of-largest allows 1e-4 of the largest result everywhere, for results that are differences
+of larger numbers.
 """
 import glob
 import json

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Models as the onnx package makes them, whole and after small changes, which are the same ones every time: Firn
-reads what the package reads and writes it again with the same fields and elements; it accepts no file that the
-package cannot parse, and of what Firn alone refuses each class is named below. Skipped where Python has no onnx:
+"""Firn reads the models that the onnx package makes, both whole models and models with small changes, which are the
+same in every run. What the package reads, Firn reads and writes again with the same fields and elements. It accepts no
+file that the package cannot parse. Each class of files that only Firn refuses is named below. Skipped where Python has
+no onnx:
 
     python -m venv VENV && VENV/bin/pip install onnx
     bazel build //tests/io/onnx:onnx_files

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Some hundred nodes of random sizes and attributes, the same ones every time: what Firn computes of them is what the
-onnx package's reference evaluator does. Skipped where Python has no onnx:
+"""Some hundred nodes of random sizes and attributes, the same in every run: Firn computes what the reference evaluator
+of the onnx package computes. Skipped where Python has no onnx:
 
     python -m venv VENV && VENV/bin/pip install onnx
     bazel build //tests/io/onnx:onnx_run

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""An imported network is trained on as PyTorch trains the one that it was exported from: the losses of ten steps are
-the same. Skipped where Python has no torch and onnx:
+"""Training an imported network in Firn gives the same losses in ten steps as training the original in PyTorch. Skipped
+where Python has no torch or no onnx:
 
     python -m venv VENV && VENV/bin/pip install torch onnx onnxscript safetensors
     bazel build //tests/io/onnx:onnx_tune

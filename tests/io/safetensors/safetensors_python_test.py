@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Files as the reference library reads them, whole and after small changes, which are the same ones every time:
-Firn accepts no file that it refuses, and what both accept Firn reads, and writes again, with the same names,
-shapes and values. Of what Firn alone refuses each class is named below. Skipped where Python has no safetensors:
+"""Firn reads files as the reference library does, both whole files and files with small changes, which are the same
+in every run. Firn accepts no file that the library refuses. What both accept, Firn reads and writes again with the same
+names, shapes and values. Each class of files that only Firn refuses is named below. Skipped where Python has no
+safetensors:
 
     python -m venv VENV && VENV/bin/pip install safetensors
     bazel build //tests/io/safetensors:safetensors_files

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Optimizers of PyTorch that go on in Firn, and back: after a step of either the parameters are the same, but for
-rounding, and PyTorch takes the state dict that Firn writes. Skipped where Python has no torch:
+"""An optimizer of PyTorch continues in Firn, and the other way round. After a step of either the parameters are the
+same except for rounding, and PyTorch takes the state dict that Firn writes. Skipped where Python has no torch:
 
     bazel build //tests/io/torch:torch_optimizer_steps
     VENV/bin/python tests/io/torch/torch_optimizer_python_test.py bazel-bin/tests/io/torch/torch_optimizer_steps

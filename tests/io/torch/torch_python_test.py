@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Files of torch.save as torch.load(weights_only=True) reads them, whole and after small changes, which are the same
-ones every time: what both read is equal, Firn's own files included. Firn accepts no changed file that PyTorch
-refuses but those named below. Skipped where Python has no torch:
+"""Firn reads files of torch.save as torch.load(weights_only=True) does, both whole files and files with small changes,
+which are the same in every run. What both read is equal, also in Firn's own files. Firn accepts no changed file that
+PyTorch refuses except those named below. Skipped where Python has no torch:
 
     bazel build //tests/io/torch:torch_files
     VENV/bin/python tests/io/torch/torch_python_test.py bazel-bin/tests/io/torch/torch_files
@@ -32,9 +32,8 @@ STRICTER = re.compile(r"checksum|little-endian machine|hooks: expected|lie outsi
                       r"expected one value at the end|class, key and size|byteorder|inside the storage|limits\.|"
                       r"expected keys of storages|expected different keys|in a folder|all members in the folder")
 
-# Files that Firn takes and PyTorch does not: with devices, which Firn does not look at, classes in
-# objects that are no tensors, attributes of dicts, and names of members of the ZIP that are no
-# UTF-8.
+# Files that Firn takes and PyTorch does not. They have unknown devices, at which Firn does not look, classes in objects
+# that are not tensors, attributes of dicts, or names of ZIP members that are not UTF-8.
 LAXER = re.compile(r"restore data location|device module|Unsupported global|unhashable|codec can't decode")
 
 

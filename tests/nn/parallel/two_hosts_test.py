@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Ranks of two machines, which are two network namespaces here, joined by a cable (veth).
 
-Each has a name and an address of its own. The test runs in the first one; processes of the second
-are started by a script in the place of ssh (plm_rsh_agent of Open MPI). What belongs to the
-machines goes with the last process in them, however the test ends.
+Each has a name and an address of its own. The test runs in the first one; a script in place of ssh
+(plm_rsh_agent of Open MPI) starts the processes of the second. The namespaces disappear with the last
+process in them, however the test ends.
 
-Where namespaces may not be made or Open MPI's launcher is missing the test is skipped, and says so.
+If namespaces may not be made or Open MPI's launcher is missing, the test is skipped and says so.
 """
 
 import os

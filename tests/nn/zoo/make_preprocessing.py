@@ -3,8 +3,8 @@
 
     make_preprocessing.py      (needs torchvision)
 
-A line is NAME RESIZE CROP INTERPOLATION MEAN MEAN MEAN STDDEV STDDEV STDDEV, of Weights.transforms(); the shorter side
-becomes RESIZE, the middle CROP x CROP is cut out. preprocessing_test.cc holds the zoo to it.
+A line is NAME RESIZE CROP INTERPOLATION MEAN MEAN MEAN STDDEV STDDEV STDDEV, from Weights.transforms(). The shorter
+side is resized to RESIZE, and the middle CROP x CROP is cut out. preprocessing_test.cc compares the zoo with it.
 """
 import pathlib
 

@@ -22,8 +22,8 @@ lines of a file, which zoo_test.cc reads:
     other aux1 12.5 16 ...   of what a method gives beside the result: the largest absolute value, and
                              so many evenly spread
 
-The loss is the mean of cross entropies of hashed classes where the result is [n, classes], else the
-mean of squares. --names prints the state dict's names and shapes instead.
+The loss is the mean cross entropy with hashed classes if the result is [n, classes], else the mean of
+squares. --names prints the state dict's names and shapes instead.
 """
 import importlib
 import pathlib
@@ -137,7 +137,7 @@ def losses(peer):
 
 
 def spread(y, count):
-    """How many, and so many values evenly spread."""
+    """How many values follow, and that many values, evenly spread."""
     flat = y.flatten()
     at = np.linspace(0, flat.numel() - 1, min(count, flat.numel())).astype(int)
     return f"{len(at)} {' '.join(f'{flat[i].item():.9g}' for i in at)}"

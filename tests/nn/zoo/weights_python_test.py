@@ -3,9 +3,10 @@
 
     weights_python_test.py LOAD_WEIGHTS
 
-The networks have random weights of a seed. Every tensor of the network has to be in the file and every one of the
-file in the network; the result has to be PyTorch's, computed in f64 from the same numbers, within 1e-5 of its largest
-element. Skips itself where Python has no torchvision or no safetensors, and skips BERT where it has no transformers.
+The networks have random weights from a seed. Every tensor of the network must be in the file, and every tensor of the
+file in the network. The result must agree with PyTorch's, computed in f64 from the same numbers, within 1e-5 of its
+largest element. Skips itself where Python has no torchvision or no safetensors, and skips BERT where it has no
+transformers.
 """
 import os
 import subprocess

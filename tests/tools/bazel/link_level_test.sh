@@ -1,7 +1,7 @@
 #!/bin/bash
-# The object that tools/bazel/link_level makes of a level's kernels shares no name with the rest of a program: both keep
-# their own copy of an inline function, nothing of it starts by itself, and a name that cannot be made local is an
-# error.
+# The object that tools/bazel/link_level makes of a level's kernels shares no name with the rest of a program. Both keep
+# their own copy of an inline function, none of the object's constructors runs by itself, and a name that cannot be made
+# local is an error.
 set -euo pipefail
 link_level=$PWD/$1
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ die() {
   exit 1
 }
 
-# As a header that both levels read: LEVEL stands for what -march makes of it.
+# A header that both levels read; LEVEL stands for what differs by -march.
 cat >level.h <<'END'
 #include <vector>
 inline int Level() {
@@ -60,7 +60,7 @@ for linker in bfd gold lld; do
 done
 [[ -f program ]] || die "nothing was linked"
 
-# Of what is only needed, what is called comes along, and nothing else.
+# Archives after --needed give the objects that are called, and nothing else.
 cat >called.cc <<'END'
 #include "level.h"
 int Called() { return Level(); }
@@ -81,7 +81,7 @@ if nm caller_linked.o | grep -q Idle; then die "what nobody calls is there"; fi
 "$link_level" caller_linked.o part caller.o --needed
 nm caller_linked.o | grep -q ' U .*Called' || die "what is called came from nowhere"
 
-# A name that is one in the whole process, whatever objcopy is told.
+# A unique name exists once in the whole process, and objcopy cannot make it local.
 echo 'asm(".globl one\n.type one, @gnu_unique_object\n.data\none: .long 1\n.size one, 4\n");' >unique.cc
 c++ "${flags[@]}" unique.cc -o unique.o
 if said=$("$link_level" refused.o part unique.o 2>&1); then die "a unique name passed"; fi

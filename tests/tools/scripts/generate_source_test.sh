@@ -58,7 +58,7 @@ echo 'int none;' >optim/none.cc
 expect '#include "firn/optim/one.h"
 #include "firn/optim/two.h"' grep '#include' <("$generate" optimizers_h optim/two.cc optim/one.cc optim/none.cc)
 
-# Of a page, the operations with their rules; one that is no rule's is an error and not left out.
+# A page gives its operations with their rules. An operation without a rule is an error; it is not left out.
 cat >optim/page.cc <<'EOF'
 FIRN_REGISTER_OP(one_step) { return cpu::OptimizerOp<OneRule>("One."); }
 FIRN_REGISTER_OP(two_step) {

@@ -20,7 +20,7 @@ AUXILIARY = {"googlenet": (2, 3, 96, 96), "inception_v3": (1, 3, 299, 299)}
 
 
 def _full(name):
-    """As the weight files expect it."""
+    """The network in the form that the weight files expect."""
     options = {}
     if name in AUXILIARY:
         options = {"aux_logits": True, "init_weights": False, "transform_input": True}

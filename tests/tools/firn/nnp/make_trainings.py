@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Trainings as NNabla's text files with the data that they take, and what `nnabla_cli train` of NNabla 1.39 makes of
-them. Made with it, once; nnp_train_test reads what this wrote:
+"""Writes trainings as NNabla's text files, the data that they take, and the results of `nnabla_cli train` of NNabla
+1.39. It was run once, with that version; nnp_train_test reads what it wrote:
 
     VENV/bin/python tests/tools/firn/nnp/make_trainings.py tests/tools/firn/nnp/data
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`mpirun -n 2 firn nnp train FILE`: what one process trains with batches of twice the size.
+"""`mpirun -n 2 firn nnp train FILE` trains what one process trains with batches of twice the size.
 
     bazel build //tools/firn
     tests/tools/firn/nnp/nnp_ranks_mpi_test.py bazel-bin/tools/firn/firn
@@ -62,7 +62,7 @@ NETWORK = """
 
 
 def normalized(batch_stat):
-    """The network behind a batch norm, whose statistics no optimizer moves."""
+    """The network after a batch norm, whose statistics no optimizer changes."""
     statistics = "".join(
         f'variable {{ name: "bn/{name}" type: "Parameter" shape {{ dim: 1 dim: 2 }} '
         f'initializer {{ type: "Constant" multiplier: {value} }} }}'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`mpirun -n 2 firn train CONFIG`: what one process trains, in the same files, which one writes.
+"""`mpirun -n 2 firn train CONFIG` trains what one process trains; one rank writes the same files.
 
     bazel build //tools/firn
     tests/tools/firn/train/train_ranks_mpi_test.py bazel-bin/tools/firn/firn
@@ -95,8 +95,8 @@ class TrainRanksTest(unittest.TestCase):
                 self.assertAlmostEqual(two[key], alone[key], delta=16 * 2**-14, msg=key)
 
     def test_an_uneven_last_batch_is_weighted(self):
-        # 28 samples leave 21 to train with: batches of 8, 8 and 5, the last of which gives the
-        # ranks 3 and 2.
+        # 28 samples leave 21 to train with, in batches of 8, 8 and 5. The last one gives the ranks
+        # 3 and 2 samples.
         self.trained(1, self.write("alone", samples=28))
         self.trained(2, self.write("two", samples=28))
         # The weights, 6/5 and 4/5, the means and their sum: at most 4 roundings of up to 4 (the
@@ -114,9 +114,9 @@ class TrainRanksTest(unittest.TestCase):
                 "optimizer": {"name": "sgd", "lr": 0.0625}, "epochs": 1}
         self.trained(1, self.write("alone", **more))
         self.trained(2, self.write("two", **more))
-        # Running statistics of a half would be others. Numbers are below 2^4, and a step rounds
-        # them at most 20 times and makes no more than 1.2 times the difference that it finds of
-        # it: 7e-5 in three.
+        # The running statistics of half a batch would differ. Numbers are below 2^4. A step rounds
+        # them at most 20 times and enlarges a difference at most by a factor of 1.2: this makes
+        # 7e-5 in three steps.
         self.assertEqual(self.difference("two", "alone", 1e-4), "")
 
     def test_one_rank_prints_and_writes(self):
