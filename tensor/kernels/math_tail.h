@@ -135,7 +135,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T TimesExpOfSquare(TailSum<T> f, T z, T scal
 // erfc(|x|), or 2 - erfc(|x|) for negative x. Requires: |x| >= 0.47.
 template <class Fit, class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T ErfcTail(T x, T last) {
-  const T size = Abs(x), z = size > last ? last : size;
+  const T z = AtMost(Abs(x), last);
   const T tail = TimesExpOfSquare(ScaledTail<Fit>(z), z, T(1));
   return x < T(0) ? T(2) - tail : tail;
 }
@@ -167,7 +167,7 @@ namespace internal {
 template <class Fit, class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T GeluBy(T x, T last) {
   using inner::ProductRest, inner::RoundedProduct;
-  const T size = Abs(x), z = size > last ? last : size;
+  const T z = AtMost(Abs(x), last);
   const T d = T(4) + z, u = T(1) / d, t = T(1) - T(8) * u;
   const T off = ProductRest(u, d, T(1)) + u * (z - (d - T(4)));
   const T q = Fit::AfterFirst(t), p = Fit::kC0 + t * q;

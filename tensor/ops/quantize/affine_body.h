@@ -50,8 +50,9 @@ struct DequantizeElement {
   using In = Q;
   using Out = T;
   explicit DequantizeElement(const DequantizeAttrs&) {}
+  // The difference may leave i32. Doubles hold it too, and all registers convert them.
   FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T operator()(Q q, T scale, int32_t zero) const {
-    return static_cast<T>(static_cast<int64_t>(q) - zero) * scale;
+    return static_cast<T>(static_cast<double>(q) - static_cast<double>(zero)) * scale;
   }
 };
 
