@@ -73,7 +73,7 @@ void Transpose(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* 
 // Whether a result is written past the caches: it is large, and its rows are several lines long.
 template <class T>
 bool IsPastCaches(int64_t elements, int64_t row) {
-  constexpr int64_t kSize = sizeof(T), kLeastLines = 4;
+  constexpr int64_t kSize = sizeof(T), kLeastLines = 8;
   return elements * kSize >= kNonTemporalBytes && row * kSize >= kLeastLines * kCacheLineBytes;
 }
 
@@ -167,8 +167,8 @@ void CopyRows(absl::Span<const CopyDim> dims, const T* src, T* dst) {
   }
   const absl::Span<const CopyDim> outer = dims.first(dims.size() - 1);
   const int64_t rows = Volume(outer);
-  const bool non_temporal =
-      inner.src == -1 && inner.dst == 1 && IsPastCaches<T>(rows * inner.size, inner.size);
+  const bool non_temporal = inner.src == -1 && inner.dst == 1 && inner.size <= kStrip<T> &&
+                            IsPastCaches<T>(rows * inner.size, inner.size);
   if (rows == 1) {
     return ParallelFor(inner.size, kGrain, [&](int64_t begin, int64_t end) {
       const CopyDim part = {end - begin, inner.src, inner.dst};
