@@ -131,7 +131,7 @@ TYPED_TEST(StridedCopy, DealsRowsOfAnyLength) {
 // Results that are written past the caches in strips, and rows that begin between lines.
 TYPED_TEST(StridedCopy, ReversesAndDealsLargeRows) {
   const int64_t bytes = int64_t{9} << 20, size = sizeof(TypeParam);
-  for (const int64_t n : {1021, 4097}) {
+  for (const int64_t n : {259, 1021, 4097}) {
     const int64_t rows = bytes / size / n;
     Check<TypeParam>({{rows, n, n}, {n, -1, 1}}, rows * n, n - 1, rows * n + 1);
     for (const int64_t dealt : {2, 3, 4}) {
