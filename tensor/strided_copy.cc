@@ -15,6 +15,7 @@
 #include "firn/device/simd.h"
 #include "firn/device/simd_transpose.h"
 #include "firn/tensor/internal/kernel_functions.h"
+#include "firn/tensor/internal/row_copies.h"
 
 namespace firn::inner::internal {
 namespace {
@@ -69,8 +70,41 @@ void Transpose(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* 
   }
 }
 
+// Whether a result is written past the caches: it is large, and its rows are several lines long.
 template <class T>
-void CopyRow(const CopyDim& d, const T* src, T* dst) {
+bool IsPastCaches(int64_t elements, int64_t row) {
+  constexpr int64_t kSize = sizeof(T), kLeastLines = 8;
+  return elements * kSize >= kNonTemporalBytes && row * kSize >= kLeastLines * kCacheLineBytes;
+}
+
+template <class T>
+constexpr int64_t kStrip = 4096 / sizeof(T);  // elements that are made before they are written
+
+// Writes n elements past the caches; make(i, count, strip) makes at most kMost from the i-th on.
+template <int64_t kMost, class T, class F>
+void WritePastCaches(int64_t n, T* to, const F& make) {
+  alignas(kCacheLineBytes) T strip[kMost];
+  for (int64_t i = 0; i < n; i += kMost) {
+    const int64_t count = std::min(kMost, n - i);
+    make(i, count, strip);
+    NonTemporalCopy(to + i, strip, count * static_cast<int64_t>(sizeof(T)));
+  }
+}
+
+template <class T>
+void CopyReversed(int64_t n, const T* src, T* dst, bool non_temporal) {
+  if constexpr (!kFitsRegisters<T>) {
+    for (int64_t i = 0; i < n; ++i) dst[i] = src[-i];
+  } else if (non_temporal) {
+    WritePastCaches<kStrip<T>>(
+        n, dst, [=](int64_t i, int64_t count, T* to) { ReverseRow(count, src - i, to); });
+  } else {
+    ReverseRow(n, src, dst);
+  }
+}
+
+template <class T>
+void CopyRow(const CopyDim& d, bool non_temporal, const T* src, T* dst) {
   const int64_t n = d.size;
   if (d.dst != 1) {
     for (int64_t i = 0; i < n; ++i) dst[i * d.dst] = src[i * d.src];
@@ -79,8 +113,7 @@ void CopyRow(const CopyDim& d, const T* src, T* dst) {
   } else if (d.src == 0) {
     std::fill(dst, dst + n, *src);
   } else if (d.src == -1) {
-    FIRN_INDEPENDENT_STEPS
-    for (int64_t i = 0; i < n; ++i) dst[i] = src[-i];
+    CopyReversed(n, src, dst, non_temporal);
   } else if (d.src == 2) {
     FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < n; ++i) dst[i] = src[2 * i];
@@ -119,22 +152,6 @@ int64_t Volume(absl::Span<const CopyDim> dims) {
   return n;
 }
 
-// Elements that lie side by side, each of them `times` times.
-template <int64_t kTimes, class T>
-void RepeatEach(int64_t n, const T* src, T* dst) {
-  FIRN_INDEPENDENT_STEPS
-  for (int64_t i = 0; i < n; ++i) {
-#pragma GCC unroll 4
-    for (int64_t k = 0; k < kTimes; ++k) dst[i * kTimes + k] = src[i];
-  }
-}
-template <class T>
-void RepeatEach(int64_t n, int64_t times, const T* src, T* dst) {
-  if (times == 2) return RepeatEach<2>(n, src, dst);
-  if (times == 3) return RepeatEach<3>(n, src, dst);
-  if (times == 4) return RepeatEach<4>(n, src, dst);
-  for (int64_t i = 0; i < n; ++i) std::fill_n(dst + i * times, times, src[i]);
-}
 bool RepeatsEach(const CopyDim& each, const CopyDim& copies) {
   return copies.src == 0 && copies.dst == 1 && each.src == 1 && each.dst == copies.size;
 }
@@ -150,15 +167,19 @@ void CopyRows(absl::Span<const CopyDim> dims, const T* src, T* dst) {
   }
   const absl::Span<const CopyDim> outer = dims.first(dims.size() - 1);
   const int64_t rows = Volume(outer);
+  const bool non_temporal = inner.src == -1 && inner.dst == 1 && inner.size <= kStrip<T> &&
+                            IsPastCaches<T>(rows * inner.size, inner.size);
   if (rows == 1) {
     return ParallelFor(inner.size, kGrain, [&](int64_t begin, int64_t end) {
       const CopyDim part = {end - begin, inner.src, inner.dst};
-      CopyRow(part, src + begin * inner.src, dst + begin * inner.dst);
+      CopyRow(part, non_temporal, src + begin * inner.src, dst + begin * inner.dst);
+      if (non_temporal) FinishNonTemporal();
     });
   }
   ParallelFor(rows, std::max<int64_t>(1, kGrain / inner.size), [&](int64_t begin, int64_t end) {
     ForEachPlace(outer, begin, end, src, dst,
-                 [&](const T* from, T* to) { CopyRow(inner, from, to); });
+                 [&](const T* from, T* to) { CopyRow(inner, non_temporal, from, to); });
+    if (non_temporal) FinishNonTemporal();
   });
 }
 
@@ -235,8 +256,55 @@ void CopyMatrices(absl::Span<const CopyDim> dims, size_t across, const T* src, T
       });
 }
 
+// Whether the elements of `row` and those that lie side by side of others take turns.
+template <class T>
+bool DealsRows(const CopyDim& row, const CopyDim& rows) {
+  return kFitsRegisters<T> && rows.size >= 2 && rows.size <= 4 && rows.dst == 1 && row.src == 1 &&
+         row.dst == rows.size && row.size > 1;
+}
+
+template <int kRows, class T>
+void Deal(int64_t n, const T* src, int64_t src_step, T* dst, bool non_temporal) {
+  if (!non_temporal) return DealRows<kRows>(n, src, src_step, dst);
+  constexpr int64_t kColumns = kStrip<T> / kRows;
+  WritePastCaches<kColumns * kRows>(n * kRows, dst, [=](int64_t i, int64_t count, T* to) {
+    DealRows<kRows>(count / kRows, src + i / kRows, src_step, to);
+  });
+}
+
+// `along`: the dimension of the rows' elements; the last one is that of the rows.
+template <class T>
+void DealAllRows(absl::Span<const CopyDim> dims, size_t along, const T* src, T* dst) {
+  const CopyDim rows = dims.back(), row = dims[along];
+  const int64_t piece = std::min(row.size, kGrain), pieces = (row.size - 1) / piece + 1;
+  CopyDim places[kMostDims];  // the other dimensions, and then pieces of the rows
+  size_t rank = 0;
+  for (size_t i = 0; i + 1 < dims.size(); ++i) {
+    if (i != along) places[rank++] = dims[i];
+  }
+  places[rank++] = {pieces, piece, piece * rows.size};
+  const absl::Span<const CopyDim> all(places, rank);
+  const bool non_temporal = IsPastCaches<T>(Volume(dims), row.size * rows.size);
+  ParallelFor(Volume(all), std::max<int64_t>(1, kGrain / (piece * rows.size)),
+              [&](int64_t begin, int64_t end) {
+                int64_t at = begin;
+                ForEachPlace(all, begin, end, src, dst, [&](const T* from, T* to) {
+                  const int64_t n = std::min(piece, row.size - at++ % pieces * piece);
+                  if (rows.size == 2) return Deal<2>(n, from, rows.src, to, non_temporal);
+                  if (rows.size == 3) return Deal<3>(n, from, rows.src, to, non_temporal);
+                  Deal<4>(n, from, rows.src, to, non_temporal);
+                });
+                if (non_temporal) FinishNonTemporal();
+              });
+}
+
 template <class T>
 void CopyAs(absl::Span<const CopyDim> dims, const T* src, T* dst) {
+  if constexpr (kFitsRegisters<T>) {
+    for (size_t i = 0; i + 1 < dims.size(); ++i) {
+      if (DealsRows<T>(dims[i], dims.back())) return DealAllRows(dims, i, src, dst);
+    }
+  }
   const CopyDim inner = dims.back();
   const bool apart = inner.src != 0 && inner.src != 1 && inner.src != -1;
   constexpr int64_t kLeast = kSideOf<T, kSmallSide>;

@@ -99,6 +99,49 @@ TYPED_TEST(StridedCopy, RepeatsEachElement) {
   }
 }
 
+// Sizes around those of a register, of any width, and past several of them.
+TYPED_TEST(StridedCopy, ReversesRowsOfAnyLength) {
+  for (int64_t n = 1; n <= 140; ++n) {
+    SCOPED_TRACE(n);
+    Check<TypeParam>({{n, -1, 1}}, n + 2, n, n + 1);
+    Check<TypeParam>({{3, n, n + 1}, {n, -1, 1}}, 3 * n, n - 1, 3 * n + 4);
+    Check<TypeParam>({{3, -n, n}, {n, -1, 1}}, 3 * n, 3 * n - 1, 3 * n + 1);
+  }
+}
+
+TYPED_TEST(StridedCopy, DealsRowsOfAnyLength) {
+  for (const int64_t rows : {2, 3, 4, 5}) {
+    for (int64_t n = 1; n <= 70; ++n) {
+      SCOPED_TRACE(testing::Message() << rows << " rows of " << n);
+      const int64_t step = n + 3, all = rows * step;
+      Check<TypeParam>({{n, 1, rows}, {rows, step, 1}}, all, 0, rows * n + 1);
+      Check<TypeParam>({{n, 1, rows}, {rows, -step, 1}}, all, all - step, rows * n + 1);
+      Check<TypeParam>({{n, 1, rows + 1}, {rows, step, 1}}, all, 0, (rows + 1) * n);  // with gaps
+      Check<TypeParam>({{2, all, rows * n}, {n, 1, rows}, {rows, step, 1}}, 2 * all, 0,
+                       2 * rows * n + 1);
+      Check<TypeParam>({{n, 1, 2 * rows}, {2, all, rows}, {rows, step, 1}}, 2 * all, 0,
+                       2 * rows * n + 1);
+    }
+  }
+  for (const int64_t rows : {2, 3, 4}) {  // in several pieces, the last one shorter
+    Check<TypeParam>({{33001, 1, rows}, {rows, 33002, 1}}, rows * 33002, 1, rows * 33001 + 1);
+  }
+}
+
+// Results that are written past the caches in strips, and rows that begin between lines.
+TYPED_TEST(StridedCopy, ReversesAndDealsLargeRows) {
+  const int64_t bytes = int64_t{9} << 20, size = sizeof(TypeParam);
+  for (const int64_t n : {259, 1021, 4097}) {
+    const int64_t rows = bytes / size / n;
+    Check<TypeParam>({{rows, n, n}, {n, -1, 1}}, rows * n, n - 1, rows * n + 1);
+    for (const int64_t dealt : {2, 3, 4}) {
+      const int64_t all = rows / dealt;
+      Check<TypeParam>({{all, n * dealt, n * dealt}, {n, 1, dealt}, {dealt, n, 1}}, all * dealt * n,
+                       0, all * dealt * n + 1);
+    }
+  }
+}
+
 // Complex numbers, whose parts stay together, in any arrangement; they may begin at an odd place,
 // and lie an odd number of elements apart.
 TYPED_TEST(StridedCopy, TransposesPairs) {

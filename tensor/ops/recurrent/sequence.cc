@@ -22,6 +22,7 @@
 #include "firn/tensor/ops/shape/join.h"
 #include "firn/tensor/ops/shape/pad.h"
 #include "firn/tensor/ops/shape/permute.h"
+#include "firn/tensor/ops/shape/slices.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "firn/tensor/promotion.h"
 
@@ -111,8 +112,8 @@ std::vector<int64_t> Inverse(const std::vector<int64_t>& order) {
 }
 
 // Rows of x, one after the other. A captured graph would keep these rows for ever: only
-// PackSequence calls this during a capture, and its rows follow from shapes, which a graph fixes
-// anyway.
+// PackSequence and PadSequence call this during a capture, and their rows follow from shapes, which
+// a graph fixes anyway.
 Tensor RowsAt(const Tensor& x, std::vector<int64_t> rows, const Shape& shape) {
   const auto make = [&] {
     const NoCaptureScope made_once;
@@ -160,10 +161,38 @@ PackedSequence Pack(const Tensor& x, const std::vector<int64_t>& lengths, const 
   return packed;
 }
 
+// Each sequence and its padding, one behind the other: every element is written once.
+Tensor PadInPlace(const std::vector<Tensor>& sequences, int64_t longest, const Tensor& padding) {
+  std::vector<Tensor> parts;
+  for (const Tensor& t : sequences) {
+    parts.push_back(t);
+    if (t.size(0) < longest) parts.push_back(Slice(padding, 0, 0, longest - t.size(0)));
+  }
+  return Unflatten(Concat(parts), 0, {static_cast<int64_t>(sequences.size()), longest});
+}
+
+// [steps, batch, ...]: the rows of all sequences and a row of padding one behind the other, and
+// then each to its place.
+Tensor PadAcross(const std::vector<Tensor>& sequences, int64_t longest, const Tensor& row) {
+  const size_t batch = sequences.size();
+  const Shape shape({longest, static_cast<int64_t>(batch)});
+  std::vector<Tensor> parts = sequences;
+  parts.push_back(row);
+  const Tensor all = Concat(parts);
+  std::vector<int64_t> rows(static_cast<size_t>(shape.num_elements()), all.size(0) - 1);
+  int64_t at = 0;
+  for (size_t b = 0; b < batch; ++b) {
+    const auto steps = static_cast<size_t>(sequences[b].size(0));
+    for (size_t t = 0; t < steps; ++t) rows[t * batch + b] = at++;
+  }
+  return RowsAt(all, std::move(rows), shape);
+}
+
 Tensor PadAll(const std::vector<Tensor>& sequences, const PadSequenceOptions& o,
               std::string_view op) {
   if (sequences.empty()) RaiseStatus(InvalidArgument("the list of sequences is empty"), op);
   int64_t longest = 0;
+  DType dtype = DType::kF32;
   for (size_t i = 0; i < sequences.size(); ++i) {
     const Tensor& t = sequences[i];
     if (!t.defined()) {
@@ -172,16 +201,24 @@ Tensor PadAll(const std::vector<Tensor>& sequences, const PadSequenceOptions& o,
     if (t.rank() < 1) {
       RaiseStatus(InvalidArgument("sequences must be [steps, ...], got ", t.spec().ToString()), op);
     }
+    if (t.shape().span().subspan(1) != sequences[0].shape().span().subspan(1)) {
+      RaiseStatus(InvalidArgument("sequences[", i, "] ", t.shape().ToString(), " and sequences[0] ",
+                                  sequences[0].shape().ToString(), " differ behind their steps"),
+                  op);
+    }
     RaiseIfError(CheckHolds(o.padding_value, t.dtype(), "padding_value"), op);
     longest = std::max(longest, t.size(0));
+    dtype = i == 0 ? t.dtype() : Promote(dtype, t.dtype());
   }
-  std::vector<Tensor> padded;
-  for (const Tensor& t : sequences) {
-    std::vector<int64_t> pad(static_cast<size_t>(2 * t.rank()), 0);
-    pad.back() = longest - t.size(0);
-    padded.push_back(pad.back() == 0 ? t : Pad(t, pad, {.value = o.padding_value}));
+  const auto is_longest = [&](const Tensor& t) { return t.size(0) == longest; };
+  if (std::all_of(sequences.begin(), sequences.end(), is_longest)) {
+    return Stack(sequences, o.batch_first ? 0 : 1);
   }
-  return Stack(padded, o.batch_first ? 0 : 1);
+  Dims sizes = sequences[0].shape().dims();
+  sizes[0] = o.batch_first ? longest : 1;
+  const Tensor padding = Full(Shape(sizes.span()), o.padding_value, dtype, sequences[0].device());
+  return o.batch_first ? PadInPlace(sequences, longest, padding)
+                       : PadAcross(sequences, longest, padding);
 }
 
 }  // namespace

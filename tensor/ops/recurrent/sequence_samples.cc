@@ -222,13 +222,16 @@ FIRN_REGISTER_COMPOSITE(pad_sequence) {
   });
   s.Add("rows", {Normal({2, 3}), Normal({4, 3}, 2), Normal({1, 3}, 3)}, PadListAttrs{});
   s.Add("batch first, a value", {Normal({2}), Normal({3}, 2)}, PadListAttrs{true, -1.5});
+  s.Add("batch first, rows", {Normal({1, 3}), Normal({4, 3}, 2), Normal({4, 3}, 3)},
+        PadListAttrs{true, 2});
   s.Add("one", {Normal({2, 2})}, PadListAttrs{});
   s.Add("integers", {Integers({2}, 0, 9), Integers({0}, 0, 9)}, PadListAttrs{});
   s.Add("bools", {Booleans({3}), Booleans({2}, 2)}, PadListAttrs{});
   std::vector<Tensor> lines;
   for (const int64_t length : LargeLengths()) lines.push_back(Normal({length, 256}));
   s.AddLarge("128x64x256", lines, PadListAttrs{}, 0, 12.6e6);
-  s.AddError("other sizes", {Normal({2, 3}), Normal({4, 2})}, PadListAttrs{}, "");
+  s.AddError("other sizes", {Normal({2, 3}), Normal({4, 2})}, PadListAttrs{},
+             "sequences[1] [4, 2] and sequences[0] [2, 3] differ behind their steps");
   s.AddError("scalar", {Normal({2, 3}), Normal({})}, PadListAttrs{}, "sequences must");
 }
 
