@@ -19,9 +19,8 @@ HEADING = "# Decisions: "
 
 OPENING = """# Decisions
 
-Why things are as they are: a dated paragraph for each place where the code departs from the plan, or where the plan left
-a choice. This page lists them, and is printed: `tools/scripts/decisions_index.py > docs/decisions/README.md`.
-"""
+Why things are as they are: a dated paragraph for each place where the code departs from the plan, or where the plan
+left a choice. This page lists them, and is printed: `tools/scripts/decisions_index.py > docs/decisions/README.md`. """
 
 
 def pages(root):
