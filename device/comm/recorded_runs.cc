@@ -1,3 +1,5 @@
+// Places are numbered within the process, so two graphs of one rank never have the same.
+
 #include "firn/device/comm/recorded_runs.h"
 
 #include <atomic>
