@@ -219,6 +219,30 @@ TEST_P(CudaCollectivesTest, AreQueuedOneByOneWhereOneRankHasTo) {
   EXPECT_EQ(nccl_.aborted(), 0);
 }
 
+// Rank 2 knows one of the groups alone, and could record its graph.
+TEST_P(CudaCollectivesTest, AreNotRecordedWhereARankHasSeveralGroups) {
+  const Recorded recorded;
+  testing::OnRanks(3, [](Communicator& world) {
+    const auto part = *world.Split(world.rank() < 2 ? 0 : -1, 0);
+    std::optional<comm::Group> group;
+    if (part != nullptr) group.emplace(*part);
+    const Tensor x = There(world, 1);
+    const auto step = [&](const Tensor& t) {
+      return AllReduce(group ? AllReduce(t, {.group = group->number()}) : t);
+    };
+    StaticGraph graph = Freeze(step, x);
+    Tensor out[] = {Tensor()};
+    for (int i = 0; i < 4; ++i) {
+      const absl::Status run = graph.Run({&x, 1}, out);
+      ASSERT_TRUE(run.ok()) << run;
+      EXPECT_TRUE(Is(out[0], 3 + 3 + 3)) << i;
+    }
+    EXPECT_EQ(graph.device_graph_runs(), 0) << graph.Explain();
+    EXPECT_EQ(graph.Explain().find("several groups") != std::string::npos, group.has_value());
+  });
+  EXPECT_EQ(nccl_.aborted(), 0);
+}
+
 // A communicator that is gone takes its recordings along; the next one makes its own.
 TEST_P(CudaCollectivesTest, AreRecordedAnewByOtherRanks) {
   const Recorded recorded;
