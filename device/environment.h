@@ -47,8 +47,8 @@ bool CudnnAttention();
 bool CheckCollectives();
 
 // FIRN_RECORD_COLLECTIVES: 1 has frozen steps with collectives of one group on CUDA devices become
-// CUDA graphs, for programs in which all ranks run a frozen step together, also those whose batch is
-// another one; the same on all ranks. 0 when unset.
+// CUDA graphs, for programs in which all ranks run a frozen step together, also those whose batch
+// is another one; the same on all ranks. 0 when unset.
 bool RecordCollectives();
 
 // FIRN_SHARED_RANKS: 0 has ranks of one machine exchange all through MPI, where otherwise they use
