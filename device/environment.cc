@@ -82,6 +82,8 @@ bool CudaReplay() { return ReadNumber("FIRN_CUDA_REPLAY", 0, 1).value_or(1) == 1
 
 bool CheckCollectives() { return ReadNumber("FIRN_CHECK_COLLECTIVES", 0, 1).value_or(0) == 1; }
 
+bool RecordCollectives() { return ReadNumber("FIRN_RECORD_COLLECTIVES", 0, 1).value_or(0) == 1; }
+
 std::string CacheFolder() {
   if (const char* const own = std::getenv("FIRN_CACHE_DIR")) return own;
   // A path that is not absolute is to be ignored, says the XDG Base Directory Specification.

@@ -46,6 +46,11 @@ bool CudnnAttention();
 // not fit together are named (device/comm/checked_ranks.h); the same on all ranks. 0 when unset.
 bool CheckCollectives();
 
+// FIRN_RECORD_COLLECTIVES: 1 has frozen steps with collectives of one group on CUDA devices become
+// CUDA graphs, for programs in which all ranks run a frozen step together, also those whose batch
+// is another one; the same on all ranks. 0 when unset.
+bool RecordCollectives();
+
 // FIRN_SHARED_RANKS: 0 has ranks of one machine exchange all through MPI, where otherwise they use
 // memory that all of them see; 1 when unset.
 bool SharedRanks();

@@ -16,6 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/graph/execution_observer.h"
 #include "firn/autograd/graph/kernel_call.h"
+#include "firn/device/comm/device_ranks.h"
+#include "firn/device/comm/groups.h"
+#include "firn/device/comm/recorded_runs.h"
 #include "firn/device/comm/started.h"
 #include "firn/device/cpu_allocator.h"
 #include "firn/device/parallel.h"
@@ -209,12 +212,40 @@ absl::Status Executor::RunStepsOnTwoStreams() {
   return side_->Join();
 }
 
-absl::Status Executor::RunRecorded() {
+void Executor::CollectAddresses() {
   addresses_.clear();
   for (const Patch& p : patches_)
     addresses_.push_back(static_cast<char*>(operands_[p.operand].data));
   for (const StatePlace& state : states_) addresses_.push_back(state.data);
+}
+
+absl::Status Executor::RunRecorded() {
+  CollectAddresses();
   return recordings_->Run(addresses_, [&] { return QueueSteps(); });
+}
+
+// Within a recording, too: what it starts must be done where it ends.
+absl::Status Executor::QueueStepsAndWait() {
+  const uint64_t started = comm::StartedSoFar();
+  absl::Status status = QueueSteps();
+  status.Update(comm::WaitForAllSince(started));
+  return status;
+}
+
+// A rank that records nothing meets the others all the same, since they wait for it.
+absl::Status Executor::RunWithRanks(size_t first, bool observed) {
+  if (first == groups_.size()) return observed ? RunObservedSteps() : QueueStepsAndWait();
+  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const host, comm::FindGroup(groups_[first].first));
+  FIRN_ASSIGN_OR_RETURN(comm::Communicator* const there,
+                        comm::DeviceRanks(*host, groups_[first].second));
+  comm::RecordedRuns* const ranks = comm::RecordedRunsOf(*there);
+  const auto queue = [&] { return RunWithRanks(first + 1, observed); };
+  const bool records = recordings_ && !observed;
+  if (records) CollectAddresses();
+  if (ranks == nullptr) return records ? recordings_->Run(addresses_, queue) : queue();
+  if (records) return recordings_->RunWithRanks(*ranks, addresses_, queue);
+  std::string unused;
+  return ranks->Run(nullptr, queue, unused).status();
 }
 
 // A loop of its own, so that the ordinary one need not ask for observers.
@@ -237,6 +268,7 @@ absl::Status Executor::RunObservedSteps() {
 
 absl::Status Executor::RunAll() {
   const bool observed = ExecutionObserverScope::Innermost() != nullptr;
+  if (!groups_.empty()) return RunWithRanks(0, observed);
   return observed ? RunObservedSteps() : recordings_ ? RunRecorded() : QueueSteps();
 }
 

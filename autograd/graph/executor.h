@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -124,6 +125,7 @@ class Executor {
   // The CUDA device that does all of the work, if there is one.
   std::optional<Device> CudaDevice() const;
   std::unique_ptr<SideStream> MakeSideStream(Device device) const;
+  std::vector<std::pair<int64_t, Device>> GroupsToMeet() const;
   absl::Status BindStates();
   void BindOperands();
   // Null for what lies in an input of the run.
@@ -157,6 +159,12 @@ class Executor {
   absl::Status RunStepsOnTwoStreams();
   absl::Status QueueSteps() { return side_ ? RunStepsOnTwoStreams() : RunSteps(); }
   absl::Status RunRecorded();
+  // Runs of steps that call other ranks, who decide with this one what is recorded, each group for
+  // itself; from groups_[first] on.
+  absl::Status RunWithRanks(size_t first, bool observed);
+  // All steps, and waits for the collective calls that they have started.
+  absl::Status QueueStepsAndWait();
+  void CollectAddresses();
   absl::Status RunObservedSteps();
   // Drops the gradients that the run neither reads nor leaves where they are, so that their memory
   // is free while it computes new ones. Returns whether there were any.
@@ -177,7 +185,9 @@ class Executor {
   std::vector<int64_t> temp_pieces_;       // of the arenas, by buffer; -1: none
   std::vector<int64_t> workspace_pieces_;  // by instruction
   Arenas arenas_;
-  bool collective_ = false;       // whether some operation is collective
+  bool collective_ = false;  // whether some operation is collective
+  // Groups whose ranks this one meets before each run, with the device of their memory.
+  std::vector<std::pair<int64_t, Device>> groups_;
   bool arena_untouched_ = false;  // nothing has run in them yet
   std::vector<MemoryUse> peak_;
   std::vector<Operand> operands_;  // of all steps; never grows after Make

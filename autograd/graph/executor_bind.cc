@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,24 @@ bool OfOneSpec(absl::Span<const Operand> operands) {
     return o.spec != nullptr && o.spec->dtype == operands[0].spec->dtype &&
            inner::SameDenseLayout(*o.spec, *operands[0].spec);
   });
+}
+
+// The attribute "group" of a collective operation (device/comm/groups.h).
+int64_t GroupOf(const Instr& instr) {
+  struct Finder final : AttrVisitor {
+    void Field(const char* name, int64_t& value) override {
+      if (std::string_view(name) == "group") group = value;
+    }
+    void Field(const char*, double&) override {}
+    void Field(const char*, bool&) override {}
+    void Field(const char*, std::string&) override {}
+    void Field(const char*, std::vector<int64_t>&) override {}
+    int64_t group = 0;
+  };
+  Finder finder;
+  Attrs copy(instr.attrs.ref());  // visitors may write
+  instr.attrs.ref().type()->visit(copy.mutable_data(), finder);
+  return finder.group;
 }
 
 }  // namespace
@@ -79,6 +98,7 @@ absl::Status Executor::Bind() {
   }
   collective_ = std::any_of(graph_.instrs.begin(), graph_.instrs.end(),
                             [](const Instr& instr) { return instr.op->collective; });
+  groups_ = GroupsToMeet();
   const std::optional<Device> cuda = CudaDevice();
   side_ = cuda && options_.side_stream ? MakeSideStream(*cuda) : nullptr;
   absl::Status planned = PlanArena();
@@ -121,6 +141,19 @@ std::optional<Device> Executor::CudaDevice() const {
   return device;
 }
 
+// In the order of the first calls, which is that of the other ranks.
+std::vector<std::pair<int64_t, Device>> Executor::GroupsToMeet() const {
+  std::vector<std::pair<int64_t, Device>> groups;
+  if (!collective_ || !env::RecordCollectives()) return groups;
+  for (const Instr& instr : graph_.instrs) {
+    if (!instr.op->collective || instr.kernel == nullptr) continue;
+    const std::pair<int64_t, Device> here = {GroupOf(instr), KernelCall(graph_, instr).device()};
+    if (!here.second.is_cuda()) continue;
+    if (std::find(groups.begin(), groups.end(), here) == groups.end()) groups.push_back(here);
+  }
+  return groups;
+}
+
 // Kernels that cannot be recorded may do more than queue work on the given stream, and those of
 // collective operations are ordered with the device's own stream.
 std::unique_ptr<SideStream> Executor::MakeSideStream(Device device) const {
@@ -151,9 +184,14 @@ std::string Executor::WhyNotRecorded() const {
     return absl::StrCat("not all of it runs on ", device->ToString(), ": ", Some(elsewhere));
   }
   // NCCL wants a call recorded on all ranks or on none; addresses, which decide when a run is
-  // recorded, are each rank's own.
-  if (collective_) return "it calls other ranks, which would have to record the same runs";
+  // recorded, are each rank's own. Ranks of one group can agree.
+  if (collective_ && groups_.empty()) {
+    return "it calls other ranks, which would have to record the same runs"
+           " (FIRN_RECORD_COLLECTIVES=1 says that all of them run it together)";
+  }
+  if (groups_.size() > 1) return "it calls the ranks of several groups";
   for (const Step& step : steps_) {
+    if (step.instr->op->collective) continue;
     if (!step.instr->kernel->graph_capturable) unrecordable.push_back(Describe(*step.instr));
   }
   if (!unrecordable.empty()) {

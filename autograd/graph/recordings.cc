@@ -26,6 +26,24 @@ Recordings::Entry& Recordings::EntryFor(absl::Span<char* const> addresses) {
   return entries_.emplace_back(Entry{{addresses.begin(), addresses.end()}, nullptr, 0});
 }
 
+void Recordings::Note(const std::string& failure) {
+  failure_ = absl::StrCat("the device could not record it: ", failure);
+  std::fprintf(stderr, "firn: a frozen graph runs kernel by kernel on %s: %s\n",
+               device_.ToString().c_str(), failure.c_str());
+}
+
+absl::Status Recordings::RunWithRanks(comm::RecordedRuns& ranks, absl::Span<char* const> addresses,
+                                      absl::FunctionRef<absl::Status()> queue) {
+  Entry& entry = EntryFor(addresses);
+  entry.last_used = ++runs_;
+  if (entry.place == nullptr) entry.place = std::make_shared<const comm::RunPlace>();
+  std::string failure;
+  FIRN_ASSIGN_OR_RETURN(const bool launched, ranks.Run(entry.place, queue, failure));
+  launches_ += launched ? 1 : 0;
+  if (!failure.empty() && failure_.empty()) Note(failure);
+  return absl::OkStatus();
+}
+
 absl::Status Recordings::Run(absl::Span<char* const> addresses,
                              absl::FunctionRef<absl::Status()> queue) {
   if (!failure_.empty()) return queue();
@@ -37,11 +55,8 @@ absl::Status Recordings::Run(absl::Span<char* const> addresses,
   if (entry.recording == nullptr) {
     absl::StatusOr<std::unique_ptr<Recording>> recording = context->Record(queue);
     if (!recording.ok()) {
-      failure_ = absl::StrCat("the device could not record it: ",
-                              std::string(recording.status().message()));
+      Note(std::string(recording.status().message()));
       entries_.clear();
-      std::fprintf(stderr, "firn: a frozen graph runs kernel by kernel on %s: %s\n",
-                   device_.ToString().c_str(), std::string(recording.status().message()).c_str());
       return queue();
     }
     entry.recording = *std::move(recording);

@@ -9,6 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "firn/device/comm/recorded_runs.h"
 #include "firn/device/context.h"
 #include "firn/device/device.h"
 
@@ -27,6 +28,11 @@ class Recordings {
   // Runs what `queue` queues with operands at `addresses`.
   absl::Status Run(absl::Span<char* const> addresses, absl::FunctionRef<absl::Status()> queue);
 
+  // The same for steps that call other ranks, where it is they who decide together what is
+  // recorded. `queue` must wait for the calls that it starts.
+  absl::Status RunWithRanks(comm::RecordedRuns& ranks, absl::Span<char* const> addresses,
+                            absl::FunctionRef<absl::Status()> queue);
+
   // How many runs were launches of a recording.
   int64_t launches() const { return launches_; }
 
@@ -40,9 +46,11 @@ class Recordings {
     std::vector<char*> addresses;
     std::unique_ptr<Recording> recording;  // null: seen once
     int64_t last_used = 0;
+    std::shared_ptr<const comm::RunPlace> place = nullptr;  // for RunWithRanks
   };
 
   Entry& EntryFor(absl::Span<char* const> addresses);
+  void Note(const std::string& failure);
 
   const Device device_;
   std::vector<Entry> entries_;

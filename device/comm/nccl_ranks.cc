@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "firn/device/comm/nccl_runs.h"
 #include "firn/device/comm/nccl_session.h"
+#include "firn/device/comm/recorded_runs.h"
 #include "firn/device/comm/shared_status.h"
 #include "firn/device/status_macros.h"
 
@@ -38,7 +40,7 @@ class NcclPending : public Pending {
   std::optional<absl::Status> result_;
 };
 
-class NcclRank : public Communicator {
+class NcclRank : public Communicator, public RecordedRuns {
  public:
   // `owned`: null, or what `host` is.
   NcclRank(Communicator& host, std::shared_ptr<NcclSession> session,
@@ -46,7 +48,8 @@ class NcclRank : public Communicator {
       : Communicator(host.rank(), host.size(), host.local_rank()),
         owned_(std::move(owned)),
         host_(host),
-        session_(std::move(session)) {}
+        session_(std::move(session)),
+        runs_(host, *session_) {}
 
   Device device() const override { return session_->device().device(); }
   absl::Duration timeout() const override { return session_->timeout(); }
@@ -59,12 +62,19 @@ class NcclRank : public Communicator {
     host_.Abort(why);
   }
 
+  absl::StatusOr<bool> Run(const std::shared_ptr<const RunPlace>& place,
+                           absl::FunctionRef<absl::Status()> queue, std::string& why) override {
+    return runs_.Run(place, queue, why);
+  }
+  using Communicator::Run;
+
  private:
   absl::StatusOr<std::unique_ptr<Pending>> StartChecked(const Collective& call) override;
 
   const std::unique_ptr<Communicator> owned_;
   Communicator& host_;
   const std::shared_ptr<NcclSession> session_;
+  NcclRuns runs_;
 };
 
 absl::StatusOr<std::shared_ptr<NcclSession>> Begin(Communicator& host, Device device) {
@@ -101,7 +111,8 @@ absl::StatusOr<std::unique_ptr<Communicator>> NcclRank::Split(int color, int key
 absl::StatusOr<std::unique_ptr<Pending>> NcclRank::StartChecked(const Collective& call) {
   if (call.kind == CollectiveKind::kBarrier) {
     FIRN_RETURN_IF_ERROR(session_->failed());
-    FIRN_RETURN_IF_ERROR(session_->failed());
+    FIRN_RETURN_IF(session_->device().recording(),
+                   FailedPrecondition("a barrier is the host's, and is not recorded"));
     // Held messages begin with the next call: otherwise a rank that waits for one of them never
     // comes to the barrier. The barrier comes before Flush: where the other rank starts its message
     // after the barrier, Flush waits for it.

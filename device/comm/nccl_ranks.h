@@ -28,8 +28,9 @@ namespace firn::comm {
 // error with the call's name. An error that ends the calls of `host`, such as an Abort on another
 // rank, ends this communicator with the same error within about a tenth of a second.
 //
-// FailedPrecondition for calls that would be recorded into a graph: NCCL wants a call recorded on
-// all ranks or on none, and a rank does not know what the others do.
+// FailedPrecondition for calls that would be recorded into a graph, unless all ranks record it
+// together (recorded_runs.h): NCCL wants a call recorded on all ranks or on none. A run that was
+// recorded counts as one call, which the device comes to where the run begins.
 //
 // Communicators of one device, as Split makes them, each have a stream. Calls of several that are
 // on their way at once can wait for each other for ever, that is until the timeout, unless all

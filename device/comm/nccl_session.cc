@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "firn/device/status_macros.h"
@@ -60,10 +61,13 @@ NcclSession::~NcclSession() {
     watch_.join();
   }
   NcclComm comm = nullptr;
+  std::vector<std::unique_ptr<Recording>> recordings;
   {
     const absl::MutexLock lock(&mutex_);
     comm = std::exchange(comm_, nullptr);
+    recordings = TakeRecordings();
   }
+  recordings.clear();
   if (comm == nullptr) return;
   int code = api_.comm_finalize(comm);
   for (const absl::Time until = absl::Now() + std::min(timeout_, kLongestEnd);
@@ -96,11 +100,22 @@ void NcclSession::FailLocked(const absl::Status& why, bool of_device) {
 
 void NcclSession::AbortFailed() {
   NcclComm comm = nullptr;
+  std::vector<std::unique_ptr<Recording>> recordings;
   {
     const absl::MutexLock lock(&mutex_);
     comm = std::exchange(to_abort_, nullptr);
+    if (comm != nullptr) recordings = TakeRecordings();
   }
+  recordings.clear();  // one that runs goes when it is done, which the abort brings about
   if (comm != nullptr) static_cast<void>(api_.comm_abort(comm));
+}
+
+std::vector<std::unique_ptr<Recording>> NcclSession::TakeRecordings() {
+  std::vector<std::unique_ptr<Recording>> taken;
+  for (const std::weak_ptr<Recorded>& weak : std::exchange(recorded_, {})) {
+    if (const std::shared_ptr<Recorded> r = weak.lock()) taken.push_back(std::move(r->recording));
+  }
+  return taken;
 }
 
 absl::Status NcclSession::ErrorOf(int code, const std::string& name) {
@@ -134,7 +149,9 @@ absl::Status NcclSession::Settle(int code, const std::string& name) {
 absl::StatusOr<std::shared_ptr<Event>> NcclSession::QueueNamed(
     const std::string& name, absl::FunctionRef<int(NcclComm, void*)> queue) {
   absl::StatusOr<std::shared_ptr<Event>> done = QueueOrFail(name, queue);
-  if (!done.ok()) Fail(done.status());
+  if (done.ok()) return done;
+  // A recording that fails has done nothing, unless NCCL has found the error.
+  recording_ ? AbortFailed() : Fail(done.status());
   return done;
 }
 
@@ -146,18 +163,22 @@ absl::StatusOr<std::shared_ptr<Event>> NcclSession::QueueOrFail(
   FIRN_RETURN_IF_ERROR(stream_->Wait(*ready));
   const absl::MutexLock lock(&mutex_);
   FIRN_RETURN_IF_ERROR(failed_);
-  queued_ = true;
+  queued_ |= !recording_;
   settling_ = true;
   const absl::Status settled = Settle(queue(comm_, stream_->handle()), name);
   settling_ = false;
   FIRN_RETURN_IF_ERROR(settled);
   FIRN_RETURN_IF_ERROR(done->Record(*stream_));
-  in_flight_.push_back({name, std::move(ready), done});
+  if (recording_) {
+    in_record_.push_back(name);  // nobody can ask these events
+  } else {
+    in_flight_.push_back({name, std::move(ready), done});
+  }
   return done;
 }
 
 absl::Status NcclSession::CheckNotRecording() const {
-  FIRN_RETURN_IF(device_.recording(),
+  FIRN_RETURN_IF(device_.recording() && !recording_,
                  FailedPrecondition("calls of other ranks on ", device_.device().ToString(),
                                     " are recorded by all ranks or by none (want a call that is"
                                     " not recorded)"));
@@ -193,6 +214,7 @@ absl::StatusOr<std::shared_ptr<Event>> NcclSession::Queue(const Collective& call
 
 absl::StatusOr<std::shared_ptr<NcclSession::Message>> NcclSession::Hold(const Collective& call) {
   FIRN_RETURN_IF_ERROR(NcclTypeOf(call.element).status());
+  FIRN_RETURN_IF(recording_, Unimplemented("messages between two ranks are not recorded"));
   FIRN_RETURN_IF_ERROR(CheckNotRecording());
   FIRN_RETURN_IF_ERROR(failed());
   held_.push_back(std::make_shared<Message>(Message{call, nullptr}));
@@ -222,6 +244,49 @@ absl::Status NcclSession::Flush() {
   };
   FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<Event> done, QueueNamed(name, queue));
   for (const auto& m : messages) m->done = done;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<NcclSession::Recorded>> NcclSession::Record(
+    absl::FunctionRef<absl::Status()> queue) {
+  FIRN_RETURN_IF_ERROR(Flush());
+  in_record_.clear();
+  recording_ = true;
+  const absl::Cleanup ended = [this] { recording_ = false; };
+  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Recording> recording, device_.Record(queue));
+  std::string name = absl::StrCat("a recorded run with ", in_record_.size(), " calls of all ranks");
+  if (!in_record_.empty()) absl::StrAppend(&name, ", the first ", in_record_[0], ",");
+  auto recorded = std::make_shared<Recorded>(Recorded{std::move(name), std::move(recording)});
+  const absl::MutexLock lock(&mutex_);
+  FIRN_RETURN_IF_ERROR(failed_);
+  std::erase_if(recorded_, [](const auto& r) { return r.expired(); });
+  recorded_.push_back(recorded);
+  return recorded;
+}
+
+absl::Status NcclSession::Launch(const Recorded& recorded) {
+  FIRN_RETURN_IF_ERROR(Flush());
+  absl::Status launched = LaunchOrFail(recorded);
+  if (!launched.ok()) Fail(launched);
+  return launched;
+}
+
+// The device sees the calls of a launch as part of its own stream, so both streams wait for each
+// other around it: NCCL's calls must not overtake each other.
+absl::Status NcclSession::LaunchOrFail(const Recorded& recorded) {
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Event> before, device_.NewEvent());
+  FIRN_ASSIGN_OR_RETURN(std::shared_ptr<Event> ready, device_.NewEvent());
+  FIRN_ASSIGN_OR_RETURN(std::shared_ptr<Event> done, device_.NewEvent());
+  FIRN_RETURN_IF_ERROR(before->Record(*stream_));
+  FIRN_RETURN_IF_ERROR(device_.stream().Wait(*before));
+  FIRN_RETURN_IF_ERROR(ready->Record(device_.stream()));
+  const absl::MutexLock lock(&mutex_);
+  FIRN_RETURN_IF_ERROR(failed_);
+  queued_ = true;
+  FIRN_RETURN_IF_ERROR(recorded.recording->Launch(device_.stream()));
+  FIRN_RETURN_IF_ERROR(done->Record(device_.stream()));
+  FIRN_RETURN_IF_ERROR(stream_->Wait(*done));
+  in_flight_.push_back({recorded.name, std::move(ready), std::move(done)});
   return absl::OkStatus();
 }
 

@@ -35,6 +35,12 @@ class NcclSession {
     std::shared_ptr<Event> done;  // null until it is queued
   };
 
+  // Work of the device that was recorded, with calls in it.
+  struct Recorded {
+    std::string name;                      // for errors
+    std::unique_ptr<Recording> recording;  // null once the communicator has ended
+  };
+
   // Blocks until all ranks of `host` have called it; DeadlineExceeded after its timeout. An error
   // that ends the calls of `host` ends those of the device, too. Requires: a context of a CUDA
   // device, which lives on.
@@ -56,6 +62,15 @@ class NcclSession {
   absl::Status Flush();
   // Has the device's stream wait.
   absl::Status Wait(const Event& done);
+
+  // Records what `queue` queues on the device's stream, with the calls that it makes here and waits
+  // for; all ranks record the same calls. Recordings end with the communicator, since NCCL waits
+  // for their end before its own.
+  absl::StatusOr<std::shared_ptr<Recorded>> Record(absl::FunctionRef<absl::Status()> queue)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Launches it on the device's stream, behind all calls that were queued; all ranks do so, each
+  // with what it has recorded together with the others.
+  absl::Status Launch(const Recorded& recorded) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The error that ended the communicator; OK while it works.
   absl::Status failed() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -85,8 +100,9 @@ class NcclSession {
   absl::StatusOr<std::shared_ptr<Event>> QueueOrFail(
       const std::string& name, absl::FunctionRef<int(NcclComm, void* stream)> queue)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // FailedPrecondition while the device records. Whether work is recorded depends on its addresses,
-  // which each rank has for itself, and NCCL wants a call recorded on all ranks or on none.
+  absl::Status LaunchOrFail(const Recorded& recorded) ABSL_LOCKS_EXCLUDED(mutex_);
+  // FailedPrecondition while the device records, and not for Record: NCCL wants a call recorded on
+  // all ranks or on none.
   absl::Status CheckNotRecording() const;
   // The error for a code of NCCL's. While the code is "in progress", waits without the mutex, so
   // that others can end the call.
@@ -100,6 +116,8 @@ class NcclSession {
   // `of_device`: whether the device may wait for calls that now end.
   void FailLocked(const absl::Status& why, bool of_device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AbortFailed() ABSL_LOCKS_EXCLUDED(mutex_);
+  // What was recorded. To be destroyed without the mutex, and before NCCL's communicator ends.
+  std::vector<std::unique_ptr<Recording>> TakeRecordings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Watch() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Look() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<bool> IsOver(InFlight& first);
@@ -111,10 +129,13 @@ class NcclSession {
   const absl::Duration timeout_;
   const std::function<absl::Status()> failures_of_host_;  // may be null
   std::vector<std::shared_ptr<Message>> held_;
+  bool recording_ = false;              // by Record
+  std::vector<std::string> in_record_;  // the calls of the recording under way
 
   absl::Mutex mutex_;
   NcclComm comm_ ABSL_GUARDED_BY(mutex_) = nullptr;
   NcclComm to_abort_ ABSL_GUARDED_BY(mutex_) = nullptr;  // has failed, and is not aborted yet
+  std::vector<std::weak_ptr<Recorded>> recorded_ ABSL_GUARDED_BY(mutex_);
   absl::Status failed_ ABSL_GUARDED_BY(mutex_);
   std::deque<InFlight> in_flight_ ABSL_GUARDED_BY(mutex_);
   bool queued_ ABSL_GUARDED_BY(mutex_) = false;    // something, ever: the device may wait for it

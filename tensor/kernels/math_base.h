@@ -61,9 +61,9 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Select(bool c, T a, T b) {
   }
 }
 
-// The smaller of `size`, which may be NaN, and `most`. Of `size > most ? most : size` with a
-// constant, g++ 12 makes two paths, computes all that it can of the second one in advance, and
-// blends up to a dozen intermediate results.
+// The smaller of `size`, which may be NaN, and `most`. g++ 12 makes two paths of
+// `size > most ? most : size` if `most` is a constant: it computes all that it can of the second
+// one in advance, and blends up to a dozen intermediate results.
 template <class T>
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T AtMost(T size, T most) {
   return Select(size > most, most, size);

@@ -88,6 +88,12 @@ TEST(EnvironmentTest, ReadsWhetherRanksCompareTheirCalls) {
   EXPECT_TRUE(CheckCollectives());
 }
 
+TEST(EnvironmentTest, ReadsWhetherRanksRecordTheirCalls) {
+  EXPECT_FALSE(RecordCollectives());
+  const ScopedVariable record("FIRN_RECORD_COLLECTIVES", "1");
+  EXPECT_TRUE(RecordCollectives());
+}
+
 TEST(EnvironmentTest, ReadsSizesWithASuffix) {
   EXPECT_EQ(LimitFor("1000"), size_t{1000});
   EXPECT_EQ(LimitFor("3K"), size_t{3} << 10);

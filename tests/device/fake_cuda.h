@@ -64,6 +64,10 @@ class FakeCuda final : public inner::internal::CudaApi {
   // Whether the bytes at `data` are memory of the device.
   bool Owns(int device, const void* data, size_t bytes) const;
   int DeviceOf(void* stream) const;
+  // Whether work queued on the stream is recorded now.
+  bool IsRecorded(void* stream) const;
+  // Recordings of a device that have meetings in them and are not destroyed.
+  int graphs_that_meet(int device) const;
 
   int CountDevices(int* count) override;
   int DescribeDevice(int device, std::string* description) override;
@@ -125,6 +129,7 @@ class FakeCuda final : public inner::internal::CudaApi {
     bool ended = false;
   };
   struct Graph {
+    int device;
     Lanes lanes;
   };
   struct Stream {

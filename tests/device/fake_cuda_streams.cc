@@ -40,6 +40,22 @@ int FakeCuda::DeviceOf(void* stream) const {
   return static_cast<Stream*>(stream)->device;
 }
 
+bool FakeCuda::IsRecorded(void* stream) const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return static_cast<Stream*>(stream)->recording != nullptr;
+}
+
+int FakeCuda::graphs_that_meet(int device) const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return static_cast<int>(std::count_if(graphs_.begin(), graphs_.end(), [&](const auto& graph) {
+    return graph->device == device &&
+           std::any_of(graph->lanes.begin(), graph->lanes.end(), [](const auto& lane) {
+             return std::any_of(lane.begin(), lane.end(),
+                                [](const Work& work) { return work.meet != nullptr; });
+           });
+  }));
+}
+
 int FakeCuda::DestroyStream(int, void* stream) {
   FIRN_FAKE_CALL_();
   Drain(*static_cast<Stream*>(stream));
@@ -140,7 +156,7 @@ int FakeCuda::BeginRecording(int, void* stream) {
   return 0;
 }
 
-int FakeCuda::EndRecording(int, void* stream, void** graph) {
+int FakeCuda::EndRecording(int device, void* stream, void** graph) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   const std::shared_ptr<Recorded> recorded = static_cast<Stream*>(stream)->recording;
   for (const auto& s : streams_) {
@@ -154,7 +170,7 @@ int FakeCuda::EndRecording(int, void* stream, void** graph) {
   if (const int code = Called("EndRecording"); code != 0) return code;
   if (recorded == nullptr) return kInvalidValue;
   if (!Joined(lanes)) return kUnjoined;
-  *graph = graphs_.insert(std::make_unique<Graph>(Graph{std::move(lanes)})).first->get();
+  *graph = graphs_.insert(std::make_unique<Graph>(Graph{device, std::move(lanes)})).first->get();
   return 0;
 }
 

@@ -29,7 +29,7 @@ struct State {
   std::map<void*, std::shared_ptr<Comm>> comms;
   std::map<int, int> errors;  // by rank
   int64_t ids = 0;
-  int made = 0, aborted = 0, destroyed = 0, queued = 0;
+  int made = 0, aborted = 0, destroyed = 0, queued = 0, ended_in_graphs = 0;
 };
 
 State the;
@@ -86,10 +86,11 @@ bool Connected(const Comm& comm) {
 
 int QueueAll(std::vector<Collective> calls, void* handle, void* stream) {
   std::optional<Meeting> meeting;
+  const bool recorded = the.cuda->IsRecorded(stream);
   {
     const std::lock_guard<std::mutex> lock(mutex);
     if (Find(handle) == nullptr || Find(handle)->in_progress) return kNcclInvalidUsage;
-    meeting = Meeting{the.comms[handle], std::move(calls)};
+    meeting = Meeting{the.comms[handle], std::move(calls), recorded};
     ++the.queued;
   }
   const std::shared_ptr<Comm> comm = meeting->comm;
@@ -198,9 +199,16 @@ int GetAsyncError(NcclComm handle, int* error) {
 
 int End(NcclComm handle, int State::*count) {
   if (group.depth != 0) return kNcclInvalidUsage;
+  int device = -1;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (const Comm* const comm = Find(handle)) device = comm->device;
+  }
+  const bool in_graphs = device >= 0 && the.cuda->graphs_that_meet(device) > 0;
   const std::lock_guard<std::mutex> lock(mutex);
   Comm* const comm = Find(handle);
   if (comm == nullptr) return kNcclInvalidArgument;
+  the.ended_in_graphs += in_graphs ? 1 : 0;
   comm->over = true;
   ++(the.*count);
   return kNcclSuccess;
@@ -281,5 +289,6 @@ int FakeNccl::made() const { return Count(&State::made); }
 int FakeNccl::aborted() const { return Count(&State::aborted); }
 int FakeNccl::destroyed() const { return Count(&State::destroyed); }
 int FakeNccl::queued() const { return Count(&State::queued); }
+int FakeNccl::ended_in_graphs() const { return Count(&State::ended_in_graphs); }
 
 }  // namespace firn::comm

@@ -11,7 +11,8 @@ namespace firn::comm {
 // not block: a call queues work that ends when all ranks' devices have come to their calls, which
 // never happens if the calls differ; answers ncclInProgress and refuses further calls until it was
 // asked whether it has ended, which the first message of a pair and direction has not before both
-// sides have called; and checks whose memory and which stream it is given. A group that stays open
+// sides have called; and checks whose memory and which stream it is given. Calls
+// that some ranks have recorded and others have not do not meet either. A group that stays open
 // is the thread's: no communicator begins or ends in it. One at a time.
 class FakeNccl {
  public:
@@ -28,6 +29,9 @@ class FakeNccl {
   int destroyed() const;
   // Calls that queue something, messages of a group as one.
   int queued() const;
+  // Communicators that have ended while a recording of their device still had calls in it. NCCL
+  // itself waits there, for ever.
+  int ended_in_graphs() const;
 };
 
 }  // namespace firn::comm

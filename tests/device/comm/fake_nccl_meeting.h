@@ -26,6 +26,7 @@ inline std::mutex mutex;
 
 struct Arrival {
   Collective call;
+  bool recorded;
   std::vector<char> gives;
 };
 struct Lane {
@@ -60,6 +61,7 @@ inline int64_t Taken(const Collective& c, int size) {
 struct Meeting {
   std::shared_ptr<Comm> comm;
   std::vector<Collective> calls;
+  bool recorded = false;            // into a graph
   std::vector<size_t> rounds = {};  // empty until the stream has come here
 
   std::pair<int, int> KeyOf(const Collective& c) const {
@@ -77,7 +79,7 @@ struct Meeting {
     const size_t round = lane.next[MemberOf(c)]++;
     const auto members = static_cast<size_t>(IsMessage(c) ? 2 : comm->world->size);
     if (round == lane.rounds.size()) lane.rounds.emplace_back(members);
-    Arrival arrival{c, {}};
+    Arrival arrival{c, recorded, {}};
     const bool gives = c.kind != CollectiveKind::kRecv &&
                        (c.kind != CollectiveKind::kBroadcast || c.root == comm->rank);
     if (gives) {
@@ -96,6 +98,7 @@ struct Meeting {
     for (const auto& arrival : RoundOf(i)) {
       if (!arrival) return false;
       const bool self = IsMessage(calls[i]) && arrival->call.kind == calls[i].kind;
+      if (arrival->recorded != recorded) return false;
       if (!self && !Fit(arrival->call, calls[i])) return false;
     }
     return true;
