@@ -69,11 +69,11 @@ std::string LoadWeights(nn::Module& net, const std::string& path, const std::str
   return report.ToString();
 }
 
-// Zeros, of a batch of one.
-std::vector<Tensor> Examples(const zoo::Network& network) {
+// Zeros, of a batch.
+std::vector<Tensor> Examples(const zoo::Network& network, int64_t batch = 1) {
   std::vector<Tensor> inputs;
   for (const zoo::Input& input : network.inputs) {
-    std::vector<int64_t> sizes = {1};
+    std::vector<int64_t> sizes = {batch};
     sizes.insert(sizes.end(), input.shape.begin(), input.shape.end());
     inputs.push_back(Zeros(Shape(sizes), input.count > 0 ? DType::kI64 : kDefaultFloat));
   }
@@ -154,7 +154,8 @@ FIRN_SUBCOMMAND(zoo, export, "Writes a network as a graph: .onnx, .firn, .nnp") 
     const std::unique_ptr<nn::Module> net =
         zoo::MakeModule(given->name, {.classes = given->classes});
     net->Eval();
-    const std::vector<Tensor> inputs = Examples(zoo::Find(given->name));
+    // A size of 1 in an operation's options would be taken for a batch of 1 that is left open.
+    const std::vector<Tensor> inputs = Examples(zoo::Find(given->name), given->any_batch ? 2 : 1);
     const NoGradScope no_grad;
     zoo::Call(*net, inputs);  // sizes that are left to the first input
     std::string report;

@@ -52,6 +52,22 @@ TEST(ZooTest, ExportsANetworkWithTheWeightsOfAFile) {
   EXPECT_EQ(io::ImportOnnx(out).network(x).ToVector<float>(), (*net)(x).ToVector<float>());
 }
 
+// Its class token is expanded to [batch, 1, 192]: the 1 is no batch.
+TEST(ZooTest, ExportsForAnyBatchWhereSizesAreOne) {
+  const std::unique_ptr<nn::Layer> net = zoo::Make("vit_ti_16", {.classes = 3});
+  const std::string weights = io::TempPath("vit.safetensors"), out = io::TempPath("vit.onnx");
+  io::Save(weights, net->state_dict());
+  const Outcome made = Firn(
+      {"zoo", "export", "vit_ti_16", out, "--classes=3", "--any-batch", "--weights=" + weights});
+  ASSERT_EQ(made.status, 0) << made.err;
+  net->Eval();
+  const NoGradScope no_grad;
+  const Tensor x = Rand({3, 3, 224, 224});
+  const std::vector<float> got = io::ImportOnnx(out).network(x).ToVector<float>();
+  const std::vector<float> want = (*net)(x).ToVector<float>();
+  EXPECT_THAT(got, ::testing::Pointwise(::testing::FloatNear(1e-4f), want));
+}
+
 // Names as in files of BertModel inside of a larger network, with the buffers of older versions.
 TEST(ZooTest, ExportsWithAFileThatHasMore) {
   const std::unique_ptr<nn::Layer> net = zoo::Make("lenet5");
