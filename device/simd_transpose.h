@@ -20,28 +20,33 @@ FIRN_ALWAYS_INLINE Row Interleave(const Row& a, const Row& b, std::index_sequenc
   return __builtin_shufflevector(a, b, (kFirst + static_cast<int>(I) / 2 + I % 2 * kSide)...);
 }
 
+// Interleaves rows: element i of row r comes to place i * kRows + r of all. Each round interleaves
+// row i with the one half of them further down, for all i, which rotates the bits of an element's
+// place by one. After as many rounds as a row's number has bits, the rows of a square are columns.
+template <int kRows, class Row, size_t... I>
+FIRN_ALWAYS_INLINE void InterleaveRows(Row (&a)[kRows], std::index_sequence<I...> lanes) {
+  Row b[kRows];
+#pragma GCC unroll 4
+  for (int bit = 1; bit < kRows; bit *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows / 2; ++i) {
+      b[2 * i] = Interleave<0>(a[i], a[i + kRows / 2], lanes);
+      b[2 * i + 1] = Interleave<1>(a[i], a[i + kRows / 2], lanes);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) a[i] = b[i];
+  }
+}
+
 // Row i is read at from(i), and column i written to to(i).
-//
-// Interleaving row i with the one half a square further down, for all i, rotates the bits of an
-// element's place in the square by one. After as many rounds as a row's number has bits, rows and
-// columns have changed places.
 template <class T, int kSide = static_cast<int>(kSimdLanes<T>), class From, class To>
 FIRN_ALWAYS_INLINE void TransposeSquare(const From& from, const To& to) {
   typedef T Row __attribute__((vector_size(kSide * sizeof(T))));
   constexpr std::make_index_sequence<kSide> kLanes;
-  Row a[kSide], b[kSide];
+  Row a[kSide];
 #pragma GCC unroll 16
   for (int i = 0; i < kSide; ++i) std::memcpy(&a[i], from(i), sizeof(Row));
-#pragma GCC unroll 4
-  for (int bit = 1; bit < kSide; bit *= 2) {
-#pragma GCC unroll 8
-    for (int i = 0; i < kSide / 2; ++i) {
-      b[2 * i] = Interleave<0>(a[i], a[i + kSide / 2], kLanes);
-      b[2 * i + 1] = Interleave<1>(a[i], a[i + kSide / 2], kLanes);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < kSide; ++i) a[i] = b[i];
-  }
+  InterleaveRows(a, kLanes);
 #pragma GCC unroll 16
   for (int i = 0; i < kSide; ++i) std::memcpy(to(i), &a[i], sizeof(Row));
 }

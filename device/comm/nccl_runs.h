@@ -39,6 +39,9 @@ class NcclRuns {
 
   // Null where they come for the first time.
   Together* Find(const std::vector<int64_t>& numbers);
+  // The places of all ranks, by rank.
+  absl::StatusOr<std::vector<int64_t>> Gather(int64_t mine);
+  // Errors: those that end communicators. Where a rank could not record, sets together.failure.
   absl::Status Record(Together& together, absl::FunctionRef<absl::Status()> queue);
 
   Communicator& host_;

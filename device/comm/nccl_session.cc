@@ -150,8 +150,9 @@ absl::StatusOr<std::shared_ptr<Event>> NcclSession::QueueNamed(
     const std::string& name, absl::FunctionRef<int(NcclComm, void*)> queue) {
   absl::StatusOr<std::shared_ptr<Event>> done = QueueOrFail(name, queue);
   if (done.ok()) return done;
-  // A recording that fails has done nothing, unless NCCL has found the error.
-  recording_ ? AbortFailed() : Fail(done.status());
+  // A recording that fails has done nothing, unless NCCL has found the error. Then Record ends the
+  // communicator, since ncclCommAbort waits for the end of the recording.
+  if (!recording_) Fail(done.status());
   return done;
 }
 
@@ -252,16 +253,24 @@ absl::StatusOr<std::shared_ptr<NcclSession::Recorded>> NcclSession::Record(
   FIRN_RETURN_IF_ERROR(Flush());
   in_record_.clear();
   recording_ = true;
-  const absl::Cleanup ended = [this] { recording_ = false; };
-  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Recording> recording, device_.Record(queue));
-  std::string name = absl::StrCat("a recorded run with ", in_record_.size(), " calls of all ranks");
-  if (!in_record_.empty()) absl::StrAppend(&name, ", the first ", in_record_[0], ",");
-  auto recorded = std::make_shared<Recorded>(Recorded{std::move(name), std::move(recording)});
-  const absl::MutexLock lock(&mutex_);
-  FIRN_RETURN_IF_ERROR(failed_);
-  std::erase_if(recorded_, [](const auto& r) { return r.expired(); });
-  recorded_.push_back(recorded);
-  return recorded;
+  absl::Cleanup ended = [this] { recording_ = false; };
+  absl::StatusOr<std::unique_ptr<Recording>> recording = device_.Record(queue);
+  std::move(ended).Invoke();
+  if (recording.ok()) {
+    std::string name =
+        absl::StrCat("a recorded run with ", in_record_.size(), " calls of all ranks");
+    if (!in_record_.empty()) absl::StrAppend(&name, ", the first ", in_record_[0], ",");
+    auto recorded = std::make_shared<Recorded>(Recorded{std::move(name), *std::move(recording)});
+    const absl::MutexLock lock(&mutex_);
+    if (failed_.ok()) {
+      std::erase_if(recorded_, [](const auto& r) { return r.expired(); });
+      recorded_.push_back(recorded);
+      return recorded;
+    }
+  }
+  AbortFailed();
+  FIRN_RETURN_IF_ERROR(failed());
+  return recording.status();
 }
 
 absl::Status NcclSession::Launch(const Recorded& recorded) {

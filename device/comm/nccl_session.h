@@ -108,8 +108,8 @@ class NcclSession {
   // that others can end the call.
   absl::Status Settle(int code, const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status ErrorOf(int code, const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Its caller, directly or not, must call AbortFailed afterwards without the mutex: ncclCommAbort
-  // may wait for another thread.
+  // Its caller, directly or not, must call AbortFailed afterwards without the mutex, because
+  // ncclCommAbort may wait for another thread, and not while it records.
   void FailLocked(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     FailLocked(why, queued_);
   }

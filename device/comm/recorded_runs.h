@@ -17,7 +17,7 @@
 namespace firn::comm {
 
 // Stands for the memory that a run works on. Whoever asks for runs keeps it as long as runs on this
-// memory may come; recordings end with it.
+// memory may come; its recordings end with the next run of these ranks.
 class RunPlace {
  public:
   RunPlace();
@@ -40,7 +40,9 @@ class RecordedRuns {
   //
   // `queue` must wait for the calls that it starts. Returns whether the run was a launch. `why`
   // becomes the error of a recording that failed, with the rank. Errors: those of `queue` and of
-  // the communicator; DeadlineExceeded where a rank does not come to a run.
+  // the communicator, on all ranks also one that ended a rank's communicator while it recorded;
+  // FailedPrecondition where a rank makes another call of the host's in place of a run;
+  // DeadlineExceeded where a rank does not come to a run.
   virtual absl::StatusOr<bool> Run(const std::shared_ptr<const RunPlace>& place,
                                    absl::FunctionRef<absl::Status()> queue, std::string& why) = 0;
 };

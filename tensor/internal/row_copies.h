@@ -49,19 +49,10 @@ FIRN_ONE_COPY void DealRows(int64_t n, const T* from, int64_t from_step, T* to) 
     constexpr int64_t kLanes = kSimdLanes<T>;
     constexpr std::make_index_sequence<static_cast<size_t>(kLanes)> kOrder;
     for (; i + kLanes <= n; i += kLanes) {
-      Vec<T> a[kRows], b[kRows];
+      Vec<T> a[kRows];
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) std::memcpy(&a[r], from + r * from_step + i, sizeof(a[r]));
-#pragma GCC unroll 2
-      for (int bit = 1; bit < kRows; bit *= 2) {
-#pragma GCC unroll 2
-        for (int r = 0; r < kRows / 2; ++r) {
-          b[2 * r] = Interleave<0>(a[r], a[r + kRows / 2], kOrder);
-          b[2 * r + 1] = Interleave<1>(a[r], a[r + kRows / 2], kOrder);
-        }
-#pragma GCC unroll 4
-        for (int r = 0; r < kRows; ++r) a[r] = b[r];
-      }
+      InterleaveRows(a, kOrder);
       std::memcpy(to + i * kRows, a, sizeof(a));
     }
   }

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "firn/device/internal/cuda_api.h"
@@ -66,6 +67,8 @@ class FakeCuda final : public inner::internal::CudaApi {
   int DeviceOf(void* stream) const;
   // Whether work queued on the stream is recorded now.
   bool IsRecorded(void* stream) const;
+  // Whether the calling thread records on a stream of the device.
+  bool RecordsHere(int device) const;
   // Recordings of a device that have meetings in them and are not destroyed.
   int graphs_that_meet(int device) const;
 
@@ -126,6 +129,7 @@ class FakeCuda final : public inner::internal::CudaApi {
   using Lanes = std::vector<std::vector<Work>>;  // by stream
   struct Recorded {
     Lanes lanes;  // the first lane is that of the stream which began
+    std::thread::id by = std::this_thread::get_id();
     bool ended = false;
   };
   struct Graph {

@@ -45,6 +45,14 @@ bool FakeCuda::IsRecorded(void* stream) const {
   return static_cast<Stream*>(stream)->recording != nullptr;
 }
 
+bool FakeCuda::RecordsHere(int device) const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  return std::any_of(streams_.begin(), streams_.end(), [&](const auto& s) {
+    return s->device == device && s->recording != nullptr &&
+           s->recording->by == std::this_thread::get_id();
+  });
+}
+
 int FakeCuda::graphs_that_meet(int device) const {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   return static_cast<int>(std::count_if(graphs_.begin(), graphs_.end(), [&](const auto& graph) {

@@ -240,6 +240,8 @@ Operands<Factor> PrepareBoth(GemmShape* s, const T* a, const T* b, void* workspa
   return {ready, Prepare<Factor>(b, s->k, s->n, turned.b, false, &s->b, &scratch)};
 }
 
+// Multiplies parts of which copies are made. Parts of A are copied once, and those of B once for
+// each part of A's rows.
 void MultiplyCopied(const GemmShape& s, const Copied& copied, const float* a, const float* b,
                     float* c, bool accumulate, void* workspace) {
   const GemmShape most = PartOfCopied(s, copied);

@@ -204,7 +204,8 @@ int End(NcclComm handle, int State::*count) {
     const std::lock_guard<std::mutex> lock(mutex);
     if (const Comm* const comm = Find(handle)) device = comm->device;
   }
-  const bool in_graphs = device >= 0 && the.cuda->graphs_that_meet(device) > 0;
+  const bool in_graphs =
+      device >= 0 && (the.cuda->graphs_that_meet(device) > 0 || the.cuda->RecordsHere(device));
   const std::lock_guard<std::mutex> lock(mutex);
   Comm* const comm = Find(handle);
   if (comm == nullptr) return kNcclInvalidArgument;

@@ -29,8 +29,8 @@ class FakeNccl {
   int destroyed() const;
   // Calls that queue something, messages of a group as one.
   int queued() const;
-  // Communicators that have ended while a recording of their device still had calls in it. NCCL
-  // itself waits there, for ever.
+  // Communicators that were ended while a recording of their device still had calls in it, or by
+  // the thread that was recording. NCCL itself waits there, for ever.
   int ended_in_graphs() const;
 };
 

@@ -166,6 +166,82 @@ TEST_P(NcclRunsTest, StayAsTheyAreWhereOneRankCannotRecord) {
   EXPECT_EQ(nccl_.aborted(), 0);
 }
 
+// The thread that records must not end NCCL's communicator, which waits for the recording.
+TEST_P(NcclRunsTest, AreErrorsOfAllRanksWhereNcclFailsInARecording) {
+  OnDevices(2, [&](Communicator& c) {
+    const auto place = std::make_shared<const RunPlace>();
+    const Floats x(c, {1}), all(c, {0, 0});
+    const absl::Time start = absl::Now();
+    for (int i = 0; i < 2; ++i) {
+      std::string why;
+      const auto step = [&]() -> absl::Status {
+        FIRN_RETURN_IF_ERROR(c.AllReduce(x.data(), 1, Element::kF32, Reduction::kSum));
+        if (i == 1 && c.rank() == 0) nccl_.FailAsync(0, kNcclRemoteError);
+        return Step(c, x, all);
+      };
+      const auto launched = RecordedRunsOf(c)->Run(place, step, why);
+      EXPECT_EQ(launched.ok(), i == 0);
+      EXPECT_EQ(why, "");
+      if (i == 1) {
+        EXPECT_EQ(launched.status().message(),
+                  "rank 0: all_reduce of 1 f32 (sum) on rank 0 (cuda:0): remote: a stand-in's");
+      }
+    }
+    EXPECT_LT(absl::Now() - start, absl::Seconds(20));  // of 60 s
+  });
+  EXPECT_EQ(cuda_.calls("LaunchGraph"), 0);
+  EXPECT_EQ(nccl_.ended_in_graphs(), 0);
+}
+
+// The receiver waits for the message before it comes to the run.
+TEST_P(NcclRunsTest, BeginMessagesThatWereStartedBefore) {
+  OnDevices(
+      2,
+      [&](Communicator& c) {
+        const auto place = std::make_shared<const RunPlace>();
+        const Floats x(c, {1}), all(c, {0, 0}), told(c, {static_cast<float>(c.rank())});
+        for (int i = 0; i < 4; ++i) {
+          const auto message =
+              c.Start({.kind = c.rank() == 0 ? CollectiveKind::kSend : CollectiveKind::kRecv,
+                       .count = 1,
+                       .in = told.data(),
+                       .out = told.data(),
+                       .root = 1 - c.rank()});
+          ASSERT_TRUE(message.ok()) << message.status();
+          if (c.rank() == 1) {
+            EXPECT_EQ((*message)->Wait(), absl::OkStatus());
+            EXPECT_EQ(told.Read().value_or(std::vector<float>()), std::vector<float>{0});
+          }
+          std::string why;
+          const auto launched = RecordedRunsOf(c)->Run(
+              place, [&] { return Step(c, x, all); }, why);
+          ASSERT_TRUE(launched.ok()) << launched.status();
+          EXPECT_EQ((*message)->Wait(), absl::OkStatus());
+        }
+      },
+      absl::Seconds(2));
+  EXPECT_EQ(nccl_.aborted(), 0);
+}
+
+TEST_P(NcclRunsTest, NameARankThatMakesAnotherCall) {
+  firn::testing::OnRanks(2, [&](Communicator& host) {
+    Communicator& c = **DeviceRanks(host, Device::Cuda(host.rank()));
+    const std::string why = "rank 1 made another call where rank 0 ran a frozen step";
+    if (host.rank() == 1) {
+      const int64_t own[] = {0, 7};
+      int64_t all[4];
+      static_cast<void>(host.AllGather(own, all, 2, Element::kI64));
+      EXPECT_NE(host.Barrier().message().find(why), std::string::npos);
+      return;
+    }
+    std::string unused;
+    const auto run = RecordedRunsOf(c)->Run(
+        std::make_shared<const RunPlace>(), [] { return absl::OkStatus(); }, unused);
+    EXPECT_EQ(run.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_NE(run.status().message().find(why), std::string::npos) << run.status();
+  });
+}
+
 // The recording is there, but the device of one rank does not come.
 TEST_P(NcclRunsTest, NameTheRunThatNobodyJoins) {
   OnDevices(
