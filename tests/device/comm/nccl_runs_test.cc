@@ -203,10 +203,10 @@ TEST_P(NcclRunsTest, BeginMessagesThatWereStartedBefore) {
         for (int i = 0; i < 4; ++i) {
           const auto message =
               c.Start({.kind = c.rank() == 0 ? CollectiveKind::kSend : CollectiveKind::kRecv,
+                       .root = 1 - c.rank(),
                        .count = 1,
                        .in = told.data(),
-                       .out = told.data(),
-                       .root = 1 - c.rank()});
+                       .out = told.data()});
           ASSERT_TRUE(message.ok()) << message.status();
           if (c.rank() == 1) {
             EXPECT_EQ((*message)->Wait(), absl::OkStatus());
