@@ -54,7 +54,10 @@ absl::StatusOr<std::vector<int64_t>> NcclRuns::Gather(int64_t mine) {
 
 absl::Status NcclRuns::Record(Together& together, absl::FunctionRef<absl::Status()> queue) {
   auto recorded = session_.Record(queue);
-  FIRN_RETURN_IF_ERROR(StatusOfAll(host_, session_.failed()));
+  if (const absl::Status ended = StatusOfAll(host_, session_.failed()); !ended.ok()) {
+    session_.Fail(ended);  // calls on their way would wait for that rank
+    return ended;
+  }
   const absl::Status all = StatusOfAll(host_, recorded.status());
   if (all.ok()) {
     together.recorded = *std::move(recorded);
