@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "firn/device/edit_distance.h"
 #include "firn/device/inner.h"
 #include "tools/firn/train/data_kinds.h"
 
@@ -36,8 +37,10 @@ void ParseLosses(const Config& config, TrainConfig* c) {
   for (const std::string& loss : c->losses) {
     if (loss.empty() || std::find(Losses().begin(), Losses().end(), loss) != Losses().end())
       continue;
+    const std::string likely = internal::LikelyName(loss, Losses());
     config.Refuse("losses",
-                  absl::StrCat("expected some of ", absl::StrJoin(Losses(), ", "), ", got ", loss));
+                  absl::StrCat("expected some of ", absl::StrJoin(Losses(), ", "), ", got ", loss,
+                               likely.empty() ? "" : " (did you mean '" + likely + "'?)"));
   }
   for (const double weight : c->loss_weights) {
     if (!FitsF32(weight)) config.Refuse("loss_weights", "expected numbers that f32 can hold");

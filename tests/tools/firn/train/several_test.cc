@@ -179,6 +179,7 @@ TEST(SeveralTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error({{"losses", {"mse", "mse"}}}),
               HasSubstr("the loss 'mse' is for numbers, the targets are classes"));
   EXPECT_THAT(error({{"losses", {"", "hinge"}}}), HasSubstr("$.losses: expected some of"));
+  EXPECT_THAT(error({{"losses", {"", "smoth_l1"}}}), HasSubstr("(did you mean 'smooth_l1'?)"));
   EXPECT_THAT(error({{"loss_weights", {1}}}),
               HasSubstr("$.loss_weights: expected one for each of 2 targets"));
 }
