@@ -332,7 +332,14 @@ FIRN_COMMAND(forward, "Runs a saved graph over pictures, a table or a data set")
   app.add_option("--classes", o->classes, "names of the classes whose scores the graph gives: a,b")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_flag("--resize", o->input.convert.resize, "pictures to the size that the graph takes");
+  auto* const resize = app.add_flag("--resize", o->input.convert.resize,
+                                    "stretches pictures to the size that the graph takes");
+  auto* const crop =
+      app.add_option("--crop", o->input.convert.crop,
+                     "resizes pictures to this shorter side, and cuts the middle out")
+          ->check(AtLeast(1))
+          ->excludes(resize);
+  app.add_flag("--bicubic", o->input.convert.bicubic, "resizes them by cubics")->needs(crop);
   app.add_flag("!--no-labels", o->input.labels, "look for no labels in the data");
   app.add_option("--from", o->input.format, "what a data set is; told by the path otherwise")
       ->check(CLI::IsMember(DataFormats()));

@@ -7,11 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
-#include "firn/io/data/transforms/resize.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
+#include "tools/firn/fit_picture.h"
 
 namespace firn::cli {
 namespace {
@@ -38,13 +38,16 @@ class Conversion {
   Tensor Fitted(Tensor x) const {
     const Shape want(sample_);
     const bool picture = x.rank() == 3 && want.rank() == 3 && x.size(0) == want[0];
-    if (options_.resize && picture && x.shape() != want) {
-      x = io::Resize({.height = want[1], .width = want[2]})(x);
+    // Training crops pictures of every size, so this does, too.
+    if (picture && (options_.crop > 0 || (options_.resize && x.shape() != want))) {
+      x = FitPicture({want[1], want[2], options_.crop, options_.bicubic})(x);
     }
     if (x.num_elements() == 1 && want.num_elements() == 1) x = x.Reshape(want);
     if (x.shape() != want) {
-      RefuseSample("it is ", x.spec().ToString(), ", the graph takes ", batch_, ", a batch of ",
-                   want.ToString(), picture ? " (--resize makes pictures as large)" : "");
+      RefuseSample(
+          "it is ", x.spec().ToString(), ", the graph takes ", batch_, ", a batch of ",
+          want.ToString(),
+          picture ? " (--resize stretches pictures to it, --crop N cuts the middle out)" : "");
     }
     return x;
   }

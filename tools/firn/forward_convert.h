@@ -1,6 +1,7 @@
 #ifndef FIRN_TOOLS_FIRN_FORWARD_CONVERT_H_
 #define FIRN_TOOLS_FIRN_FORWARD_CONVERT_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -11,6 +12,9 @@ namespace firn::cli {
 
 struct ConversionOptions {
   bool resize = false;  // pictures to the size that the graph takes
+  // The same as PictureFit::shorter and bicubic instead of stretching them; 0: no.
+  int64_t crop = 0;
+  bool bicubic = false;
   // The command line says how these very numbers are normalised: any type is taken, even if the
   // graph was made for pixels.
   bool any_type = false;

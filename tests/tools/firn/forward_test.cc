@@ -150,10 +150,11 @@ TEST(ForwardTest, PixelsOfWhichNobodySaysTheMeaningAreRefused) {
 TEST(ForwardTest, PicturesHaveTheGraphsSizeOrAreResized) {
   const std::string graph = Graph("day.firn", DayOrNight()), picture = TempPath("large.png");
   AddImage(picture, 255, {3, 20, 30});
-  EXPECT_THAT(Error({graph, picture}),
-              HasSubstr("large.png: it is u8 [1, 20, 30] on cpu, the graph takes f32 [2, 1, 2, 3] "
-                        "on cpu, a batch "
-                        "of [1, 2, 3] (--resize makes pictures as large)"));
+  EXPECT_THAT(
+      Error({graph, picture}),
+      HasSubstr("large.png: it is u8 [1, 20, 30] on cpu, the graph takes f32 [2, 1, 2, 3] "
+                "on cpu, a batch "
+                "of [1, 2, 3] (--resize stretches pictures to it, --crop N cuts the middle out)"));
   EXPECT_EQ(Forward({graph, picture, "--resize"})["rows"][0]["class"], "day");
   io::SaveGraph(TempPath("rows.firn"),
                 Freeze([](const Tensor& x) { return Relu(x); }, Zeros({1, 6})));

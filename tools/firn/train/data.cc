@@ -1,6 +1,6 @@
-// A function for each kind of data (those of pictures are here): it asks the description for its
-// keys and returns a function that reads the data later, so that a mistake in a description is
-// found before anything is read.
+// A function for each kind of data (those of sets of small pictures are here): it asks the
+// description for its keys and returns a function that reads the data later, so that a mistake in a
+// description is found before anything is read.
 #include "tools/firn/train/data.h"
 
 #include <algorithm>
@@ -10,11 +10,7 @@
 
 #include "firn/io/data/cifar.h"
 #include "firn/io/data/digits.h"
-#include "firn/io/data/image_folder.h"
 #include "firn/io/data/mnist.h"
-#include "firn/io/data/transforms/normalize.h"
-#include "firn/io/data/transforms/resize.h"
-#include "firn/io/image/image.h"
 #include "tools/firn/train/data_kinds.h"
 
 namespace firn::cli {
@@ -84,46 +80,25 @@ DataSource Cifar100(const Config& config) {
   }};
 }
 
-DataSource Images(const Config& config) {
-  const std::string folder = config.Path(config.RequiredText("folder"));
-  const std::vector<int64_t> size = config.Integers("size", {32, 32});
-  const bool fits =
-      size.size() == 2 && size[0] >= 1 && size[1] >= 1 && size[0] <= 4096 && size[1] <= 4096;
-  if (!fits) config.Refuse("size", "expected height and width, two numbers from 1 to 4096");
-  const bool grey = config.Choice("color", {"rgb", "grey"}, "rgb") == "grey";
-  io::ImageFolderOptions options;
-  options.image.color = grey ? io::ImageColor::kGrey : io::ImageColor::kRgb;
-  options.skip_unread = config.Flag("skip_unread", false);
-  options.transform =
-      io::Compose({io::Resize({.height = size[0], .width = size[1]}), io::ToFloat()});
-  return {[folder, options] {
-            const auto images = io::ImageFolder(folder, options);
-            TrainingData data = Classes(images, static_cast<int64_t>(images->classes().size()));
-            data.names = images->classes();
-            return data;
-          },
-          true};
-}
-
 struct Kind {
   const char* name;
-  DataSource (*parse)(const Config& config);
+  DataSource (*parse)(const Config& config);  // null: ParseImages, which asks for the network, too
 };
 constexpr Kind kKinds[] = {
-    {"digits", Digits},     {"mnist", Mnist},   {"cifar10", Cifar10},
-    {"cifar100", Cifar100}, {"csv", ParseCsv},  {"dataset", ParseDataset},
-    {"hdf5", ParseHdf5},    {"images", Images}, {"npy", ParseNpy},
+    {"digits", Digits},     {"mnist", Mnist},    {"cifar10", Cifar10},
+    {"cifar100", Cifar100}, {"csv", ParseCsv},   {"dataset", ParseDataset},
+    {"hdf5", ParseHdf5},    {"images", nullptr}, {"npy", ParseNpy},
 };
 
 }  // namespace
 
-DataSource ParseData(const Config& config) {
+DataSource ParseData(const Config& config, const zoo::Network* network) {
   std::vector<std::string> names;
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
   const std::string name = config.RequiredChoice("kind", names);
-  return std::find_if(std::begin(kKinds), std::end(kKinds),
-                      [&](const Kind& kind) { return name == kind.name; })
-      ->parse(config);
+  const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                 [&](const Kind& k) { return name == k.name; });
+  return kind->parse == nullptr ? ParseImages(config, network) : kind->parse(config);
 }
 
 }  // namespace firn::cli

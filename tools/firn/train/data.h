@@ -11,6 +11,10 @@
 #include "firn/io/graph/graph_info.h"
 #include "tools/firn/train/config.h"
 
+namespace firn::zoo {
+struct Network;
+}  // namespace firn::zoo
+
 namespace firn::cli {
 
 // The result that a network must have for a target.
@@ -43,17 +47,21 @@ struct TrainingData {
   // How stored numbers become these inputs, for users who have only the graph; it does not name the
   // classes.
   io::GraphInfo info = {};
+  // For pictures of any size: a text for people that says what is done with them.
+  std::string pictures = {};
 };
 
 // Returns a function that reads the data that `config` describes; nothing is read before its call.
-// Asks for all keys of the description.
+// Asks for all keys of the description. `network` is the published one that learns from the data,
+// null if it is another: pictures are prepared as it was trained, unless the description says
+// otherwise.
 struct DataSource {
   std::function<TrainingData()> read;
   bool decodes = false;  // samples take time to make, so that threads should make them
   // The number of targets of data with several inputs or targets; 0: an input and a target.
   int64_t several = 0;
 };
-DataSource ParseData(const Config& config);
+DataSource ParseData(const Config& config, const zoo::Network* network);
 
 }  // namespace firn::cli
 

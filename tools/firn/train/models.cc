@@ -90,6 +90,9 @@ std::vector<std::string> Classifiers() {
   return names;
 }
 
+// "resnet" is small_resnet's name from before there was a zoo.
+std::string NameInZoo(const std::string& name) { return name == "resnet" ? "small_resnet" : name; }
+
 // Pictures with a side below this are small; some networks have a first layer of their own for
 // them.
 constexpr int64_t kSmall = 64;
@@ -156,6 +159,13 @@ ModelMaker ParseZoo(const Config& config, const std::string& name) {
 
 }  // namespace
 
+const zoo::Network* NetworkOfZoo(const Config& config) {
+  if (config.Has("graph")) return nullptr;
+  const std::string name = NameInZoo(config.Text("name", ""));
+  const std::vector<std::string> names = Classifiers();
+  return std::find(names.begin(), names.end(), name) == names.end() ? nullptr : &zoo::Find(name);
+}
+
 ModelMaker ParseModel(const Config& config) {
   std::string name = config.RequiredText("name");
   if (name == "mlp") return ParseMlp(config);
@@ -163,7 +173,7 @@ ModelMaker ParseModel(const Config& config) {
   if (name == "layers") {
     return [layers = OfList(config)](const Shape&, int64_t) { return OfLayers(layers); };
   }
-  if (name == "resnet") name = "small_resnet";  // its name before there was a zoo
+  name = NameInZoo(name);
   std::vector<std::string> names = Classifiers();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     names.insert(names.end(), {"mlp", "layers", "file"});

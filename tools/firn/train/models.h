@@ -9,6 +9,10 @@
 #include "firn/tensor/shape.h"
 #include "tools/firn/train/config.h"
 
+namespace firn::zoo {
+struct Network;
+}  // namespace firn::zoo
+
 namespace firn::cli {
 
 // Makes a network for samples of this shape that gives this many numbers for each. Throws
@@ -29,6 +33,9 @@ using ModelMaker = std::function<std::unique_ptr<nn::Layer>(const Shape& sample,
 // which starts from the file "weights" where there is one; a last layer for other classes starts
 // anew.
 ModelMaker ParseModel(const Config& config);
+
+// The network of the zoo that `config` names; null if it describes another model.
+const zoo::Network* NetworkOfZoo(const Config& config);
 
 }  // namespace firn::cli
 

@@ -91,6 +91,11 @@ Data ReadData(const TrainConfig& config) {
           "data and validation read their inputs in other ways: one_hot (also its words), "
           "standardize or missing differ");
     }
+    if (!other.pictures.empty() && !data.train.pictures.empty() &&
+        other.pictures != data.train.pictures) {
+      refuse("pictures of the validation are ", other.pictures, ", those of the data ",
+             data.train.pictures);
+    }
     data.validation = other.samples;
   } else if (config.validation_share > 0) {
     const int64_t n = all->size();
@@ -202,6 +207,9 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
   RaiseIfError(device.status(), "train");
   const Data data = ReadData(config);
   AgreeOnData(data, ranks);
+  if (!telling.quiet && !data.train.pictures.empty()) {
+    telling.terminal.Warn("firn: pictures are " + data.train.pictures);
+  }
   if (config.frozen) ranks.CheckFrozen(data.train.samples->size(), config.batch);
 
   ManualSeed(config.seed);
@@ -270,6 +278,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
   ranks.Wait();  // if that fails, all ranks fail
 
   value["output"] = config.output;
+  value["pictures"] = data.train.pictures;
   value["resumed_at"] = result.resumed_at;
   value["stopped_early"] = result.stopped_early;
   value["best_checkpoint"] = result.best_checkpoint;

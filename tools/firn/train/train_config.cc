@@ -71,7 +71,7 @@ void ParseNetwork(const Config& config, const Config& model, TrainConfig* c) {
   c->device = config.Text("device", "cpu");
   c->validation_share = 0.1;
   if (config.Has("validation")) {
-    c->validation = ParseData(config.Object("validation"));
+    c->validation = ParseData(config.Object("validation"), NetworkOfZoo(model));
     c->validation_share = 0;
     if (c->validation->several != c->data.several) {
       const int64_t n = c->data.several;
@@ -94,14 +94,15 @@ void ParseNetwork(const Config& config, const Config& model, TrainConfig* c) {
 
 TrainConfig ParseTrainConfig(const Config& config) {
   TrainConfig c;
-  c.data = ParseData(config.RequiredObject("data"));
+  const Config data = config.RequiredObject("data");
+  const Config model = config.RequiredObject("model");
+  c.data = ParseData(data, NetworkOfZoo(model));
   c.epochs = config.Integer("epochs", c.epochs, 0, kMost);
   c.batch = config.Integer("batch", c.batch, 1, kMost);
   c.seed = static_cast<uint64_t>(config.Integer("seed", 0, 0));
   c.checkpoint_every = config.Integer("checkpoint_every", 0, 0);
   c.threads = static_cast<int>(config.Integer("threads", c.data.decodes ? 2 : 0, 0, 256));
   c.output = config.Path(config.RequiredText("output"));
-  const Config model = config.RequiredObject("model");
   if (model.Has("graph")) {
     c.graph = model.Path(model.RequiredText("graph"));
     for (const char* key : {"optimizer", "schedule", "loss", "losses", "loss_weights", "patience",
