@@ -13,19 +13,6 @@
 namespace firn {
 namespace {
 
-// Sets eval mode, and in any case the old mode at the end.
-class EvalScope {
- public:
-  explicit EvalScope(nn::Module& net) : net_(net), training_(net.training()) { net.Eval(); }
-  ~EvalScope() { net_.Train(training_); }
-  EvalScope(const EvalScope&) = delete;
-  EvalScope& operator=(const EvalScope&) = delete;
-
- private:
-  nn::Module& net_;
-  const bool training_;
-};
-
 constexpr double kNear = 0.01;  // as half types and smoothing have shares
 
 // Whether rows are shares; false for targets of unusual types or not on the host. A plain loop,
@@ -51,7 +38,7 @@ Evaluation Evaluate(nn::Module& net, io::DataLoader& data, const EvaluateOptions
   const ForwardFunction forward =
       inner::internal::CheckedForward(net, options.forward, options.loss, "evaluate");
   const NoGradScope no_grad;
-  const EvalScope eval(net);
+  const nn::EvalScope eval(net);
   io::RunningMean loss;
   io::Metric metric = options.metric;
   if (!metric && !options.loss && !options.forward) metric = io::Accuracy();

@@ -64,10 +64,10 @@ struct Evaluation {
 };
 
 // Goes through the loader once, from its epoch 0, in eval mode and without recording gradients.
-// Afterwards the network is in the mode that its root had before. Throws InvalidArgument for a loss
-// beside `forward`; without that, for a network that is no nn::Layer and for batches of other than
-// two tensors, which it names; for a metric if `forward` gives no output for it; and what the
-// network, the loader and the functions throw.
+// Afterwards each module of the network is in the mode that it had before. Throws InvalidArgument
+// for a loss beside `forward`; without that, for a network that is no nn::Layer and for batches of
+// other than two tensors, which it names; for a metric if `forward` gives no output for it; and
+// what the network, the loader and the functions throw.
 Evaluation Evaluate(nn::Module& net, io::DataLoader& data, const EvaluateOptions& options = {});
 
 namespace inner::internal {

@@ -83,7 +83,7 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
   };
 
   while (now.epoch < options.epochs && !stopping.should_stop()) {
-    net.Train();
+    if (!net.training()) net.Train();
     options.progress.label = "epoch " + std::to_string(now.epoch + 1);
     int64_t left = train.size() - train.position().batch;  // batches of the epoch
     double total = 0;                                      // of the losses of a group

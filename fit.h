@@ -151,7 +151,9 @@ struct FitResult {
 // Trains until `epochs` are over or `patience` ends. An interruption (an exception, the end of the
 // process) loses only the steps since the last checkpoint: the same call with the same folder goes
 // on from there, and its result equals that of an undisturbed run to the bit. Random numbers are
-// those of the default generator of the training loader's device. Throws firn::Error:
+// those of the default generator of the training loader's device. A network in eval mode is set to
+// training mode; in one that is in training mode, modules keep their own modes, so that a batch
+// norm in eval mode is not trained. Throws firn::Error:
 // InvalidArgument for options that make no sense, before anything has changed, and as Evaluate for
 // batches of other than two tensors without `forward`; FailedPrecondition when the loss is no
 // finite number any more, naming epoch, step and rate; what the network, the losses, the loaders

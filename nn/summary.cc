@@ -14,6 +14,7 @@
 #include "firn/autograd/observe.h"
 #include "firn/device/inner.h"
 #include "firn/device/text_table.h"
+#include "firn/nn/eval_scope.h"
 #include "firn/tensor/dispatch.h"
 
 namespace firn::nn {
@@ -23,21 +24,17 @@ using firn::inner::internal::AlignedText;
 using firn::inner::internal::BytesText;
 using firn::inner::internal::GroupedDigits;
 
-// Counts a module's calls while it lives; gives back modes and hooks.
+// Counts a module's calls while it lives, in evaluation mode.
 class Watch {
  public:
-  explicit Watch(Module& network) : network_(network) {
+  explicit Watch(Module& network) : eval_(network) {
     network.VisitModules([this](Module& m) {
-      training_[&m] = m.training();
       handles_.push_back(m.RegisterForwardHook(
           [this](Module& layer, absl::Span<const Tensor>, Tensor& out) { Note(layer, out); }));
     });
-    network.Eval();
   }
   ~Watch() {
     for (HookHandle& h : handles_) h.Remove();
-    // Parents first: each sets all below it, and is corrected by them.
-    network_.VisitModules([this](Module& m) { m.Train(training_[&m]); });
   }
   const SummaryTable::Row& seen(Module* m) { return seen_[m]; }
 
@@ -49,8 +46,7 @@ class Watch {
     row.output_bytes += static_cast<int64_t>(out.spec().bytes());
   }
 
-  Module& network_;
-  std::map<Module*, bool> training_;
+  const EvalScope eval_;
   std::vector<HookHandle> handles_;
   std::map<Module*, SummaryTable::Row> seen_;
 };

@@ -152,6 +152,25 @@ TEST(FitTest, IsShort) {
   EXPECT_LE(std::count(source.begin(), source.end(), '\n'), 132);
 }
 
+// A network that is fine-tuned often keeps the running statistics of its batch norms.
+TEST(FitTest, KeepsTheModesOfModules) {
+  Training t(100);
+  t.Run({.epochs = 1});  // it learns its sizes
+  t.net.norm.Eval();
+  t.net.drop.Eval();
+  const Tensor mean = Clone(t.net.norm.state_dict()["running_mean"]);
+  t.Run({.epochs = 2, .validation = &t.validation});
+  EXPECT_TRUE(t.net.training());
+  EXPECT_FALSE(t.net.norm.training());
+  EXPECT_FALSE(t.net.drop.training());
+  EXPECT_TRUE(t.net.norm.state_dict()["running_mean"].Equals(mean));
+  // All of a network in eval mode, for example one that was loaded, is trained.
+  t.net.Eval();
+  t.Run({.epochs = 1});
+  EXPECT_TRUE(t.net.norm.training());
+  EXPECT_FALSE(t.net.norm.state_dict()["running_mean"].Equals(mean));
+}
+
 TEST(EvaluateTest, SeesTheSameEachTime) {
   Training t;
   io::DataLoader disturbed(Digits(64), {.batch = 16, .map = [](io::Sample s, RandomGenerator& r) {

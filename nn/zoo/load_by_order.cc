@@ -31,24 +31,6 @@ constexpr char kWho[] = "load by order";
 
 [[noreturn]] void Refuse(const std::string& why) { RaiseStatus(InvalidArgument(why), kWho); }
 
-// Modes of modules as they were.
-class ModesKept {
- public:
-  explicit ModesKept(nn::Module& net) {
-    for (const nn::NamedModule& m : net.named_modules()) {
-      modes_.emplace_back(m.module, m.module->training());
-    }
-  }
-  ModesKept(const ModesKept&) = delete;
-  ModesKept& operator=(const ModesKept&) = delete;
-  ~ModesKept() {
-    for (const auto& [module, training] : modes_) module->Train(training);  // parents come first
-  }
-
- private:
-  std::vector<std::pair<nn::Module*, bool>> modes_;
-};
-
 NetworkUses UsesOf(CaptureFn fn, absl::Span<const Tensor> inputs, const StateDict& names) {
   const Captured captured = Capture(fn, inputs);
   absl::StatusOr<Graph> graph = ToEvaluation(captured.graph);
@@ -68,8 +50,7 @@ NetworkUses UsesOf(const firn::Network& file, absl::Span<const Tensor> inputs) {
 }
 
 NetworkUses UsesOf(nn::Layer& net, const Tensor& input) {
-  const ModesKept modes(net);
-  net.Eval();
+  const nn::EvalScope eval(net);
   net(input);  // layers learn the sizes of their inputs
   const StateDict names = net.state_dict();
   return UsesOf([&](absl::Span<const Tensor> in) { return TensorList{net(in[0])}; }, {&input, 1},

@@ -22,7 +22,7 @@ class TorchPickler {
   void Number(double value);
   void None() { bytes_ += 'N'; }
   void Flag(bool value) { bytes_ += value ? "\x88" : "\x89"; }
-  // Requires a tensor that CheckTensor accepts.
+  // Requires a tensor that CheckEntry accepts.
   void Add(const Tensor& tensor);
   // The values up to End..., or pairs of key and value, go into it.
   void BeginDict() { bytes_ += "}("; }

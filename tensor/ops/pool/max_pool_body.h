@@ -34,7 +34,7 @@ FIRN_ALWAYS_INLINE auto Beats(const V& v, const V& best) {
   return (v > best) | ((v != v) & (best == best));
 }
 
-// The number of columns of images that WholeWindows reads at once, and of windows whose largest
+// The number of columns of images that MaxPlaneRows reads at once, and of windows whose largest
 // elements it finds.
 inline constexpr int64_t kStrip = 1024, kWindows = 256;
 

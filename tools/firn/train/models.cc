@@ -12,6 +12,7 @@
 #include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/parameters.h"
+#include "firn/nn/eval_scope.h"
 #include "firn/nn/make_layer.h"
 #include "firn/nn/sequential.h"
 #include "firn/nn/zoo/small.h"
@@ -100,14 +101,13 @@ constexpr int64_t kSmall = 64;
 // Throws, before anything is trained, if the network takes no such images.
 void TryImages(nn::Layer& net, const std::string& name, const Shape& sample) {
   const NoGradScope no_grad;
-  net.Eval();
+  const nn::EvalScope eval(net);
   try {
     net(Zeros({1, sample[0], sample[1], sample[2]}));
   } catch (const Error& e) {
     RaiseStatus(InvalidArgument(name, " does not take images ", sample.ToString(), ": ", e.what()),
                 "model");
   }
-  net.Train();
 }
 
 // A file's tensors may have other shapes if they are for other classes: only their first dimension
