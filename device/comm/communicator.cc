@@ -30,6 +30,17 @@ absl::Status Communicator::Broadcast(void* data, int64_t count, Element element,
               .out = data});
 }
 
+absl::Status Communicator::Reduce(const void* in, void* out, int64_t count, Element element,
+                                  Reduction reduction, int root) {
+  return Run({.kind = CollectiveKind::kReduce,
+              .element = element,
+              .reduction = reduction,
+              .root = root,
+              .count = count,
+              .in = in,
+              .out = out});
+}
+
 absl::Status Communicator::AllReduce(void* data, int64_t count, Element element,
                                      Reduction reduction) {
   return Run({.kind = CollectiveKind::kAllReduce,

@@ -59,6 +59,9 @@ class Communicator {
   absl::Status Barrier();
   // The root's elements, on all ranks.
   absl::Status Broadcast(void* data, int64_t count, Element element, int root);
+  // The result of all ranks' elements, on the root; other ranks need no `out`.
+  absl::Status Reduce(const void* in, void* out, int64_t count, Element element,
+                      Reduction reduction, int root);
   // In place; on all ranks the same.
   absl::Status AllReduce(void* data, int64_t count, Element element, Reduction reduction);
   // The elements of all ranks, in their order: `out` has count x size().

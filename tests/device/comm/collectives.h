@@ -93,14 +93,8 @@ void CheckCollectives(Communicator& c, const std::vector<int64_t>& counts = {0, 
       EXPECT_EQ(x, want) << which;
       const int root = size - 1;
       std::vector<T> y = mine(c.rank(), n), out(static_cast<size_t>(n));
-      ASSERT_TRUE(c.Run({.kind = CollectiveKind::kReduce,
-                         .element = kElement,
-                         .reduction = r,
-                         .root = root,
-                         .count = n,
-                         .in = y.data(),
-                         .out = c.rank() == root ? out.data() : nullptr})
-                      .ok());
+      void* const to = c.rank() == root ? out.data() : nullptr;
+      ASSERT_TRUE(c.Reduce(y.data(), to, n, kElement, r, root).ok());
       if (c.rank() == root) {
         EXPECT_EQ(out, want) << which;
       }
