@@ -8,23 +8,26 @@ namespace firn::io::internal {
 namespace {
 
 constexpr char kHead[] =
-    "# Export to NNabla\n\n"
-    "What `io::ExportNnabla` (`io/nnabla_network/nnabla_export.h`) makes of each operation; "
-    "`io/nnabla_network/export` says\n"
-    "it, one page a family, and a test holds this page to them. After a change, print it anew:\n\n"
-    "    bazel run //tests/docs:nnabla_export_page > docs/nnabla_export.md\n\n"
-    "Functions that are composed of operations are exported as those. An operation that says yes "
-    "may still refuse\n"
-    "some of its options; the error names it, its module and why. NNabla computes in f32: integers "
-    "are exact up to 2^24\n"
-    "there, and bools are 0 and 1. What follows the batch is the first dimension alone, or another "
-    "one of that size;\n"
-    "a size such as twice the batch is refused where the batch may be any. In NNabla 1.39 Max "
-    "begins "
-    "at -1e8 and Min at\n"
-    "1e8, which nothing beyond shows in, and Sort has equal numbers in any order. linear_scan "
-    "multiplies factors before\n"
-    "they meet terms: where a product of neighbours leaves f32's range there may be NaN.\n\n";
+    "# Export to NNabla\n"
+    "\n"
+    "Whether `io::ExportNnabla` (`io/nnabla_network/nnabla_export.h`) can write each operation. "
+    "`io/nnabla_network/export`\n"
+    "has the rules. This page is printed from them, and a test compares it. To print it again:\n"
+    "\n"
+    "    bazel run //tests/docs:nnabla_export_page > docs/nnabla_export.md\n"
+    "\n"
+    "A function that is composed of operations is exported as those. An operation with \"yes\" may "
+    "still refuse some of its\n"
+    "options; the error names the option, the module and the reason. NNabla computes in f32: "
+    "integers are exact up to 2^24\n"
+    "there, and bools are 0 and 1. If the file is for batches of any size, only the first "
+    "dimension and others of the same\n"
+    "size follow the batch; a size such as twice the batch is refused. In NNabla 1.39, Max never "
+    "returns less than -1e8, Min\n"
+    "never more than 1e8, and Sort returns equal numbers in any order. `linear_scan` multiplies "
+    "factors by each other before\n"
+    "it adds terms: if the product of neighbours leaves the range of f32, the result may be NaN.\n"
+    "\n";
 
 }  // namespace
 }  // namespace firn::io::internal

@@ -13,28 +13,36 @@ namespace firn::io::internal {
 namespace {
 
 constexpr char kExport[] =
-    "# ONNX\n\n"
-    "What Firn writes to ONNX files and what it reads from them, as its registries say it; a test "
-    "holds this page to\n"
-    "them. After a change, print it anew:\n\n"
-    "    bazel run //tests/docs:onnx_page > docs/onnx.md\n\n"
-    "## Export\n\n"
-    "What `io::ExportOnnx` (`io/onnx/onnx_export.h`) makes of each operation; `io/onnx/export` "
-    "says it, one page a family.\n"
-    "Functions that are composed of operations are exported as those. An operation that says yes "
-    "may still refuse\n"
-    "some of its options; the error names it, its module and why, and for what a newer opset has, "
-    "that opset.\n"
-    "ONNX leaves open what a number becomes in an integer type that does not hold it, and where a "
-    "NaN stands\n"
-    "among numbers; there a runtime may give something else than Firn.\n\n";
+    "# ONNX\n"
+    "\n"
+    "The operations that Firn writes to ONNX files, and the ONNX operators that it reads, printed "
+    "from their registries; a\n"
+    "test compares this page. To print it again:\n"
+    "\n"
+    "    bazel run //tests/docs:onnx_page > docs/onnx.md\n"
+    "\n"
+    "## Export\n"
+    "\n"
+    "Whether `io::ExportOnnx` (`io/onnx/onnx_export.h`) can write each operation. `io/onnx/export` "
+    "has the rules. A function\n"
+    "that is composed of operations is exported as those. An operation with \"yes\" may still "
+    "refuse some of its options; the\n"
+    "error names the option, the module, the reason, and the opset if a newer one would help. ONNX "
+    "does not define what a\n"
+    "number becomes in an integer type that cannot hold it, nor how NaN compares with numbers; "
+    "there a runtime may give other\n"
+    "results than Firn.\n"
+    "\n";
 
 constexpr char kImport[] =
-    "\n## Import\n\n"
-    "The operators that `io::ImportOnnx` (`io/onnx/onnx.h`) takes, and the opsets from which each "
-    "of their definitions\n"
-    "is the one that counts; `io/onnx/ops` has them. Domains other than ONNX's own stand before "
-    "the name.\n\n";
+    "\n"
+    "## Import\n"
+    "\n"
+    "The operators that `io::ImportOnnx` (`io/onnx/onnx.h`) reads, and the opsets in which their "
+    "definitions begin.\n"
+    "`io/onnx/ops` has the code. An operator of a domain other than ONNX's own has the domain "
+    "before its name.\n"
+    "\n";
 
 void PrintExport() { std::cout << kExport << firn::testing::ExportTable("ONNX", FindOnnxExport); }
 
@@ -56,7 +64,7 @@ void PrintImport() {
     rows += (said.second.empty() ? said.first : "no: " + said.second) + " |\n";
   }
   std::cout << kImport << taken << " of " << operators.size()
-            << " operators are taken.\n\n| operator | from opset |\n|---|---|\n"
+            << " operators are read.\n\n| operator | from opset |\n|---|---|\n"
             << rows;
 }
 

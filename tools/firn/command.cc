@@ -111,8 +111,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
   CLI::App app("Firn: deep learning in C++", "firn");
   app.require_subcommand(1);
   app.footer(
-      "`firn COMMAND --help` tells more. Exit status: 0 for success, 1 where something is"
-      " wrong, 2 for a command line that makes no sense.");
+      "`firn COMMAND --help` lists its options. Exit status: 0 for success, 1 if something is "
+      "wrong, 2 for an invalid command line.");
   Terminal terminal{out, err};
   Run chosen;
   std::map<std::string, CLI::App*> groups;

@@ -56,10 +56,12 @@ FIRN_COMMAND(compare, "Tells how the tensors of two files differ") {
   auto o = std::make_shared<Options>();
   app.add_option("A", o->a, "a file of tensors")->required();
   app.add_option("B", o->b, "another")->required();
-  app.add_option("--rtol", o->rtol, "allowed share of B's element; 0");
-  app.add_option("--atol", o->atol, "allowed difference beside it; 0");
+  app.add_option(
+      "--rtol", o->rtol,
+      "relative tolerance: the allowed difference as a share of B's element (default: 0)");
+  app.add_option("--atol", o->atol, "absolute tolerance, added to the relative one (default: 0)");
   app.footer(
-      "Exit status 1 when they differ. Example:\n"
+      "The exit status is 1 if they differ. Example:\n"
       "  firn compare before.h5 after.h5 --rtol 1e-5");
   return [o](Terminal& terminal) {
     const StateDict a = ReadTensors(o->a), b = ReadTensors(o->b);

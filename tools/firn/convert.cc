@@ -124,18 +124,20 @@ int Convert(Terminal& terminal, const Options& o) {
 
 FIRN_COMMAND(convert, "Writes weights, or a graph, in another format") {
   auto o = std::make_shared<Options>();
-  app.add_option("IN", o->from.path, "a file of tensors; what it holds tells the format")
+  app.add_option("IN", o->from.path, "a file of tensors, or a graph; its contents tell the format")
       ->required();
-  app.add_option("OUT", o->to, "its suffix tells the format; .safetensors where it has none")
+  app.add_option("OUT", o->to, "the file to write; its suffix tells the format (none: safetensors)")
       ->required();
   AddGraphSizes(app, o->from);
-  app.add_flag("--any-batch", o->any_batch,
-               "leave the size of batches open in OUT; give a --batch that no other size is");
-  app.add_flag("--weights", o->weights, "of a graph the weights alone");
-  app.add_flag("--widen", o->widen, "elements of types that OUT does not have become wider ones");
-  app.add_flag("--force", o->force, "replace what is there");
+  app.add_flag(
+      "--any-batch", o->any_batch,
+      "leaves the batch size open in OUT; needs a --batch that differs from all other sizes");
+  app.add_flag("--weights", o->weights, "writes only the weights of a graph");
+  app.add_flag("--widen", o->widen,
+               "converts elements to a wider type if OUT does not have theirs");
+  app.add_flag("--force", o->force, "replaces OUT if it exists");
   app.footer(
-      "Names and types stay as they are, or nothing is written. Examples:\n"
+      "Names and types stay as they are; if OUT cannot hold them, nothing is written. Examples:\n"
       "  firn convert model.pt model.safetensors\n"
       "  firn convert net.h5 net.npz\n"
       "  firn convert net.firn net.pt --weights\n"

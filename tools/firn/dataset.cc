@@ -3,6 +3,6 @@
 
 namespace firn::cli {
 
-FIRN_COMMAND_GROUP(dataset, "Makes, converts, looks at and splits data sets");
+FIRN_COMMAND_GROUP(dataset, "Makes, converts, inspects and splits data sets");
 
 }  // namespace firn::cli

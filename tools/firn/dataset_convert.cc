@@ -92,18 +92,20 @@ FIRN_SUBCOMMAND(dataset, convert, "Writes a data set as one of NNabla's caches, 
   app.add_option("SOURCE", o->source, "a CSV file, a cache, MNIST, CIFAR, a folder of images, ...")
       ->required();
   app.add_option("DESTINATION", o->destination, "a folder for a cache, or a .csv file")->required();
-  app.add_option("--from", o->data.format, "what SOURCE is; told by the path otherwise")
+  app.add_option("--from", o->data.format, "the kind of SOURCE (default: the path tells it)")
       ->check(CLI::IsMember(DataFormats()));
-  app.add_option("--to", o->to, "npy or h5, files of a cache, or csv; npy but for .csv")
+  app.add_option("--to", o->to,
+                 "npy or h5 for the files of a cache, or csv (default: csv if DESTINATION ends in "
+                 ".csv, else npy)")
       ->check(CLI::IsMember({"npy", "h5", "csv"}));
-  app.add_flag("--shuffle", o->shuffle, "in another order");
-  app.add_option("--seed", o->seed, "of the order; 0");
-  app.add_flag("--normalize", o->data.normalize, "pictures as f32 from 0 to 1, not as bytes");
-  app.add_flag("--f64", o->data.f64, "numbers of CSV as f64, not f32");
-  app.add_flag("--test", o->data.test, "of MNIST and CIFAR the test images");
-  app.add_flag("--force", o->replace, "replace what is there");
+  app.add_flag("--shuffle", o->shuffle, "writes the rows in a random order");
+  app.add_option("--seed", o->seed, "the seed of that order (default: 0)");
+  app.add_flag("--normalize", o->data.normalize, "writes images as f32 from 0 to 1, not as bytes");
+  app.add_flag("--f64", o->data.f64, "reads numbers of CSV as f64, not f32");
+  app.add_flag("--test", o->data.test, "takes the test images of MNIST and CIFAR");
+  app.add_flag("--force", o->replace, "replaces DESTINATION if it exists");
   app.footer(
-      "Readers of a cache normalise bytes. Examples:\n"
+      "Readers of a cache convert bytes to numbers from 0 to 1. Examples:\n"
       "  firn dataset convert train.csv cache --shuffle --seed 1\n"
       "  firn dataset convert cache again.csv\n"
       "  firn dataset convert mnist/ mnist_cache --to h5");

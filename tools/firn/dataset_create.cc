@@ -187,29 +187,38 @@ int Create(Terminal& terminal, Options o) {
 }  // namespace
 
 FIRN_SUBCOMMAND(dataset, create,
-                "Makes a CSV data set of a folder with a folder of images a class") {
+                "Makes a CSV data set from a folder that has a folder of images for each class") {
   auto o = std::make_shared<Options>();
-  app.add_option("IMAGES", o->images, "the folder")->required();
+  app.add_option("IMAGES", o->images, "the folder with a folder for each class")->required();
   app.add_option("OUTPUT", o->output, "a folder for the tables and the images")->required();
-  app.add_option("--width", o->width, "pixels")->required()->check(CLI::Range(1, 65535));
-  app.add_option("--height", o->height, "pixels")->required()->check(CLI::Range(1, 65535));
-  app.add_option("--channels", o->channels, "3 for colours, 1 for grey; 3")
+  app.add_option("--width", o->width, "the width of all images written, in pixels")
+      ->required()
+      ->check(CLI::Range(1, 65535));
+  app.add_option("--height", o->height, "the height of all images written, in pixels")
+      ->required()
+      ->check(CLI::Range(1, 65535));
+  app.add_option("--channels", o->channels, "3 for colours, 1 for grey (default: 3)")
       ->check(CLI::IsMember({1, 3}));
   app.add_option("--mode", o->mode,
-                 "how proportions are made right: trimming, padding (black) or stretch; trimming")
+                 "what happens to images of other proportions: trimming, padding (with black) or "
+                 "stretch (default: trimming)")
       ->check(CLI::IsMember({"trimming", "padding", "stretch"}));
-  app.add_flag("--shuffle", o->shuffle, "rows in another order; without it, they go by class");
-  app.add_option("--seed", o->seed, "of the order; 0");
-  app.add_option("--validation", o->validation, "percent of the rows for the second table; 0")
+  app.add_flag("--shuffle", o->shuffle,
+               "writes the rows in a random order; without it they are ordered by class");
+  app.add_option("--seed", o->seed, "the seed of that order (default: 0)");
+  app.add_option("--validation", o->validation,
+                 "the percentage of the rows that go to the second table (default: 0)")
       ->check(CLI::Range(0.0, 99.9));
-  app.add_option("--train-file", o->train_file, "name of the first table; train.csv");
-  app.add_option("--validation-file", o->validation_file, "name of the second; validation.csv");
-  app.add_flag("--skip-damaged", o->skip_damaged, "leave images out that cannot be read");
-  app.add_flag("--skip-unread", o->skip_unread,
-               "leave out images of formats that are not read; without it, they are an error");
-  app.add_flag("--force", o->replace, "replace what is there");
+  app.add_option("--train-file", o->train_file, "the name of the first table (default: train.csv)");
+  app.add_option("--validation-file", o->validation_file,
+                 "the name of the second table (default: validation.csv)");
+  app.add_flag("--skip-damaged", o->skip_damaged, "leaves out images that cannot be read");
+  app.add_flag(
+      "--skip-unread", o->skip_unread,
+      "leaves out images of formats that Firn does not read; without it they are an error");
+  app.add_flag("--force", o->replace, "replaces files that exist");
   app.footer(
-      "Columns are x:image and y:label, the class by its number. Example:\n"
+      "The columns are x:image and y:label, the number of the class. Example:\n"
       "  firn dataset create photos data --width 64 --height 64 --shuffle --validation 20");
   return [o](Terminal& terminal) { return Create(terminal, *o); };
 }

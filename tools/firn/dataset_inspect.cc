@@ -118,16 +118,16 @@ int Inspect(Terminal& terminal, const Options& o) {
 
 }  // namespace
 
-FIRN_SUBCOMMAND(dataset, inspect, "Tells what a data set holds, with statistics") {
+FIRN_SUBCOMMAND(dataset, inspect, "Shows what a data set holds, with statistics") {
   auto o = std::make_shared<Options>();
   app.add_option("DATA", o->path, "a CSV file, a cache, a folder of images, MNIST, CIFAR, ...")
       ->required();
-  app.add_option("--from", o->data.format, "what it is; told by the path otherwise")
+  app.add_option("--from", o->data.format, "the kind of DATA (default: the path tells it)")
       ->check(CLI::IsMember(DataFormats()));
-  app.add_option("--rows", o->rows, "read the first so many only");
-  app.add_flag("--normalize", o->data.normalize, "pictures from 0 to 1");
-  app.add_flag("--f64", o->data.f64, "numbers of CSV as f64, not f32");
-  app.add_flag("--test", o->data.test, "of MNIST and CIFAR the test images");
+  app.add_option("--rows", o->rows, "reads only this many rows, from the first on");
+  app.add_flag("--normalize", o->data.normalize, "converts images to numbers from 0 to 1");
+  app.add_flag("--f64", o->data.f64, "reads numbers of CSV as f64, not f32");
+  app.add_flag("--test", o->data.test, "takes the test images of MNIST and CIFAR");
   app.footer("Examples:\n  firn dataset inspect train.csv\n  firn dataset inspect --json cache/");
   return [o](Terminal& terminal) { return Inspect(terminal, *o); };
 }

@@ -151,19 +151,24 @@ int Split(Terminal& terminal, const Options& o) {
 
 }  // namespace
 
-FIRN_SUBCOMMAND(dataset, split, "Splits a data set by chance, such as for validation") {
+FIRN_SUBCOMMAND(dataset, split, "Splits a data set at random, for example for validation") {
   auto o = std::make_shared<Options>();
   app.add_option("DATA", o->source, "a CSV file, a cache, MNIST, CIFAR, ...")->required();
-  app.add_option("-o,--output", o->outputs, ".csv files beside a CSV file, or folders for caches")
+  app.add_option(
+         "-o,--output", o->outputs,
+         "a path for each part: .csv files in the folder of a CSV file, or folders for caches")
       ->required();
-  app.add_option("--ratio", o->ratios, "how large each part is: 80,20")->required()->delimiter(',');
-  app.add_option("--seed", o->seed, "of the choice; 0");
-  app.add_flag("--in-order", o->in_order, "the first rows for the first part, and so on");
-  app.add_option("--from", o->data.format, "what DATA is; told by the path otherwise")
+  app.add_option("--ratio", o->ratios, "the relative sizes of the parts, such as 80,20")
+      ->required()
+      ->delimiter(',');
+  app.add_option("--seed", o->seed, "the seed of the choice (default: 0)");
+  app.add_flag("--in-order", o->in_order,
+               "puts the first rows into the first part, and so on, instead of choosing at random");
+  app.add_option("--from", o->data.format, "the kind of DATA (default: the path tells it)")
       ->check(CLI::IsMember(DataFormats()));
-  app.add_flag("--force", o->replace, "replace what is there");
+  app.add_flag("--force", o->replace, "replaces outputs that exist");
   app.footer(
-      "In each part rows keep their order. Examples:\n"
+      "Rows keep their order in each part. Examples:\n"
       "  firn dataset split all.csv --ratio 80,20 --seed 1 -o train.csv validation.csv\n"
       "  firn dataset split cache --ratio 8,1,1 -o train validation test");
   return [o](Terminal& terminal) { return Split(terminal, *o); };

@@ -310,52 +310,59 @@ class ForwardRun {
 
 }  // namespace
 
-FIRN_COMMAND(forward, "Runs a saved graph over pictures, a table or a data set") {
+FIRN_COMMAND(forward, "Runs a saved graph on images, a table or a data set") {
   auto o = std::make_shared<Options>();
   AddGraphSource(app, o->graph);
   app.add_option("DATA", o->input.data,
-                 "pictures, or one: a folder of pictures or of a folder for each class, a CSV file,"
-                 " a cache, .npz, .h5, .npy, MNIST, CIFAR")
+                 "images; or a folder of images, or with a folder for each class; or a CSV file, a "
+                 "cache, .npz, .h5, .npy, MNIST or CIFAR")
       ->required()
       ->expected(1, CLI::detail::expected_max_vector_size);
-  app.add_option("-o,--output", o->output, "the CSV file to write in place of printing");
-  app.add_flag("--numbers", o->numbers, "all numbers that the graph gives, also beside a class");
+  app.add_option("-o,--output", o->output, "the CSV file to write, instead of printing");
+  app.add_flag("--numbers", o->numbers,
+               "prints all numbers that the graph outputs, also if they are scores of classes");
   app.add_option("--scale", o->scale,
-                 "what stored numbers are multiplied by, such as 1/255; in place of what the graph"
-                 " file says of normalising, as are the two below");
-  app.add_option("--mean", o->mean, "what they lose then: one number, or 0.5,0.4,0.3 by channel")
+                 "multiplies stored numbers by this, such as 1/255; --scale, --mean and --std "
+                 "replace the normalisation that the graph file describes");
+  app.add_option("--mean", o->mean,
+                 "then subtracts this: one number, or one for each channel (0.5,0.4,0.3)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--std", o->stddev, "what they are divided by then")
+  app.add_option("--std", o->stddev, "then divides by this: one number, or one for each channel")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--classes", o->classes, "names of the classes whose scores the graph gives: a,b")
+  app.add_option("--classes", o->classes,
+                 "the names of the classes, in the order of their scores: a,b")
       ->delimiter(',')
       ->allow_extra_args(false);
   auto* const resize = app.add_flag("--resize", o->input.convert.resize,
-                                    "stretches pictures to the size that the graph takes");
+                                    "stretches images to the size that the graph takes");
   auto* const crop =
-      app.add_option("--crop", o->input.convert.crop,
-                     "resizes pictures to this shorter side, and cuts the middle out")
+      app.add_option(
+             "--crop", o->input.convert.crop,
+             "resizes the shorter side of images to this many pixels and cuts out the middle")
           ->check(AtLeast(1))
           ->excludes(resize);
-  app.add_flag("--bicubic", o->input.convert.bicubic, "resizes them by cubics")->needs(crop);
-  app.add_flag("!--no-labels", o->input.labels, "look for no labels in the data");
-  app.add_option("--from", o->input.format, "what a data set is; told by the path otherwise")
+  app.add_flag("--bicubic", o->input.convert.bicubic, "resizes images by bicubic interpolation")
+      ->needs(crop);
+  app.add_flag("!--no-labels", o->input.labels, "ignores labels in the data");
+  app.add_option("--from", o->input.format, "the kind of a data set (default: the path tells it)")
       ->check(CLI::IsMember(DataFormats()));
-  app.add_option("--x", o->input.x, "the variable of a data set that goes in; x");
-  app.add_option("--y", o->input.y, "the one of its labels; y, where there is one");
-  app.add_flag("--test", o->input.test, "of MNIST and CIFAR the test images");
-  app.add_option("--separator", o->input.separator, "of a table; ,")
+  app.add_option("--x", o->input.x, "the variable of a data set that is the input (default: x)");
+  app.add_option("--y", o->input.y, "the variable of its labels (default: y, if there is one)");
+  app.add_flag("--test", o->input.test, "takes the test images of MNIST and CIFAR");
+  app.add_option("--separator", o->input.separator,
+                 "the separator of the columns of a table (default: a comma)")
       ->check([](const std::string& text) {
         return text.size() == 1 ? "" : "expected one character, got '" + text + "'";
       });
-  app.add_option("--skip-lines", o->input.skip_lines, "of a table, before its heading")
+  app.add_option("--skip-lines", o->input.skip_lines,
+                 "the number of lines of a table before its heading (default: 0)")
       ->check(AtLeast(0));
-  app.add_flag("--round", o->input.round, "whole numbers of CSV that f32 cannot hold are rounded");
+  app.add_flag("--round", o->input.round, "rounds whole numbers of CSV that f32 cannot hold");
   app.footer(
-      "Numbers are normalised as the graph file says, which firn train writes; the class with the\n"
-      "largest score gets a probability by Softmax. Examples:\n"
+      "Numbers are normalised as the graph file describes it; firn train writes that. The class\n"
+      "with the largest score is printed with its probability. Examples:\n"
       "  firn forward run/model.firn cat.png dog.png --resize\n"
       "  firn forward run/model.firn test.csv -o results.csv\n"
       "  firn forward resnet50.onnx photos --resize --scale 1/255 --batch 8 -o scores.csv");

@@ -135,12 +135,12 @@ void RequireNoSizes(const GraphSource& source) {
 
 void AddGraphSizes(CLI::App& app, GraphSource& source) {
   app.add_option("--batch", source.batch,
-                 "the size of batches, where another framework's file leaves it open; 1")
+                 "the batch size, if another framework's file leaves it open (default: 1)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--dim", source.dims, "another size that it leaves open: NAME=SIZE")
+  app.add_option("--dim", source.dims, "NAME=SIZE: another size that such a file leaves open")
       ->allow_extra_args(false);
   app.add_option("--network", source.network,
-                 "which network or executor, where the file has several; the first");
+                 "the network or executor to use, if the file has several (default: the first)");
 }
 
 void AddGraphSource(CLI::App& app, GraphSource& source) {

@@ -85,7 +85,7 @@ FIRN_COMMAND(version, "Prints the version") {
   };
 }
 
-FIRN_COMMAND(info, "Tells build, processor, devices and what is linked in") {
+FIRN_COMMAND(info, "Shows the build, the processor, the devices and the linked libraries") {
   app.footer("Example: firn info --json");
   return [](Terminal& terminal) {
     std::vector<std::string> devices;

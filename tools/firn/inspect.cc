@@ -95,20 +95,25 @@ std::string TextOf(const nlohmann::json& fact) {
 
 }  // namespace
 
-FIRN_COMMAND(inspect, "Tells what is in a file: tensors with statistics, tables, graphs") {
+FIRN_COMMAND(inspect, "Shows what is in a file: tensors with statistics, tables, graphs") {
   struct Options {
     std::string path;
     double gib = 16;
   };
   auto o = std::make_shared<Options>();
   app.add_option("FILE", o->path, "a file that Firn reads")->required();
-  app.add_option("--max-gib", o->gib, "refuse tensors that take more memory; 16")
+  app.add_option("--max-gib", o->gib,
+                 "the most GiB that all tensors together may take (default: 16)")
       ->check(AtLeast(1e-9));
   app.footer(absl::StrCat(
-      "The format is told by the first bytes, that of text by the end of the name: ",
+      "The first bytes of a file tell its format; for text, the end of its name does: ",
       absl::StrJoin(FormatNames(), ", "),
-      ".\nNothing of the file is run. Text and events are read a record at a time. Examples:\n"
-      "  firn inspect net.h5\n  firn inspect --json net.firn\n  firn inspect images.npz"));
+      ".\n"
+      "Inspecting runs nothing of the file. Text and events are read a record at a time. "
+      "Examples:\n"
+      "  firn inspect net.h5\n"
+      "  firn inspect --json net.firn\n"
+      "  firn inspect images.npz"));
   return [o](Terminal& terminal) {
     constexpr double kGib = 1 << 30;
     io::LoadLimits limits;

@@ -123,29 +123,33 @@ int Monitor(Options o, Terminal& terminal) {
 
 FIRN_COMMAND(monitor, "Makes a page of a run's curves, pictures, histograms and graph") {
   auto o = std::make_shared<Options>();
-  app.add_option("DIR", o->folder, "the folder that a run writes to, or one with several such")
+  app.add_option("DIR", o->folder,
+                 "the folder that a run writes to, or a folder of several such folders")
       ->required();
-  app.add_option("-o,--output", o->output, "the page; DIR/monitor.html");
+  app.add_option("-o,--output", o->output, "the page to write (default: DIR/monitor.html)");
   app.add_flag("-f,--follow", o->follow,
-               "write it again whenever something has changed; the page loads itself again");
-  app.add_option("--interval", o->interval, "seconds from one look to the next; 5")
+               "writes the page again whenever something has changed; the page reloads itself");
+  app.add_option("--interval", o->interval,
+                 "the seconds between two looks at the folder (default: 5)")
       ->check(CLI::Range(0.01, 86400.0));
   app.add_option("--until-idle", o->until_idle,
-                 "end following when nothing has changed for so many seconds; 0: never")
+                 "stops following after this many seconds without a change (default: 0, never)")
       ->check(AtLeast(0));
-  app.add_option("--smoothing", o->smoothing, "of curves, 0 to below 1; 0")
+  app.add_option("--smoothing", o->smoothing,
+                 "smooths curves: from 0 (not at all) to below 1 (default: 0)")
       ->check(CLI::Range(0.0, 0.9999));
-  app.add_flag("--log-y", o->log_y, "losses on a logarithmic axis");
-  app.add_option("--pictures", o->limits.max_pictures, "of one name at most, the newest; 16")
+  app.add_flag("--log-y", o->log_y, "draws losses on a logarithmic axis");
+  app.add_option("--pictures", o->limits.max_pictures,
+                 "the most pictures of one name, of which the newest are shown (default: 16)")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--picture-mib", o->embedded_mib, "of all pictures on the page at most; 16")
+  app.add_option("--picture-mib", o->embedded_mib,
+                 "the most MiB that all pictures on the page may take (default: 16)")
       ->check(CLI::Range(0, 1024));
   app.footer(
       "It shows what io/monitors writes (series, timers, CSV, JSON lines, event files), pictures\n"
-      "and saved graphs, of the folder and those in it. The page is one file without scripts that\n"
-      "asks nothing of a network. Exit status 1 when a file could not be read to its end; the "
-      "page\n"
-      "is written all the same and says which. Examples:\n"
+      "and saved graphs, from the folder and its subfolders. The page is one file without scripts\n"
+      "and loads nothing from a network. If a file cannot be read to its end, the page is still\n"
+      "written and names it, and the exit status is 1. Examples:\n"
       "  firn monitor results\n"
       "  firn monitor results --follow --interval 2 -o /tmp/run.html");
   return [o](Terminal& terminal) { return Monitor(*o, terminal); };

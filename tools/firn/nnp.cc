@@ -121,13 +121,14 @@ int Unpack(Terminal& terminal, const std::string& path, const std::string& folde
 
 }  // namespace
 
-FIRN_COMMAND_GROUP(nnp, "Looks into NNabla's model files and takes them apart");
+FIRN_COMMAND_GROUP(nnp, "Inspects, unpacks, trains and runs NNabla's model files");
 
-FIRN_SUBCOMMAND(nnp, info, "Tells networks, executors, optimizers and data sets of an .nnp") {
+FIRN_SUBCOMMAND(nnp, info, "Lists the networks, executors, optimizers and data sets of an .nnp") {
   auto path = std::make_shared<std::string>();
   app.add_option("MODEL", *path, "an .nnp, .nntxt or .protobuf of NNabla")->required();
   app.footer(
-      "Nothing of it is run: firn infer, forward, profile and draw-graph do that. Example:\n"
+      "It runs no network: firn infer, forward and profile do that. firn draw-graph draws one. "
+      "Example:\n"
       "  firn nnp info lenet.nnp");
   return [path](Terminal& terminal) { return Info(terminal, *path); };
 }
@@ -139,8 +140,9 @@ FIRN_SUBCOMMAND(nnp, unpack, "Writes the text and the parameters of an .nnp as t
   };
   auto o = std::make_shared<Options>();
   app.add_option("MODEL", o->path, "an .nnp of NNabla")->required();
-  app.add_option("FOLDER", o->folder, "where network.nntxt and parameter.h5 shall be")->required();
-  app.add_flag("--force", o->force, "replace what is there");
+  app.add_option("FOLDER", o->folder, "the folder to write network.nntxt and parameter.h5 into")
+      ->required();
+  app.add_flag("--force", o->force, "replaces files that exist");
   app.footer("No name in the file becomes a path. Example: firn nnp unpack lenet.nnp lenet");
   return [o](Terminal& terminal) { return Unpack(terminal, o->path, o->folder, o->force); };
 }

@@ -23,30 +23,29 @@ FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say")
   auto o = std::make_shared<Options>();
   app.add_option("MODEL", o->training.model, "an .nnp or .nntxt of NNabla")->required();
   app.add_option("-o,--outdir", o->training.output, "the folder of the results")->required();
-  app.add_option(
-      "-p,--param", o->training.parameters,
-      "parameters to begin with: .nnp, .h5, .protobuf or what Firn saves; otherwise they "
-      "are drawn as NNabla draws them, also where MODEL has some");
+  app.add_option("-p,--param", o->training.parameters,
+                 "a file of initial parameters: .nnp, .h5, .protobuf or what Firn saves; without "
+                 "it they are drawn as NNabla draws them, even if MODEL has some");
   app.add_flag("-r,--resume", o->training.resume,
-               "go on with the newest results_current_<epoch>.nnp in the folder");
+               "resumes from the newest results_current_<epoch>.nnp in the folder");
   app.add_option(
       "--data", o->data,
-      "NAME=PATH: a CSV file or a cache in the place of where MODEL says that data set is");
+      "NAME=PATH: a CSV file or a cache to use for a data set, instead of the path in MODEL");
   app.add_flag("--allow-outside", o->training.data.allow_outside,
-               "let tables name files outside of their folders");
-  app.add_option("--max-gib", o->training.max_gib, "of the parameters that are drawn")
+               "lets tables name files outside their folders");
+  app.add_option("--max-gib", o->training.max_gib, "the most GiB that drawn parameters may take")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--timeout", o->timeout,
-                 "of several processes that mpirun starts: seconds that they wait for one another")
+                 "the seconds that processes started by mpirun wait for one another (default: 60)")
       ->check(AtLeast(1));
   app.footer(
       "Writes results.nnp (the best by the monitor valid_error), results_current_<epoch>.nnp and\n"
-      "monitoring_report.yml, as nnabla_cli train does. Data sets are looked for from here. "
-      "Example:\n"
+      "monitoring_report.yml, as nnabla_cli train does. Relative paths of data sets start in the "
+      "current folder. Example:\n"
       "  firn nnp train lenet.nnp -o results\n"
-      "mpirun -n 2 firn nnp train lenet.nnp -o results has each of two processes make half the\n"
-      "iterations, with batches of its own.");
+      "With mpirun -n 2 firn nnp train lenet.nnp -o results, each of two processes makes half the\n"
+      "iterations, with its own batches.");
   return [o](Terminal& terminal) {
     for (const std::string& text : o->data) {
       const size_t sign = text.find('=');
@@ -72,12 +71,14 @@ FIRN_SUBCOMMAND(nnp, infer, "Runs the executors of an .nnp on files of bare elem
   app.add_option("MODEL", o->model, "an .nnp or .nntxt of NNabla")->required();
   app.add_option("INPUTS", o->inputs, "a file for each input, of elements in row-major order");
   app.add_option("-o,--output", o->output,
-                 "write <this>_<sample>.bin, f32; without it they are printed");
-  app.add_option("-p,--param", o->parameters, "parameters in the place of MODEL's");
-  app.add_option("-t,--data_type", o->data_type, "of the files: uint8, int32 or float32");
-  app.add_option("-b,--batch_size", o->batch_size, "-1: that of MODEL")->capture_default_str();
+                 "writes results to <this>_<sample>.bin in f32; without it they are printed");
+  app.add_option("-p,--param", o->parameters, "a file of parameters to use instead of MODEL's");
+  app.add_option("-t,--data_type", o->data_type,
+                 "the type of the elements in the files: uint8, int32 or float32");
+  app.add_option("-b,--batch_size", o->batch_size, "the batch size; -1: that of MODEL")
+      ->capture_default_str();
   app.footer(
-      "firn infer and firn forward take graphs of other formats, and data of other files.\n"
+      "firn infer and firn forward take graphs and data of other formats.\n"
       "Example: firn nnp infer lenet.nnp image.bin -o scores");
   return [o](Terminal& terminal) { return InferNnp(*o, terminal); };
 }

@@ -62,12 +62,12 @@ std::string Text(const io::OnnxInfo& info) {
 
 }  // namespace
 
-FIRN_COMMAND_GROUP(onnx, "Looks into ONNX files and tests their import");
+FIRN_COMMAND_GROUP(onnx, "Inspects ONNX files and tests their import");
 
-FIRN_SUBCOMMAND(onnx, info, "Tells inputs, outputs, operators and versions of an ONNX file") {
+FIRN_SUBCOMMAND(onnx, info, "Lists the inputs, outputs, operators and versions of an ONNX file") {
   auto path = std::make_shared<std::string>();
-  app.add_option("MODEL", *path, "a file of ONNX")->required();
-  app.footer("Nothing of it is run. Example: firn onnx info net.onnx");
+  app.add_option("MODEL", *path, "an ONNX file")->required();
+  app.footer("It does not run the network. Example: firn onnx info net.onnx");
   return [path](Terminal& terminal) {
     const io::OnnxInfo info = io::ReadOnnxInfo(*path);
     terminal.Print(Text(info), Json(info));

@@ -183,16 +183,21 @@ std::string Report(const std::vector<nlohmann::json>& rows, Counts& all) {
 FIRN_SUBCOMMAND(onnx, check, "Runs folders of ONNX's backend tests") {
   auto o = std::make_shared<Options>();
   app.add_option("FOLDER", o->folders,
-                 "with model.onnx and test_data_set_0/input_0.pb, output_0.pb, ...; or with"
-                 " folders of that kind in it")
+                 "a folder with model.onnx and test_data_set_0/input_0.pb, output_0.pb, ...; or a "
+                 "folder of such folders")
       ->required();
   app.remove_option(app.get_option("--json"));  // this message may name a file
-  app.add_flag("--json", o->json, "print one JSON value; --json=FILE: a line of JSON a folder");
-  app.add_option("--seconds", o->seconds, "that a folder may take; 60")->check(AtLeast(0));
-  app.add_option("--rtol", o->test.rtol, "allowed share of an expected element; 1e-3");
-  app.add_option("--atol", o->test.atol, "allowed difference beside it; 1e-7");
+  app.add_flag("--json", o->json,
+               "prints one JSON value; --json=FILE writes a line of JSON for each folder");
+  app.add_option("--seconds", o->seconds, "the most seconds that a folder may take (default: 60)")
+      ->check(AtLeast(0));
+  app.add_option("--rtol", o->test.rtol,
+                 "relative tolerance: the allowed difference as a share of the expected element "
+                 "(default: 1e-3)");
+  app.add_option("--atol", o->test.atol,
+                 "absolute tolerance, added to the relative one (default: 1e-7)");
   app.footer(
-      "Exit status 1 when a result is wrong or a process crashed. Example:\n"
+      "The exit status is 1 if a result is wrong or a process crashed. Example:\n"
       "  firn onnx check onnx/backend/test/data/node --json=rows.jsonl");
   return [o](Terminal& terminal) {
     std::vector<nlohmann::json> rows;

@@ -108,9 +108,9 @@ int Describe(Terminal& terminal, const std::string& name) {
 
 }  // namespace
 
-FIRN_COMMAND(operations, "Lists all operations, or tells what one takes and gives") {
+FIRN_COMMAND(operations, "Lists all operations, or the arguments, results and options of one") {
   auto name = std::make_shared<std::string>();
-  app.add_option("NAME", *name, "an operation: conv2d");
+  app.add_option("NAME", *name, "an operation, such as conv2d");
   app.footer(
       "docs/operations.md has the functions that call them. Example:\n"
       "  firn operations conv2d");
@@ -127,7 +127,7 @@ FIRN_COMMAND(operations, "Lists all operations, or tells what one takes and give
   };
 }
 
-FIRN_COMMAND(completion, "Prints completions for bash, which zsh understands as well") {
+FIRN_COMMAND(completion, "Prints completions for bash and zsh") {
   app.footer(
       "Examples, for a line of .bashrc or .zshrc:\n"
       "  source <(firn completion)\n"

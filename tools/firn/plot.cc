@@ -25,14 +25,15 @@ struct Options {
 std::shared_ptr<Options> AddPlot(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("-o,--output", o->output, "the picture: .svg or .png")->required();
-  app.add_option("--title", o->plot.title, "what stands above it");
-  app.add_option("--x-label", o->plot.x_label, "what stands below the axis of indices");
-  app.add_option("--y-label", o->plot.y_label, "what stands beside the axis of values");
-  app.add_option("--width", o->plot.width, "pixels; 800");
-  app.add_option("--height", o->plot.height, "pixels; 500");
-  app.add_flag("--log-x", o->plot.log_x, "a logarithmic axis");
-  app.add_flag("--log-y", o->plot.log_y, "a logarithmic axis");
-  app.add_option("--smoothing", o->plot.smoothing, "0 to below 1: how much of the point before; 0");
+  app.add_option("--title", o->plot.title, "the title above the picture");
+  app.add_option("--x-label", o->plot.x_label, "the label of the horizontal axis");
+  app.add_option("--y-label", o->plot.y_label, "the label of the vertical axis");
+  app.add_option("--width", o->plot.width, "the width in pixels (default: 800)");
+  app.add_option("--height", o->plot.height, "the height in pixels (default: 500)");
+  app.add_flag("--log-x", o->plot.log_x, "makes the horizontal axis logarithmic");
+  app.add_flag("--log-y", o->plot.log_y, "makes the vertical axis logarithmic");
+  app.add_option("--smoothing", o->plot.smoothing,
+                 "the share of the previous point in each point, from 0 to below 1 (default: 0)");
   return o;
 }
 
@@ -50,17 +51,18 @@ void WarnIfEmpty(const io::Series& s, const io::PlotOptions& plot, Terminal& ter
 
 }  // namespace
 
-FIRN_COMMAND(plot_series, "Draws series of monitors, tables and events as SVG or PNG") {
+FIRN_COMMAND(plot_series, "Plots series of monitors, tables and event files as SVG or PNG") {
   auto o = AddPlot(app);
   app.add_option("FILE", o->files,
                  "NAME.series.txt, .csv, .jsonl, event files, or a folder of these")
       ->required();
-  app.add_option("--chart", o->charts,
-                 "what to draw of them: the name of a column, or what such names have in common")
+  app.add_option(
+         "--chart", o->charts,
+         "the chart to draw: the name of a column, or what the names of its columns have in common")
       ->allow_extra_args(false);
   app.footer(
-      "Training and validation share a picture: of tables, events and folders it is that of the\n"
-      "loss where --chart asks for nothing else. A validation is dashed, a test dotted. Examples:\n"
+      "Training and validation share a picture. Without --chart, tables, event files and folders\n"
+      "give the picture of the loss. Validation is dashed, test is dotted. Examples:\n"
       "  firn plot-series results/*.series.txt -o loss.svg --smoothing 0.9\n"
       "  firn plot-series run/epochs.csv -o loss.svg\n"
       "  firn plot-series first second -o rates.png --chart lr");
@@ -86,12 +88,14 @@ FIRN_COMMAND(plot_series, "Draws series of monitors, tables and events as SVG or
   };
 }
 
-FIRN_COMMAND(plot_timer, "Draws timers of monitors as SVG or PNG") {
+FIRN_COMMAND(plot_timer, "Plots timers of monitors as SVG or PNG") {
   auto o = AddPlot(app);
   app.add_option("FILE", o->files, "files of MonitorTimeElapsed: NAME.timer.txt")->required();
-  app.add_option("--column", o->column, "total, elapsed or per-step; total")
+  app.add_option("--column", o->column,
+                 "the times to draw: total, elapsed or per-step (default: total)")
       ->check(CLI::IsMember({"total", "elapsed", "per-step"}));
-  app.add_option("--unit", o->unit, "s, m, h or d; s")->check(CLI::IsMember({"s", "m", "h", "d"}));
+  app.add_option("--unit", o->unit, "the unit of the times: s, m, h or d (default: s)")
+      ->check(CLI::IsMember({"s", "m", "h", "d"}));
   app.footer("Example: firn plot-timer results/*.timer.txt -o time.svg --unit m");
   return [o](Terminal& terminal) {
     const io::TimerColumn column = o->column == "total"     ? io::TimerColumn::kTotal

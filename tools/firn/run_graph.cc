@@ -131,8 +131,8 @@ void AddGraph(CLI::App& app, Options& o, const std::string& without) {
   AddGraphSource(app, o.graph);
   app.add_option(
          "--input", o.inputs,
-         "one for each input of the graph, in order: a number for all elements, `random`"
-         " (zeros for integers), or FILE:NAME, a tensor of a file (FILE where it has one);" +
+         "one for each input of the graph, in order: a number for all elements, `random` (zeros "
+         "for integers), or FILE:NAME, a tensor of a file (FILE alone if it has only one);" +
              without)
       ->expected(1, CLI::detail::expected_max_vector_size);
 }
@@ -141,9 +141,9 @@ void AddGraph(CLI::App& app, Options& o, const std::string& without) {
 
 FIRN_COMMAND(infer, "Runs a saved graph and prints its results") {
   auto o = std::make_shared<Options>();
-  AddGraph(app, *o, " needed where the graph has inputs");
+  AddGraph(app, *o, " required if the graph has inputs");
   app.add_option("--output", o->output,
-                 "write the results there (.h5) and print their shapes only");
+                 "the .h5 file to write the results to; only their shapes are then printed");
   app.footer(
       "Examples:\n"
       "  firn infer net.firn --input batch.h5:images --output scores.h5\n"
@@ -179,9 +179,10 @@ FIRN_COMMAND(infer, "Runs a saved graph and prints its results") {
 
 FIRN_COMMAND(profile, "Times the operations of a saved graph") {
   auto o = std::make_shared<Options>();
-  AddGraph(app, *o, " random when there is none");
-  app.add_option("--runs", o->runs, "how often it runs; 10")->check(AtLeast(1));
-  app.add_flag("--by-module", o->by_module, "a tree of modules in place of a list of operations");
+  AddGraph(app, *o, " default: random");
+  app.add_option("--runs", o->runs, "the number of runs (default: 10)")->check(AtLeast(1));
+  app.add_flag("--by-module", o->by_module,
+               "prints a tree of modules instead of a list of operations");
   app.footer("Example: firn profile net.firn --runs 100");
   return [o](Terminal& terminal) {
     StaticGraph graph = LoadGraph(o->graph);
@@ -211,8 +212,8 @@ FIRN_COMMAND(draw_graph, "Draws a saved graph") {
       ->required();
   auto* const by_operation = app.add_flag(
       "--by-operation", o->by_operation,
-      "a box for each operation, which makes large pictures, in place of one for each module");
-  app.add_flag("--by-module", o->by_module, "a box for each module, as without it")
+      "draws a box for each operation, which makes large pictures, instead of one for each module");
+  app.add_flag("--by-module", o->by_module, "draws a box for each module, which is the default")
       ->excludes(by_operation);
   app.footer("Example: firn draw-graph net.firn -o net.svg");
   return [o](Terminal& terminal) {

@@ -107,16 +107,16 @@ void Train(const Options& o, Ranks& ranks, Terminal& terminal) {
 
 }  // namespace
 
-FIRN_COMMAND(train, "Trains a network as a JSON file describes it, or goes on with that") {
+FIRN_COMMAND(train, "Trains a network that a JSON file describes, or resumes the run") {
   auto o = std::make_shared<Options>();
   app.add_option("CONFIG", o->config, "the file; tools/firn/train/README.md lists its keys")
       ->required();
-  app.add_option("--output", o->output, "the folder to write to, in place of the file's");
-  app.add_flag("--check", o->check, "only look at the file");
+  app.add_option("--output", o->output, "the folder to write to, instead of the file's");
+  app.add_flag("--check", o->check, "only checks the file");
   app.add_flag("--quiet", o->quiet,
-               "no progress on stderr; with --json it is a line for each epoch");
+               "prints no progress on stderr; with --json the progress is a line for each epoch");
   app.add_option("--timeout", o->timeout,
-                 "of several processes that mpirun starts: seconds that they wait for one another")
+                 "the seconds that processes started by mpirun wait for one another (default: 60)")
       ->check(AtLeast(1));
   app.footer(
       "Example: firn train digits.json, where digits.json is\n"
@@ -126,9 +126,9 @@ FIRN_COMMAND(train, "Trains a network as a JSON file describes it, or goes on wi
       "A model may be mlp, layers, file, or a network of firn zoo list that classifies single\n"
       "images: one image in, a score for each class out.\n"
       "Data may be digits, mnist, cifar10, cifar100, csv, images, hdf5, npy, or a dataset:\n"
-      "whatever firn dataset create and convert write. Typed again after an interruption,\n"
-      "it goes on from the last checkpoint.\n"
-      "mpirun -n 2 firn train digits.json trains the same with two processes.");
+      "whatever firn dataset create and convert write. After an interruption the same command\n"
+      "resumes from the last checkpoint.\n"
+      "mpirun -n 2 firn train digits.json trains the same network in two processes.");
   return [o](Terminal& terminal) {
     Ranks ranks(Init({.timeout = absl::Seconds(o->timeout)}));
     ranks.Run([&] { Train(*o, ranks, terminal); });

@@ -82,7 +82,7 @@ std::vector<Tensor> Examples(const zoo::Network& network, int64_t batch = 1) {
 
 }  // namespace
 
-FIRN_COMMAND_GROUP(zoo, "Published networks: what there is, and files of them");
+FIRN_COMMAND_GROUP(zoo, "Lists published networks and writes them as files");
 
 FIRN_SUBCOMMAND(zoo, list, "Lists the networks with their inputs, classes and sizes") {
   app.footer("Example: firn zoo list");
@@ -103,7 +103,7 @@ FIRN_SUBCOMMAND(zoo, list, "Lists the networks with their inputs, classes and si
   };
 }
 
-FIRN_SUBCOMMAND(zoo, info, "Tells of a network: paper, input, layers") {
+FIRN_SUBCOMMAND(zoo, info, "Shows a network's paper, input and layers") {
   auto name = std::make_shared<std::string>();
   app.add_option("NAME", *name, "a network of `firn zoo list`")->required();
   app.footer("Example: firn zoo info resnet18");
@@ -140,15 +140,18 @@ FIRN_SUBCOMMAND(zoo, export, "Writes a network as a graph: .onnx, .firn, .nnp") 
   };
   auto given = std::make_shared<Given>();
   app.add_option("NAME", given->name, "a network of `firn zoo list`")->required();
-  app.add_option("OUT", given->out, "the file to write, of a suffix of graphs")->required();
-  app.add_option("--weights", given->weights, "its parameters; without, those of a new network");
+  app.add_option("OUT", given->out, "the file to write; its suffix tells the format")->required();
+  app.add_option("--weights", given->weights,
+                 "a file of its parameters; without it they are those of a new network");
   app.add_option("--strip-prefix", given->prefix,
-                 "what names of weights begin with in the file alone, as bert.");
+                 "a prefix that names of weights have only in the file, such as bert.");
   app.add_flag("--with-others", given->others,
-               "the file may have tensors that the network has not, as heads and masks");
-  app.add_option("--classes", given->classes, "of the last layer, in place of the published number")
+               "allows the file to have tensors that the network lacks, such as heads and masks");
+  app.add_option("--classes", given->classes,
+                 "the number of classes of the last layer, instead of the published one")
       ->check(AtLeast(1));
-  app.add_flag("--any-batch", given->any_batch, "batches of any size, where the format can");
+  app.add_flag("--any-batch", given->any_batch,
+               "leaves the batch size open, if the format can do so");
   app.footer("Example: firn zoo export resnet18 resnet18.onnx --weights resnet18.safetensors");
   return [given](Terminal& terminal) {
     const std::unique_ptr<nn::Module> net =

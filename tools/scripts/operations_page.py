@@ -23,15 +23,16 @@ NAMES = "io/exchange/names"  # pages, one a family
 INTRO = """\
 # Operations
 
-Every function on tensors, by the folder below `tensor/ops/` that its code stands in. A test holds this page to the
-headers and the registry; after a change, print it anew:
+Every function on tensors, grouped by the folder of its code below `tensor/ops/`. This page is printed from the headers
+and the registry, and a test compares it. To print it again:
 
     bazel run //tests/docs:list_operations > /tmp/operations && tools/scripts/operations_page.py /tmp/operations --write
 
-An argument without a type is a `const Tensor&`, and what gives no type gives a `Tensor`. *Dtypes* are those of the first
-tensor, *devices* those with a kernel of its own (views need none), *gradient* says whether it is differentiable. A
-function with `composed` is made of other operations, and takes and gives what they do. The last two columns are the names
-in NNabla (`nnabla.functions`) and ONNX, which `io/exchange/names` has, `-` where there is no counterpart.
+An argument without a type is a `const Tensor&`; a function without a result type returns a `Tensor`. *Dtypes* are those
+of the first tensor, *devices* those that have a kernel for the function (views need none), and *gradient* says whether
+it is differentiable. A function marked `composed` calls other operations, and has their dtypes, devices and gradients.
+The last two columns are the names in NNabla (`nnabla.functions`) and ONNX, from `io/exchange/names`; `-` means that
+there is no counterpart.
 """
 
 

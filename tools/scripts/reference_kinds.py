@@ -12,18 +12,19 @@ from operations_page import functions  # noqa: E402
 from public_api import public_headers, reached, sources  # noqa: E402
 
 UP = "../../"  # from there to the root
-SCHEDULES = ("optim/schedule.h", "optim/scheduler.h")# What optimizers are made of.
+SCHEDULES = ("optim/schedule.h", "optim/scheduler.h")
+# What optimizers are made of.
 NOT_BESIDE_OPTIMIZERS = SCHEDULES + ("optim/registry.h", "optim/optimizer.h", "optim/rule_optimizer.h",
                                      "optim/unless.h")
 
 # Codes that come from elsewhere than device/status_macros.h.
 OTHER_CODES = {
-    "kAborted": "Another rank gave up: what `rank N gave up` says is that rank's own error",
-    "kDeadlineExceeded": "A rank, or a device that ranks share, did not answer within the time that is allowed",
+    "kAborted": "Another rank failed: the text after `rank N gave up` is that rank's own error",
+    "kDeadlineExceeded": "A rank, or a device that ranks share, did not answer within the timeout",
     "kPermissionDenied": "The system denies access to a file, or a cell of a CSV names a file outside of its folder",
-    "kAlreadyExists": "A file that was to be made is there",
-    "kCancelled": "Work on other threads was stopped because some of it failed; that error is the one that is thrown",
-    "kUnknown": "A function of the program's own threw something that is no `firn::Error`",
+    "kAlreadyExists": "A file that should be created exists already",
+    "kCancelled": "Work on other threads was stopped because some of it failed; the error of that part is thrown instead",
+    "kUnknown": "One of the program's own functions threw something other than a `firn::Error`",
 }
 
 
@@ -195,7 +196,7 @@ class Kinds:
                   if d.path in self.reached and d.path not in NOT_BESIDE_OPTIMIZERS and
                   short(d.name) not in taken and said(self.root, d)]
         text, count = self._declared(others)
-        return (table(("class", "by name", "what it is", "options", "header"), rows) + "## Beside them\n\n" + text,
+        return (table(("class", "by name", "what it is", "options", "header"), rows) + "## Other tools for optimizers\n\n" + text,
                 len(rows) + count)
 
     def schedules(self):
@@ -253,7 +254,7 @@ class Kinds:
                 also = f"; read as {read}" if read else ""
                 rows.append((name, holds, suffixes + also, reads or "-", writes or "-", path))
         return (table(("format", "holds", "names end in", "is read as", "is written from", "folder"), rows) +
-                "## Told and not read\n\n" + table(("format", "holds", "instead"), foreign), len(rows) + len(foreign))
+                "## Recognised, but not read\n\n" + table(("format", "holds", "instead"), foreign), len(rows) + len(foreign))
 
     def commands(self):
         where = {}
@@ -264,9 +265,10 @@ class Kinds:
                     where[" ".join(filter(None, (group, command))).replace("_", "-")] = f"tools/firn/{name}"
         text, count = "", 0
         for (name, summary, footer), arguments in self.of_kind("command"):
-            rows = [(f"`{names}`", re.sub(r"^(\w+):\1 ", r"\1 ", kind), *parts) for names, kind, *parts in arguments]
+            # CLI11 says what a flag that begins with no- sets: --no-labels{false}.
+            rows = [(f"`{re.sub(r'{false}$', '', names)}`", re.sub(r"^(\w+):\1 ", r"\1 ", kind), *parts) for names, kind, *parts in arguments]
             text += f"## firn {name}\n\n{summary}. {linked(where[name])}\n\n"
-            text += table(("argument", "of", "unless given", "needed", "what it does"),
+            text += table(("argument", "type", "default", "needed", "what it does"),
                           [tuple(cell(c) for c in row) for row in rows])
             text += _footer(footer)
             count += 1

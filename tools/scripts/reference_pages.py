@@ -22,49 +22,50 @@ COMMAND = ("bazel run //tests/docs:list_registries > /tmp/registries && "
 PAGES = {
     "layers": ("Layers", """\
 `nn::Conv2d conv({.out = 32, .kernel = 3});`, or `Add<nn::Conv2d>("conv", {.out = 32})` in a module, or by name:
-`nn::MakeLayer("Conv2d", {{"out", "32"}})`. An option from the first input may be left out. Options with an initial
-value, such as `weight_init`, stand in the header alone."""),
+`nn::MakeLayer("Conv2d", {{"out", "32"}})`. You may leave out an option that the first input determines. Only the header
+lists options that are initializers, such as `weight_init`."""),
     "losses": ("Losses", """\
-Each as a layer, called with (input, target) unless its row says otherwise; as a function it is in
-[operations](../operations.md#loss)."""),
+Each loss is a layer, called with (input, target) unless its row says otherwise. [Operations](../operations.md#loss)
+lists the same losses as functions."""),
     "optimizers": ("Optimizers", """\
 `optim::Adam adam(net.parameters(), {.lr = 1e-3});`, or by the name in the second column:
 `optim::ConfigureOptimizer("adam", options)`, and `"optimizer": {"name": "adam"}` in the file of `firn train`. The
-formulas stand in the headers."""),
+headers give the formulas."""),
     "schedules": ("Schedules of learning rates", """\
-`optim::Scheduler scheduler(adam, optim::CosineLr({.steps = 1000}));` and `scheduler.Step()` after each step of the
-optimizer; `FitOptions::schedule` takes one, too. Any function `double(int64_t step, double base_lr)` is a schedule."""),
+Make `optim::Scheduler scheduler(adam, optim::CosineLr({.steps = 1000}));` and call `scheduler.Step()` after each step
+of the optimizer; `FitOptions::schedule` takes a schedule, too. Any function `double(int64_t step, double base_lr)` is a
+schedule."""),
     "initializers": ("Initial values", """\
-Options of layers such as `.weight_init = nn::init::KaimingNormal()`; called with a tensor they fill it:
-`nn::init::Constant(1)(net.fc.weight())`."""),
+An initializer is an option of a layer, such as `.weight_init = nn::init::KaimingNormal()`. Called with a tensor, it
+fills it: `nn::init::Constant(1)(net.fc.weight())`."""),
     "training": ("Training and freezing", """\
-`Fit(net, adam, train, {.epochs = 10, .folder = "run"});` is a whole run, `Evaluate(net, test)` a validation; both are
-written with what any program can use. `Freeze` makes a graph of a function, and of a whole training step."""),
+`Fit(net, adam, train, {.epochs = 10, .folder = "run"});` is a whole run, `Evaluate(net, test)` a validation; both use
+only what any program can use. `Freeze` makes a graph of a function, and of a whole training step."""),
     "metrics": ("Metrics", """\
 `io::Accuracy accuracy; accuracy.Update(net(images), labels); accuracy.Value();`, or `Evaluate(net, test, {.metric =
-io::Accuracy()})`. All of them see batches of any size and merge what several ranks saw (`io::MergeRanks`)."""),
+io::Accuracy()})`. All of them take batches of any size, and `io::MergeRanks` combines the results of several ranks."""),
     "transforms": ("Transforms of images", """\
-`.transform = io::Compose({io::RandomHorizontalFlip(), io::ToFloat()})` of a `DataLoader` takes one."""),
+A `DataLoader` applies one to each sample: `.transform = io::Compose({io::RandomHorizontalFlip(), io::ToFloat()})`."""),
     "datasets": ("Data sets", """\
 `io::DataLoader train(io::ImageFolder("photos"), {.batch = 64, .shuffle = true});` loops over a data set in batches."""),
     "formats": ("Formats of files", """\
-`io::Load`, `io::Save`, `io::LoadGraph`, `io::SaveGraph`, cells of CSV data sets and `firn convert` go by these. What is
-written goes by the name's ending, what is read by what the file holds. A program's own format joins them by
-`io::RegisterFormat` ([io/formats/formats.h](../../io/formats/formats.h))."""),
+`io::Load`, `io::Save`, cells of CSV data sets and the commands of `firn` use these formats. The end of a file's name
+chooses the format to write; the contents of a file tell the format to read. `io::RegisterFormat` adds a program's own
+format ([io/formats/formats.h](../../io/formats/formats.h))."""),
     "commands": ("Commands", """\
 Every command of `firn` takes `--help`, which says the same, and `--json`, which prints its result as one JSON value.
-Exit status: 0 for success, 1 where something is wrong, 2 for a command line that makes no sense."""),
+Exit status: 0 for success, 1 if something is wrong, 2 for an invalid command line."""),
     "environment": ("Environment variables", """\
-What Firn and what belongs to it reads. A value that cannot be understood is reported on stderr and treated as unset.
+Firn and the programs that belong to it read these. An invalid value is reported on stderr and treated as unset.
 OpenMP's own variables (`OMP_NUM_THREADS`, `OMP_PROC_BIND`) are obeyed as well."""),
     "errors": ("Error codes", """\
-`firn::Error` is what functions throw on a caller's mistake, a damaged file or a failed resource
-([tensor/error.h](../../tensor/error.h)). `what()` names the operation or the module, what was expected and what came;
-`code()` is one of these, of `absl::StatusCode` (`absl/status/status.h`), and functions called `Try...` give it as an
-`absl::Status` instead of throwing. When one was thrown, nothing has changed."""),
+Functions throw `firn::Error` on a caller's mistake, a damaged file or a failed resource
+([tensor/error.h](../../tensor/error.h)). `what()` names the operation or the module, what was expected and what came.
+`code()` is one of these codes of `absl::StatusCode` (`absl/status/status.h`). Functions called `Try...` return the code
+in an `absl::Status` instead of throwing. After an error, nothing has changed."""),
 }
 HELD = f"""\
-A test holds this page to the registries, the headers and the sources. After a change, print it anew:
+This page is printed from the registries, the headers and the sources, and a test compares it. To print it again:
 
     {COMMAND}
 """
@@ -80,7 +81,7 @@ def printed(root, registries):
         rows.append((f"[{title}]({name}.md)", str(count)))
     index = table(("page", "rows"), rows + [("[Operations](../operations.md), every function on tensors", "")])
     found[f"{FOLDER}/README.md"] = (
-        "# Reference\n\nWhat there is of each kind, with options and defaults, printed from registries and headers.\n\n"
+        "# Reference\n\nEach page lists all things of one kind with their options and defaults.\n\n"
         + index.rstrip() + "\n")
     return found
 
