@@ -15,6 +15,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 
 #include <cmath>
+#include <type_traits>
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
@@ -66,6 +67,13 @@ FIRN_REGISTER_OP(add) {
 absl::Status RunAddN(KernelContext& k) {
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     return SumOfMany<T>(k, []<class Out, class First, class In>(KernelContext& pass, int count) {
+      // Halves are converted in registers only where every input moves.
+      if constexpr (cpu::kIsHalf<In> && std::is_same_v<Out, In> && std::is_same_v<First, In>) {
+        if (count == 3) {
+          cpu::ElementwiseLoop<Out, First, In, In>(pass, AddThreeFn());
+          return absl::OkStatus();
+        }
+      }
       cpu::ElementwiseLoop<Out, First, In, In, In>(pass, AddSomeFn{count});
       return absl::OkStatus();
     });

@@ -37,6 +37,7 @@ struct AddAnyFn : AddScaledFn {
 
 // The sum of the first `count` of four.
 struct AddSomeFn {
+  using Brief = void;
   int count;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T a, T b, T c, T d) const {
@@ -44,6 +45,14 @@ struct AddSomeFn {
     sum = count > 1 ? static_cast<T>(sum + b) : sum;
     sum = count > 2 ? static_cast<T>(sum + c) : sum;
     return count > 3 ? static_cast<T>(sum + d) : sum;
+  }
+};
+
+struct AddThreeFn {
+  using Brief = void;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T a, T b, T c) const {
+    return static_cast<T>(static_cast<T>(a + b) + c);
   }
 };
 

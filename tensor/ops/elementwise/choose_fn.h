@@ -27,6 +27,7 @@ struct WhereFn {
 
 struct NanToNumFn : NanToNumAttrs {
   using Attrs = NanToNumAttrs;
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_integral_v<T>) {
@@ -41,6 +42,7 @@ struct NanToNumFn : NanToNumAttrs {
 
 // Starts from the nearer end, so that weights 0 and 1 give the ends exactly.
 struct LerpFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T start, T end, T weight) const {
     const T from_start = start + weight * (end - start);
