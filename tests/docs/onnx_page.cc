@@ -34,7 +34,11 @@ constexpr char kImport[] =
     "The operators that `io::ImportOnnx` (`io/onnx/onnx.h`) takes, and the opsets from which each "
     "of their definitions\n"
     "is the one that counts; `io/onnx/ops` has them. Domains other than ONNX's own stand before "
-    "the name.\n\n";
+    "the name.\n"
+    "Experimental operators of ONNX 1.0 to 1.4, such as `ConstantFill`, are not read: the standard "
+    "defines them no more, and\n"
+    "nothing would tell whether Firn computes them rightly. PyTorch writes `ConstantOfShape` in "
+    "its place from opset 9 on.\n\n";
 
 void PrintExport() { std::cout << kExport << firn::testing::ExportTable("ONNX", FindOnnxExport); }
 

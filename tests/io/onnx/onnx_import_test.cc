@@ -293,6 +293,32 @@ TEST(OnnxImportTest, UnrollsScans) {
   EXPECT_THAT(out[1].ToVector<float>(), ElementsAre(3, 5, 6));
 }
 
+// Opset 8 has a batch in front, and lengths before all other inputs.
+TEST(OnnxImportTest, UnrollsScansOfBatches) {
+  const OnnxGraph body = Graph({Node("Add", {"s", "v"}, {"t"}), Node("Identity", {"t"}, {"u"})},
+                               {"s", "v"}, {"t", "u"});
+  const auto model = [&](const std::string& lengths) {
+    return Model(
+        Graph({Node("Scan", {lengths, "s0", "x"}, {"s1", "sums"},
+                    {Body("body", body), Int("num_scan_inputs", 1), Ints("directions", {1})})},
+              {"s0", "x"}, {"s1", "sums"}),
+        8);
+  };
+  const TensorList in = {Floats({0, 10}, {2, 1}), Floats({1, 2, 3, 4, 5, 6}, {2, 3, 1})};
+  const TensorList out = Import(model("")).value().network.Call(in);
+  EXPECT_EQ(out[0].shape(), Shape({2, 1}));
+  EXPECT_THAT(out[0].ToVector<float>(), ElementsAre(6, 25));
+  EXPECT_EQ(out[1].shape(), Shape({2, 3, 1}));
+  EXPECT_THAT(out[1].ToVector<float>(), ElementsAre(3, 5, 6, 16, 21, 25));
+  const OnnxImport net = Import(model("s0")).value();
+  EXPECT_THAT(ErrorOf([&] { net.network.Call(in); }),
+              HasSubstr("input 0 (sequence_lens) is not supported"));
+  EXPECT_THAT(ErrorOf([&] {
+                Import(model("")).value().network.Call({in[0], Ones({3, 3, 1})});
+              }),
+              HasSubstr("inputs are expected to begin with one batch"));
+}
+
 TEST(OnnxImportTest, MovesSequencesAbout) {
   const OnnxImport net =
       Import(Model(Graph({Node("SplitToSequence", {"x"}, {"s"}, {Int("axis", 0)}),
