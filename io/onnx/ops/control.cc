@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "firn/io/onnx/internal/onnx_ops.h"
@@ -174,25 +176,31 @@ struct Scanned {
 
 class ScanControl final : public Control {
  public:
-  ScanControl(const NetworkBody* body, Values carried, Values inputs, std::vector<Scanned> in,
-              std::vector<Scanned> out, int64_t count)
+  // Opset 8 scans each element of a batch by itself.
+  ScanControl(const NetworkBody* body, Values values, std::vector<Scanned> in,
+              std::vector<Scanned> out, int64_t count, std::optional<int64_t> batch = {})
       : body_(body),
-        carried_(std::move(carried)),
-        inputs_(std::move(inputs)),
+        values_(std::move(values)),
         in_(std::move(in)),
         out_(std::move(out)),
-        results_(out_.size()),
-        count_(count) {}
+        count_(count),
+        batch_(batch) {}
 
   const NetworkBody* Next(NodeCall& call) override {
     if (at_ > 0) {
       Values outputs = OutputsOf(call, *body_);
       for (size_t i = 0; i < carried_.size(); ++i) carried_[i] = outputs[i];
       for (size_t i = 0; i < out_.size(); ++i) results_[i].push_back(outputs[carried_.size() + i]);
+    } else {
+      Begin(call);
     }
     if (at_ == count_) {
       Finish(call);
-      return nullptr;
+      if (std::ssize(done_) == batch_.value_or(1)) {
+        Return(call);
+        return nullptr;
+      }
+      Begin(call);
     }
     for (size_t i = 0; i < carried_.size(); ++i) call.Set(body_->inputs[i], carried_[i]);
     for (size_t i = 0; i < in_.size(); ++i) {
@@ -205,23 +213,50 @@ class ScanControl final : public Control {
   }
 
  private:
+  void Begin(NodeCall& call) {
+    Values values = values_;
+    const Step select = One([b = std::ssize(done_)](In in) { return Select(in[0], 0, b); });
+    for (BoundValue& value : values) {
+      if (batch_) value = call.Run(select, {value})[0];
+    }
+    const auto middle = values.end() - std::ssize(in_);
+    carried_.assign(values.begin(), middle);
+    inputs_.assign(middle, values.end());
+    results_.assign(out_.size(), {});
+    at_ = 0;
+  }
+
   void Finish(NodeCall& call) {
     Values all = carried_;
     for (size_t i = 0; i < out_.size(); ++i) {
       if (out_[i].reverse) std::reverse(results_[i].begin(), results_[i].end());
-      const int64_t axis = out_[i].axis;
-      const Step stack = One([=](In in) { return Stack({in.begin(), in.end()}, axis); });
-      all.push_back(call.Run(stack, results_[i])[0]);
+      all.push_back(Stacked(call, results_[i], out_[i].axis));
+    }
+    done_.push_back(std::move(all));
+  }
+
+  void Return(NodeCall& call) {
+    Values all = done_[0];
+    for (size_t i = 0; batch_ && i < all.size(); ++i) {
+      Values of_batch;
+      for (const Values& results : done_) of_batch.push_back(results[i]);
+      all[i] = Stacked(call, of_batch, 0);
     }
     call.Return(std::move(all));
   }
 
+  static BoundValue Stacked(NodeCall& call, const Values& values, int64_t axis) {
+    const Step stack = One([=](In in) { return Stack({in.begin(), in.end()}, axis); });
+    return call.Run(stack, values)[0];
+  }
+
   const NetworkBody* const body_;
-  Values carried_;
-  const Values inputs_;
+  const Values values_;  // carried along, then scanned
   const std::vector<Scanned> in_, out_;
-  std::vector<Values> results_;
   const int64_t count_;
+  const std::optional<int64_t> batch_;
+  Values carried_, inputs_;
+  std::vector<Values> results_, done_;  // of each output; of each scan
   int64_t at_ = 0;
 };
 
@@ -238,21 +273,50 @@ std::vector<Scanned> ScannedOf(OnnxCall& call, size_t n, const std::string& whic
   return all;
 }
 
+// The number of values that a scan carries along. `values` are these and then the scanned ones.
+size_t CarriedOf(const OnnxCall& call, const NetworkBody& body, size_t values) {
+  const int64_t scanned = call.Int("num_scan_inputs");
+  if (scanned < 1 || static_cast<size_t>(scanned) > values || body.inputs.size() != values ||
+      body.outputs.size() < values - static_cast<size_t>(scanned)) {
+    RefuseNode("the body is expected to have ", values, " inputs, ", scanned,
+               " of them scanned, it has ", body.inputs.size(), ", and ", body.outputs.size(),
+               " outputs");
+  }
+  return values - static_cast<size_t>(scanned);
+}
+
+// Input 0 is sequence_lens; the others are [batch, ...] and [batch, steps, ...].
+const OnnxOps kScan8("Scan", 8, [](OnnxCall& call) -> Step {
+  if (call.node.Has(0)) RefuseUnsupported("input 0 (sequence_lens) is not supported");
+  const NetworkBody& body = call.Graph("body");
+  const size_t all = std::max<size_t>(call.node.num_inputs(), 1) - 1;
+  const size_t kept = CarriedOf(call, body, all);
+  const auto reversed = call.Ints("directions").value_or(std::vector<int64_t>(all - kept));
+  const Shape& last = call.node.ShapeAt(all);
+  Values values;
+  std::vector<Scanned> in;
+  for (size_t i = 0; i < all; ++i) {
+    const Shape& x = call.node.ShapeAt(1 + i);
+    bool fits = reversed.size() == all - kept;
+    for (int d = 0; d < (i < kept ? 1 : 2); ++d) {
+      fits &= d < x.rank() && d < last.rank() && x[d] == last[d] && x[d] > 0;
+    }
+    if (!fits) RefuseNode("inputs are expected to begin with one batch, scanned ones with steps");
+    values.push_back(call.node.Input(1 + i));
+    if (i >= kept) in.push_back({0, reversed[i - kept] != 0});
+  }
+  call.node.Enter(std::make_unique<ScanControl>(
+      &body, std::move(values), std::move(in),
+      std::vector<Scanned>(body.outputs.size() - kept, Scanned{0, false}), last[1], last[0]));
+  return {};
+});
+
 const OnnxOps kScan("Scan", 9, [](OnnxCall& call) -> Step {
   const NetworkBody& body = call.Graph("body");
-  const int64_t scanned = call.Int("num_scan_inputs");
-  const size_t all = call.node.num_inputs();
-  if (scanned < 1 || static_cast<size_t>(scanned) > all || body.inputs.size() != all ||
-      body.outputs.size() < all - static_cast<size_t>(scanned)) {
-    RefuseNode("the body is expected to have ", all, " inputs, ", scanned,
-               " of them scanned, it"
-               " has ",
-               body.inputs.size(), ", and ", body.outputs.size(), " outputs");
-  }
-  const size_t kept = all - static_cast<size_t>(scanned);
-  Values carried, inputs;
-  for (size_t i = 0; i < all; ++i) (i < kept ? carried : inputs).push_back(call.node.Input(i));
-  std::vector<Scanned> in = ScannedOf(call, inputs.size(), "input");
+  const size_t all = call.node.num_inputs(), kept = CarriedOf(call, body, all);
+  Values values;
+  for (size_t i = 0; i < all; ++i) values.push_back(call.node.Input(i));
+  std::vector<Scanned> in = ScannedOf(call, all - kept, "input");
   std::vector<Scanned> out = ScannedOf(call, body.outputs.size() - kept, "output");
   int64_t count = -1;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -267,8 +331,8 @@ const OnnxOps kScan("Scan", 9, [](OnnxCall& call) -> Step {
   if (count == 0 && !out.empty()) {
     RefuseUnsupported("a scan of no iterations has outputs of no shape");
   }
-  call.node.Enter(std::make_unique<ScanControl>(&body, std::move(carried), std::move(inputs),
-                                                std::move(in), std::move(out), count));
+  call.node.Enter(std::make_unique<ScanControl>(&body, std::move(values), std::move(in),
+                                                std::move(out), count));
   return {};
 });
 
