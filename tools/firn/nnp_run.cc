@@ -33,7 +33,7 @@ FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say")
       "--data", o->data,
       "NAME=PATH: a CSV file or a cache in the place of where MODEL says that data set is");
   app.add_flag("--allow-outside", o->training.data.allow_outside,
-               "let tables name files outside of their folders");
+               "let MODEL name data sets, and tables name files, outside of their folders");
   app.add_option("--max-gib", o->training.max_gib, "of the parameters that are drawn")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
@@ -42,8 +42,8 @@ FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say")
       ->check(AtLeast(1));
   app.footer(
       "Writes results.nnp (the best by the monitor valid_error), results_current_<epoch>.nnp and\n"
-      "monitoring_report.yml, as nnabla_cli train does. Data sets are looked for from here. "
-      "Example:\n"
+      "monitoring_report.yml, as nnabla_cli train does. Data sets are looked for from here, and\n"
+      "unless --allow-outside only below. Example:\n"
       "  firn nnp train lenet.nnp -o results\n"
       "mpirun -n 2 firn nnp train lenet.nnp -o results has each of two processes make half the\n"
       "iterations, with batches of its own.");
