@@ -13,8 +13,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/torch/internal/torch_optimizer_kinds.h"
 #include "firn/io/torch/internal/torch_pickler.h"
 #include "firn/io/torch/torch.h"
+#include "firn/io/value_or_raise.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -25,51 +27,10 @@ namespace {
 
 constexpr char kWho[] = "torch optimizer";
 
-struct Option {
-  std::string_view firn, torch;  // torch: the path below the group, "betas.0" in a pair
-  bool flag = false;
-  bool none = false;  // 0 is None there
-};
-constexpr Option kOptions[] = {
-    {"lr", "lr"},
-    {"beta1", "betas.0"},
-    {"beta2", "betas.1"},
-    {"eps", "eps"},
-    {"weight_decay", "weight_decay"},
-    {"amsgrad", "amsgrad", true},
-    {"momentum", "momentum"},
-    {"dampening", "dampening"},
-    {"nesterov", "nesterov", true},
-    {"alpha", "alpha"},
-    {"centered", "centered", true},
-    {"lr_decay", "lr_decay"},
-    {"initial_accumulator_value", "initial_accumulator_value"},
-    {"rho", "rho"},
-    {"momentum_decay", "momentum_decay"},
-    {"decoupled_weight_decay", "decoupled_weight_decay", true},
-    {"eta_minus", "etas.0"},
-    {"eta_plus", "etas.1"},
-    {"min_step", "step_sizes.0"},
-    {"max_step", "step_sizes.1"},
-    {"beta2_decay", "beta2_decay"},
-    {"eps1", "eps.0", false, true},
-    {"eps2", "eps.1"},
-    {"d", "d"},
-};
-
-const Option* FindOption(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(kOptions), std::end(kOptions),
-                                         [&](const Option& o) { return o.firn == name; });
-  return found == std::end(kOptions) ? nullptr : found;
-}
-
-// The second option of a pair, by the first one's name; null for other options.
-const Option* OtherOf(const Option& option) {
-  if (!option.torch.ends_with(".0")) return nullptr;
-  const std::string other = std::string(option.torch.substr(0, option.torch.size() - 1)) + "1";
-  return std::find_if(std::begin(kOptions), std::end(kOptions),
-                      [&](const Option& o) { return o.torch == other; });
-}
+using internal::FindTorchOption;
+using internal::OtherOfPair;
+using internal::TorchOptimizerKind;
+using internal::TorchOption;
 
 // {"3", "exp_avg"} of "3.exp_avg"; names of parameters have dots, those of states none.
 std::pair<std::string, std::string> SplitLast(const std::string& name) {
@@ -82,6 +43,12 @@ size_t GroupsOf(const StateDict& state, const char* list, const char* entry) {
   size_t n = 0;
   while (state.Contains(absl::StrCat(list, ".", n, ".", entry))) ++n;
   return n;
+}
+
+// The kind in PyTorch of a group of Firn's.
+const TorchOptimizerKind& KindOf(const StateDict& optimizer, size_t group) {
+  const std::string name = absl::StrCat("groups.", group);
+  return *ValueOrRaise(internal::KindOfGroup(name, optimizer.Part(name)), kWho);
 }
 
 // For Adafactor: a parameter has only some of the states in PyTorch; here the others exist without
@@ -110,13 +77,17 @@ void ReadOptions(const std::string& path, const StateDict& file, size_t group,
     RaiseStatus(Unimplemented(path, ": ", theirs, "maximize: expected false, got true"), kWho);
   }
   const std::string ours = absl::StrCat("groups.", group, ".");
+  const TorchOptimizerKind& kind = KindOf(optimizer, group);
+  RaiseIfError(internal::CheckTorchGroup(absl::StrCat(path, ": param_groups.", group),
+                                         file.Part(absl::StrCat("param_groups.", group)), kind),
+               kWho);
   for (const auto& [name, value] : optimizer) {
     if (!name.starts_with(ours)) continue;
-    const Option* option = FindOption(std::string_view(name).substr(ours.size()));
+    const TorchOption* option = FindTorchOption(std::string_view(name).substr(ours.size()));
     const Tensor* given =
         option == nullptr ? nullptr : file.Find(theirs + std::string(option->torch));
     const bool none = given == nullptr && option != nullptr && option->none &&
-                      file.Contains(theirs + std::string(OtherOf(*option)->torch));
+                      file.Contains(theirs + std::string(OtherOfPair(*option)->torch));
     result->Insert(name, none               ? Full({}, 0, value.dtype())
                          : given == nullptr ? value
                                             : Cast(given->Detach(), value.dtype()));
@@ -151,11 +122,17 @@ StateDict LoadTorchOptimizer(const std::string& path, const StateDict& optimizer
         kWho);
   }
   StateDict result;
+  const TorchOptimizerKind& kind = KindOf(optimizer, 0);
   for (size_t g = 0; g < groups; ++g) ReadOptions(path, file, g, optimizer, &result);
   for (const auto& [name, value] : file.Part("state")) {
     const auto [number, state] = SplitLast(name);
     const std::string prefix = absl::StrCat("state.", ParameterName(path, number, options), ".");
     if (state == "mu_product") continue;  // NAdam's product follows from the step
+    if (!internal::HasState(kind, state)) {
+      RaiseStatus(DataLoss(path, ": state.", name, ": expected states of ", std::string(kind.name),
+                           ", which has no such one"),
+                  kWho);
+    }
     if (state == "step") {
       result.Set(prefix + state, Cast(value, DType::kI64));
       continue;
@@ -170,15 +147,6 @@ StateDict LoadTorchOptimizer(const std::string& path, const StateDict& optimizer
 
 namespace {
 
-// Refuses options that a step here depends on and that PyTorch does not have.
-void CheckOption(const std::string& name, double value) {
-  const std::string option = SplitLast(name).second;
-  const bool usual = option == "bias_correction" ? value == 1 : value == 0;
-  if (FindOption(option) != nullptr || option == "base_lr" || usual) return;
-  RaiseStatus(Unimplemented(name, " is ", value, ", which PyTorch's optimizers have no word for"),
-              kWho);
-}
-
 void WriteGroup(const StateDict& optimizer, size_t group, int64_t first, int64_t count,
                 internal::TorchPickler* pickler) {
   const std::string ours = absl::StrCat("groups.", group, ".");
@@ -186,10 +154,9 @@ void WriteGroup(const StateDict& optimizer, size_t group, int64_t first, int64_t
   for (const auto& [name, tensor] : optimizer) {
     if (!name.starts_with(ours)) continue;
     const double value = tensor.Item();
-    CheckOption(name, value);
-    const Option* option = FindOption(std::string_view(name).substr(ours.size()));
+    const TorchOption* option = FindTorchOption(std::string_view(name).substr(ours.size()));
     if (option == nullptr || option->torch.ends_with(".1")) continue;
-    const Option* other = OtherOf(*option);
+    const TorchOption* other = OtherOfPair(*option);
     pickler->Text(option->torch.substr(0, option->torch.find('.')));
     if (other != nullptr) pickler->BeginTuple();
     if (option->flag) {
@@ -236,7 +203,7 @@ bool IsKept(const StateDict& states, const std::string& prefix, const std::strin
 // many entries of `states` belong to them.
 size_t WriteStates(const StateDict& states, const std::vector<std::string>& parameters,
                    int64_t first, int64_t last, const StateDict& group,
-                   internal::TorchPickler* pickler) {
+                   const TorchOptimizerKind& kind, internal::TorchPickler* pickler) {
   const bool counted = !group.Contains("dampening");  // all but SGD
   size_t written = 0;
   for (int64_t i = first; i < last; ++i) {
@@ -249,6 +216,11 @@ size_t WriteStates(const StateDict& states, const std::vector<std::string>& para
     for (const auto& [name, tensor] : states) {
       const auto [of, state] = SplitLast(name);
       if (of != parameter) continue;
+      if (!internal::HasState(kind, state)) {
+        RaiseStatus(Unimplemented("state.", name, ": PyTorch's ", std::string(kind.name),
+                                  " has no such state"),
+                    kWho);
+      }
       ++written;
       const bool is_step = state == "step";
       if ((is_step && !counted) || !IsKept(states, prefix, state)) continue;
@@ -302,8 +274,11 @@ void SaveTorchOptimizer(const std::string& path, const StateDict& optimizer,
   size_t written = 0;
   int64_t at = 0;
   for (size_t g = 0; g < groups; ++g) {
-    written += WriteStates(states, options.parameters, at, at + counts[g],
-                           optimizer.Part(absl::StrCat("groups.", g)), &pickler);
+    const TorchOptimizerKind& kind = KindOf(optimizer, g);
+    const std::string name = absl::StrCat("groups.", g);
+    const StateDict group = optimizer.Part(name);
+    RaiseIfError(internal::CheckFirnOnly(name, group, kind), kWho);
+    written += WriteStates(states, options.parameters, at, at + counts[g], group, kind, &pickler);
     at += counts[g];
   }
   pickler.EndDict();

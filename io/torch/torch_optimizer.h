@@ -36,15 +36,17 @@ struct TorchOptimizerOptions {
 // `optimizer`, the present state dict of Firn's optimizer. Options that the file has replace these;
 // options that only Firn has stay. SGD's velocity counts as that of a second step. Throws
 // firn::Error: DataLoss, naming file and entry, for a file without an optimizer's state dict, with
-// a parameter number that `parameters` does not cover, or with another number of groups;
-// Unimplemented for `maximize`; and as LoadTorch.
+// a parameter number that `parameters` does not cover, with another number of groups, or with
+// options or states of another kind (Adam's and AdamW's are the same); Unimplemented for `maximize`
+// and for optimizers that PyTorch does not have; and as LoadTorch.
 StateDict LoadTorchOptimizer(const std::string& path, const StateDict& optimizer,
                              const TorchOptimizerOptions& options = {});
 
 // Writes a file for optimizer.load_state_dict(torch.load(path, weights_only=True)) of torch.optim.
 // Throws firn::Error: InvalidArgument for states of parameters that `parameters` does not name,
 // `groups` that are not as many as the optimizer's or do not add up to all, and Unimplemented for
-// options that PyTorch does not have (NNabla's semantics, ...); as SaveTorch.
+// optimizers that PyTorch does not have, which their options tell (Lion, SgdW, RmspropGraves, ...),
+// and for options that it does not have (NNabla's semantics, ...); as SaveTorch.
 void SaveTorchOptimizer(const std::string& path, const StateDict& optimizer,
                         const TorchOptimizerOptions& options);
 

@@ -43,8 +43,8 @@ constexpr char kImport[] =
     "`io/onnx/ops` has the code. An operator of a domain other than ONNX's own has the domain "
     "before its name.\n"
     "Experimental operators of ONNX 1.0 to 1.4, such as `ConstantFill`, are not read: the standard "
-    "no longer defines them, and\n"
-    "nothing would tell whether Firn computes them rightly. PyTorch writes `ConstantOfShape` "
+    "no longer defines them,\n"
+    "and nothing would tell whether Firn computes them rightly. PyTorch writes `ConstantOfShape` "
     "instead from opset 9 on.\n"
     "\n";
 

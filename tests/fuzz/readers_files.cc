@@ -1,4 +1,5 @@
 // Tables, labelled images and graphs.
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -6,10 +7,13 @@
 #include "firn/io/csv/csv_status.h"
 #include "firn/io/data/cifar_status.h"
 #include "firn/io/graph/graph_file_status.h"
+#include "firn/io/graph/graph_info_text.h"
 #include "firn/io/idx/idx_status.h"
 #include "tests/fuzz/graph_checksums.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
+#include "tests/io/graph/changed_graph_file.h"
+#include "tests/io/test_files.h"
 
 namespace firn::io {
 namespace {
@@ -45,6 +49,35 @@ FIRN_FUZZ_READER(graph) {
   const bool read = TryReadGraph(InMemory(bytes), {.limits = kFuzzLimits}).ok();
   const std::string right = testing::WithRightChecksums(bytes);
   return TryReadGraph(InMemory(right), {.limits = kFuzzLimits}).ok() || read;
+}
+
+// A description that was read is written and read again, and must be equal.
+FIRN_FUZZ_READER(graph_info) {
+  static const GraphFile* const file = [] {
+    const std::string path = TempPath("info.firn");
+    WriteFile(path, SmallFile());
+    return new GraphFile(TryReadGraph(path).value());
+  }();
+  const auto info = TryParseGraphInfo(bytes, file->graph, kFuzzLimits);
+  if (!info.ok()) return false;
+  const std::string text = GraphInfoText(*info);
+  const auto again = TryParseGraphInfo(text, file->graph);
+  testing::FuzzCheck(again.ok() && GraphInfoText(*again) == text,
+                     "a description reads back as it was written");
+  return true;
+}
+
+FIRN_FUZZ_SEEDS(graph_info) {
+  return {GraphInfoText({.pixel_scale = 0.25,
+                         .scale = 0.5,
+                         .mean = {0.1, 0.2, 0.3, 0.4},
+                         .stddev = {1, 2, 3, 4},
+                         .columns = {{.name = "a"}, {.words = {"b", "c"}}, {.place = 7}},
+                         .target = GraphColumn{.name = "kind"},
+                         .missing = std::nan(""),
+                         .missing_words = {"", "-"},
+                         .classes = {"cat", "dog"},
+                         .probabilities = true})};
 }
 
 }  // namespace

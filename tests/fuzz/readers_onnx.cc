@@ -1,4 +1,5 @@
 // Models of other frameworks.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,9 +8,12 @@
 #include "firn/io/onnx/internal/onnx_read.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
 #include "firn/io/onnx/internal/onnx_write.h"
+#include "firn/io/onnx/onnx_info.h"
 #include "firn/io/onnx/onnx_status.h"
 #include "firn/io/wire/internal/wire.h"
+#include "firn/tensor/error.h"
 #include "tests/fuzz/reader.h"
+#include "tests/fuzz/scratch.h"
 
 namespace firn::io {
 namespace {
@@ -103,6 +107,33 @@ FIRN_FUZZ_SEEDS(onnx) {
               .Message(8, wire().Bytes(1, "").Integer(2, 18))
               .Message(25, function)
               .bytes()};
+}
+
+// What `firn onnx info` tells.
+FIRN_FUZZ_READER(onnx_info) {
+  try {
+    ReadOnnxInfo(testing::InMemory(bytes), kFuzzLimits);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+FIRN_FUZZ_SEEDS(onnx_info) { return testing::Seeds(testing::FuzzReaders().at("onnx")); }
+
+// Inputs and results beside a model of ONNX's own tests, which `firn onnx check` reads.
+FIRN_FUZZ_READER(onnx_tensor) {
+  const auto tensor = internal::ReadOnnxTensorFile(testing::InMemory(bytes), kFuzzLimits);
+  return tensor.ok() &&
+         internal::OnnxElements("fuzz", std::nullopt, kFuzzLimits).Read(*tensor, true).ok();
+}
+
+FIRN_FUZZ_SEEDS(onnx_tensor) {
+  using internal::WireWriter;
+  const auto raw = WireWriter().Integer(1, 1).Integer(1, 2).Integer(2, 1).Bytes(8, "x").Bytes(
+      9, std::string("\0\0\x80\x3f\0\0\0\x40", 8));
+  const auto typed = WireWriter().Integer(1, 2).Integer(2, 7).Bytes(7, "\1\2").Bytes(8, "y");
+  return {raw.bytes(), typed.bytes()};
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ StateDict AdamState() {
           {"groups.0.beta1", number(0.5)},
           {"groups.0.beta2", number(0.75)},
           {"groups.0.eps", number(1e-8)},
+          {"groups.0.weight_decay", number(0)},
           {"groups.0.amsgrad", number(0)},
           {"groups.0.bias_correction", number(1)},
           {"groups.0.semantics", number(0)},

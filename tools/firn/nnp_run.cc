@@ -32,7 +32,7 @@ FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say")
       "--data", o->data,
       "NAME=PATH: a CSV file or a cache to use for a data set, instead of the path in MODEL");
   app.add_flag("--allow-outside", o->training.data.allow_outside,
-               "lets tables name files outside their folders");
+               "lets MODEL name data sets, and tables name files, outside their folders");
   app.add_option("--max-gib", o->training.max_gib, "the most GiB that drawn parameters may take")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
@@ -41,8 +41,8 @@ FIRN_SUBCOMMAND(nnp, train, "Trains a network of an .nnp as its optimizers say")
       ->check(AtLeast(1));
   app.footer(
       "Writes results.nnp (the best by the monitor valid_error), results_current_<epoch>.nnp and\n"
-      "monitoring_report.yml, as nnabla_cli train does. Relative paths of data sets start in the "
-      "current folder. Example:\n"
+      "monitoring_report.yml, as nnabla_cli train does. Data sets are read from the current\n"
+      "folder, and from outside it only with --allow-outside. Example:\n"
       "  firn nnp train lenet.nnp -o results\n"
       "With mpirun -n 2 firn nnp train lenet.nnp -o results, each of two processes makes half the\n"
       "iterations, with its own batches.");

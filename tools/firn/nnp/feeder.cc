@@ -40,10 +40,25 @@ bool IsCache(const std::string& folder) {
   return std::filesystem::exists(folder + "/cache_index.csv", error);
 }
 
+// A file may come from a stranger: what it names lies below the folder where the command runs,
+// unless the caller lets it lie anywhere. `field` has the path.
+void CheckBelow(const std::string& path, const std::string& at, const char* field,
+                const Dataset& dataset, const DataPlaces& places) {
+  const std::filesystem::path as_path(path);
+  const bool below = !as_path.is_absolute() && std::ranges::find(as_path, "..") == as_path.end();
+  if (below || places.allow_outside) return;
+  RaiseStatus(
+      InvalidArgument(at, ", ", field, ": expected a path below the present folder (--data ",
+                      dataset.name, "=PATH says another, and --allow-outside lets the file ",
+                      "name any), got ", JsonString(path)),
+      "nnp");
+}
+
 Place PlaceOf(const Dataset& dataset, const std::string& at, const DataPlaces& places) {
   const auto given = places.by_name.find(dataset.name);
   if (given != places.by_name.end()) return {given->second, IsCache(given->second)};
   if (!dataset.cache_dir.empty() && !dataset.overwrite_cache && IsCache(dataset.cache_dir)) {
+    CheckBelow(dataset.cache_dir, at, "cache_dir", dataset, places);
     return {dataset.cache_dir, true};
   }
   const std::string& uri = dataset.uri;
@@ -59,6 +74,7 @@ Place PlaceOf(const Dataset& dataset, const std::string& at, const DataPlaces& p
                                 "=PATH says one), got ", JsonString(uri)),
                 "nnp");
   }
+  CheckBelow(uri, at, "uri", dataset, places);
   return {uri, IsCache(uri)};
 }
 

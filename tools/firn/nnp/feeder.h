@@ -17,7 +17,9 @@ namespace firn::cli {
 // Places of data sets other than those in the file.
 struct DataPlaces {
   std::map<std::string, std::string> by_name;  // a CSV file or a cache in place of the file's
-  bool allow_outside = false;                  // cells of tables may name files anywhere
+  // The file may name data sets outside of the present folder, and cells of tables files outside of
+  // the table's.
+  bool allow_outside = false;
 };
 
 // One data set, batch after batch without an end: like NNabla's iterators, a batch goes on with the
@@ -27,6 +29,7 @@ class Batches {
   // Rows have those of the `wanted` variables that exist. `seed` decides the orders. If there are
   // several processes, each has batches of its own, as large as the data set's. Throws firn::Error
   // naming the data set: InvalidArgument for a batch_size below 1 or above 2^24, no rows, and
+  // for an absolute path or one with ".." that the file names (see DataPlaces); Unimplemented for
   // places of the web; what opening throws.
   Batches(const io::nnabla::Dataset& dataset, const std::string& source, const DataPlaces& places,
           const std::vector<std::string>& wanted, uint64_t seed, const io::Shard& shard = {});

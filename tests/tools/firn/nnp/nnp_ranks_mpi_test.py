@@ -119,7 +119,7 @@ class NnpRanksTest(unittest.TestCase):
 
     def train(self, ranks, file, out, *more):
         launched = [] if ranks == 1 else [*mpi_launch.launchers()["Open MPI"], str(ranks)]
-        return self.start(*launched, FIRN, "nnp", "train", file, "-o", self.path(out), *more)
+        return self.start(*launched, FIRN, "nnp", "train", file, "-o", self.path(out), "--allow-outside", *more)
 
     def trained(self, ranks, file, out, *more):
         done = self.train(ranks, file, out, *more)

@@ -244,6 +244,37 @@ TEST(NnpTrainTest, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(outcome.err, HasSubstr("--data is train: expected NAME=PATH"));
 }
 
+// A file from a stranger opens nothing outside of the present folder, unless the user says so.
+TEST(NnpTrainTest, PathsInTheFileLieBelowThePresentFolder) {
+  const std::string table = io::TempPath("outside.csv"), cache = io::TempPath("outside.cache");
+  io::WriteFile(table, io::ReadFile(kData + "rows.csv"));
+  io::WriteNnablaCache(cache, io::CsvRows(table), {.replace = true});
+  const std::string path = io::TempPath("places.nntxt"), out = io::TempPath("places");
+  const auto train = [&](const std::string& place, const std::vector<std::string>& more = {}) {
+    io::WriteFile(path, absl::StrReplaceAll(TextOf("sgd"), {{"uri: \"rows.csv\"", place}}));
+    std::vector<std::string> line = {"nnp", "train", path, "-o", out};
+    line.insert(line.end(), more.begin(), more.end());
+    return Firn(line);
+  };
+  const std::string below = absl::StrCat("uri: \"", kData, "rows.csv\"");
+  const std::string absolute = absl::StrCat("uri: \"", table, "\"");
+  EXPECT_EQ(train(below).status, 0);
+  EXPECT_EQ(train(absolute, {"--allow-outside"}).status, 0);
+  EXPECT_EQ(train(absolute, {"--data", "train=" + table, "--data", "test=" + table}).status, 0);
+  const std::tuple<std::string, const char*> refused[] = {
+      {absolute, "uri"},
+      {absl::StrCat("uri: \"tests/../", kData, "rows.csv\""), "uri"},
+      {absl::StrCat(below, " cache_dir: \"", cache, "\""), "cache_dir"}};
+  for (const auto& [place, field] : refused) {
+    const Outcome outcome = train(place);
+    EXPECT_EQ(outcome.status, 1) << place;
+    EXPECT_THAT(outcome.err,
+                HasSubstr(absl::StrCat("dataset \"train\", ", field,
+                                       ": expected a path below the present folder (--data "
+                                       "train=PATH says another, and --allow-outside ")));
+  }
+}
+
 // Names in a file become neither paths nor lines of the report.
 TEST(NnpTrainTest, NamesOfMonitorsAreAnything) {
   const std::string out = io::TempPath("names");
