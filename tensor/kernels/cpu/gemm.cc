@@ -240,8 +240,8 @@ Operands<Factor> PrepareBoth(GemmShape* s, const T* a, const T* b, void* workspa
   return {ready, Prepare<Factor>(b, s->k, s->n, turned.b, false, &s->b, &scratch)};
 }
 
-// Multiplies parts of which copies are made. Parts of A are copied once, and those of B once for
-// each part of A's rows.
+// Multiplies parts of which copies are made, where they are needed. Parts of A are copied once, and
+// those of B once for each part of A's rows.
 void MultiplyCopied(const GemmShape& s, const Copied& copied, const float* a, const float* b,
                     float* c, bool accumulate, void* workspace) {
   const GemmShape most = PartOfCopied(s, copied);
@@ -275,8 +275,11 @@ void MultiplyAs(GemmShape s, const T* a, const T* b, Result* c, bool accumulate,
     }
     s.a = Canonical(s.a, s.m, s.k);
     s.b = Canonical(s.b, s.k, s.n);
-    const Copied copied = workspace == nullptr ? Copied() : CopiedOf(DType::kF32, s);
-    if (copied.any()) return MultiplyCopied(s, copied, a, b, c, accumulate, workspace);
+    const Copied copied = CopiedOf(DType::kF32, s);
+    const bool can_copy = workspace != nullptr || (!copied.a && !copied.b);
+    if (copied.any() && can_copy) {
+      return MultiplyCopied(s, copied, a, b, c, accumulate, workspace);
+    }
   }
   const auto of = PrepareBoth<Factor>(&s, a, b, workspace);
   MultiplyParallel(s, of.a, of.b, c, accumulate);

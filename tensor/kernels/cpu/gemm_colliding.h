@@ -24,17 +24,23 @@ inline constexpr int64_t kCopied = 1 << 22, kCopiedInner = 1024;
 
 struct Copied {
   bool a = false, b = false;
-  bool any() const { return a || b; }
+  // B has the lines of such a copy already, as constants in graphs do (matmul_constant.h). It is
+  // read in the same parts, so that both give the same bits.
+  bool b_spread = false;
+  bool any() const { return a || b || b_spread; }
 };
 // Requires: canonical strides.
 inline Copied CollidingOf(DType dtype, const GemmShape& s) {
   if (dtype != DType::kF32 || !kPadsCopies || s.in_place) return {};
   if (std::min(s.n, s.k) < kRowsToCopyB || s.m < kRowsToCopyB) return {};
   if (!InPlace(s.a, s.m, s.k) || !InPlace(s.b, s.k, s.n)) return {};
-  const auto collides = [](const MatrixStrides& m) {
-    return std::max(m.row, m.col) % (kCollision / SizeOf(DType::kF32)) == 0;
-  };
-  return {.a = s.n >= kColumnsToCopyA && collides(s.a), .b = collides(s.b)};
+  constexpr int64_t kSize = SizeOf(DType::kF32);
+  const auto collides = [](int64_t line) { return line % (kCollision / kSize) == 0; };
+  const int64_t a_line = std::max(s.a.row, s.a.col), b_line = std::max(s.b.row, s.b.col);
+  const int64_t b_length = s.b.col == 1 ? s.n : s.k;
+  return {.a = s.n >= kColumnsToCopyA && collides(a_line),
+          .b = collides(b_line),
+          .b_spread = collides(b_length) && b_line == CopyLineOf(kSize, b_length)};
 }
 
 // The largest part of a product with such copies.
@@ -46,7 +52,7 @@ inline GemmShape PartOfCopied(const GemmShape& s, const Copied& copied) {
   part.k = std::min(s.k, some(s.k, kCopiedInner));
   const int64_t lines = kCopied / SizeOf(DType::kF32) / part.k;
   if (copied.a) part.m = std::min(s.m, some(s.m, lines));
-  if (copied.b) part.n = std::min(s.n, some(s.n, lines));
+  if (copied.b || copied.b_spread) part.n = std::min(s.n, some(s.n, lines));
   return part;
 }
 

@@ -5,11 +5,15 @@
 #include "firn/tensor/ops/linear/linear.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/graph_traits.h"
 #include "firn/tensor/kernels/cpu/matmul.h"
+#include "firn/tensor/kernels/cpu/matmul_constant.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/ops/quantize/products.h"
@@ -89,9 +93,18 @@ Tensor IntegerSums(const Tensor& x, const Tensor& x_zero, const Tensor& weight, 
   return IntLinear(x, x_zero, weight);
 }
 
+absl::StatusOr<std::optional<PackedCall>> PackWeight(const KernelQuery& q, const Kernel& kernel,
+                                                     const Tensor& weight) {
+  const MatmulPlan plan = PlanMatmul(q.in(In::kX), false, q.in(In::kWeight), true);
+  FIRN_ASSIGN_OR_RETURN(std::optional<Tensor> spread, cpu::SpreadRight(plan, kernel, weight));
+  if (!spread) return std::nullopt;
+  return PackedCall{{&TheOp<"linear">(), {}}, *std::move(spread)};
+}
+
 constexpr GraphTraits kTraits = {
     .channel_map =
         ChannelMap{.x = In::kX, .weight = In::kWeight, .bias = In::kBias, .channels = -1},
+    .packing = Packing{.input = In::kWeight, .pack = PackWeight},
     .integer_sums = IntegerSums,
 };
 

@@ -7,11 +7,15 @@
 
 #include "firn/tensor/ops/linear/matmul.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/graph_traits.h"
 #include "firn/tensor/kernels/cpu/matmul.h"
+#include "firn/tensor/kernels/cpu/matmul_constant.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/shape/views.h"
 
@@ -127,6 +131,16 @@ void Grad(GradContext& g) {
   }
 }
 
+absl::StatusOr<std::optional<PackedCall>> PackB(const KernelQuery& q, const Kernel& kernel,
+                                                const Tensor& b) {
+  FIRN_ASSIGN_OR_RETURN(std::optional<Tensor> spread,
+                        cpu::SpreadRight(Plan(q, q.in(0), q.in(1)), kernel, b));
+  if (!spread) return std::nullopt;
+  return PackedCall{{&TheOp<"matmul">(), Attrs(q.attrs<MatmulAttrs>())}, *std::move(spread)};
+}
+
+constexpr GraphTraits kTraits = {.packing = Packing{.input = 1, .pack = PackB}};
+
 FIRN_REGISTER_OP(matmul) {
   return {
       .doc = "The matrix product; leading dimensions broadcast, vectors are a row or a column.",
@@ -139,6 +153,7 @@ FIRN_REGISTER_OP(matmul) {
       .grad = Grad,
       .saves = {Saved::Input(0), Saved::Input(1)},
       .kernels = {{.name = "gemm", .workspace = Workspace, .run = Run, .takes = Takes::kStrided}},
+      .graph = &kTraits,
   };
 }
 

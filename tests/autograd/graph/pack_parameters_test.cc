@@ -11,6 +11,7 @@
 
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/profile.h"
+#include "firn/device/cpu.h"
 #include "firn/device/parallel.h"
 #include "firn/nn/conv.h"
 #include "firn/nn/module.h"
@@ -212,6 +213,76 @@ TEST(PackParametersTest, APackedConvolutionRefusesWeightsOfAnotherSize) {
               std::string::npos);
   }
   EXPECT_EQ(found, 4);  // of Winograd's and oneDNN's
+}
+
+// The constant inputs `i` of the operations with this name.
+std::vector<Tensor> ConstantsOf(const Graph& graph, std::string_view op, size_t i) {
+  std::vector<Tensor> constants;
+  for (const Instr& instr : graph.instrs) {
+    if (instr.op->name == op) constants.push_back(graph.value(instr.in[i]).bound);
+  }
+  return constants;
+}
+
+// Whether products of f32 gain from longer lines: with registers of 32 bytes, and no tiles.
+bool SpreadsLines() { return KernelLevel() == 3 && !ThisCpu().bfloat_tiles; }
+
+// Weights of products, by rows and by columns: of lines a multiple of 2 KiB long, which a product
+// would copy, or of 128 bytes. The others stay: of few rows, of other lines, in other types, or
+// already with longer lines.
+TEST(PackParametersTest, LinesOfConstantFactorsAreSpreadOnce) {
+  const NoGradScope no_grad;
+  const auto spread = [](const Tensor& weight, bool transpose, int64_t rows) {
+    const int64_t width = weight.shape()[transpose ? 1 : 0];
+    const auto forward = [&](const Tensor& x) { return Matmul(x, weight, false, transpose); };
+    const Shape shape({1, rows, width});
+    StaticGraph graph = Freeze({.constant_states = true}, forward, Randn(shape).To(weight.dtype()));
+    ExpectSameWithAnyThreads(graph, shape, forward, weight.dtype());
+    const std::vector<Tensor> constants = ConstantsOf(graph.graph(), "matmul", 1);
+    EXPECT_EQ(constants.size(), 1u);
+    const auto& strides = constants[0].spec().layout.strides;
+    return strides[0] == weight.shape()[1] + 16 && strides[1] == 1;
+  };
+  EXPECT_EQ(spread(Randn({64, 96}), false, 40), SpreadsLines());
+  EXPECT_EQ(spread(Randn({1300, 512}), false, 50), SpreadsLines());
+  EXPECT_EQ(spread(Randn({96, 1024}), true, 50), SpreadsLines());
+  EXPECT_FALSE(spread(Randn({96, 96}), true, 50));
+  EXPECT_FALSE(spread(Randn({64, 96}), false, 31));
+  EXPECT_FALSE(spread(Randn({64, 80}), false, 40));
+  EXPECT_FALSE(spread(Randn({64, 112}), false, 40));
+  EXPECT_FALSE(spread(Randn({64, 96}).To(DType::kF64), false, 40));
+  EXPECT_FALSE(spread(Randn({64, 96}).To(DType::kBF16), false, 40));
+}
+
+// Runs copy nothing, the plain weight is given up, and two layers with one weight share its form.
+TEST(PackParametersTest, LayersWithOneWeightShareItsSpreadLines) {
+  const NoGradScope no_grad;
+  const Tensor weight = Randn({512, 512}), bias = Randn({512});
+  const auto forward = [&](const Tensor& x) {
+    return Linear(Tanh(Linear(x, weight, bias)), weight);
+  };
+  const Tensor x = Randn({50, 512});
+  StaticGraph graph = Freeze({.constant_states = true}, forward, x);
+  ExpectSameWithAnyThreads(graph, x.shape(), forward);
+  const std::vector<Tensor> weights = ConstantsOf(graph.graph(), "linear", 1);
+  ASSERT_EQ(weights.size(), 2u);
+  EXPECT_TRUE(weights[0].Is(weights[1]));
+  if (!SpreadsLines()) return;
+  EXPECT_EQ(weights[0].spec().layout.strides[0], 528);
+  for (const Value& v : graph.graph().values) {
+    EXPECT_FALSE(v.spec.shape == weight.shape() && v.spec.dense()) << v.spec;
+  }
+}
+
+// A parameter that a run may find changed is read where it is.
+TEST(PackParametersTest, FactorsThatAreNoConstantsStay) {
+  const NoGradScope no_grad;
+  Tensor weight = Randn({512, 512});
+  const auto forward = [&](const Tensor& x) { return Linear(x, weight); };
+  const Tensor x = Randn({50, 512});
+  StaticGraph graph = Freeze({}, forward, x);
+  weight.CopyFrom(Randn({512, 512}));
+  EXPECT_TRUE(graph(x).Equals(forward(x)));
 }
 
 absl::Status DoNothing(KernelContext&) { return absl::OkStatus(); }

@@ -212,6 +212,46 @@ TEST(GemmFloatTest, CopiesCollidingLinesInParts) {
   Compare<float>(49, 1536, 1536, Lie::kDense, Lie::kDense, false);
 }
 
+// C = A B or C += A B with A by rows, and B with lines as long as they are or `more` numbers
+// longer.
+std::vector<float> ProductOfLines(int64_t m, int64_t n, int64_t k, bool b_by_rows, int64_t more,
+                                  bool accumulate) {
+  const std::vector<float> a = Numbers<float>(m * k, 1), b = Numbers<float>(k * n, 2);
+  const int64_t lines = b_by_rows ? k : n, length = b_by_rows ? n : k, step = length + more;
+  std::vector<float> spread(static_cast<size_t>(lines * step));
+  for (int64_t i = 0; i < lines; ++i) {
+    std::copy_n(b.data() + i * length, length, spread.data() + i * step);
+  }
+  const MatrixStrides right = b_by_rows ? MatrixStrides{step, 1} : MatrixStrides{1, step};
+  const GemmShape s = {.m = m, .n = n, .k = k, .a = {k, 1}, .b = right, .c_row = n};
+  std::vector<float> c = Numbers<float>(m * n, 3);
+  const Workspace workspace(GemmWorkspace(DType::kF32, s));
+  Gemm(s, a.data(), spread.data(), c.data(), accumulate, workspace.data());
+  return c;
+}
+
+// Constants of graphs have such lines (matmul_constant.h): of parts of the inner direction, of
+// columns, and with a copy of A as well. Where lines do not collide, nothing is cut into parts.
+TEST(GemmFloatTest, GivesTheSameBitsForLinesThatWereSpread) {
+  const int threads = NumThreads();
+  for (const int now : {1, 2, 3}) {
+    SetNumThreads(now);
+    for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{
+             {49, 512, 1300}, {300, 2048, 768}, {50, 512, 1536}, {197, 1536, 65}, {33, 512, 80}}) {
+      for (const bool by_rows : {true, false}) {
+        const int64_t columns = by_rows ? n : k, inner = by_rows ? k : n;
+        const auto product = [&](int64_t more) {
+          return ProductOfLines(m, columns, inner, by_rows, more, now == 2);
+        };
+        EXPECT_EQ(product(0), product(16)) << m << " " << columns << " " << inner << " " << by_rows;
+      }
+    }
+    EXPECT_EQ(ProductOfLines(197, 96, 1100, true, 0, false),
+              ProductOfLines(197, 96, 1100, true, 16, false));
+  }
+  SetNumThreads(threads);
+}
+
 // Operands that lie along the inner direction: tiles of every size, blocks that are not whole.
 TYPED_TEST(GemmTest, AddsUpLanesOfVectors) {
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{4, 17, 1025},
