@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/graph/graph_file_status.h"
 #include "firn/io/graph/internal/graph_file_format.h"
 #include "firn/io/json/internal/json_events.h"
 #include "firn/io/number_text.h"

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/formats/formats.h"
+#include "firn/io/graph/graph_file_status.h"
 #include "firn/io/graph/graph_info_text.h"
 #include "firn/io/graph/save.h"
 #include "firn/io/onnx/internal/onnx_check.h"

@@ -13,6 +13,8 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__))
 SOURCES = (".cc", ".h", ".cu", ".cuh", ".py", "BUILD", ".md")
 # AT_MOST limits the files that stand in a folder itself, README and BUILD not counted.
 STATUS_FUNCTION = re.compile(r"^absl::Status(?:Or<.*>)?\s+(\w+)\(", re.M)
+# The same, also as a member. `friend` and pointers to functions are not looked for.
+GIVES_STATUS = re.compile(r"^ *(?:(?:static|virtual) )*absl::Status(?:Or<.*>)?\s+(?:\w+::)?\w+\(", re.M)
 OF_SEVERAL_FORMATS = {"data", "monitors"}  # of data sets, of records, events and series
 AT_MOST = {"io": 40, "io/internal": 20}
 
@@ -71,6 +73,17 @@ class TreeTest(unittest.TestCase):
         folders = [os.path.basename(os.path.dirname(header)) for header in headers]
         several = {folder for folder in folders if folders.count(folder) > 1}
         self.assertLessEqual(several, OF_SEVERAL_FORMATS, "one *_status.h is enough for a format")
+
+    def test_only_twins_and_parts_give_a_status(self):
+        """Other public headers of io throw. io/README.md lists the parts that give statuses to readers."""
+        [parts] = re.findall(r"\*\*Parts\.\*\*.*?\n\n", read(os.path.join(ROOT, "io/README.md")), re.S)
+        listed = re.findall(r"`([\w/]+\.h)`", parts)
+        headers = [os.path.relpath(header, os.path.join(ROOT, "io"))
+                   for header in glob.glob(os.path.join(ROOT, "io/**/*.h"), recursive=True)]
+        public = [h for h in headers if "internal/" not in h and not h.endswith("_status.h")]
+        self.assertGreater(len(public), 60)
+        giving = sorted(h for h in public if GIVES_STATUS.search(read(os.path.join(ROOT, "io", h))))
+        self.assertEqual(giving, sorted(listed), "only Try... in a *_status.h, or a part in io/README.md's list")
 
     def test_folders_are_not_too_full(self):
         for folder, most in AT_MOST.items():
