@@ -6,7 +6,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "firn/device/comm/agreement.h"
 #include "firn/firn.h"
+#include "firn/fit_agreement.h"
 #include "firn/nn/type_names.h"
 #include "firn/tensor/error.h"
 
@@ -37,13 +39,19 @@ bool AreShares(const Tensor& rows) {
 Evaluation Evaluate(nn::Module& net, io::DataLoader& data, const EvaluateOptions& options) {
   const ForwardFunction forward =
       inner::internal::CheckedForward(net, options.forward, options.loss, "evaluate");
+  data.SetEpoch(0);
+  if (options.ranks != nullptr) {
+    RaiseIfError(comm::CheckAgreement(*options.ranks,
+                                      {inner::internal::DescribeLoader("data", data),
+                                       options.metric ? "a metric" : "no metric of its own"}),
+                 "evaluate");
+  }
   const NoGradScope no_grad;
   const nn::EvalScope eval(net);
   io::RunningMean loss;
   io::Metric metric = options.metric;
   if (!metric && !options.loss && !options.forward) metric = io::Accuracy();
   if (metric) metric.Reset();  // it may have seen something before
-  data.SetEpoch(0);
   for (const io::Sample& batch : data) {
     if (!options.forward) inner::internal::CheckPair(batch, options.loss);
     if (batch.input.size(0) == 0) continue;  // of a rank that has run out of samples

@@ -5,12 +5,13 @@
 #include <optional>
 
 #include "firn/firn.h"
+#include "firn/fit_agreement.h"
 
 namespace firn {
 
 FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& train,
               const FitOptions& given) try {
-  FitOptions options = inner::internal::CheckedOptions(given, net, train);
+  FitOptions options = inner::internal::CheckedOptions(given, net, train, optimizer);
   FitResult result;
   FitEpoch now = {.watch = options.watch};  // the epoch in progress, as far as it is
   // The parts of checkpoints, by name.
@@ -27,9 +28,8 @@ FitResult Fit(nn::Module& net, optim::Optimizer& optimizer, io::DataLoader& trai
   if (options.plateau) parts.emplace_back("plateau", plateau.emplace(optimizer, *options.plateau));
   if (options.average) parts.emplace_back("average", *options.average);
   std::optional<optim::LossScaler> scaler;
-  if (options.autocast == DType::kF16) {
+  if (options.autocast == DType::kF16)
     parts.emplace_back("scaler", scaler.emplace(inner::internal::ScalerOptions(options)));
-  }
   parts.insert(parts.end(), options.parts.begin(), options.parts.end());
   // Finds where the run begins or goes on, and opens the files that it writes.
   std::optional<io::CheckpointManager> checkpoints;

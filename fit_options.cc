@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "firn/device/comm/communicator.h"
 #include "firn/device/comm/shared_status.h"
-#include "firn/fit.h"
+#include "firn/fit_agreement.h"
 #include "firn/io/checkpoints/checkpoint.h"
 #include "firn/io/metrics/merge_ranks.h"
 #include "firn/io/metrics/running_mean.h"
@@ -59,14 +59,6 @@ class ErrorOnAll : public Error {
   ErrorOnAll(const Error& error, const comm::Communicator* of) : Error(error), ranks(of) {}
   const comm::Communicator* ranks;  // the ranks that throw it; a Fit within another has its own
 };
-
-[[noreturn]] void RaiseOnAll(const absl::Status& status, const comm::Communicator* ranks) {
-  try {
-    RaiseStatus(status, "fit");
-  } catch (const Error& error) {
-    throw ErrorOnAll(error, ranks);
-  }
-}
 
 FitOptions Checked(FitOptions o, nn::Module& net, const io::DataLoader& train) {
   const auto want = [](bool ok, const auto&... what) {
@@ -121,6 +113,14 @@ FitOptions Checked(FitOptions o, nn::Module& net, const io::DataLoader& train) {
 }
 
 }  // namespace
+
+void RaiseOnAll(const absl::Status& status, const comm::Communicator* ranks) {
+  try {
+    RaiseStatus(status, "fit");
+  } catch (const Error& error) {
+    throw ErrorOnAll(error, ranks);
+  }
+}
 
 FitOptions CheckedOptions(FitOptions options, nn::Module& net, const io::DataLoader& train) {
   comm::Communicator* const ranks = options.ranks;

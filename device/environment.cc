@@ -93,26 +93,4 @@ std::string CacheFolder() {
   return home != nullptr && *home == '/' ? std::string(home) + "/.cache/firn" : "";
 }
 
-Launched LaunchedAs() {
-  struct Names {
-    const char *rank, *size;
-  };
-  constexpr Names kLaunchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                  {"PMI_RANK", "PMI_SIZE"},
-                                  {"PMIX_RANK", "SLURM_NTASKS"},
-                                  {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
-  for (const Names& names : kLaunchers) {
-    const char *const rank = std::getenv(names.rank), *const size = std::getenv(names.size);
-    Launched found;
-    if (rank == nullptr || size == nullptr || !absl::SimpleAtoi(rank, &found.rank) ||
-        !absl::SimpleAtoi(size, &found.size) || found.rank < 0 || found.rank >= found.size) {
-      continue;
-    }
-    found.by_mpich = &names == &kLaunchers[1];
-    found.without_mpi = &names == &kLaunchers[3] && std::getenv("PMIX_RANK") == nullptr;
-    return found;
-  }
-  return {};
-}
-
 }  // namespace firn::env

@@ -177,6 +177,68 @@ TEST(FitRanksTest, RefusesLoadersOfOtherRanks) {
   });
 }
 
+// What both ranks hear if rank 1 alone has been changed.
+void ExpectDiffer(const std::function<void(Rank& own, FitOptions& options)>& change,
+                  const std::string& first, const std::string& second) {
+  OnRanks(2, [&](comm::Communicator& comm) {
+    Rank own(&comm, 8);
+    FitOptions options = {.epochs = 1, .progress = {.quiet = true}};
+    if (comm.rank() == 1) change(own, options);
+    EXPECT_THAT(testing::ErrorOf([&] { own.Run(options); }),
+                HasSubstr("fit: ranks differ: rank 0 has \"" + first + "\", rank 1 has \"" +
+                          second + "\""));
+    EXPECT_TRUE(comm.Barrier().ok()) << "the ranks can go on";
+  });
+}
+
+TEST(FitRanksTest, RanksThatDifferAreToldSoBeforeTheyTrain) {
+  ExpectDiffer(
+      [](Rank& own, FitOptions&) {
+        own.train = io::DataLoader(Digits(90),
+                                   {.batch = 8, .shuffle = true, .seed = 3, .shard = own.Shard()});
+      },
+      "training of 100 samples, batch 8, shuffled, seed 3, last batch kept",
+      "training of 90 samples, batch 8, shuffled, seed 3, last batch kept");
+  ExpectDiffer(
+      [](Rank& own, FitOptions&) {
+        own.train = io::DataLoader(Digits(100),
+                                   {.batch = 8, .shuffle = true, .seed = 4, .shard = own.Shard()});
+      },
+      "training of 100 samples, batch 8, shuffled, seed 3, last batch kept",
+      "training of 100 samples, batch 8, shuffled, seed 4, last batch kept");
+  ExpectDiffer([](Rank& own, FitOptions&) { own.train.SetEpoch(1); },
+               "begins in epoch 0, batch 0, sample 0", "begins in epoch 1, batch 0, sample 0");
+  ExpectDiffer([](Rank&, FitOptions& options) { options.epochs = 2; }, "epochs 1", "epochs 2");
+  ExpectDiffer([](Rank&, FitOptions& options) { options.accumulate = 2; }, "accumulate 1",
+               "accumulate 2");
+  ExpectDiffer([](Rank&, FitOptions& options) { options.clip_norm = 0.5; }, "clip_norm 0",
+               "clip_norm 0.5");
+  ExpectDiffer([](Rank&, FitOptions& options) { options.frozen = true; }, "not frozen", "frozen");
+  ExpectDiffer([](Rank&, FitOptions& options) { options.autocast = DType::kBF16; }, "autocast none",
+               "autocast bf16");
+  ExpectDiffer([](Rank& own, FitOptions&) { own.sgd.SetLr(0.25); },
+               "group 0 lr 0.050000000000000003", "group 0 lr 0.25");
+}
+
+TEST(FitRanksTest, RefusesAFrozenStepWhoseLastBatchIsUneven) {
+  OnRanks(2, [&](comm::Communicator& comm) {
+    Rank own(&comm, 8, 101);
+    EXPECT_THAT(testing::ErrorOf([&] { own.Run({.frozen = true, .progress = {.quiet = true}}); }),
+                HasSubstr("fit: frozen with 2 ranks: the last batch of an epoch has 5 samples"));
+    EXPECT_TRUE(comm.Barrier().ok()) << "the ranks can go on";
+  });
+}
+
+TEST(EvaluateRanksTest, RanksThatDifferAreToldSo) {
+  OnRanks(2, [&](comm::Communicator& comm) {
+    Rank own(&comm, 8);
+    io::DataLoader data(Digits(10 + comm.rank()), {.batch = 2, .shard = own.Shard()});
+    EXPECT_THAT(testing::ErrorOf([&] { Evaluate(own.net, data, {.ranks = &comm}); }),
+                HasSubstr("evaluate: ranks differ: rank 0 has \"data of 10 samples, batch 2, not "
+                          "shuffled, seed 0, last batch kept\", rank 1 has \"data of 11 samples"));
+  });
+}
+
 TEST(EvaluateRanksTest, SaysWhatOneRankWouldOfAllSamples) {
   Rank one(nullptr, 8);
   const Evaluation want = Evaluate(one.net, one.validation);

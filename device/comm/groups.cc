@@ -9,6 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "firn/device/comm/thread_ranks.h"
 #include "firn/device/environment.h"
+#include "firn/device/launch.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::comm {
@@ -37,6 +38,7 @@ int64_t Add(Communicator& ranks) {
 
 // The communicator of the only rank there is.
 absl::StatusOr<Communicator*> Alone() {
+  FIRN_RETURN_IF_ERROR(env::CheckLaunch());
   const env::Launched launched = env::LaunchedAs();
   FIRN_RETURN_IF(launched.size > 1 && !launched.without_mpi,
                  FailedPrecondition("a launcher has started ", launched.size,

@@ -21,6 +21,7 @@
 #include "firn/device/comm/shared_memory.h"
 #include "firn/device/comm/thread_ranks.h"
 #include "firn/device/environment.h"
+#include "firn/device/launch.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::comm {
@@ -334,6 +335,7 @@ absl::StatusOr<std::unique_ptr<Communicator>> WorldOf(const MpiLibrary& library,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Communicator>> WorldRanks(const WorldRanksOptions& options) {
+  FIRN_RETURN_IF_ERROR(env::CheckLaunch());
   const env::Launched launched = env::LaunchedAs();
   if (launched.size <= 1) return std::move(ThreadRanks(1)[0]);
   FIRN_RETURN_IF(

@@ -12,6 +12,7 @@
 #include "firn/io/checkpoints/internal/checkpoint_file.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/rank_seed.h"
 
 namespace firn::io {
 namespace {
@@ -70,9 +71,7 @@ Tensor StateOfRank(const Tensor& state, int64_t rank) {
     const auto at = static_cast<size_t>(2 * rank);
     return FromVector(std::vector<int64_t>{all[at], all[at + 1]});
   }
-  // An odd factor, so that each rank gets another seed.
-  const uint64_t seed =
-      static_cast<uint64_t>(all[0]) ^ (static_cast<uint64_t>(rank) * 0x9e3779b97f4a7c15);
+  const uint64_t seed = SeedOfRank(static_cast<uint64_t>(all[0]), rank);
   return FromVector(std::vector<int64_t>{static_cast<int64_t>(seed), all[1]});
 }
 

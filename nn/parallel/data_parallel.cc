@@ -1,6 +1,9 @@
 #include "firn/nn/parallel/data_parallel.h"
 
+#include <array>
+#include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -13,6 +16,8 @@
 #include "firn/tensor/ops/collective/started.h"
 #include "firn/tensor/ops/shape/copies.h"
 #include "firn/tensor/pending.h"
+#include "firn/tensor/rank_seed.h"
+#include "firn/tensor/rng.h"
 #include "firn/version.h"
 
 namespace firn::nn::parallel {
@@ -88,6 +93,28 @@ void BroadcastFromFirst(const std::vector<NamedTensor>& tensors, const comm::Com
   }
 }
 
+// A number that only this process has.
+int64_t ProcessNumber() {
+  static const auto number = [] {
+    std::random_device random;
+    return static_cast<int64_t>(uint64_t{random()} << 32 | random());
+  }();
+  return number;
+}
+
+// Random numbers from here on differ between ranks, as those of dropout should. The first rank's go
+// on. Ranks that are threads share the generators of their process and draw in turns. A second call
+// changes nothing: numbers that were drawn do not come again.
+void SeparateRandomNumbers(comm::Communicator& comm) {
+  if (comm.size() == 1) return;
+  const uint64_t own = DefaultGenerator().position().seed;
+  std::array<int64_t, 2> first = {static_cast<int64_t>(own), ProcessNumber()};
+  RaiseIfError(comm.Broadcast(first.data(), 2, comm::Element::kI64, 0), kWho);
+  if (first[1] == ProcessNumber()) return;
+  const uint64_t seed = inner::SeedOfRank(static_cast<uint64_t>(first[0]), comm.rank());
+  if (seed != own) ManualSeed(static_cast<int64_t>(seed));
+}
+
 std::shared_ptr<comm::Communicator> NotNull(std::shared_ptr<comm::Communicator> comm) {
   if (comm == nullptr) RaiseStatus(InvalidArgument("the communicator is null"), kWho);
   return comm;
@@ -120,6 +147,7 @@ DataParallel::DataParallel(Module& net, std::shared_ptr<comm::Communicator> comm
                               .first_bytes = options.first_bucket_bytes,
                               .compression = options.compression});
   listening_ = ListenToGradients(std::move(leaves), synchroniser_);
+  SeparateRandomNumbers(*comm_);
 }
 
 DataParallel::~DataParallel() = default;

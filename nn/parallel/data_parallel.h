@@ -91,8 +91,11 @@ class NoSyncScope {
 // gradients take that travel with others.
 class DataParallel {
  public:
-  // Called by all ranks. Gives all the parameters and buffers of rank 0. Throws firn::Error on all
-  // ranks, after which all are as they were: FailedPrecondition where ranks differ in names,
+  // Called by all ranks. Gives all the parameters and buffers of rank 0. From then on ranks that
+  // are processes of their own draw different random numbers (dropout): the default generators of
+  // ranks other than 0 are seeded anew, from rank 0's seed and the rank, unless they have that seed
+  // already. Threads of one process share its generators, and go on with them. Throws firn::Error
+  // on all ranks, after which all are as they were: FailedPrecondition where ranks differ in names,
   // shapes, dtypes, devices, frozenness, options or Firn's version, which names both sides, or
   // where a parameter waits for its first input; InvalidArgument for options that make no sense;
   // Unimplemented where not all lie on one device; where one of several ranks has no NCCL for a

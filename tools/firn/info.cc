@@ -13,6 +13,7 @@
 #include "firn/device/cuda.h"
 #include "firn/device/environment.h"
 #include "firn/device/inner.h"
+#include "firn/device/launch.h"
 #include "firn/device/parallel.h"
 #include "firn/tensor/op.h"
 #include "firn/version.h"
@@ -42,6 +43,7 @@ std::string ProcessorText() {
 // The means by which several processes would train together.
 struct Processes {
   absl::StatusOr<std::string> mpi = comm::DescribeMpi();
+  absl::Status launch = env::CheckLaunch();
   env::Launched launched = env::LaunchedAs();
   bool has_nccl = dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL) != nullptr;
 
@@ -59,6 +61,7 @@ struct Processes {
     return json;
   }
   std::string Launcher() const {
+    if (!launch.ok()) return std::string(launch.message());
     if (launched.size == 0) return "no launcher has started this";
     if (launched.without_mpi) {
       return absl::StrCat("srun started this as task ", launched.rank, " of ", launched.size,

@@ -134,6 +134,19 @@ void CheckCollectives(Communicator& c, const std::vector<int64_t>& counts = {0, 
   }
 }
 
+// The sum of more bytes than the first bucket of gradients has (1 MiB), and of a number of elements
+// that no number of ranks divides. Called by all ranks.
+inline void CheckSumBeyondABucket(Communicator& c) {
+  constexpr int64_t kCount = 300'007;
+  std::vector<float> x, want;
+  for (int64_t i = 0; i < kCount; ++i) {
+    x.push_back(static_cast<float>(Number(c.rank(), i)));
+    want.push_back(static_cast<float>(Reduced(Reduction::kSum, c.size(), i)));
+  }
+  ASSERT_TRUE(c.AllReduce(x.data(), kCount, Element::kF32, Reduction::kSum).ok());
+  EXPECT_EQ(x, want) << c.size() << " ranks";
+}
+
 }  // namespace firn::comm
 
 #endif  // FIRN_TESTS_DEVICE_COMM_COLLECTIVES_H_

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "firn/device/comm/mpi_ranks.h"
 #include "firn/device/comm/started.h"
 #include "firn/device/comm/thread_ranks.h"
 
@@ -30,6 +31,44 @@ TEST(GroupsTest, OneOfSeveralProcessesMustSetAWorld) {
   EXPECT_EQ(status.message(),
             "a launcher has started 4 processes, of which this one has set no world of several "
             "ranks (comm::SetWorld); each would work alone");
+}
+
+TEST(GroupsTest, ALaunchersVariablesThatMakeNoSenseAreNamed) {
+  const struct {
+    const char *rank, *size, *want;
+  } kWrong[] = {
+      {"0", "abc", "OMPI_COMM_WORLD_SIZE is \"abc\" (want the number of processes, from 1 on)"},
+      {nullptr, "0", "OMPI_COMM_WORLD_SIZE is \"0\" (want the number of processes, from 1 on)"},
+      {"one\n", "2",
+       "OMPI_COMM_WORLD_RANK is \"one\\n\" (want the rank of this process, from 0 on)"},
+      {"-1", nullptr, "OMPI_COMM_WORLD_RANK is \"-1\" (want the rank of this process, from 0 on)"},
+      {"5", "2",
+       "OMPI_COMM_WORLD_RANK is \"5\", but OMPI_COMM_WORLD_SIZE is \"2\" (want a rank below the "
+       "number of processes)"},
+      {"1", "",
+       "OMPI_COMM_WORLD_RANK is \"1\", but OMPI_COMM_WORLD_SIZE is not set (want the number of "
+       "processes)"},
+  };
+  for (const auto& wrong : kWrong) {
+    if (wrong.rank != nullptr) setenv("OMPI_COMM_WORLD_RANK", wrong.rank, 1);
+    if (wrong.size != nullptr) setenv("OMPI_COMM_WORLD_SIZE", wrong.size, 1);
+    const absl::Status found = FindGroup(kWorld).status(), made = WorldRanks().status();
+    unsetenv("OMPI_COMM_WORLD_RANK");
+    unsetenv("OMPI_COMM_WORLD_SIZE");
+    EXPECT_EQ(found.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(found.message(), wrong.want);
+    EXPECT_EQ(made, found);
+  }
+}
+
+TEST(GroupsTest, WhatABatchScriptOfSlurmHasIsNoLaunch) {
+  setenv("SLURM_NTASKS", "4", 1);
+  setenv("SLURM_PROCID", "0", 1);
+  const auto world = FindGroup(kWorld);
+  unsetenv("SLURM_NTASKS");
+  unsetenv("SLURM_PROCID");
+  ASSERT_TRUE(world.ok()) << world.status();
+  EXPECT_EQ((*world)->size(), 1);
 }
 
 TEST(GroupsTest, TheThreadsOwnWorldComesFirst) {

@@ -44,6 +44,7 @@ void AllElements(Communicator& c) {
   CheckCollectives<Type<int32_t, Element::kI32>>(c, counts);
   CheckCollectives<Type<int64_t, Element::kI64>>(c, counts);
   CheckCollectives<Type<uint8_t, Element::kU8>>(c, counts);
+  CheckSumBeyondABucket(c);
 }
 
 void Collectives(Communicator& c) {

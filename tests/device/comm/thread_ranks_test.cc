@@ -44,6 +44,10 @@ TYPED_TEST(ThreadRanksTypesTest, GiveWhatTheirDefinitionSays) {
   }
 }
 
+TEST(ThreadRanksTest, SumMoreThanABucket) {
+  for (int size = 1; size <= 8; ++size) OnRanks(size, CheckSumBeyondABucket);
+}
+
 TEST(ThreadRanksTest, SumHalfTypesInF32) {
   // 2048 + 1 + 1 is 2050 in f16 only if it is rounded once.
   OnRanks(3, [](Communicator& c) {

@@ -1,8 +1,9 @@
 // Started several times by a launcher of MPI: data_parallel_mpi_test.py.
 //
-//   data_parallel_check exact|train|frozen|differ|absent|throws
+//   data_parallel_check exact|train|frozen|dropout|differ|absent|throws
 //
-// Prints "rank R of N: " and a number made of all bits of the parameters, or the error.
+// Prints "rank R of N: " and a number made of all bits of the parameters, two
+// masks of dropout, or the error.
 
 #include <unistd.h>
 
@@ -105,8 +106,24 @@ std::string Train(const std::shared_ptr<comm::Communicator>& world, bool frozen)
   return BitsOf(net);
 }
 
+// Two masks; in between another network is made parallel.
+std::string Dropouts(const std::shared_ptr<comm::Communicator>& world) {
+  ManualSeed(5);
+  const auto mask = [] {
+    uint64_t bits = 0;
+    for (const float x : Dropout(Ones({64}), 0.5).ToVector<float>()) bits = 2 * bits + (x > 0);
+    return bits;
+  };
+  Net one, other;
+  const DataParallel parallel(one, world);
+  const uint64_t first = mask();
+  const DataParallel second(other, world);
+  return absl::StrCat(first, " ", mask());
+}
+
 std::string Run(std::string_view what, const std::shared_ptr<comm::Communicator>& world) {
   if (what == "exact") return Exact(world);
+  if (what == "dropout") return Dropouts(world);
   if (what == "train" || what == "frozen") return Train(world, what == "frozen");
   Net net(what == "differ" ? 8 + world->rank() : 8);
   return testing::ErrorOf([&] {

@@ -42,6 +42,12 @@ class DataParallelMpiTest(unittest.TestCase):
             self.assertEqual(run(count, "train"), said)  # and again, in another run
             self.assertEqual(run(count, "frozen"), said)
 
+    def test_ranks_drop_different_elements(self):
+        said = run(3, "dropout")
+        self.assertEqual(len(set(" ".join(said).split())), 6, said)  # two masks of each
+        self.assertEqual(said[:1], run(1, "dropout"))  # rank 0 goes on as it would alone
+        self.assertEqual(run(3, "dropout"), said)  # and again, in another run
+
     def test_ranks_that_differ_are_told_so(self):
         self.assertEqual(run(2, "differ"), [
             'data_parallel: ranks differ: rank 0 has "parameter fc1.weight f32 [8, 2] on cpu", '

@@ -10,6 +10,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/nn/batch_norm.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/rank_seed.h"
 #include "firn/tensor/rng.h"
 
 namespace firn::cli {
@@ -33,26 +34,14 @@ int64_t Ranks::PartOf(int64_t batch) const {
   return batch / ranks;
 }
 
-void Ranks::CheckFrozen(int64_t samples, int64_t batch) const {
-  const int64_t last = samples % batch, ranks = world_->size();
-  if (last % ranks == 0) return;
-  RaiseStatus(
-      Unimplemented("\"frozen\" with ", ranks, " ranks: the last batch of an epoch has ", last,
-                    " samples, which they cannot share evenly (want a multiple, or no \"frozen\")"),
-      "train");
-}
-
-void Ranks::Share(nn::Module& net, uint64_t seed) {
+void Ranks::Share(nn::Module& net) {
   if (!several()) return;
   nn::ConvertSyncBatchNorm(net);
   parallel_.emplace(net, world_);
-  if (!first()) Seed(seed);  // the first one's go on
 }
 
 void Ranks::Seed(uint64_t seed) const {
-  // An odd factor gives each rank another seed.
-  const uint64_t own = seed ^ (static_cast<uint64_t>(world_->rank()) * 0x9e3779b97f4a7c15);
-  ManualSeed(static_cast<int64_t>(own));
+  ManualSeed(static_cast<int64_t>(inner::SeedOfRank(seed, world_->rank())));
 }
 
 double Ranks::MeanOf(double x) const {

@@ -37,16 +37,13 @@ class Ranks {
   void Agree(const std::vector<std::string>& lines) const;
   // The samples of each rank in a batch of all. Throws unless they are equally many.
   int64_t PartOf(int64_t batch) const;
-  // Throws where a step that is captured would have to weigh ranks: the last batch of an epoch of
-  // so many samples is not shared evenly.
-  void CheckFrozen(int64_t samples, int64_t batch) const;
   // Starts the random numbers anew, with different ones on each rank.
   void Seed(uint64_t seed) const;
   // The mean of the ranks' numbers, on all. Throws if a rank has failed.
   double MeanOf(double x) const;
   // From now on gradients, and the statistics of batch norms, are those of all ranks, and each rank
   // draws random numbers of its own.
-  void Share(nn::Module& net, uint64_t seed);
+  void Share(nn::Module& net);
   // Before a batch is trained with: how many samples of all the rank has.
   void Weigh(const io::Sample& batch);
   // Returns when all ranks have called it; throws if one has failed.

@@ -111,8 +111,8 @@ Data ReadData(const TrainConfig& config) {
   return data;
 }
 
-// Fit's error for a run that has diverged names classes and options; this one names keys of the
-// JSON file.
+// Fit's errors for a run that has diverged, and for frozen steps of ranks, name classes and
+// options; these name keys of the JSON file.
 FitResult InWordsOfTheFile(const std::function<FitResult()>& run) {
   try {
     return run();
@@ -120,6 +120,8 @@ FitResult InWordsOfTheFile(const std::function<FitResult()>& run) {
     const std::string said = absl::StrReplaceAll(
         e.what(), {{"warms up (optim::WarmupLr)", "warms up (\"warmup\" of \"schedule\")"},
                    {"a clip_norm", "a \"clip_grad_norm\""},
+                   {"fit: frozen with ", "fit: \"frozen\" with "},
+                   {", LastBatch::kDrop or kWrap, or no frozen step", ", or no \"frozen\""},
                    {"; AnomalyScope names the operation that made the first one", ""}});
     if (said == e.what()) throw;
     throw Error(e.status(), said);
@@ -210,13 +212,12 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
   if (!telling.quiet && !data.train.pictures.empty()) {
     telling.terminal.Warn("firn: pictures are " + data.train.pictures);
   }
-  if (config.frozen) ranks.CheckFrozen(data.train.samples->size(), config.batch);
 
   ManualSeed(config.seed);
   const Learner learner = MakeLearner(config, data.train);
   nn::Module* const net = learner.net.get();
   net->To(*device);
-  ranks.Share(*net, config.seed);
+  ranks.Share(*net);
   const auto optimizer = config.optimizer(net->named_parameters());
   std::optional<optim::WeightAverage> average;
   if (config.ema > 0) {
