@@ -15,6 +15,7 @@
 #include "firn/autograd/graph/capture.h"
 #include "firn/autograd/graph/evaluation.h"
 #include "firn/device/status_macros.h"
+#include "firn/nn/eval_scope.h"
 #include "firn/nn/zoo/parameter_uses.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/dispatch.h"
@@ -75,6 +76,25 @@ std::string Listed(const std::vector<std::string>& sources) {
   return absl::StrJoin(sources, " and ");
 }
 
+std::string Both(const std::string& what, const std::string& theirs, const std::string& ours) {
+  return absl::StrCat(what, ": ", theirs, " in the file, ", ours, " in the module");
+}
+
+// The first attribute or constant that differs between two uses of one form.
+std::optional<std::string> DifferentNumbers(const ParameterUse& file, const ParameterUse& net) {
+  for (size_t i = 0; i < std::min(file.attributes.size(), net.attributes.size()); ++i) {
+    const auto& [name, theirs] = file.attributes[i];
+    const std::string& ours = net.attributes[i].second;
+    if (theirs != ours) return Both(name, theirs, ours);
+  }
+  for (size_t i = 0; i < file.constants.size(); ++i) {
+    const std::string &theirs = file.constants[i], &ours = net.constants[i];
+    if (theirs.empty() || ours.empty() || theirs == ours) continue;
+    return Both(absl::StrCat("constant ", i + 1, " of ", file.form), theirs, ours);
+  }
+  return std::nullopt;
+}
+
 // Why two uses are not the same step of one network; nothing if they are.
 std::optional<std::string> Difference(const ParameterUse& file, const ParameterUse& net) {
   if (file.form != net.form) return absl::StrCat(file.form, " and ", net.form);
@@ -84,6 +104,7 @@ std::optional<std::string> Difference(const ParameterUse& file, const ParameterU
       return absl::StrCat("the shapes ", theirs.ToString(), " and ", ours.ToString());
     }
   }
+  if (const std::optional<std::string> numbers = DifferentNumbers(file, net)) return numbers;
   if (!SameSizes(file.result, net.result)) {
     return absl::StrCat("results of the shapes ", file.result.ToString(), " and ",
                         net.result.ToString());

@@ -29,6 +29,8 @@ using LoadedByOrder = std::vector<std::pair<std::string, std::string>>;
 // - the operation, and how its arguments are made of parameters;
 // - the shapes of these, as the operation reads them, so affine weights [in, out] fit [out, in].
 //   Where ranks differ, sizes of 1 are left out, so [1, c, 1, 1] fits [c];
+// - its stride, padding, dilation, groups and eps, and constants of one element among its arguments
+//   (a batch norm's eps is one), in f32;
 // - the shape of the result;
 // - what data it reads: results of which earlier ones, through which operations without parameters,
 //   in which order of operands. The operands of one sum or product of data may be swapped. Those
@@ -37,14 +39,16 @@ using LoadedByOrder = std::vector<std::pair<std::string, std::string>>;
 //   there are further inputs, the module's result must be a value that the file computes.
 // Networks that compute the same by other operations are refused.
 //
-// These are not compared: attributes of operations (strides, padding, dilation, groups, dims), how
-// elements are moved, constants, epsilons. Where they matter, compare the results of both networks.
+// These are not compared: other attributes (such as dims), any of operations without parameters
+// (such as the windows of a pooling), how elements are moved, larger constants. Where they matter,
+// compare the results of both networks.
 // Integer buffers, such as counts of batches, keep their values.
 //
 // Throws firn::Error; then nothing has changed, except that layers may have learned the sizes of
 // their inputs. InvalidArgument: at the first difference, with what both have there and the names;
 // parameters that one of both does not use, all of them; parameters of which it reads a part. What
-// the two networks throw for inputs that do not fit, and what ToEvaluation says.
+// the two networks throw for inputs that do not fit, and what ToEvaluation says. ResourceExhausted:
+// an argument that is made of parameters by a formula of more than 100,000 characters.
 LoadedByOrder LoadByOrder(nn::Layer& net, const firn::Network& file,
                           absl::Span<const Tensor> inputs);
 LoadedByOrder LoadByOrder(nn::Layer& net, const firn::Network& file, const Tensor& input);

@@ -12,6 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/autograd/graph/visit.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/op.h"
 
 namespace firn::zoo {
@@ -22,6 +25,7 @@ struct Known {
   std::string source = "";                     // of data: "tanh(2)"
   std::string form = "c";                      // of other values
   std::vector<ParameterRead> parameters = {};  // in `form`
+  std::vector<std::string> constants = {};     // in `form`, like ParameterUse's
   bool data() const { return !source.empty(); }
 };
 
@@ -31,6 +35,39 @@ struct Arguments {
   std::vector<std::string> sources;  // forms, with the source in place of "x"
   std::vector<std::string> data;     // sources of data
   std::vector<ParameterRead> parameters;
+  std::vector<std::string> constants;
+};
+
+template <class T>
+void Append(const std::vector<T>& more, std::vector<T>* to) {
+  to->insert(to->end(), more.begin(), more.end());
+}
+
+// Takes those attributes that say what a layer computes and that sizes need not show.
+class LayerAttributes final : public inner::AttrVisitor {
+ public:
+  using AttrVisitor::Field;
+  void Field(const char* name, int64_t& v) override { Add(name, absl::StrCat(v)); }
+  // Files keep numbers in f32.
+  void Field(const char* name, double& v) override {
+    Add(name, absl::StrCat(static_cast<float>(v)));
+  }
+  void Field(const char*, bool&) override {}
+  void Field(const char*, std::string&) override {}
+  // One number for all dimensions is as good as that number for each.
+  void Field(const char* name, std::vector<int64_t>& v) override {
+    const bool same = std::adjacent_find(v.begin(), v.end(), std::not_equal_to<>()) == v.end();
+    Add(name, absl::StrJoin(same && !v.empty() ? std::vector{v[0]} : v, "x"));
+  }
+  std::vector<std::pair<std::string, std::string>> found;
+
+ private:
+  void Add(const char* name, std::string text) {
+    constexpr std::string_view kNames[] = {"stride", "padding", "dilation", "groups", "eps"};
+    if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) {
+      found.emplace_back(name, std::move(text));
+    }
+  }
 };
 
 std::string Call(const std::string& name, const std::vector<std::string>& arguments) {
@@ -47,7 +84,11 @@ std::string Bounded(std::string source) {
 
 class Walk {
  public:
-  Walk(const Graph& graph, const StateDict& names) : graph_(graph), known_(graph.values.size()) {
+  Walk(const Graph& graph, const StateDict& names)
+      : graph_(graph), known_(graph.values.size()), values_in_(graph.buffers.size()) {
+    for (size_t v = 0; v < graph.values.size(); ++v) {
+      values_in_[static_cast<size_t>(graph.values[v].buffer)].push_back(v);
+    }
     for (const ValueId id : graph.inputs) known_[At(id)] = {.source = "0"};
     for (size_t i = 1; i < graph.inputs.size(); ++i) {
       known_[At(graph.inputs[i])].source = absl::StrCat("input", i + 1);
@@ -67,14 +108,15 @@ class Walk {
   void Take(const OpView& operation) {
     Arguments arguments;
     for (const ValueId id : operation.instr->in) Join(id, &arguments);
-    Known result = {.parameters = std::move(arguments.parameters)};
+    Known result = {};
     if (arguments.data.empty()) {
-      if (!result.parameters.empty()) {
-        result.form = IsView(operation) ? arguments.forms[0]
-                                        : Call(std::string(operation.name), arguments.forms);
+      if (!arguments.parameters.empty()) {
+        result.form = IsView(operation) ? arguments.forms[0] : FormOf(operation, arguments);
+        result.parameters = std::move(arguments.parameters);
+        result.constants = std::move(arguments.constants);
       }
-    } else if (!result.parameters.empty()) {
-      network_.uses.push_back(UseOf(operation, arguments, std::move(result.parameters)));
+    } else if (!arguments.parameters.empty()) {
+      network_.uses.push_back(UseOf(operation, arguments));
       result = {.source = absl::StrCat(network_.uses.size())};
     } else {
       result.source = SourceOf(operation, std::move(arguments.sources));
@@ -88,6 +130,7 @@ class Walk {
     network_.results = {.operation = "the result",
                         .form = Call("results", arguments.forms),
                         .parameters = std::move(arguments.parameters),
+                        .constants = std::move(arguments.constants),
                         .sources = std::move(arguments.data)};
     if (!graph_.outputs.empty())
       network_.results.result = graph_.value(graph_.outputs[0]).spec.shape;
@@ -112,6 +155,20 @@ class Walk {
     }
     return operation.instr->op->is_view &&
            graph_.value(in[0]).spec.num_elements() == graph_.value(out[0]).spec.num_elements();
+  }
+
+  // What is used twice at each of some steps doubles the formula each time.
+  static std::string FormOf(const OpView& operation, const Arguments& arguments) {
+    constexpr size_t kLongest = 100'000;
+    std::string form = Call(std::string(operation.name), arguments.forms);
+    if (form.size() > kLongest) {
+      RaiseStatus(ResourceExhausted("the argument that a ", operation.name, " makes of ",
+                                    arguments.parameters.size(),
+                                    " reads of parameters is a formula of more than ", kLongest,
+                                    " characters"),
+                  "zoo::ParameterUsesOf");
+    }
+    return form;
   }
 
   // How an operation without parameters makes its result. A view of a part says which.
@@ -143,9 +200,7 @@ class Walk {
     for (size_t i = 0; instr.op->any_inout && result.data() && i < instr.in.size(); ++i) {
       if (instr.in[i] == kNoValue || !instr.op->writes(i)) continue;
       const inner::BufferId written = graph_.value(instr.in[i]).buffer;
-      for (size_t v = 0; v < known_.size(); ++v) {
-        if (graph_.values[v].buffer == written) known_[v] = result;
-      }
+      for (const size_t v : values_in_[static_cast<size_t>(written)]) known_[v] = result;
     }
   }
 
@@ -171,7 +226,12 @@ class Walk {
     }
     const Known& known = known_[At(id)];
     if (!known.data()) {
-      to->parameters.insert(to->parameters.end(), known.parameters.begin(), known.parameters.end());
+      Append(known.parameters, &to->parameters);
+      if (known.parameters.empty()) {
+        to->constants.push_back(NumberOf(value));
+      } else {
+        Append(known.constants, &to->constants);
+      }
       return add(known.form);
     }
     to->forms.push_back("x");
@@ -179,11 +239,25 @@ class Walk {
     to->data.push_back(known.source);
   }
 
-  ParameterUse UseOf(const OpView& operation, Arguments& arguments,
-                     std::vector<ParameterRead> parameters) const {
+  // The number of a constant of one element, "" of others.
+  std::string NumberOf(const Value& value) const {
+    const bool constant =
+        graph_.buffers[static_cast<size_t>(value.buffer)].kind == Buffer::Kind::kConstant;
+    if (!constant || !value.bound.defined() || value.bound.num_elements() != 1) return "";
+    if (!IsFloating(value.spec.dtype)) return "";
+    return absl::StrCat(static_cast<float>(value.bound.Item()));
+  }
+
+  ParameterUse UseOf(const OpView& operation, Arguments& arguments) const {
+    LayerAttributes attributes;
+    const inner::AttrsRef all = operation.instr->attrs.ref();
+    // Visit takes what a reader could write to; this one only reads.
+    if (all.type() != nullptr) all.type()->visit(const_cast<void*>(all.data()), attributes);
     ParameterUse use = {.operation = std::string(operation.name),
-                        .form = Call(std::string(operation.name), arguments.forms),
-                        .parameters = std::move(parameters),
+                        .form = FormOf(operation, arguments),
+                        .parameters = std::move(arguments.parameters),
+                        .constants = std::move(arguments.constants),
+                        .attributes = std::move(attributes.found),
                         .sources = std::move(arguments.data)};
     if (!operation.instr->out.empty())
       use.result = graph_.value(operation.instr->out[0]).spec.shape;
@@ -192,6 +266,7 @@ class Walk {
 
   const Graph& graph_;
   std::vector<Known> known_;
+  std::vector<std::vector<size_t>> values_in_;  // by buffer
   // By buffer, with the offset of the parameter's first element.
   std::map<inner::BufferId, std::pair<std::string, int64_t>> parameter_of_;
   NetworkUses network_;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "firn/autograd/graph/graph.h"
@@ -30,6 +31,9 @@ struct ParameterUse {
   std::string form = {};
   Shape result = {};
   std::vector<ParameterRead> parameters = {};  // for each "#"
+  std::vector<std::string> constants = {};     // for each "c" its number in f32, "" for tensors
+  // Of the operation: stride, padding, dilation, groups, eps; those that it has, as text.
+  std::vector<std::pair<std::string, std::string>> attributes = {};
   // For each "x", how it is made: a use's position from 1, "0" the first input, "input2" the next,
   // "2[1]" the second result of use 2; with operations between them, "mul(sigmoid(2), tanh(1))".
   // Operations that only move elements or convert them are left out; the operands of add and mul
@@ -45,7 +49,8 @@ struct NetworkUses {
   std::set<std::string> values;    // the sources of all data
 };
 
-// `names` has the tensors that are parameters; other states count as constants.
+// `names` has the tensors that are parameters; other states count as constants. Throws if an
+// argument is made of parameters by a formula of more than 100,000 characters.
 NetworkUses ParameterUsesOf(const Graph& graph, const StateDict& names);
 
 }  // namespace firn::zoo

@@ -310,5 +310,50 @@ TEST(LoadByOrder, RefusesKernelsOfAnotherDirection) {
   EXPECT_THAT(LoadByOrder(same, file, x), SizeIs(2));
 }
 
+// All shapes are equal in the first and the third case.
+TEST(LoadByOrder, RefusesOtherAttributes) {
+  ManualSeed(1);
+  const Tensor x = Images();
+  const auto said = [&](nn::Layer& theirs, nn::Layer& ours) {
+    const firn::Network file = FileOf(theirs, x);
+    return testing::ErrorOf([&] { LoadByOrder(ours, file, x); });
+  };
+  nn::Conv2d plain({.in = 3, .out = 3, .kernel = 3, .padding = 1});
+  nn::Conv2d wide({.in = 3, .out = 3, .kernel = 3, .padding = 2, .dilation = 2});
+  nn::Conv2d coarse({.in = 3, .out = 3, .kernel = 3, .stride = {2, 1}, .padding = 1});
+  EXPECT_EQ(said(wide, wide), "");
+  EXPECT_THAT(said(wide, plain),
+              AllOf(HasSubstr("step 1"), HasSubstr("conv2d of weight [3, 3, 3, 3]"),
+                    HasSubstr("differ in padding: 2 in the file, 1 in the module")));
+  EXPECT_THAT(said(coarse, plain), HasSubstr("stride: 2x1 in the file, 1 in the module"));
+  nn::BatchNorm2d usual({.channels = 3}), larger({.channels = 3, .eps = 1e-3});
+  EXPECT_EQ(said(larger, larger), "");
+  EXPECT_THAT(said(larger, usual), AllOf(HasSubstr("differ in constant"), HasSubstr("running_var"),
+                                         HasSubstr(": 0.001 in the file, 1e-05 in the module")));
+}
+
+// x times a parameter to the power 2^20.
+class Power final : public nn::Layer {
+ protected:
+  Tensor Forward(const Tensor& x) override {
+    Tensor w = weight_;
+    for (int i = 0; i < 20; ++i) w = w * w;
+    return x * w;
+  }
+
+ private:
+  Tensor& weight_ = AddParameter("weight", Ones({7}));
+};
+
+TEST(LoadByOrder, RefusesFormulasWithoutEnd) {
+  ManualSeed(1);
+  const Tensor x = Images();
+  nn::Conv2d conv({.in = 3, .out = 3, .kernel = 1});
+  const firn::Network file = FileOf(conv, x);
+  Power net;
+  EXPECT_THAT(testing::ErrorOf([&] { LoadByOrder(net, file, x); }),
+              HasSubstr("a formula of more than 100000 characters"));
+}
+
 }  // namespace
 }  // namespace firn::zoo
