@@ -92,6 +92,12 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
+Shape TargetOfData::result() const {
+  std::vector<int64_t> sizes = {outputs};
+  sizes.insert(sizes.end(), places.begin(), places.end());
+  return Shape(sizes);
+}
+
 DataSource ParseData(const Config& config, const zoo::Network* network) {
   std::vector<std::string> names;
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);

@@ -9,6 +9,7 @@
 
 #include "firn/io/data/dataset.h"
 #include "firn/io/graph/graph_info.h"
+#include "firn/tensor/shape.h"
 #include "tools/firn/train/config.h"
 
 namespace firn::zoo {
@@ -21,21 +22,29 @@ namespace firn::cli {
 struct TargetOfData {
   int64_t outputs = 0;   // how many numbers
   bool classes = false;  // they are scores of classes
+  // The places of a sample that have a class each, such as pixels [height, width]; []: it has one.
+  Shape places = {};
+
+  // The shape of the result for a sample: [outputs, places...].
+  Shape result() const;
   friend bool operator==(const TargetOfData&, const TargetOfData&) = default;
 };
 
-// Inputs are f32. Targets are classes (i64, 0-d) or, for regression, f32 [outputs].
+// Inputs are f32. Targets are classes (i64, of the shape of the places) or, for regression, f32
+// [outputs].
 struct TrainingData {
   io::DatasetPtr samples;
   int64_t outputs = 0;                  // numbers that a network has to give
   bool classes = false;                 // they are scores of classes
+  Shape places = {};                    // as of TargetOfData
   std::vector<std::string> names = {};  // of the classes, where they have any
   // For data with several inputs or targets: the number of inputs, of any type, at the beginning of
-  // a sample, and the targets behind them; `outputs` and `classes` describe the first target. Other
-  // samples are an input and a target.
+  // a sample, and the targets behind them; `outputs`, `classes` and `places` describe the first
+  // target. Other samples are an input and a target.
   int64_t inputs = 1;
   std::vector<TargetOfData> targets = {};
   bool several() const { return !targets.empty(); }
+  TargetOfData target() const { return {outputs, classes, places}; }  // the first one
   // If samples lie in files that are read whole: the number in each file. They are then shuffled as
   // by io::ShuffleBlocks.
   std::vector<int64_t> file_rows = {};

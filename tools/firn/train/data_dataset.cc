@@ -127,6 +127,7 @@ TrainingData PrepareSeveral(const Source& source, const Variables& v) {
   }
   data.outputs = data.targets[0].outputs;
   data.classes = data.targets[0].classes;
+  data.places = data.targets[0].places;
   const auto names = std::make_shared<const std::vector<std::string>>(v.all);
   const auto number = v.inputs.size();
   data.samples = io::Map(opened.rows, [names, number, targets = data.targets](io::Sample row) {

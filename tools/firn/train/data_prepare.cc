@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dtype.h"
 #include "firn/tensor/error.h"
@@ -17,22 +18,44 @@ namespace {
 
 constexpr int64_t kMostClasses = 1'000'000;
 
-// How many classes there are: one more than the largest label.
-int64_t CountClasses(int64_t samples, const TargetOf& target_of, const std::string& where) {
-  int64_t largest = -1;
+bool IsId(double x, int64_t count) {
+  return x >= 0 && x < static_cast<double>(count) && x == std::floor(x);
+}
+
+// The sizes without ones in front.
+Shape PlacesOf(const Tensor& target) {
+  const absl::Span<const int64_t> sizes = target.shape().span();
+  return Shape(sizes.subspan(static_cast<size_t>(
+      std::find_if(sizes.begin(), sizes.end(), [](int64_t n) { return n != 1; }) - sizes.begin())));
+}
+
+std::vector<double> NumbersOf(const Tensor& target) {
+  if (target.num_elements() == 1) return {target.Item<double>()};
+  return target.To(DType::kF64).ToVector<double>();
+}
+
+// There is one class more than the largest label.
+TargetOfData LookAtClasses(int64_t samples, const TargetOf& target_of, const std::string& where) {
+  const Shape places = PlacesOf(target_of(0));
+  double largest = -1;
   for (int64_t i = 0; i < samples; ++i) {
     const Tensor target = target_of(i);
-    const bool number = target.num_elements() == 1;
-    const double label = number ? target.Item<double>() : -1;
-    if (!(label >= 0 && label < kMostClasses && label == std::floor(label))) {
-      RaiseStatus(
-          InvalidArgument(where, ": sample ", i, ": expected a class from 0 to ", kMostClasses - 1,
-                          ", got ", number ? absl::StrCat(label) : target.spec().ToString()),
-          "data");
+    const auto refuse = [&](const auto&... what) {
+      RaiseStatus(InvalidArgument(where, ": sample ", i, ": expected ", what...), "data");
+    };
+    if (PlacesOf(target) != places) {
+      refuse("a class for each of ", places.ToString(), ", as sample 0 has, got ",
+             target.spec().ToString());
     }
-    largest = std::max(largest, static_cast<int64_t>(label));
+    if (target.num_elements() == 0) refuse("classes, got ", target.spec().ToString());
+    for (const double label : NumbersOf(target)) {
+      if (!IsId(label, kMostClasses)) {
+        refuse("a class from 0 to ", kMostClasses - 1, ", got ", label);
+      }
+      largest = std::max(largest, label);
+    }
   }
-  return largest + 1;
+  return {static_cast<int64_t>(largest) + 1, true, places};
 }
 
 }  // namespace
@@ -49,12 +72,13 @@ TargetOfData LookAtTargets(int64_t samples, const TargetOf& target_of, const std
                            const std::string& where) {
   const Tensor first = target_of(0);
   const bool classes = name.empty() ? !IsFloating(first.dtype()) : name == "classes";
-  return {classes ? CountClasses(samples, target_of, where) : first.num_elements(), classes};
+  if (classes) return LookAtClasses(samples, target_of, where);
+  return {first.num_elements(), false};
 }
 
 Tensor PreparedTarget(const Tensor& target, bool classes) {
   const Tensor y = target.To(classes ? DType::kI64 : DType::kF32);
-  return classes ? y.Reshape({}) : y.Reshape({-1});
+  return classes ? y.Reshape(PlacesOf(y)) : y.Reshape({-1});
 }
 
 TrainingData PrepareArrays(const io::DatasetPtr& raw, const TargetOf& target_of,
@@ -67,6 +91,7 @@ TrainingData PrepareArrays(const io::DatasetPtr& raw, const TargetOf& target_of,
   if (raw->Get(0).input.dtype() == DType::kU8) data.info.pixel_scale = task.scale;
   data.classes = target.classes;
   data.outputs = target.outputs;
+  data.places = target.places;
   data.samples = io::Map(raw, [scale = task.scale, classes = data.classes](const io::Sample& s) {
     Tensor x = s.input.To(DType::kF32);
     if (scale != 1) x = x * scale;
@@ -74,6 +99,18 @@ TrainingData PrepareArrays(const io::DatasetPtr& raw, const TargetOf& target_of,
     return io::Sample{x, PreparedTarget(s.target, classes)};
   });
   return data;
+}
+
+io::DatasetPtr AsIds(const io::DatasetPtr& samples, int64_t count) {
+  return io::Map(samples, [count](const io::Sample& s) {
+    for (const double id : NumbersOf(s.input)) {
+      if (IsId(id, count)) continue;
+      RaiseStatus(InvalidArgument("an input has ", id, ": expected ids from 0 to ", count - 1,
+                                  ", for that many words or levels the network has"),
+                  "data");
+    }
+    return io::Sample{s.input.To(DType::kI64), s.target};
+  });
 }
 
 }  // namespace firn::cli

@@ -28,12 +28,17 @@ using TargetOf = std::function<Tensor(int64_t i)>;
 // `where` and the sample, for a target that should be a class and is none.
 TargetOfData LookAtTargets(int64_t samples, const TargetOf& target_of, const std::string& name,
                            const std::string& where);
-// A target as losses take it.
+// A target as losses take it. Sizes of one in front of places of classes are left out, as of a grey
+// picture.
 Tensor PreparedTarget(const Tensor& target, bool classes);
 
 // `raw` has inputs and targets of any number type.
 TrainingData PrepareArrays(const io::DatasetPtr& raw, const TargetOf& target_of,
                            const ArrayTask& task, const std::string& where);
+
+// The same samples with inputs as i64 ids. Reading one throws firn::Error unless they are whole
+// numbers below `count`.
+io::DatasetPtr AsIds(const io::DatasetPtr& samples, int64_t count);
 
 }  // namespace firn::cli
 

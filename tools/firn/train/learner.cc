@@ -63,10 +63,10 @@ class Standardized final : public nn::Layer {
 
 std::unique_ptr<nn::Layer> MakeNetwork(const TrainConfig& config, const TrainingData& data,
                                        const Shape& sample) {
-  if (!data.standardize) return config.model(sample, data.outputs);
+  if (!data.standardize) return config.model.make(sample, data.target().result());
   return std::make_unique<Standardized>(
       data.samples, nn::StandardizeOptions{.fill_missing = data.fill_missing},
-      [&](const nn::Module*) { return config.model(sample, data.outputs); });
+      [&](const nn::Module*) { return config.model.make(sample, data.target().result()); });
 }
 
 // The inputs of the first sample.
@@ -83,6 +83,35 @@ Shape WithoutBatch(const Tensor& batch) {
   return Shape(sizes);
 }
 
+// Throws unless a network gives scores [classes, places...] for a sample, or with `scores_last`
+// [places..., classes]. It may have more classes than the data.
+void CheckScores(const Tensor& y, const TargetOfData& target, bool scores_last) {
+  const Shape got = y.rank() == 0 ? Shape() : WithoutBatch(y);
+  std::vector<int64_t> sizes(target.places.begin(), target.places.end());
+  const int64_t at = scores_last ? target.places.rank() : 0;
+  const bool fits = got.rank() == target.places.rank() + 1 && got[at] >= target.outputs;
+  sizes.insert(sizes.begin() + at, fits ? got[at] : target.outputs);
+  const Shape want(sizes);
+  if (got == want) return;
+  RaiseStatus(
+      InvalidArgument(
+          "the network gives ", got.ToString(), " for a sample, expected ", want.ToString(),
+          ": scores of ", target.outputs, " classes",
+          target.places.rank() == 0 ? "" : " for each of the places " + target.places.ToString()),
+      "model");
+}
+
+// CrossEntropy and Accuracy for scores [..., classes]: places are samples of their own.
+Tensor Rows(const Tensor& scores) { return Reshape(scores, {-1, scores.size(-1)}); }
+Tensor LossOfRows(const Tensor& scores, const Tensor& target) {
+  return CrossEntropy(Rows(scores), target.Reshape({-1}));
+}
+double AccuracyOfRows(const Tensor& scores, const Tensor& target) {
+  io::Accuracy accuracy;
+  accuracy.Update(Rows(scores), target.Reshape({-1}));
+  return accuracy.Value();
+}
+
 Learner MakeForPair(const TrainConfig& config, const TrainingData& data) {
   Learner learner;
   learner.sample = FirstSample(data);
@@ -90,13 +119,18 @@ Learner MakeForPair(const TrainConfig& config, const TrainingData& data) {
   {
     const NoGradScope no_grad;  // a first batch tells the sizes that follow from it
     net->Eval();
-    (*net)(learner.sample[0]);
+    const Tensor y = (*net)(learner.sample[0]);
+    if (data.classes) CheckScores(y, data.target(), config.model.scores_last);
   }
   if (config.bf16) ComputeInBf16(*net);
   learner.run = [layer = net.get()](absl::Span<const Tensor> in) {
     return TensorList{(*layer)(in[0])};
   };
   learner.loss = LossOf(config.loss, data.classes);
+  if (data.classes && config.model.scores_last) {
+    learner.loss = LossOfRows;
+    learner.metric = AccuracyOfRows;
+  }
   learner.net = std::move(net);
   return learner;
 }
@@ -154,8 +188,8 @@ Learner MakeForSeveral(const TrainConfig& config, const TrainingData& data) {
   learner.sample = FirstSample(data);
   std::vector<Shape> inputs;
   for (const Tensor& x : learner.sample) inputs.push_back(WithoutBatch(x));
-  std::vector<int64_t> outputs;
-  for (const TargetOfData& target : data.targets) outputs.push_back(target.outputs);
+  std::vector<Shape> outputs;
+  for (const TargetOfData& target : data.targets) outputs.push_back(target.result());
   const Network network = ReadNetworkFile(*config.file, inputs, outputs);
   auto net = std::make_unique<nn::GraphModule>(network);
   net->SetName("net");

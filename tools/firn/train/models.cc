@@ -10,17 +10,15 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/edit_distance.h"
-#include "firn/device/status_macros.h"
-#include "firn/io/parameters.h"
-#include "firn/nn/eval_scope.h"
+#include "firn/device/inner.h"
 #include "firn/nn/make_layer.h"
 #include "firn/nn/sequential.h"
 #include "firn/nn/zoo/small.h"
 #include "firn/nn/zoo/zoo.h"
-#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/ops/create/constant.h"
 #include "tools/firn/train/network_file.h"
+#include "tools/firn/train/zoo_families.h"
+#include "tools/firn/train/zoo_model.h"
 
 namespace firn::cli {
 namespace {
@@ -74,115 +72,47 @@ ModelMaker ParseMlp(const Config& config) {
     if (size < 1 || size > 1'000'000) config.Refuse("hidden", "expected sizes from 1 to 1000000");
   }
   if (hidden.size() > 1000) config.Refuse("hidden", "expected at most 1000 layers");
-  return [hidden](const Shape&, int64_t outputs) { return OfMlp(hidden, outputs); };
-}
-
-// Whether a network takes one image and gives a score for each class.
-bool Classifies(const zoo::Network& network) {
-  return network.classes > 0 && !network.of_pixels_or_boxes && network.inputs.size() == 1 &&
-         network.inputs[0].count == 0 && network.inputs[0].shape.rank() == 3;
-}
-
-std::vector<std::string> Classifiers() {
-  std::vector<std::string> names;
-  for (const std::string& name : zoo::Names()) {
-    if (name != "mlp" && Classifies(zoo::Find(name))) names.push_back(name);
-  }
-  return names;
+  return [hidden](const Shape&, const Shape& result) { return OfMlp(hidden, result[0]); };
 }
 
 // "resnet" is small_resnet's name from before there was a zoo.
 std::string NameInZoo(const std::string& name) { return name == "resnet" ? "small_resnet" : name; }
 
-// Pictures with a side below this are small; some networks have a first layer of their own for
-// them.
-constexpr int64_t kSmall = 64;
-
-// Throws, before anything is trained, if the network takes no such images.
-void TryImages(nn::Layer& net, const std::string& name, const Shape& sample) {
-  const NoGradScope no_grad;
-  const nn::EvalScope eval(net);
-  try {
-    net(Zeros({1, sample[0], sample[1], sample[2]}));
-  } catch (const Error& e) {
-    RaiseStatus(InvalidArgument(name, " does not take images ", sample.ToString(), ": ", e.what()),
-                "model");
-  }
+// The reason why a network of the zoo is not trained; "" for others.
+std::string WhyNot(const std::string& name) {
+  const std::vector<std::string> all = zoo::Names();
+  if (std::find(all.begin(), all.end(), name) == all.end()) return "";
+  const ZooFamily* const family = FindZooFamily(zoo::Find(name).family);
+  return family == nullptr ? "" : family->why_not;
 }
 
-// A file's tensors may have other shapes if they are for other classes: only their first dimension
-// differs, and is `outputs` here. Throws for other differences.
-void CheckHeadAlone(const nn::LoadReport& report, const std::string& path, int64_t outputs) {
-  const auto behind_first = [](const std::string& shape) {
-    return shape.substr(std::min(shape.find(','), shape.size() - 1));
-  };
-  for (const nn::LoadReport::Misshaped& m : report.misshaped) {
-    const std::string rest = behind_first(m.net);
-    if (m.net == absl::StrCat("[", outputs, rest) && rest == behind_first(m.file)) continue;
-    RaiseStatus(InvalidArgument(path, ": ", m.name, " is ", m.file, ", the network's is ", m.net,
-                                "; only a last layer of other classes may differ (a first layer "
-                                "for small images is \"small_images\")"),
-                "model");
+[[noreturn]] void RefuseName(const Config& config, const std::string& name) {
+  if (const std::string why = WhyNot(name); !why.empty()) {
+    config.Refuse("name", absl::StrCat("firn train does not train ", name, ": ", why));
   }
-}
-
-ModelMaker ParseZoo(const Config& config, const std::string& name) {
-  const zoo::Network& network = zoo::Find(name);
-  const bool given = config.Has("small_images");
-  const bool small = config.Flag("small_images", false);
-  if (small && !network.has_small_stem) {
-    config.Refuse("small_images", name + " has no first layer for small images");
-  }
-  const std::string weights = config.Text("weights", "");
-  const std::string path = weights.empty() ? "" : config.Path(weights);
-  return [&network, name, given, small, path](const Shape& sample, int64_t outputs) {
-    if (sample.rank() != 3) {
-      RaiseStatus(InvalidArgument(name, " takes images [channels, height, width], a sample is ",
-                                  sample.ToString()),
-                  "model");
-    }
-    const bool is_small = std::min(sample[1], sample[2]) < kSmall;
-    std::unique_ptr<nn::Layer> net =
-        zoo::Make(name, {.classes = outputs,
-                         .channels = sample[0],
-                         .small_images = given ? small : network.has_small_stem && is_small});
-    TryImages(*net, name, sample);
-    // A head for other classes starts anew, everything else has to be there.
-    if (!path.empty()) {
-      const nn::LoadReport report =
-          net->LoadStateDict(io::Load(path), {.skip_mismatched = true, .source = path});
-      CheckHeadAlone(report, path, outputs);
-    }
-    return net;
-  };
+  std::vector<std::string> names = TrainedOfZoo();
+  names.insert(names.end(), {"mlp", "layers", "file"});
+  config.Refuse("name", absl::StrCat("expected mlp, layers, file or a network of `firn zoo list` "
+                                     "that gives scores of classes, got \"",
+                                     absl::CEscape(name), "\"", internal::InsteadOf(name, names)));
 }
 
 }  // namespace
 
 const zoo::Network* NetworkOfZoo(const Config& config) {
-  if (config.Has("graph")) return nullptr;
-  const std::string name = NameInZoo(config.Text("name", ""));
-  const std::vector<std::string> names = Classifiers();
-  return std::find(names.begin(), names.end(), name) == names.end() ? nullptr : &zoo::Find(name);
+  return config.Has("graph") ? nullptr : FindTrained(NameInZoo(config.Text("name", "")));
 }
 
-ModelMaker ParseModel(const Config& config) {
-  std::string name = config.RequiredText("name");
-  if (name == "mlp") return ParseMlp(config);
-  if (name == "file") return MakerOf(ParseNetworkFile(config));
+Model ParseModel(const Config& config) {
+  const std::string name = config.RequiredText("name");
+  if (name == "mlp") return {ParseMlp(config)};
+  if (name == "file") return {MakerOf(ParseNetworkFile(config))};
   if (name == "layers") {
-    return [layers = OfList(config)](const Shape&, int64_t) { return OfLayers(layers); };
+    return {[layers = OfList(config)](const Shape&, const Shape&) { return OfLayers(layers); }};
   }
-  name = NameInZoo(name);
-  std::vector<std::string> names = Classifiers();
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    names.insert(names.end(), {"mlp", "layers", "file"});
-    config.Refuse("name",
-                  absl::StrCat("expected mlp, layers, file or a network of `firn zoo list` "
-                               "that gives scores for an image, got \"",
-                               absl::CEscape(name), "\"", internal::InsteadOf(name, names)));
-  }
-  return ParseZoo(config, name);
+  const zoo::Network* const network = FindTrained(NameInZoo(name));
+  if (network == nullptr) RefuseName(config, name);
+  return ParseZoo(config, *network);
 }
 
 }  // namespace firn::cli

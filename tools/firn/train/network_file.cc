@@ -58,7 +58,7 @@ std::string NameOf(const std::vector<NetworkPort>& ports, size_t i) {
 }
 
 void CheckPorts(const std::string& path, const Network& network, const std::vector<Shape>& inputs,
-                const std::vector<int64_t>& outputs) {
+                const std::vector<Shape>& outputs) {
   const auto &in = network.inputs(), &out = network.outputs();
   if (in.size() != inputs.size() || out.size() != outputs.size()) {
     Refuse(path, ": expected a network of ", Count(inputs.size(), "input"), " and ",
@@ -77,9 +77,11 @@ void CheckPorts(const std::string& path, const Network& network, const std::vect
     }
   }
   for (size_t i = 0; i < out.size(); ++i) {
-    if (out[i].dims.has_value() && !Fits(*out[i].dims, Shape{outputs[i]})) {
-      Refuse(path, " gives ", DimsText(*out[i].dims), NameOf(out, i), ", the data want ",
-             outputs[i], " numbers for a sample");
+    if (out[i].dims.has_value() && !Fits(*out[i].dims, outputs[i])) {
+      Refuse(
+          path, " gives ", DimsText(*out[i].dims), NameOf(out, i), ", the data want ",
+          outputs[i].rank() == 1 ? absl::StrCat(outputs[i][0], " numbers") : outputs[i].ToString(),
+          " for a sample");
     }
   }
 }
@@ -91,7 +93,7 @@ NetworkFile ParseNetworkFile(const Config& config) {
 }
 
 Network ReadNetworkFile(const NetworkFile& file, const std::vector<Shape>& inputs,
-                        const std::vector<int64_t>& outputs) {
+                        const std::vector<Shape>& outputs) {
   io::RefuseForeign(file.path, "model");
   const io::Format* const format = io::FormatOfFile(file.path);
   if (format == nullptr || !format->read_network) {
@@ -104,8 +106,8 @@ Network ReadNetworkFile(const NetworkFile& file, const std::vector<Shape>& input
 }
 
 ModelMaker MakerOf(const NetworkFile& file) {
-  return [file](const Shape& sample, int64_t outputs) {
-    const Network network = ReadNetworkFile(file, {sample}, {outputs});
+  return [file](const Shape& sample, const Shape& result) {
+    const Network network = ReadNetworkFile(file, {sample}, {result});
     const DType dtype = network.inputs()[0].dtype.value_or(DType::kF32);
     if (dtype != DType::kF32) {
       Refuse(file.path, ": expected a network that takes f32, got one that takes ",

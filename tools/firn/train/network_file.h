@@ -1,7 +1,6 @@
 #ifndef FIRN_TOOLS_FIRN_TRAIN_NETWORK_FILE_H_
 #define FIRN_TOOLS_FIRN_TRAIN_NETWORK_FILE_H_
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,10 +23,10 @@ NetworkFile ParseNetworkFile(const Config& config);
 ModelMaker MakerOf(const NetworkFile& file);
 
 // Reads it for samples whose inputs have these shapes, in the file's order, and for targets that
-// want so many numbers each. Throws firn::Error if it does not take such inputs or batches of any
-// size, or gives other results.
+// want results of these shapes. Throws firn::Error if it does not take such inputs or batches of
+// any size, or gives other results.
 Network ReadNetworkFile(const NetworkFile& file, const std::vector<Shape>& inputs,
-                        const std::vector<int64_t>& outputs);
+                        const std::vector<Shape>& outputs);
 
 }  // namespace firn::cli
 

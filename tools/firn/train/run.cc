@@ -16,6 +16,7 @@
 #include "firn/device/status_macros.h"
 #include "firn/device/usable_device.h"
 #include "firn/firn.h"
+#include "tools/firn/train/data_prepare.h"
 #include "tools/firn/train/learner.h"
 
 namespace firn::cli {
@@ -53,8 +54,7 @@ struct Data {
 };
 
 std::vector<TargetOfData> TargetsOf(const TrainingData& data) {
-  if (data.several()) return data.targets;
-  return {{data.outputs, data.classes}};
+  return data.several() ? data.targets : std::vector<TargetOfData>{data.target()};
 }
 
 // The validation may lack a class; a target of numbers has as many of them or does not fit.
@@ -63,6 +63,11 @@ void CheckTargets(const std::vector<TargetOfData>& validation,
   for (size_t k = 0; k < data.size(); ++k) {
     const TargetOfData &here = validation[k], &there = data[k];
     const bool fits = here.classes ? here.outputs <= there.outputs : here.outputs == there.outputs;
+    if (here.places.rank() != there.places.rank()) {
+      RaiseStatus(InvalidArgument("the validation has classes ", here.places.ToString(),
+                                  " for a sample, the data ", there.places.ToString()),
+                  "data");
+    }
     if (here.classes == there.classes && fits) continue;
     RaiseStatus(InvalidArgument("the validation has ", here.outputs,
                                 here.classes ? " classes" : " numbers", " as targets, the data ",
@@ -71,14 +76,23 @@ void CheckTargets(const std::vector<TargetOfData>& validation,
   }
 }
 
+// For a network of ids: it has classes of its own, of which data may lack some.
+void TakeIds(int64_t ids, TrainingData* data) {
+  if (ids == 0) return;
+  data->samples = AsIds(data->samples, ids);
+  if (data->classes) data->outputs = std::max(data->outputs, ids);
+}
+
 Data ReadData(const TrainConfig& config) {
   Data data{config.data.read(), nullptr};
   io::DatasetPtr& all = data.train.samples;
   const auto refuse = [](const auto&... what) { RaiseStatus(InvalidArgument(what...), "data"); };
   if (all->size() == 0) refuse("there are no samples");
+  TakeIds(config.model.ids, &data.train);
   if (config.validation.has_value()) {
-    const TrainingData other = config.validation->read();
+    TrainingData other = config.validation->read();
     if (other.samples->size() == 0) refuse("the validation has no samples");
+    TakeIds(config.model.ids, &other);
     if (other.inputs != data.train.inputs) {
       refuse("the validation names ", other.inputs, " of the inputs, the data ", data.train.inputs);
     }
@@ -135,10 +149,10 @@ void WriteNames(const std::string& path, const std::vector<std::string>& names) 
 }
 
 // The meaning of the numbers of a graph with one input and one output; classes without names get
-// their numbers as names.
-io::GraphInfo InfoOf(const TrainingData& data) {
+// their numbers as names. Ids have none.
+io::GraphInfo InfoOf(const TrainConfig& config, const TrainingData& data) {
   io::GraphInfo info = data.info;
-  if (data.several()) return info;
+  if (data.several() || config.model.ids > 0) return info;
   info.classes = data.names;
   for (int64_t k = 0; data.classes && data.names.empty() && k < data.outputs; ++k) {
     info.classes.push_back(std::to_string(k));
@@ -156,9 +170,10 @@ void WriteModel(const Learner& learner, const io::GraphInfo& info, const std::st
 }
 
 // The files that a run writes beside those of Fit.
-void WriteOutput(const Learner& learner, const TrainingData& data, const std::string& folder) {
+void WriteOutput(const TrainConfig& config, const Learner& learner, const TrainingData& data) {
+  const std::string& folder = config.output;
   io::Save(folder + "/parameters.h5", learner.net->state_dict());
-  WriteModel(learner, InfoOf(data), folder + "/model.firn");
+  WriteModel(learner, InfoOf(config, data), folder + "/model.firn");
   if (!data.names.empty()) WriteNames(folder + "/classes.txt", data.names);
 }
 
@@ -275,7 +290,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling, Ranks& rank
     }
   }
   net->To(Device::Cpu());
-  if (ranks.first()) WriteOutput(learner, data.train, config.output);
+  if (ranks.first()) WriteOutput(config, learner, data.train);
   ranks.Wait();  // if that fails, all ranks fail
 
   value["output"] = config.output;

@@ -27,7 +27,7 @@ struct TrainConfig {
   std::string output;
 
   std::string graph;  // a saved training graph; the following members then have no meaning
-  ModelMaker model;
+  Model model;
   std::optional<NetworkFile> file;  // the model makes a network of it
   OptimizerMaker optimizer;
   RateChanges rates;

@@ -172,7 +172,7 @@ TEST(TrainConfigTest, ReadsTheBlocksOfTheReadme) {
     EXPECT_EQ(ParseError(page.substr(text, page.find("```", text) - text)), "");
     ++blocks;
   }
-  EXPECT_EQ(blocks, 7);
+  EXPECT_EQ(blocks, 8);
 }
 
 std::string Replaced(std::string text, const std::string& what, const std::string& by) {

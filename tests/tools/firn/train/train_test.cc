@@ -313,7 +313,7 @@ TEST(TrainTest, Mistakes) {
   EXPECT_THAT(
       o.err,
       HasSubstr("train.json: $.model.name: expected mlp, layers, file or a network of `firn zoo "
-                "list` that gives scores for an image, got \"lenett\"; of "));
+                "list` that gives scores of classes, got \"lenett\"; of "));
   EXPECT_THAT(o.err, HasSubstr("the nearest are lenet"));
   config["model"] = {{"name", "mlp"}};
   config["data"] = {{"kind", "mnist"}, {"folder", "nowhere"}};
