@@ -1,8 +1,8 @@
 // oneDNN's function for f32 reads 16 columns of B at a time from top to bottom, unless C has so
 // many rows that it packs B first. If rows of B are an odd number of cache lines apart, these
-// columns lie in as many sets of the cache as there are; 3 or 9 KiB apart they share a quarter of
-// the sets, and 12 KiB apart a 32nd. The product itself copies B only in the last case, since it
-// does so each time; here a matrix is copied once.
+// columns lie in all 64 sets of the first-level cache; 3 or 9 KiB apart they lie in 4 of them, and
+// 12 KiB apart in one. The product itself copies B only where lines are a multiple of 2 KiB apart,
+// since it does so each time; here a matrix is copied once.
 
 #include "firn/tensor/kernels/cpu/matmul_constant.h"
 
@@ -17,8 +17,8 @@
 namespace firn::cpu {
 namespace {
 
-// Where oneDNN 2.6 reads B in place, and it paid: [768, 2304] took 1.07 of the time with 32 rows
-// and 0.78 with 197, [768, 3072] 0.64 and 0.57, and from 512 rows on the time was the same.
+// Where oneDNN 2.6 reads B in place, and it paid: [768, 2304] took 1.09 of the time with 32 rows
+// and 0.78 with 197, [768, 3072] 0.64 and 0.57, and with 512 rows the time was the same.
 constexpr int64_t kLeastRows = 32, kMostRows = 384;
 constexpr int64_t kCacheLine = 64 / SizeOf(DType::kF32);
 

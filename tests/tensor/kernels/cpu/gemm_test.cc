@@ -216,7 +216,10 @@ TEST(GemmFloatTest, CopiesCollidingLinesInParts) {
 // longer.
 std::vector<float> ProductOfLines(int64_t m, int64_t n, int64_t k, bool b_by_rows, int64_t more,
                                   bool accumulate) {
-  const std::vector<float> a = Numbers<float>(m * k, 1), b = Numbers<float>(k * n, 2);
+  std::vector<float> a = Numbers<float>(m * k, 1), b = Numbers<float>(k * n, 2);
+  for (std::vector<float>* x : {&a, &b}) {
+    for (float& number : *x) number /= 3;  // sums of sixty-fourths would be exact in any order
+  }
   const int64_t lines = b_by_rows ? k : n, length = b_by_rows ? n : k, step = length + more;
   std::vector<float> spread(static_cast<size_t>(lines * step));
   for (int64_t i = 0; i < lines; ++i) {
