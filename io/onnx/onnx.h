@@ -67,9 +67,13 @@ struct OnnxImport {
 // of QuantizeLinear, which makes integers, none.
 //
 // Throws firn::Error: DataLoss, naming the file, the place and the field, what was expected and
-// what was found, for a damaged file or one that is no model; Unimplemented, listing everything
-// that Firn does not support, before anything is computed; ResourceExhausted beyond the limits;
-// NotFound and the like for the path. Errors that depend on shapes come at the first call.
+// what was found, for a damaged file or one that is no model; Unimplemented, before anything is
+// computed, listing all that Firn does not have by what the file says of operators, their
+// attributes and types (of many places alike three are named and the others counted; beyond 500
+// kinds they are only counted); ResourceExhausted beyond the limits; NotFound and the like for the
+// path. Errors that depend on the ranks, dtypes or elements of tensors, or on which inputs a node
+// has, come at the first call, one at a time: GridSample of more than volumes, a Scan of opset 8
+// with sequence_lens, an output without a type in the file that is a list.
 OnnxImport ImportOnnx(const std::string& path, const OnnxImportOptions& options = {});
 
 }  // namespace firn::io

@@ -115,8 +115,8 @@ class Builder {
   void CheckOpset(const Opsets& opsets) {
     const auto own = opsets.find("");
     if (own == opsets.end() || (own->second >= kOldestOpset && own->second <= kNewestOpset)) return;
-    parts_.NoteProblem(absl::StrCat("opset ", own->second, " of ONNX's operators (", kOldestOpset,
-                                    " to ", kNewestOpset, " are known)"));
+    parts_.NoteProblem("opset", absl::StrCat("opset ", own->second, " of ONNX's operators (",
+                                             kOldestOpset, " to ", kNewestOpset, " are known)"));
   }
 
   int NewValue() { return definition_->num_values++; }
@@ -126,7 +126,8 @@ class Builder {
     for (const OnnxTensor& t : model_.graph.initializers) given.insert(t.name);
     for (const OnnxSparseTensor& t : model_.graph.sparse_initializers) {
       given.insert(t.values.name);
-      parts_.NoteProblem(absl::StrCat("sparse initializer ", JsonString(t.values.name)));
+      parts_.NoteProblem("sparse initializer",
+                         absl::StrCat("sparse initializer ", JsonString(t.values.name)));
     }
     for (const OnnxValueInfo& input : model_.graph.inputs) {
       if (given.contains(input.name)) continue;
@@ -249,6 +250,12 @@ class Builder {
     return absl::OkStatus();
   }
 
+  void NoteNode(const OnnxNode& node, int64_t opset, const std::string& what,
+                const std::string& why) {
+    parts_.NoteProblem(absl::StrCat(node.domain, ".", node.op_type, " ", opset, " ", why),
+                       absl::StrCat(what, why.empty() ? "" : ": ", why));
+  }
+
   absl::Status AddNode(const OnnxNode& node) {
     FIRN_RETURN_IF_ERROR(Count());
     const Frame& frame = stack_.back();
@@ -258,11 +265,6 @@ class Builder {
     made.what = What(frame, node, opset);
     ++operators_[absl::StrCat(node.domain, node.domain.empty() ? "" : ".", node.op_type)];
     const OnnxOp* const op = FindOnnxOp(node.domain, node.op_type, opset);
-    if (op == nullptr || !op->options.refused.empty()) {
-      parts_.NoteProblem(op == nullptr
-                             ? made.what
-                             : absl::StrCat(made.what, ": ", std::string(op->options.refused)));
-    }
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int id = node.inputs[i].empty() ? kNoValue : frame.scope->Find(node.inputs[i]);
       made.inputs.push_back(id);
@@ -286,17 +288,14 @@ class Builder {
     }
     for (const OnnxAttribute& a : *renamed) {
       if (std::holds_alternative<std::vector<OnnxGraph>>(a.value)) {
-        parts_.NoteProblem(
-            absl::StrCat(made.what, ": a graph that the caller of a function gives"));
+        NoteNode(node, opset, made.what, "a graph that the caller of a function gives");
       }
     }
     for (const auto& [body, graph] : graphs) made.bodies.push_back(body);
+    if (const auto why = RefusalOf(op, *info)) NoteNode(node, opset, made.what, *why);
     if (op != nullptr) {
       made.draws = op->options.draws;
-      made.lower = [op, info](autograd::NodeCall& call) {
-        OnnxCall c(&call, info.get());
-        return op->lower(c);
-      };
+      made.lower = LoweringOf(*op, std::move(info));
     }
     // Frames move in memory when others are pushed.
     const Frame inside{.nodes = nullptr,

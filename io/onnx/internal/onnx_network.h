@@ -8,7 +8,7 @@
 namespace firn::io::internal {
 
 // The network of a model that CheckOnnxModel has accepted. Reads the elements of its tensors.
-// Unimplemented, listing everything that Firn does not support.
+// Unimplemented, listing what Firn does not have, as ImportOnnx says.
 absl::StatusOr<OnnxImport> OnnxNetwork(OnnxModel model, const OnnxImportOptions& options);
 
 }  // namespace firn::io::internal

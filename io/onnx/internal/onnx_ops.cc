@@ -7,8 +7,10 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "firn/io/onnx/internal/onnx_elements.h"
 #include "firn/io/value_or_raise.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/ops.h"
 
 namespace firn::io::internal {
@@ -47,6 +49,28 @@ const OnnxOp* FindOnnxOp(std::string_view domain, std::string_view name, int64_t
   return newer == found->second.begin() ? nullptr : &std::prev(newer)->second;
 }
 
+std::optional<std::string> RefusalOf(const OnnxOp* op, const OnnxNodeInfo& info) {
+  if (op == nullptr) return "";
+  if (!op->options.refused.empty()) return std::string(op->options.refused);
+  if (op->options.check == nullptr) return std::nullopt;
+  try {
+    op->options.check(OnnxNodeAttributes(&info));
+  } catch (const Error& error) {
+    if (error.code() == absl::StatusCode::kUnimplemented) {
+      return std::string(error.status().message());
+    }
+  }
+  return std::nullopt;
+}
+
+autograd::Lowering LoweringOf(const OnnxOp& op, std::shared_ptr<const OnnxNodeInfo> info) {
+  return [&op, info = std::move(info)](autograd::NodeCall& call) {
+    OnnxCall c(&call, info.get());
+    if (op.options.check != nullptr) op.options.check(c);
+    return op.lower(c);
+  };
+}
+
 void ForEachOnnxOp(const std::function<void(const OnnxOp&)>& f) {
   for (const auto& [name, versions] : AllOps()) {
     for (const auto& [since, op] : versions) f(op);
@@ -55,51 +79,51 @@ void ForEachOnnxOp(const std::function<void(const OnnxOp&)>& f) {
 
 // --- Attributes ---------------------------------------------------------------------------------
 
-const OnnxAttribute* OnnxCall::Find(std::string_view attribute) const {
+const OnnxAttribute* OnnxNodeAttributes::Find(std::string_view attribute) const {
   for (const OnnxAttribute& a : info_.attributes) {
     if (a.name == attribute) return &a;
   }
   return nullptr;
 }
 
-int64_t OnnxCall::Int(std::string_view attribute) const {
+int64_t OnnxNodeAttributes::Int(std::string_view attribute) const {
   if (!Has(attribute)) RefuseNode("attribute \"", attribute, "\" is missing");
   return Int(attribute, 0);
 }
 
-int64_t OnnxCall::Int(std::string_view attribute, int64_t otherwise) const {
+int64_t OnnxNodeAttributes::Int(std::string_view attribute, int64_t otherwise) const {
   const OnnxAttribute* const a = Find(attribute);
   return a == nullptr ? otherwise : ValueOf<int64_t>(*a, "an integer");
 }
 
-bool OnnxCall::Flag(std::string_view attribute, bool otherwise) const {
+bool OnnxNodeAttributes::Flag(std::string_view attribute, bool otherwise) const {
   const int64_t value = Int(attribute, otherwise ? 1 : 0);
   if (value == 0 || value == 1) return value == 1;
   RefuseNode("attribute \"", attribute, "\" is expected to be 0 or 1, it is ", value);
 }
 
-double OnnxCall::Float(std::string_view attribute) const {
+double OnnxNodeAttributes::Float(std::string_view attribute) const {
   if (!Has(attribute)) RefuseNode("attribute \"", attribute, "\" is missing");
   return Float(attribute, 0);
 }
 
-double OnnxCall::Float(std::string_view attribute, double otherwise) const {
+double OnnxNodeAttributes::Float(std::string_view attribute, double otherwise) const {
   const OnnxAttribute* const a = Find(attribute);
   return a == nullptr ? otherwise : double{ValueOf<float>(*a, "a number")};
 }
 
-std::string OnnxCall::Text(std::string_view attribute) const {
+std::string OnnxNodeAttributes::Text(std::string_view attribute) const {
   if (!Has(attribute)) RefuseNode("attribute \"", attribute, "\" is missing");
   return Text(attribute, "");
 }
 
-std::string OnnxCall::Text(std::string_view attribute, std::string_view otherwise) const {
+std::string OnnxNodeAttributes::Text(std::string_view attribute, std::string_view otherwise) const {
   const OnnxAttribute* const a = Find(attribute);
   return a == nullptr ? std::string(otherwise) : ValueOf<std::string>(*a, "a string");
 }
 
-std::string OnnxCall::OneOf(std::string_view attribute, std::string_view otherwise,
-                            absl::Span<const std::string_view> possible) const {
+std::string OnnxNodeAttributes::OneOf(std::string_view attribute, std::string_view otherwise,
+                                      absl::Span<const std::string_view> possible) const {
   std::string text = Text(attribute, otherwise);
   for (std::string_view p : possible) {
     if (text == p) return text;
@@ -110,25 +134,26 @@ std::string OnnxCall::OneOf(std::string_view attribute, std::string_view otherwi
              "\"");
 }
 
-std::optional<std::vector<int64_t>> OnnxCall::Ints(std::string_view attribute) const {
+std::optional<std::vector<int64_t>> OnnxNodeAttributes::Ints(std::string_view attribute) const {
   const OnnxAttribute* const a = Find(attribute);
   if (a == nullptr) return std::nullopt;
   return ValueOf<std::vector<int64_t>>(*a, "integers");
 }
 
-std::optional<std::vector<float>> OnnxCall::Floats(std::string_view attribute) const {
+std::optional<std::vector<float>> OnnxNodeAttributes::Floats(std::string_view attribute) const {
   const OnnxAttribute* const a = Find(attribute);
   if (a == nullptr) return std::nullopt;
   return ValueOf<std::vector<float>>(*a, "numbers");
 }
 
-std::optional<std::vector<std::string>> OnnxCall::Texts(std::string_view attribute) const {
+std::optional<std::vector<std::string>> OnnxNodeAttributes::Texts(
+    std::string_view attribute) const {
   const OnnxAttribute* const a = Find(attribute);
   if (a == nullptr) return std::nullopt;
   return ValueOf<std::vector<std::string>>(*a, "strings");
 }
 
-firn::Tensor OnnxCall::Tensor(std::string_view attribute) const {
+firn::Tensor OnnxNodeAttributes::Tensor(std::string_view attribute) const {
   size_t at = 0;
   for (const OnnxAttribute& a : info_.attributes) {
     if (a.name == attribute) {
@@ -143,7 +168,7 @@ firn::Tensor OnnxCall::Tensor(std::string_view attribute) const {
   return firn::Tensor();
 }
 
-DType OnnxCall::Element(std::string_view attribute, DType otherwise) const {
+DType OnnxNodeAttributes::Element(std::string_view attribute, DType otherwise) const {
   if (!Has(attribute)) return otherwise;
   return ValueOrRaise(TryOnnxDType(Int(attribute)), "onnx");
 }
@@ -178,6 +203,10 @@ std::vector<int64_t> OnnxCall::Axes(absl::Span<const int64_t> axes, int rank) co
     result.push_back(counted);
   }
   return result;
+}
+
+OnnxCheck HasElement(std::string_view attribute) {
+  return [attribute](const OnnxNodeAttributes& node) { node.Element(attribute, DType::kF32); };
 }
 
 absl::StatusOr<DType> TryOnnxDType(int64_t element) {

@@ -23,6 +23,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "firn/autograd/network/definition.h"
 #include "firn/autograd/network/node_call.h"
 #include "firn/io/onnx/internal/onnx_model.h"
 #include "firn/tensor/tensor.h"
@@ -56,13 +57,11 @@ struct OnnxNodeInfo {
   std::vector<std::string> graphs;        // names of attributes that are the node's bodies
 };
 
-// The view that a lowering has of its node: inputs (autograd::NodeCall) and attributes. An absent
-// attribute has the value of the getter's second argument; a getter without one throws.
-class OnnxCall {
+// The attributes of a node. An absent one has the value of the getter's second argument; a getter
+// without one throws.
+class OnnxNodeAttributes {
  public:
-  OnnxCall(autograd::NodeCall* call, const OnnxNodeInfo* info) : node(*call), info_(*info) {}
-
-  autograd::NodeCall& node;
+  explicit OnnxNodeAttributes(const OnnxNodeInfo* info) : info_(*info) {}
 
   int64_t opset() const { return info_.opset; }
   bool Has(std::string_view attribute) const { return Find(attribute) != nullptr; }
@@ -86,6 +85,21 @@ class OnnxCall {
   // The type of an attribute that holds an element type's number. Throws for types that Firn does
   // not have.
   DType Element(std::string_view attribute, DType otherwise) const;
+
+ protected:
+  const OnnxAttribute* Find(std::string_view attribute) const;
+
+  const OnnxNodeInfo& info_;
+};
+
+// The view that a lowering has of its node: inputs (autograd::NodeCall) and attributes.
+class OnnxCall : public OnnxNodeAttributes {
+ public:
+  OnnxCall(autograd::NodeCall* call, const OnnxNodeInfo* info)
+      : OnnxNodeAttributes(info), node(*call) {}
+
+  autograd::NodeCall& node;
+
   // The body that was made from a graph of the node.
   const autograd::NetworkBody& Graph(std::string_view attribute) const;
 
@@ -94,15 +108,14 @@ class OnnxCall {
   // `axis` of `rank` dimensions counted from the front. Throws when there is none, or one twice.
   int64_t Axis(int64_t axis, int rank) const;
   std::vector<int64_t> Axes(absl::Span<const int64_t> axes, int rank) const;
-
- private:
-  const OnnxAttribute* Find(std::string_view attribute) const;
-
-  const OnnxNodeInfo& info_;
 };
 
 // Returns the node's step, or an empty one if it has given the outputs itself (NodeCall::Return).
 using OnnxLowering = std::function<Step(OnnxCall& call)>;
+// Throws, by RefuseUnsupported, if Firn does not have what the attributes ask for. It is called
+// when a file is imported, which lists all such nodes, and again before each lowering, which need
+// not repeat it; that is when other errors that it throws are told.
+using OnnxCheck = std::function<void(const OnnxNodeAttributes& node)>;
 
 struct OnnxOpOptions {
   std::string_view domain = "";
@@ -112,6 +125,7 @@ struct OnnxOpOptions {
   // Positions of float initializers that training does not change: running statistics.
   std::vector<size_t> buffers = {};
   bool draws = false;  // random numbers
+  OnnxCheck check = nullptr;
   // In place of a lowering: the reason why there is none ("strings").
   std::string_view refused = "";
 };
@@ -133,8 +147,17 @@ class OnnxOps {
 // The dtype of an element type's number. Unimplemented, naming it, where there is none.
 absl::StatusOr<DType> TryOnnxDType(int64_t element);
 
+// The check of an operator with an attribute that holds an element type's number.
+OnnxCheck HasElement(std::string_view attribute);
+
 // Null if there is no such operator, or only one of later opsets.
 const OnnxOp* FindOnnxOp(std::string_view domain, std::string_view name, int64_t opset);
+
+// Why Firn does not have the operator with these attributes; "" if it has none of this name (null),
+// nothing if it has it.
+std::optional<std::string> RefusalOf(const OnnxOp* op, const OnnxNodeInfo& info);
+// The operator's check and then its lowering. `op` must outlive it.
+autograd::Lowering LoweringOf(const OnnxOp& op, std::shared_ptr<const OnnxNodeInfo> info);
 
 // In the order of domain, name and version.
 void ForEachOnnxOp(const std::function<void(const OnnxOp&)>& f);

@@ -14,8 +14,6 @@ using autograd::NetworkDim;
 using autograd::NetworkPort;
 using firn::inner::internal::JsonString;
 
-constexpr size_t kMostShown = 20;
-
 }  // namespace
 
 OnnxParts::OnnxParts(const OnnxModel& model, const OnnxImportOptions& options,
@@ -30,7 +28,8 @@ NetworkPort OnnxParts::Port(const OnnxValueInfo& info, const char* what) {
   port.name = info.name;
   if (info.type.kind == OnnxType::Kind::kNone) return port;
   if (info.type.kind != OnnxType::Kind::kTensor) {
-    problems_.push_back(absl::StrCat(what, " ", JsonString(info.name), ", which is no tensor"));
+    NoteProblem(absl::StrCat(what, " of no tensor"),
+                absl::StrCat(what, " ", JsonString(info.name), ", which is no tensor"));
     return port;
   }
   if (info.type.element != 0) {
@@ -38,8 +37,9 @@ NetworkPort OnnxParts::Port(const OnnxValueInfo& info, const char* what) {
     if (dtype.ok()) {
       port.dtype = *dtype;
     } else {
-      problems_.push_back(
-          absl::StrCat(what, " ", JsonString(info.name), ": ", dtype.status().message()));
+      const std::string why(dtype.status().message());
+      NoteProblem(absl::StrCat(what, why),
+                  absl::StrCat(what, " ", JsonString(info.name), ": ", why));
     }
   }
   if (!info.type.shape) return port;
@@ -59,7 +59,8 @@ NetworkPort OnnxParts::Port(const OnnxValueInfo& info, const char* what) {
 absl::StatusOr<Tensor> OnnxParts::Read(const OnnxTensor& tensor, const std::string& what) {
   absl::StatusOr<Tensor> read = elements_.Read(tensor);
   if (read.status().code() != absl::StatusCode::kUnimplemented) return read;
-  problems_.push_back(absl::StrCat(what, ": ", read.status().message()));
+  NoteProblem(absl::StrCat("elements of type ", tensor.type),
+              absl::StrCat(what, ": ", read.status().message()));
   return Tensor();
 }
 
@@ -94,14 +95,7 @@ absl::Status OnnxParts::AddInitializers(absl::FunctionRef<int(const std::string&
 
 absl::Status OnnxParts::Unsupported() const {
   if (problems_.empty()) return absl::OkStatus();
-  std::string text;
-  for (size_t i = 0; i < std::min(problems_.size(), kMostShown); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : "; ", problems_[i]);
-  }
-  if (problems_.size() > kMostShown) {
-    absl::StrAppend(&text, "; and ", problems_.size() - kMostShown, " more");
-  }
-  return Unimplemented(model_.file, ": Firn does not have ", text);
+  return Unimplemented(model_.file, ": Firn does not have ", problems_.Text());
 }
 
 }  // namespace firn::io::internal

@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "firn/autograd/network/definition.h"
+#include "firn/io/internal/unsupported_list.h"
 #include "firn/io/onnx/internal/onnx_model.h"
 #include "firn/io/onnx/internal/onnx_ops.h"
 #include "firn/io/onnx/internal/onnx_tensor.h"
@@ -31,7 +32,10 @@ class OnnxParts {
   // An undefined tensor if Firn does not have its type, which is then noted.
   absl::StatusOr<Tensor> Read(const OnnxTensor& tensor, const std::string& what);
 
-  void NoteProblem(std::string problem) { problems_.push_back(std::move(problem)); }
+  // `kind` tells what problems at several places have in common; `problem` names the place.
+  void NoteProblem(std::string_view kind, std::string_view problem) {
+    problems_.Add(kind, problem);
+  }
   // Unimplemented, with all that was noted, if there is any.
   absl::Status Unsupported() const;
 
@@ -53,7 +57,7 @@ class OnnxParts {
   autograd::NetworkDefinition* const definition_;
   OnnxElements elements_;
   absl::flat_hash_map<int, Uses> uses_;  // by the value
-  std::vector<std::string> problems_;
+  UnsupportedList problems_;
   StateDict state_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 // More elements than this are taken for a mistake, before there is memory for them.
 constexpr double kMostElements = 1 << 28;
 
-const OnnxOps kConstant("Constant", 1, [](OnnxCall& call) -> Step {
+Step LowerConstant(OnnxCall& call) {
   if (call.Has("value")) {
     call.node.Return(call.Tensor("value"));
   } else if (call.Has("value_float")) {
@@ -21,15 +21,19 @@ const OnnxOps kConstant("Constant", 1, [](OnnxCall& call) -> Step {
     call.node.Return(Full({}, call.Int("value_int"), DType::kI64));
   } else if (call.Has("value_floats")) {
     call.node.Return(FromVector(*call.Floats("value_floats")));
-  } else if (call.Has("value_ints")) {
-    call.node.Return(FromVector(*call.Ints("value_ints")));
   } else {
-    RefuseUnsupported(
-        "a constant is expected to be a tensor, numbers or a number, not"
-        " strings or a sparse tensor");
+    call.node.Return(FromVector(*call.Ints("value_ints")));
   }
   return {};
-});
+}
+void CheckConstant(const OnnxNodeAttributes& node) {
+  for (const char* known : {"value", "value_float", "value_int", "value_floats", "value_ints"}) {
+    if (node.Has(known)) return;
+  }
+  RefuseUnsupported(
+      "a constant is expected to be a tensor, numbers or a number, not strings or a sparse tensor");
+}
+const OnnxOps kConstant("Constant", 1, LowerConstant, {.check = CheckConstant});
 
 const OnnxOps kConstantOfShape("ConstantOfShape", 9,
                                [](OnnxCall& call) -> Step {
@@ -43,13 +47,14 @@ const OnnxOps kConstantOfShape("ConstantOfShape", 9,
                                },
                                {.settings = {0}});
 
-const OnnxOps kEyeLike("EyeLike", 9, [](OnnxCall& call) -> Step {
+Step LowerEyeLike(OnnxCall& call) {
   const Shape& x = call.node.ShapeAt(0);
   if (x.rank() != 2) RefuseNode("a matrix is expected, got ", x.ToString());
   const DType dtype = call.Element("dtype", call.node.DTypeAt(0));
   call.node.Return(Eye(x[0], x[1], call.Int("k", 0), dtype));
   return {};
-});
+}
+const OnnxOps kEyeLike("EyeLike", 9, LowerEyeLike, {.check = HasElement("dtype")});
 
 // ceil((limit - start) / delta) numbers, or none.
 const OnnxOps kRange("Range", 11,

@@ -117,7 +117,7 @@ const OnnxOps kConvTranspose("ConvTranspose", 1, [](OnnxCall& call) -> Step {
 const OnnxOps kDeformConv("DeformConv", 19, [](OnnxCall& call) -> Step {
   const std::vector<int64_t> image = ImageAt(call, 0);
   if (image.size() != 2) {
-    RaiseStatus(Unimplemented("only images of 2 dimensions are supported"), "onnx");
+    RefuseUnsupported("only images of 2 dimensions are supported");
   }
   const OnnxWindows w = WindowsOf(call, image, KernelOfWeight(call, 1, 2));
   const int64_t groups = call.Int("group", 1);
@@ -138,9 +138,7 @@ const OnnxOps kCol2Im("Col2Im", 18,
                       [](OnnxCall& call) -> Step {
                         const std::vector<int64_t> image = call.node.KnownInts(1, "image_shape");
                         if (image.empty() || image.size() > 3) {
-                          RaiseStatus(
-                              Unimplemented("only images of 1 to 3 dimensions are supported"),
-                              "onnx");
+                          RefuseUnsupported("only images of 1 to 3 dimensions are supported");
                         }
                         const std::vector<int64_t> block = call.node.KnownInts(2, "block_shape");
                         if (block.size() != image.size()) {

@@ -117,20 +117,24 @@ const OnnxOps kClip("Clip", 11,
                     {.settings = {1, 2}});
 
 // Types had words before they had numbers.
-const OnnxOps kCastToWord("Cast", 1, [](OnnxCall& call) -> Step {
-  const std::string word = call.Text("to");
+DType CastType(const OnnxNodeAttributes& node) {
+  if (node.opset() >= 6) {
+    node.Int("to");
+    return node.Element("to", DType::kF32);
+  }
+  const std::string word = node.Text("to");
   const OnnxElement* const element = FindOnnxElement(word);
   if (element == nullptr)
     RefuseNode("attribute \"to\" is expected to be a type, got \"", word, "\"");
-  const DType to = ValueOrRaise(TryOnnxDType(element->id), "onnx");
-  return One([to](In in) { return Cast(in[0], to); });
-});
+  return ValueOrRaise(TryOnnxDType(element->id), "onnx");
+}
 
-const OnnxOps kCast("Cast", 6, [](OnnxCall& call) -> Step {
-  call.Int("to");
-  const DType to = call.Element("to", DType::kF32);
+Step LowerCast(OnnxCall& call) {
+  const DType to = CastType(call);
   return One([to](In in) { return Cast(in[0], to); });
-});
+}
+const OnnxOps kCastToWord("Cast", 1, LowerCast, {.check = CastType});
+const OnnxOps kCast("Cast", 6, LowerCast, {.check = CastType});
 
 const OnnxOps kCastLike("CastLike", 15, [](OnnxCall& call) -> Step {
   const DType to = call.node.DTypeAt(1);

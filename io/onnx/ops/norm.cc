@@ -55,27 +55,26 @@ TensorList TrainBatch(In in, double eps, double momentum) {
 
 Step LowerBatchNorm(OnnxCall& call, bool training) {
   for (size_t i = 0; i < 5; ++i) call.node.Spec(i);
-  if (!call.Flag("spatial", true)) {
-    RaiseStatus(Unimplemented("spatial = 0 is not supported"), "onnx");
-  }
   const double eps = call.Float("epsilon", 1e-5f), momentum = call.Float("momentum", 0.9f);
   if (!training) return One([=](In in) { return NormalizeBatch(in, false, eps); });
   return [=](In in) { return TrainBatch(in, eps, momentum); };
 }
 
-const OnnxOpOptions kBatchBuffers = {.buffers = {3, 4}};
-const OnnxOps kBatchNorm1(
-    "BatchNormalization", 1,
-    [](OnnxCall& call) -> Step {
-      // A file that says nothing does not mean training, as with Dropout.
-      const bool asked = call.Has("is_test") && !call.Flag("is_test", false);
-      return LowerBatchNorm(call, asked || call.node.Wants(1));
-    },
-    kBatchBuffers);
-const OnnxOps kBatchNorm14(
-    "BatchNormalization", 14,
-    [](OnnxCall& call) -> Step { return LowerBatchNorm(call, call.Flag("training_mode", false)); },
-    kBatchBuffers);
+const OnnxOps kBatchNorm1("BatchNormalization", 1,
+                          [](OnnxCall& call) -> Step {
+                            // A file that says nothing does not mean training, as with Dropout.
+                            const bool asked = call.Has("is_test") && !call.Flag("is_test", false);
+                            return LowerBatchNorm(call, asked || call.node.Wants(1));
+                          },
+                          {.buffers = {3, 4}, .check = [](const OnnxNodeAttributes& node) {
+                             if (!node.Flag("spatial", true))
+                               RefuseUnsupported("spatial = 0 is not supported");
+                           }});
+const OnnxOps kBatchNorm14("BatchNormalization", 14,
+                           [](OnnxCall& call) -> Step {
+                             return LowerBatchNorm(call, call.Flag("training_mode", false));
+                           },
+                           {.buffers = {3, 4}});
 
 // --- Of samples ---------------------------------------------------------------------------------
 
@@ -203,14 +202,14 @@ Step DropSome(double ratio) {
   };
 }
 
-const OnnxOps kDropout1("Dropout", 1, [](OnnxCall& call) -> Step {
-  const double ratio = call.Float("ratio", 0.5f);
+void CheckTraining(const OnnxNodeAttributes& node) {
+  const double ratio = node.Float("ratio", 0.5f);
   // A file that says nothing asks for training; its writers did not mean that.
-  const bool training = call.Has("is_test") && !call.Flag("is_test", false);
-  if (training && ratio > 0) RaiseStatus(Unimplemented("is_test = 0 is not supported"), "onnx");
-  return KeepAll(call);
-});
-const OnnxOps kDropout7("Dropout", 7, [](OnnxCall& call) -> Step { return KeepAll(call); });
+  const bool training = node.Has("is_test") && !node.Flag("is_test", false);
+  if (training && ratio > 0) RefuseUnsupported("is_test = 0 is not supported");
+}
+const OnnxOps kDropout1("Dropout", 1, KeepAll, {.check = CheckTraining});
+const OnnxOps kDropout7("Dropout", 7, KeepAll);
 const OnnxOps kDropout12("Dropout", 12,
                          [](OnnxCall& call) -> Step {
                            const bool training =

@@ -242,10 +242,13 @@ const OnnxOps kMaxRoiPool("MaxRoiPool", 1, [](OnnxCall& call) -> Step {
   return One([=](In in) { return RoiPool(in[0], in[1], SizesOf(size), scale); });
 });
 
-Step LowerRoiAlign(OnnxCall& call, bool aligned) {
-  if (call.OneOf("mode", "avg", {"avg", "max"}) == "max") {
-    RaiseStatus(Unimplemented("mode max is not supported"), "onnx");
+void CheckRoiAlign(const OnnxNodeAttributes& node) {
+  if (node.OneOf("mode", "avg", {"avg", "max"}) == "max") {
+    RefuseUnsupported("mode max is not supported");
   }
+}
+
+Step LowerRoiAlign(OnnxCall& call, bool aligned) {
   const Sizes size(call.Int("output_height", 1), call.Int("output_width", 1));
   const int64_t ratio = call.Int("sampling_ratio", 0);
   const double scale = call.Float("spatial_scale", 1);
@@ -257,11 +260,16 @@ Step LowerRoiAlign(OnnxCall& call, bool aligned) {
 }
 
 const OnnxOps kRoiAlign10("RoiAlign", 10,
-                          [](OnnxCall& call) -> Step { return LowerRoiAlign(call, false); });
-const OnnxOps kRoiAlign16("RoiAlign", 16, [](OnnxCall& call) -> Step {
-  return LowerRoiAlign(call, call.OneOf("coordinate_transformation_mode", "half_pixel",
-                                        {"half_pixel", "output_half_pixel"}) == "half_pixel");
-});
+                          [](OnnxCall& call) -> Step { return LowerRoiAlign(call, false); },
+                          {.check = CheckRoiAlign});
+const OnnxOps kRoiAlign16("RoiAlign", 16,
+                          [](OnnxCall& call) -> Step {
+                            return LowerRoiAlign(
+                                call,
+                                call.OneOf("coordinate_transformation_mode", "half_pixel",
+                                           {"half_pixel", "output_half_pixel"}) == "half_pixel");
+                          },
+                          {.check = CheckRoiAlign});
 
 }  // namespace
 }  // namespace firn::io::internal

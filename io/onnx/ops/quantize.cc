@@ -53,21 +53,28 @@ Tensor Spread(const Tensor& t, const Tensor& x, const Scales& s) {
   return n * s.block == x.size(dim) ? spread : Narrow(spread, dim, 0, x.size(dim));
 }
 
+// The attribute output_dtype; what it is otherwise, also for 0.
+DType OutputOf(const OnnxNodeAttributes& node, DType otherwise) {
+  const bool given = node.Int("output_dtype", 0) != 0;
+  return given ? node.Element("output_dtype", otherwise) : otherwise;
+}
+
+void RequireBytes(const OnnxNodeAttributes& node, DType dtype) {
+  if (node.Int("block_size", 0) <= 0 || dtype == DType::kI8 || dtype == DType::kU8) return;
+  RefuseUnsupported("blocks are supported of 8-bit integers alone");
+}
+
 Tensor QuantizeBlocks(const Tensor& x, const Tensor& scale, const Tensor& zero, DType dtype,
                       const Scales& s) {
-  if (dtype != DType::kI8 && dtype != DType::kU8) {
-    RaiseStatus(Unimplemented("blocks are supported of 8-bit integers alone"), "onnx");
-  }
   Tensor y = Round(x / Spread(scale, x, s));
   if (zero.defined()) y = y + Spread(zero, x, s).To(y.dtype());
   return Clamp(y, dtype == DType::kI8 ? -128 : 0, dtype == DType::kI8 ? 127 : 255).To(dtype);
 }
 
-const OnnxOps kQuantizeLinear("QuantizeLinear", 10, [](OnnxCall& call) -> Step {
+Step LowerQuantizeLinear(OnnxCall& call) {
   const Scales s = ScalesOf(call);
-  const DType otherwise =
-      call.Int("output_dtype", 0) == 0 ? DType::kU8 : call.Element("output_dtype", DType::kU8);
-  const DType dtype = call.node.Has(2) ? call.node.DTypeAt(2) : otherwise;
+  const DType dtype = call.node.Has(2) ? call.node.DTypeAt(2) : OutputOf(call, DType::kU8);
+  RequireBytes(call, dtype);
   return One([=](In in) {
     const Tensor x = IsFloating(in[0].dtype()) ? in[0] : in[0].To(DType::kF32);
     if (s.block > 0) return QuantizeBlocks(x, in[1], At(in, 2), dtype, s);
@@ -75,18 +82,19 @@ const OnnxOps kQuantizeLinear("QuantizeLinear", 10, [](OnnxCall& call) -> Step {
                           s.dim || !At(in, 2).defined() ? At(in, 2) : Reshape(in[2], {1}),
                           {.dim = s.dim, .dtype = dtype});
   });
-});
+}
+const OnnxOps kQuantizeLinear("QuantizeLinear", 10, LowerQuantizeLinear,
+                              {.check = [](const OnnxNodeAttributes& node) {
+                                RequireBytes(node, OutputOf(node, DType::kU8));
+                              }});
 
-const OnnxOps kDequantizeLinear("DequantizeLinear", 10, [](OnnxCall& call) -> Step {
+Step LowerDequantizeLinear(OnnxCall& call) {
   if (IsFloating(call.node.DTypeAt(0))) {
-    RaiseStatus(Unimplemented("x is expected to be of integers, it is ",
-                              call.node.Spec(0).ToString(), " of a smaller floating type"),
-                "onnx");
+    RefuseUnsupported("x is expected to be of integers, it is ", call.node.Spec(0).ToString(),
+                      " of a smaller floating type");
   }
   const Scales s = ScalesOf(call);
-  const DType dtype = call.Int("output_dtype", 0) == 0
-                          ? call.node.DTypeAt(1)
-                          : call.Element("output_dtype", call.node.DTypeAt(1));
+  const DType dtype = OutputOf(call, call.node.DTypeAt(1));
   return One([=](In in) {
     if (s.block > 0) {
       Tensor x = in[0].To(DType::kF32);
@@ -98,7 +106,11 @@ const OnnxOps kDequantizeLinear("DequantizeLinear", 10, [](OnnxCall& call) -> St
                             {.dim = s.dim})
         .To(dtype);
   });
-});
+}
+const OnnxOps kDequantizeLinear("DequantizeLinear", 10, LowerDequantizeLinear,
+                                {.check = [](const OnnxNodeAttributes& node) {
+                                  OutputOf(node, DType::kF32);
+                                }});
 
 // u8 of the range that x has, with 0 in it.
 const OnnxOps kDynamic("DynamicQuantizeLinear", 11, [](OnnxCall& call) -> Step {

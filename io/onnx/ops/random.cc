@@ -8,7 +8,7 @@
 namespace firn::io::internal {
 namespace {
 
-const OnnxOpOptions kDraws = {.draws = true};
+const OnnxOpOptions kDraws = {.draws = true, .check = HasElement("dtype")};
 
 struct Distribution {
   bool normal = false;

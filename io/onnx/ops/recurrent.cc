@@ -46,7 +46,12 @@ Activation ActivationOf(const std::string& name, double alpha, double beta) {
   if (name == "Elu") return [=](const Tensor& x) { return Elu(x, alpha); };
   if (name == "Softsign") return [](const Tensor& x) { return Softsign(x); };
   if (name == "Softplus") return [](const Tensor& x) { return Log1p(Exp(x)); };
-  RaiseStatus(Unimplemented("activation ", name, " is not supported"), "onnx");
+  RefuseUnsupported("activation ", name, " is not supported");
+}
+void CheckActivations(const OnnxNodeAttributes& node) {
+  for (const std::string& name : node.Texts("activations").value_or(std::vector<std::string>())) {
+    ActivationOf(name, 1, 0);
+  }
 }
 
 double StandardAlpha(const std::string& name) {
@@ -345,12 +350,12 @@ Step LowerRecurrent(OnnxCall& call, Kind kind) {
   };
 }
 
-const OnnxOps kRnn("RNN", 1,
-                   [](OnnxCall& call) -> Step { return LowerRecurrent(call, Kind::kRnn); });
-const OnnxOps kGru("GRU", 1,
-                   [](OnnxCall& call) -> Step { return LowerRecurrent(call, Kind::kGru); });
-const OnnxOps kLstm("LSTM", 1,
-                    [](OnnxCall& call) -> Step { return LowerRecurrent(call, Kind::kLstm); });
+OnnxLowering Recurrent(Kind kind) {
+  return [kind](OnnxCall& call) -> Step { return LowerRecurrent(call, kind); };
+}
+const OnnxOps kRnn("RNN", 1, Recurrent(Kind::kRnn), {.check = CheckActivations});
+const OnnxOps kGru("GRU", 1, Recurrent(Kind::kGru), {.check = CheckActivations});
+const OnnxOps kLstm("LSTM", 1, Recurrent(Kind::kLstm), {.check = CheckActivations});
 
 }  // namespace
 }  // namespace firn::io::internal

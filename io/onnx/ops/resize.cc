@@ -11,7 +11,7 @@ namespace firn::io::internal {
 namespace {
 
 template <class Enum, size_t kN>
-Enum Chosen(const OnnxCall& call, std::string_view attribute, std::string_view otherwise,
+Enum Chosen(const OnnxNodeAttributes& call, std::string_view attribute, std::string_view otherwise,
             const std::pair<std::string_view, Enum> (&possible)[kN]) {
   std::vector<std::string_view> words;
   for (const auto& [word, value] : possible) words.push_back(word);
@@ -92,7 +92,7 @@ std::vector<int64_t> WithRatio(const Shape& x, const std::vector<int64_t>& dims,
 }
 
 // What says how places are counted.
-void ReadCoordinates(const OnnxCall& call, ResizeOptions* o) {
+void ReadCoordinates(const OnnxNodeAttributes& call, ResizeOptions* o) {
   o->mode = Chosen(call, "mode", "nearest", kModes);
   o->nearest = Chosen(call, "nearest_mode", "round_prefer_floor", kNearest);
   o->coordinates = Chosen(call, "coordinate_transformation_mode", "half_pixel", kCoordinates);
@@ -103,8 +103,7 @@ void ReadCoordinates(const OnnxCall& call, ResizeOptions* o) {
   if (call.Text("coordinate_transformation_mode", "") != "tf_half_pixel_for_nn") return;
   // (i + 0.5) / s, of which the floor is the half up of half a pixel less.
   if (o->mode != ResizeMode::kNearest || o->nearest != ResizeNearest::kFloor) {
-    RaiseStatus(Unimplemented("tf_half_pixel_for_nn is supported with nearest_mode floor alone"),
-                "onnx");
+    RefuseUnsupported("tf_half_pixel_for_nn is supported with nearest_mode floor alone");
   }
   o->nearest = ResizeNearest::kRoundPreferCeil;
 }
@@ -132,7 +131,11 @@ Step LowerResize(OnnxCall& call) {
   return ResizeBy(o);
 }
 
-const OnnxOps kResize11("Resize", 11, LowerResize, {.settings = {1, 2, 3}});
+const OnnxOps kResize11("Resize", 11, LowerResize,
+                        {.settings = {1, 2, 3}, .check = [](const OnnxNodeAttributes& node) {
+                           ResizeOptions o;
+                           ReadCoordinates(node, &o);
+                         }});
 
 // --- Places -------------------------------------------------------------------------------------
 
@@ -149,14 +152,14 @@ constexpr std::pair<std::string_view, GridSamplePadding> kSamplePadding[] = {
 
 const OnnxOps kGridSample("GridSample", 16, [](OnnxCall& call) -> Step {
   if (call.node.Rank(0) < 4 || call.node.Rank(0) > 5) {
-    RaiseStatus(Unimplemented("only images and volumes are supported"), "onnx");
+    RefuseUnsupported("only images and volumes are supported");
   }
   const GridSampleOptions options = {
       .mode = Chosen(call, "mode", "linear", kSampleModes),
       .padding = Chosen(call, "padding_mode", "zeros", kSamplePadding),
       .align_corners = call.Flag("align_corners", false)};
   if (options.mode == GridSampleMode::kCubic && call.node.Rank(0) != 4) {
-    RaiseStatus(Unimplemented("mode cubic is supported for images alone"), "onnx");
+    RefuseUnsupported("mode cubic is supported for images alone");
   }
   return One([=](In in) { return GridSample(in[0], in[1].To(in[0].dtype()), options); });
 });

@@ -22,9 +22,10 @@ OnnxLowering Window(std::vector<double> coefficients) {
   };
 }
 
-const OnnxOps kHann("HannWindow", 17, Window({0.5, 0.5}), {.settings = {0}});
-const OnnxOps kHamming("HammingWindow", 17, Window({25.0 / 46, 21.0 / 46}), {.settings = {0}});
-const OnnxOps kBlackman("BlackmanWindow", 17, Window({0.42, 0.5, 0.08}), {.settings = {0}});
+const OnnxOpOptions kOfSize = {.settings = {0}, .check = HasElement("output_datatype")};
+const OnnxOps kHann("HannWindow", 17, Window({0.5, 0.5}), kOfSize);
+const OnnxOps kHamming("HammingWindow", 17, Window({25.0 / 46, 21.0 / 46}), kOfSize);
+const OnnxOps kBlackman("BlackmanWindow", 17, Window({0.42, 0.5, 0.08}), kOfSize);
 
 // Triangles between neighbouring bins of a spectrum, as the standard's own code rounds their ends.
 std::vector<double> MelWeights(int64_t bins, int64_t length, double rate, double low, double high) {
@@ -73,7 +74,7 @@ const OnnxOps kMel(
       call.node.Return(weights.To(call.Element("output_datatype", DType::kF32)));
       return {};
     },
-    {.settings = {0, 1, 2, 3, 4}});
+    {.settings = {0, 1, 2, 3, 4}, .check = HasElement("output_datatype")});
 
 // --- DFT: complex numbers are the last dimension, of size 2; 1 there is real --------------------
 
@@ -145,7 +146,7 @@ const OnnxOps kStft(
     [](OnnxCall& call) -> Step {
       const Shape& x = call.node.ShapeAt(0);
       if (x.rank() == 3 && x[2] == 2) {
-        RaiseStatus(Unimplemented("complex signals are not supported"), "onnx");
+        RefuseUnsupported("complex signals are not supported");
       }
       if (x.rank() != 2 && (x.rank() != 3 || x[2] != 1)) {
         RefuseNode("signal is expected to be [batch, length, 1], it is ", x.ToString());
