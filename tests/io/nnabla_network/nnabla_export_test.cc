@@ -12,6 +12,7 @@
 
 #include "examples/models.h"
 #include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/evaluation.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/network/definition.h"
 #include "firn/io/nnabla_model/nnabla_file.h"
@@ -224,6 +225,29 @@ TEST(NnablaExport, LeavesGradientsToNnabla) {
   const auto report = TryExportNnabla(TempPath("step.nnp"), step);
   EXPECT_EQ(report.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(report.status().message()), HasSubstr("leaves no gradients"));
+}
+
+// What remains of a step is the network in evaluation mode.
+TEST(NnablaExport, TakesAStepTurnedIntoItsEvaluation) {
+  ManualSeed(2);
+  const std::unique_ptr<nn::Layer> net = *examples::MakeModel("resnet", 1);
+  const Tensor x = Randn({3, 1, 8, 8});
+  Train(*net, x);
+  const StaticGraph step = Freeze(
+      [&](const Tensor& in) {
+        for (Tensor parameter : net->parameters()) parameter.ZeroGrad();
+        const Tensor scores = Dropout((*net)(in), 0.5, true);
+        Sum(Square(scores)).Backward();
+        return scores;
+      },
+      x);
+  const absl::StatusOr<Graph> evaluation = ToEvaluation(step.captured());
+  ASSERT_TRUE(evaluation.ok()) << evaluation.status();
+  const std::string path = TempPath("evaluation.nnp");
+  ExportNnabla(path, *evaluation, {.names = net->state_dict()});
+  net->Eval();
+  ExpectNear(*net, path, x);
+  ExpectNear(*net, path, Randn({3, 1, 8, 8}));
 }
 
 }  // namespace

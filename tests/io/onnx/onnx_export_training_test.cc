@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "firn/autograd/graph/evaluation.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/io/onnx/onnx.h"
 #include "firn/io/onnx/onnx_export.h"
@@ -153,6 +154,38 @@ TEST(OnnxExportTraining, GradientsAreDroppedAsElementsWere) {
   const TensorList got = ImportOnnx(path).network.Call(in);
   EXPECT_EQ(OutputOf(report, got, "w.grad").ToVector<float>(), got[0].ToVector<float>());
   EXPECT_GT(Sum(got[0]).Item<float>(), 0);
+}
+
+// What remains of a step is the network in evaluation mode, with the parameters that it has learnt.
+TEST(OnnxExportTraining, OfAStepTurnedIntoItsEvaluation) {
+  ManualSeed(4);
+  Convolutions net;
+  optim::Adam adam(net.parameters(), {.lr = 1e-2});
+  const Tensor x = Randn({4, 3, 16, 16}), labels = Randint(0, 5, {4});
+  const auto train = [&](const Tensor& in, const Tensor& classes) {
+    adam.ZeroGrad();
+    const Tensor scores = Dropout(net(in), 0.5, true);
+    CrossEntropy(scores, classes).Backward();
+    adam.Step();
+    return scores;
+  };
+  train(x, labels);
+  StaticGraph step = Freeze(train, x, labels);
+  for (int i = 0; i < 3; ++i) step(x, labels);
+  const absl::StatusOr<inner::Graph> evaluation = ToEvaluation(step.captured());
+  ASSERT_TRUE(evaluation.ok()) << evaluation.status();
+  const std::string path = TempPath("evaluation.onnx");
+  const OnnxExportReport report = ExportOnnx(path, *evaluation, {.names = net.state_dict()});
+  EXPECT_EQ(report.outputs.size(), 1u);
+  EXPECT_TRUE(report.warnings.empty());
+  net.Eval();
+  const NoGradScope no_grad;
+  const OnnxImport again = ImportOnnx(path);
+  for (const Tensor& in : {x, Randn({4, 3, 16, 16})}) {
+    const TensorList got = again.network.Call({in, labels});
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_TRUE(Allclose(got[0], net(in), {.rtol = 1e-5, .atol = 1e-6}));
+  }
 }
 
 // From opset 28 on runtimes may compute the logarithm of the sum of powers as it stands.
