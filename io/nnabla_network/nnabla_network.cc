@@ -45,9 +45,12 @@ absl::StatusOr<NnablaImport> Import(const nnabla::Model& model, const std::strin
     FIRN_RETURN_IF_ERROR(In(source, whole.status()));
     expanded.push_back(*std::move(whole));
     places.emplace(network.name, expanded.size() - 1);
-    FIRN_RETURN_IF_ERROR(add(network.name, expanded.size() - 1,
-                             absl::StrCat(source, ": network ", JsonString(network.name)),
-                             internal::EndsOf(expanded.back()), &result.networks));
+  }
+  FIRN_RETURN_IF_ERROR(In(source, internal::CheckNnablaFunctions(expanded)));
+  for (size_t i = 0; i < expanded.size(); ++i) {
+    const std::string& name = model.networks[i].name;
+    FIRN_RETURN_IF_ERROR(add(name, i, absl::StrCat(source, ": network ", JsonString(name)),
+                             internal::EndsOf(expanded[i]), &result.networks));
   }
   for (const nnabla::Executor& executor : model.executors) {
     const auto place = places.find(executor.network_name);

@@ -56,9 +56,10 @@ struct NnablaImport {
 // integers. docs/nnabla.md says which functions there are.
 //
 // Throws firn::Error, naming file, network and function: what LoadNnabla and nnabla::Expand throw;
-// Unimplemented for functions that are not supported, all of them at once, before anything is
-// computed; InvalidArgument for parameters that are not there, all of them, or of other shapes than
-// the network says. Shapes that do not fit are refused at the first call.
+// Unimplemented for functions that are not supported, those of all networks at once (of many of one
+// type three are named and the others counted), before anything is computed; InvalidArgument for
+// parameters that are not there, all of them, or of other shapes than the network says. Shapes that
+// do not fit are refused at the first call.
 NnablaImport ImportNnabla(const std::string& path, const NnablaImportOptions& options = {});
 
 // The same of a file that was read; `source` stands for it in messages.

@@ -16,6 +16,7 @@
 #include "firn/autograd/network/node_call.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/internal/unsupported_list.h"
 #include "firn/io/nnabla_network/internal/nnabla_ops.h"
 #include "firn/io/nnabla_network/internal/nnabla_steps.h"
 #include "firn/tensor/dispatch.h"
@@ -147,14 +148,6 @@ class Making {
   }
 
   absl::Status CheckFunctions() const {
-    std::vector<std::string> unknown;
-    for (size_t i = 0; i < network_.functions.size(); ++i) {
-      const nnabla::Function& function = network_.functions[i];
-      if (!needed_[i]) continue;
-      if (FindNnablaOp(function.type) == nullptr) unknown.push_back(NameOf(function));
-    }
-    FIRN_RETURN_IF(!unknown.empty(), Unimplemented(source_, ": these functions are not supported: ",
-                                                   absl::StrJoin(unknown, ", ")));
     for (size_t i = 0; i < network_.functions.size(); ++i) {
       const nnabla::Function& function = network_.functions[i];
       if (!needed_[i]) continue;
@@ -298,6 +291,20 @@ NnablaWanted EndsOf(const nnabla::Network& network) {
     if (is_made && !is_taken) ends.outputs.push_back(variable.name);
   }
   return ends;
+}
+
+absl::Status CheckNnablaFunctions(const std::vector<nnabla::Network>& networks) {
+  UnsupportedList unknown;
+  for (const nnabla::Network& network : networks) {
+    for (const nnabla::Function& function : network.functions) {
+      if (FindNnablaOp(function.type) != nullptr) continue;
+      unknown.Add(function.type, absl::StrCat("network ", JsonString(network.name), ", function ",
+                                              NameOf(function)));
+    }
+  }
+  FIRN_RETURN_IF(!unknown.empty(),
+                 Unimplemented("these functions are not supported: ", unknown.Text()));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Network> NnablaNetworkOf(const nnabla::Network& network, const NnablaWanted& wanted,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "firn/autograd/network/network.h"
@@ -22,8 +23,12 @@ struct NnablaWanted {
 // function takes.
 NnablaWanted EndsOf(const nnabla::Network& network);
 
-// The functions that the outputs need, with the parameters in `state` that they take. `source` is
-// file and network, in messages. Errors: those of ImportNnabla.
+// Unimplemented for functions that Firn does not have, those of all expanded networks in one list.
+absl::Status CheckNnablaFunctions(const std::vector<nnabla::Network>& networks);
+
+// The functions that the outputs need, with the parameters in `state` that they take.
+// CheckNnablaFunctions has accepted the network. `source` is file and network, in messages. Errors:
+// those of ImportNnabla.
 absl::StatusOr<Network> NnablaNetworkOf(const nnabla::Network& network, const NnablaWanted& wanted,
                                         const StateDict& state, const std::string& source);
 

@@ -288,6 +288,27 @@ TEST(NnablaNetworkTest, VatNoiseIsNotLearnt) {
               HasSubstr("at VATNoise: w is expected to be one that learns nothing"));
 }
 
+// Those of a type are counted behind the first three.
+TEST(NnablaNetworkTest, ListsUnknownFunctionsOfAllNetworks) {
+  std::string many = Buffer("x", "2");
+  for (int i = 0; i < 40; ++i) {
+    many += absl::StrCat(Buffer(absl::StrCat("y", i), "2"),
+                         Function("Later", "'x'", absl::StrCat("'y", i, "'")));
+  }
+  const std::string error = firn::testing::ErrorOf([&] {
+    ImportNnablaModel(
+        ModelOf(absl::StrCat("network { name: 'a' batch_size: 1 ", many, "}\n",
+                             "network { name: 'b' batch_size: 1 ", Buffer("x", "2"),
+                             Buffer("y", "2"), Function("Newest", "'x'", "'y'"), "}")),
+        "x.nntxt", {});
+  });
+  const std::string one = "network \"a\", function \"Later\" (Later)";
+  EXPECT_THAT(error, HasSubstr(absl::StrCat("x.nntxt: these functions are not supported: ", one,
+                                            ", ", one, ", ", one,
+                                            " and 37 more like these; "
+                                            "network \"b\", function \"Newest\" (Newest)")));
+}
+
 TEST(NnablaNetworkTest, NamesAllThatIsWrong) {
   const auto error = [](const std::string& text) {
     return firn::testing::ErrorOf([&] { ImportNnablaModel(ModelOf(text), "x.nntxt", {}); });
