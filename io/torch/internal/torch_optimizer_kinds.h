@@ -19,7 +19,7 @@ struct TorchOption {
   bool none = false;  // 0 is None there
 };
 
-// Null: PyTorch has no word for that option of Firn's.
+// Returns null where PyTorch has no word for that option of Firn's.
 const TorchOption* FindTorchOption(std::string_view firn);
 
 // The second option of a pair, by the first one; null for other options.
