@@ -14,10 +14,10 @@
 
 using namespace firn;  // NOLINT: an example
 
-// LeNet made of the given layers: those of nn, or those for training with rounding, whose
-// parameters have the same names.
+// Two convolutions and two linear layers, made of the given ones: those of nn, or those for
+// training with rounding, whose parameters have the same names.
 template <class Conv, class Linear>
-struct Lenet : nn::Layer {
+struct Net : nn::Layer {
   Conv& conv1 = Add<Conv>("conv1", {.in = 1, .out = 16, .kernel = 5, .padding = 2});
   nn::BatchNorm2d& norm1 = Add<nn::BatchNorm2d>("norm1", {.channels = 16});
   Conv& conv2 = Add<Conv>("conv2", {.in = 16, .out = 32, .kernel = 5, .padding = 2});
@@ -32,8 +32,8 @@ struct Lenet : nn::Layer {
     return head(Relu(hidden(Flatten(h, 1))));
   }
 };
-using Plain = Lenet<nn::Conv2d, nn::Linear>;
-using Rounded = Lenet<nn::quantized::QatConv2d, nn::quantized::QatLinear>;
+using Plain = Net<nn::Conv2d, nn::Linear>;
+using Rounded = Net<nn::quantized::QatConv2d, nn::quantized::QatLinear>;
 
 void Train(nn::Layer& net, int epochs, double lr) {
   net.Train();

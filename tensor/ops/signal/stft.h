@@ -39,7 +39,7 @@ struct IstftOptions {
 // The line whose Stft is closest to y (Griffin and Lim, 1984): frames times the window, added where
 // they overlap and divided by the sum of the windows' squares, like torch.istft.
 //   y: [..., n_fft / 2 + 1, frames, 2], or [..., n_fft, frames, 2]      result: [..., t]
-// Of both sides the first n_fft / 2 + 1 coefficients are read, as there.
+// If y has both sides, only the first n_fft / 2 + 1 coefficients are read, as there.
 //   t = n_fft + hop (frames - 1), less n_fft / 2 on both sides with `center`
 // Numbers that no window covers (its square below 1e-11) are 0; PyTorch refuses such windows.
 // Throws where sizes do not fit, as Stft.

@@ -47,14 +47,19 @@ ZooReference ReadZooReference(const std::string& name);
 
 // The networks that tests try.
 //
-// FIRN_ZOO: names of networks with commas between them, or "all"; the smallest of each family, of
-// at most a hundred million parameters, when unset.
+// FIRN_ZOO: names of networks with commas between them, or "all"; the smallest of each family when
+// unset.
 std::vector<std::string> ChosenNetworks();
 // A network of the zoo with the sizes that are left to the first input.
 std::unique_ptr<nn::Module> MakeFromZoo(const std::string& name, const zoo::Options& options = {});
 
-// Fills parameters and buffers by their names.
-void FillByNames(nn::Module& net);
+// Fills parameters and buffers by their names. Weights of norms are multiplied by `norms`; those of
+// the references are not.
+void FillByNames(nn::Module& net, double norms = 1);
+// Such a factor with which f32 keeps enough digits to compare two computations of the network with
+// each other: in deep networks each block enlarges its input a little, and rounding errors with it.
+// 1 for most.
+double NormsForSingle(const std::string& network);
 // The names in the form of ZooReference::names.
 std::string NamesOf(const nn::Module& net);
 std::vector<Tensor> InputsOf(const ZooReference& reference);

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   const firn::NoGradScope no_grad;
   for (const std::string& name : firn::testing::ChosenNetworks()) {
     const auto net = firn::testing::MakeFromZoo(name);
-    firn::testing::FillByNames(*net);
+    firn::testing::FillByNames(*net, firn::testing::NormsForSingle(name));
     net->Eval();
     const std::vector<firn::Tensor> inputs =
         firn::testing::InputsOf(firn::testing::ReadZooReference(name));
