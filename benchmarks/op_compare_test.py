@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -368,6 +369,47 @@ class TorchTest(unittest.TestCase):
                           {"x": tensor([3, 1, 3])})
         values, first, _, counts = call()
         self.assertEqual((values.tolist(), first, counts.tolist()), ([1, 3], None, [1, 2]))
+
+    def test_boxes_are_torchvisions(self):
+        """The golden cases' definitions in Python would be no opponents."""
+        try:
+            import torchvision  # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("there is no torchvision")
+        peers, tensor = self.operations.Peers(), self.torch.tensor
+        boxes = tensor([[0.0, 0.0, 0.0, 4.0, 4.0]])
+        inputs = {
+            "roi_align": {"x": self.torch.ones(1, 2, 5, 5), "boxes": boxes},
+            "roi_pool": {"x": self.torch.ones(1, 2, 5, 5), "boxes": boxes},
+            "nms": {"boxes": boxes[:, 1:], "scores": tensor([0.5])},
+            "batched_nms": {"boxes": boxes[:, 1:], "scores": tensor([0.5]),
+                            "classes": tensor([3])},
+            "stochastic_depth": {"x": self.torch.ones(2, 3), "state": tensor([7, 100])},
+            "deform_conv2d": {"x": self.torch.ones(1, 2, 3, 3),
+                              "offset": self.torch.zeros(1, 8, 2, 2),
+                              "weight": self.torch.ones(1, 2, 2, 2)},
+        }
+        attrs = {"roi_align": {"output_size": [2]}, "roi_pool": {"output_size": [2]},
+                 "nms": {"iou_threshold": 0.4}, "batched_nms": {"iou_threshold": 0.4},
+                 "stochastic_depth": {"p": 0.5, "training": True, "together": True},
+                 "deform_conv2d": {"stride": [1], "padding": [0], "dilation": [1], "groups": 1}}
+        for name, given in inputs.items():
+            call = peers.call(self.describe(name, attrs=attrs[name]), given)
+            with unittest.mock.patch.object(torchvision.ops, name,
+                                            side_effect=getattr(torchvision.ops, name)) as called:
+                call()
+            called.assert_called_once()
+
+    def test_random_operations_have_peers(self):
+        peers, state = self.operations.Peers(), self.torch.tensor([7, 100])
+        ones = self.torch.ones(3, 4)
+        for name, given, attrs in (
+                ("binomial", {"count": ones, "prob": ones / 2}, {}),
+                ("rand_gamma", {"shape_parameter": ones}, {"log": False}),
+                ("gumbel_softmax", {"x": ones}, {"tau": 1.0, "hard": False, "dim": -1})):
+            call = peers.call(self.describe(name, random=True, defaults=attrs),
+                              {**given, "state": state})
+            self.assertEqual(call().shape, ones.shape)
 
     def test_reasons_why_there_is_none(self):
         peers = self.operations.Peers()

@@ -14,8 +14,9 @@ import torch
 from torch.nn import functional as F
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "golden"))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "tests", "golden")]
 import make_vectors  # noqa: E402  (needs the path above)
+import torch_vision  # noqa: E402
 import vector_format  # noqa: E402
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
@@ -160,6 +161,12 @@ def scatter_nd(x, indices, updates, reduce):
     return x.index_put(indices.unbind(-1), updates, accumulate=reduce == 0)
 
 
+def rand_gamma(state, shape_parameter, log=False):
+    del state
+    y = torch._standard_gamma(shape_parameter)
+    return y.log() if log else y
+
+
 # Parameters named here get their attribute even at its default, others only when it differs.
 OWN = {
     "matmul": matmul,
@@ -212,12 +219,16 @@ OWN = {
     "clip_grad_value": lambda grads, limit: [g.clamp_(-limit, limit) for g in grads],
     "index_write": lambda target, values, indices, dims: target.index_put_(
         subscript(indices, dims), values),
+    **torch_vision.OWN,
     # These are random: they have no results to compare, and so no golden cases.
     "bernoulli": lambda state, p: torch.bernoulli(p),
     "alpha_dropout": lambda x, state, together=True, p=0.5: (
         F.feature_alpha_dropout if together else F.alpha_dropout)(x, p, True),
     "feature_dropout": lambda x, state, p=0.5: torch.feature_dropout(x, p, True),
     "rand_beta": lambda x, b, state: torch.distributions.Beta(x, b, validate_args=False).rsample(),
+    "rand_gamma": rand_gamma,
+    "binomial": lambda state, count, prob: torch.binomial(count, prob),
+    "gumbel_softmax": lambda x, state, tau, hard, dim: F.gumbel_softmax(x, tau, hard, dim=dim),
     "dropout": lambda x, state, p=0.5: F.dropout(x, p),
     "multinomial": lambda state, probs, n, replacement: torch.multinomial(probs, n, replacement),
     "rand": lambda state, shape, **_: torch.rand(shape),

@@ -10,7 +10,7 @@
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/vision/in_float.h"
-#include "firn/tensor/ops/vision/roi_align_body.h"
+#include "firn/tensor/ops/vision/roi_align_cpu_body.h"
 #include "firn/tensor/problems/norm_options.h"
 
 namespace firn {
@@ -63,6 +63,62 @@ void GradRoiAlignGrad(GradContext& g) {
   g.set_grad_input(0, Apply1(TheOp<"roi_align">(), {g.grad_output(), g.input(1)}, a));
 }
 
+// The shape of x in a call of either operation, and its other parts.
+template <class T>
+RoiAlignShape<T> ProblemOf(const KernelQuery& q, bool gradient) {
+  const RoiAlignAttrs& a = gradient ? q.attrs<RoiAlignGradAttrs>() : q.attrs<RoiAlignAttrs>();
+  return {gradient ? q.out().shape : q.in(0).shape, q.in(1).shape, a};
+}
+
+// Boxes with many bins on large images would have tables far larger than what they save.
+template <bool kGradient>
+absl::Status SupportsTables(const KernelQuery& q) {
+  constexpr size_t kMostShares = size_t{1} << 18;
+  const auto s = ProblemOf<float>(q, kGradient);
+  using Shares = cpu::RoiShares<float>;
+  FIRN_RETURN_IF(Shares::Room(s.a, s.bins_h, s.h) > kMostShares ||
+                     Shares::Room(s.a, s.bins_w, s.w) > kMostShares,
+                 Unimplemented("tables of so many bins"));
+  return absl::OkStatus();
+}
+
+template <bool kGradient>
+size_t TablesWorkspace(const KernelQuery& q) {
+  size_t bytes = 0;
+  const absl::Status status = VisitRoi(q.in(0).dtype, [&]<class T>(TypeTag<T>) {
+    const auto s = ProblemOf<T>(q, kGradient);
+    const int64_t work = (kGradient ? s.n : s.k) * s.c;
+    bytes = static_cast<size_t>(cpu::NumParts(work, cpu::kRoiChannels)) * cpu::RoiGrid<T>::Bytes(s);
+    return absl::OkStatus();
+  });
+  return status.ok() ? bytes : 0;
+}
+
+absl::Status RunTables(KernelContext& k) {
+  return VisitRoi(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    cpu::RoiAlignParts(
+        RoiAlignShape<T>(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs<RoiAlignAttrs>()),
+        k.in<T>(0), k.in<T>(1), k.out<T>(), k.workspace<char>());
+    return absl::OkStatus();
+  });
+}
+absl::Status RunGradTables(KernelContext& k) {
+  return VisitRoi(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    cpu::RoiAlignGradParts(
+        RoiAlignShape<T>(k.out_spec().shape, k.in_spec(1).shape, k.attrs<RoiAlignGradAttrs>()),
+        k.in<T>(0), k.in<T>(1), k.out<T>(), k.workspace<char>());
+    return absl::OkStatus();
+  });
+}
+
+template <bool kGradient>
+Kernel Tables() {
+  return {.name = "tables",
+          .supports = SupportsTables<kGradient>,
+          .workspace = TablesWorkspace<kGradient>,
+          .run = kGradient ? RunGradTables : RunTables};
+}
+
 FIRN_REGISTER_OP(roi_align) {
   return {
       .doc = "Means of bilinear samples of x in the bins of boxes.",
@@ -73,7 +129,7 @@ FIRN_REGISTER_OP(roi_align) {
       .infer = InferRoiAlign,
       .grad = GradRoiAlign,
       .saves = {Saved::Input(1)},
-      .kernels = cpu::Portable<RoiAlignKernel>(),
+      .kernels = cpu::Portable<RoiAlignKernel>({.name = "loop"}, {Tables<false>()}),
   };
 }
 
@@ -87,7 +143,7 @@ FIRN_REGISTER_OP(roi_align_grad) {
       .infer = InferRoiAlignGrad,
       .grad = GradRoiAlignGrad,
       .saves = {Saved::Input(1)},
-      .kernels = cpu::Portable<RoiAlignGradKernel>(),
+      .kernels = cpu::Portable<RoiAlignGradKernel>({.name = "loop"}, {Tables<true>()}),
   };
 }
 

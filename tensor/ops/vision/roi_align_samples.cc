@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "firn/tensor/ops/vision/box_samples.h"
 #include "firn/tensor/ops/vision/roi_align.h"
 #include "firn/tensor/testing/samples.h"
 
@@ -54,6 +55,10 @@ Tensor Boxes() {
   return Values({0, 0.25, 0.5, 3.5, 4.75, 1, -3.25, 1.5, 6.5, 8.25, 1, 1.5, 2, 1.75, 2.25}, {3, 5});
 }
 
+// One that takes more than a register of each row, and one whose samples are far from each other.
+Tensor LongBox() { return Values({0, 0.75, 0.5, 17.25, 5.25}, {1, 5}); }
+Tensor SparseBox() { return Values({0, 0.25, 0.5, 198, 1.75}, {1, 5}); }
+
 FIRN_REGISTER_SAMPLES(roi_align) {
   s.Function([](In in, const RoiAlignAttrs& a) {
     return RoiAlign(in[0], in[1], a.output_size, {a.spatial_scale, a.sampling_ratio, a.aligned});
@@ -82,8 +87,16 @@ FIRN_REGISTER_SAMPLES(roi_align) {
       {.output_size = 2, .sampling_ratio = 2, .aligned = true});
   add("far away", x, Values({0, 100, 100, 110, 120}, {1, 5}), {.output_size = 2});
   add("no boxes", x, Normal({0, 5}), {.output_size = 2});
-  s.AddLarge("256x14x14 of 64", {Normal({1, 64, 50, 50}), Uniform({256, 5}, 0, 1)},
-             RoiAlignAttrs{14, 40, 2}, 3.2e7, 1.4e7);
+  add("many samples", x, Boxes(), {.output_size = 2, .sampling_ratio = 12});
+  add("one channel, a long row", Normal({1, 1, 6, 19}), LongBox(), {.output_size = {3, 4}});
+  add("few samples of a long row", Normal({1, 1, 2, 200}), SparseBox(),
+      {.output_size = 2, .sampling_ratio = 1});
+  const Tensor image = Normal({2, 64, 50, 50}), many = BoxesOfSamples(256, 2, 200, 32, 160);
+  s.AddLarge("256x14x14 of 64", {image, many}, RoiAlignAttrs{14, 0.25, 2}, 8e7, 1.4e7)
+      .constant_inputs = {1};
+  s.AddLarge("256x7x7 of 64, samples by size", {image, many}, RoiAlignAttrs{7, 0.25, -1, true}, 8e7,
+             4.5e6)
+      .constant_inputs = {1};
   s.AddError("boxes", {x, Normal({3, 4})}, RoiAlignAttrs{},
              "expected x [n, c, h, w] with h and w above 0 and boxes [k, 5], got [2, 3, 5, 4] and "
              "[3, 4]");
@@ -105,16 +118,20 @@ FIRN_REGISTER_SAMPLES(roi_align_grad) {
                    [&](auto to, auto from, double w) { dx.at(from) += w * in[0].at(to); });
     return std::vector<RefTensor>{dx};
   });
-  const auto add = [&](const char* name, const Tensor& boxes, const RoiAlignAttrs& a) {
+  const auto add = [&](const char* name, const Tensor& boxes, const RoiAlignAttrs& a,
+                       const Shape& x = Shape({2, 3, 5, 4})) {
     RoiAlignGradAttrs with;
     static_cast<RoiAlignAttrs&>(with) = a;
-    with.x = Shape({2, 3, 5, 4}).dims();
-    const Shape dy({boxes.size(0), 3, a.output_size[0], a.output_size[1]});
+    with.x = x.dims();
+    const Shape dy({boxes.size(0), x[1], a.output_size[0], a.output_size[1]});
     s.Add(name, {Normal(dy), boxes}, with).constant_inputs = {1};
   };
   add("boxes", Boxes(), {.output_size = 2});
   add("aligned", Boxes(), {.output_size = {2, 3}, .sampling_ratio = 2, .aligned = true});
   add("no boxes", Normal({0, 5}), {.output_size = 2});
+  add("one channel, a long row", LongBox(), {.output_size = {3, 4}}, Shape({1, 1, 6, 19}));
+  add("few samples of a long row", SparseBox(), {.output_size = 2, .sampling_ratio = 1},
+      Shape({1, 1, 2, 200}));
   RoiAlignGradAttrs wrong;
   wrong.x = Shape({2, 3, 5, 4}).dims();
   s.AddError("dy", {Normal({3, 3, 2, 2}), Boxes()}, wrong, "dy [3, 3, 2, 2], want [3, 3, 1, 1]");

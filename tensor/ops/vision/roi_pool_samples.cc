@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "firn/tensor/apply.h"
+#include "firn/tensor/ops/vision/box_samples.h"
 #include "firn/tensor/ops/vision/roi_pool.h"
 #include "firn/tensor/testing/samples.h"
 
@@ -62,8 +63,9 @@ FIRN_REGISTER_SAMPLES(roi_pool) {
   add("upside down", x, Values({0, 3, 4, 1, 1}, {1, 5}), {2});
   add("far away", x, Values({0, 100, 100, 110, 120}, {1, 5}), {2});
   add("no boxes", x, Normal({0, 5}), {2});
-  s.AddLarge("256x7x7 of 64", {Normal({1, 64, 50, 50}), Uniform({256, 5}, 0, 1)},
-             RoiPoolAttrs{7, 40}, 8e5, 4e6);
+  s.AddLarge("256x7x7 of 64", {Normal({2, 64, 50, 50}), BoxesOfSamples(256, 2, 200, 32, 160)},
+             RoiPoolAttrs{7, 0.25}, 1.5e7, 1.1e7)
+      .constant_inputs = {1};
   s.AddError("boxes", {x, Normal({3, 4})}, RoiPoolAttrs{},
              "expected x [n, c, h, w] with h and w above 0 and boxes [k, 5], got [2, 3, 5, 4] and "
              "[3, 4]");
