@@ -217,9 +217,7 @@ size_t WriteStates(const StateDict& states, const std::vector<std::string>& para
       const auto [of, state] = SplitLast(name);
       if (of != parameter) continue;
       if (!internal::HasState(kind, state)) {
-        RaiseStatus(Unimplemented("state.", name, ": PyTorch's ", std::string(kind.name),
-                                  " has no such state"),
-                    kWho);
+        RaiseStatus(Unimplemented(std::string(kind.name), " of PyTorch has no state.", name), kWho);
       }
       ++written;
       const bool is_step = state == "step";

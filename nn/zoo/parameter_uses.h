@@ -32,7 +32,7 @@ struct ParameterUse {
   Shape result = {};
   std::vector<ParameterRead> parameters = {};  // for each "#"
   std::vector<std::string> constants = {};     // for each "c" its number in f32, "" for tensors
-  // Of the operation: stride, padding, dilation, groups, eps; those that it has, as text.
+  // The operation's stride, padding, dilation, groups and eps, as far as it has them, as text.
   std::vector<std::pair<std::string, std::string>> attributes = {};
   // For each "x", how it is made: a use's position from 1, "0" the first input, "input2" the next,
   // "2[1]" the second result of use 2; with operations between them, "mul(sigmoid(2), tanh(1))".

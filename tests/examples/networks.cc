@@ -192,7 +192,7 @@ void OfTrain(const Visitor& f) {
   for (const auto& [config, x] : models) {
     const cli::Config model = cli::Config::Parse(config, "train.json");
     const std::vector<int64_t> sizes(x.shape().begin() + 1, x.shape().end());
-    const std::unique_ptr<nn::Layer> net = cli::ParseModel(model)(Shape(sizes), 10);
+    const std::unique_ptr<nn::Layer> net = cli::ParseModel(model).make(Shape(sizes), {10});
     Visit(f, "train_" + model.RequiredText("name"), *net, x);
   }
 }

@@ -12,6 +12,7 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/permute.h"
 #include "firn/tensor/ops/shape/views.h"
 #include "tools/firn/train/zoo_families.h"
 
