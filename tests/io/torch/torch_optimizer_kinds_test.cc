@@ -157,7 +157,7 @@ TEST(TorchOptimizerKindsTest, AStateOfAnotherKindIsNotWritten) {
   EXPECT_THAT(ErrorOf([&] {
                 SaveTorchOptimizer(TempPath("a.pt"), sgd, {.parameters = {"0", "1"}});
               }),
-              HasSubstr("state.0.exp_avg: PyTorch's SGD has no such state"));
+              HasSubstr("SGD of PyTorch has no state.0.exp_avg"));
 }
 
 }  // namespace
