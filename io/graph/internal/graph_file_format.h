@@ -10,8 +10,8 @@
 //   u32       CRC-32 of the structure
 //   u64       bytes of the structure
 //   u64       bytes of the elements
-//   structure (io/graph/internal/graph_archive); from version 2 on with a GraphInfo at its end, from
-//             version 3 on with words for enumerators of attributes, which were numbers before
+//   structure (io/graph/internal/graph_archive); from version 2 on with a GraphInfo at its end,
+//             from version 3 on with words for enumerators of attributes, which were numbers before
 //   elements  of constants, and of states when they are with it, in the order of the buffers
 //   u32       CRC-32 of everything before
 //
