@@ -208,7 +208,7 @@ class NnpRanksTest(unittest.TestCase):
 
     def test_ranks_of_other_files_are_told_so(self):
         files = [self.write("first", 2), self.write("second", 2, epochs=7)]
-        commands = [["-n", "1", FIRN, "nnp", "train", file, "-o", self.path("out")]
+        commands = [["-n", "1", FIRN, "nnp", "train", file, "-o", self.path("out"), "--allow-outside"]
                     for file in files]
         done = self.start("mpirun", "--oversubscribe", *commands[0], ":", *commands[1])
         self.assertNotEqual(done.returncode, 0)
