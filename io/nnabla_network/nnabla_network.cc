@@ -46,7 +46,7 @@ absl::StatusOr<NnablaImport> Import(const nnabla::Model& model, const std::strin
     expanded.push_back(*std::move(whole));
     places.emplace(network.name, expanded.size() - 1);
   }
-  FIRN_RETURN_IF_ERROR(In(source, internal::CheckNnablaFunctions(expanded)));
+  FIRN_RETURN_IF_ERROR(internal::CheckNnablaFunctions(expanded, source));
   for (size_t i = 0; i < expanded.size(); ++i) {
     const std::string& name = model.networks[i].name;
     FIRN_RETURN_IF_ERROR(add(name, i, absl::StrCat(source, ": network ", JsonString(name)),

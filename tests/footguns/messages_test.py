@@ -36,7 +36,6 @@ NAMED_BY_CALLER = {
     "io/nnabla_model/internal/": "the reader", "io/onnx/internal/": "the reader",
     "io/onnx/ops/": "the network, with the node",
     "io/captured/": "the exporter", "io/nnabla_network/internal/nnabla_export_graph.cc": "the exporter",
-    "io/nnabla_network/internal/nnabla_definition.cc": "the reader",
     "io/nnabla_model/nnb_write.cc": "SaveNnb",
     "io/monitors/event_messages.cc": "the record",
     "io/monitors/record_parsers.cc": "the record", "io/wire/internal/wire.cc": "the record",

@@ -37,6 +37,12 @@ std::string NameOf(const nnabla::Function& function) {
   return absl::StrCat(JsonString(function.name), " (", function.type, ")");
 }
 
+absl::Status NoneUnknown(const UnsupportedList& unknown, const std::string& source) {
+  FIRN_RETURN_IF(!unknown.empty(),
+                 Unimplemented(source, ": these functions are not supported: ", unknown.Text()));
+  return absl::OkStatus();
+}
+
 class Making {
  public:
   Making(const nnabla::Network& network, const NnablaWanted& wanted, const StateDict& state,
@@ -148,6 +154,13 @@ class Making {
   }
 
   absl::Status CheckFunctions() const {
+    UnsupportedList unknown;
+    for (size_t i = 0; i < network_.functions.size(); ++i) {
+      const nnabla::Function& function = network_.functions[i];
+      if (!needed_[i] || FindNnablaOp(function.type) != nullptr) continue;
+      unknown.Add(function.type, absl::StrCat("function ", NameOf(function)));
+    }
+    FIRN_RETURN_IF_ERROR(NoneUnknown(unknown, source_));
     for (size_t i = 0; i < network_.functions.size(); ++i) {
       const nnabla::Function& function = network_.functions[i];
       if (!needed_[i]) continue;
@@ -293,7 +306,8 @@ NnablaWanted EndsOf(const nnabla::Network& network) {
   return ends;
 }
 
-absl::Status CheckNnablaFunctions(const std::vector<nnabla::Network>& networks) {
+absl::Status CheckNnablaFunctions(absl::Span<const nnabla::Network> networks,
+                                  const std::string& source) {
   UnsupportedList unknown;
   for (const nnabla::Network& network : networks) {
     for (const nnabla::Function& function : network.functions) {
@@ -302,9 +316,7 @@ absl::Status CheckNnablaFunctions(const std::vector<nnabla::Network>& networks) 
                                               NameOf(function)));
     }
   }
-  FIRN_RETURN_IF(!unknown.empty(),
-                 Unimplemented("these functions are not supported: ", unknown.Text()));
-  return absl::OkStatus();
+  return NoneUnknown(unknown, source);
 }
 
 absl::StatusOr<Network> NnablaNetworkOf(const nnabla::Network& network, const NnablaWanted& wanted,

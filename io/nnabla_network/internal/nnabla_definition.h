@@ -23,12 +23,13 @@ struct NnablaWanted {
 // function takes.
 NnablaWanted EndsOf(const nnabla::Network& network);
 
-// Unimplemented for functions that Firn does not have, those of all expanded networks in one list.
-absl::Status CheckNnablaFunctions(const std::vector<nnabla::Network>& networks);
+// Unimplemented for functions that Firn does not have, those of all expanded networks in one list,
+// also where no output needs them. `source` is the file, in messages.
+absl::Status CheckNnablaFunctions(absl::Span<const nnabla::Network> networks,
+                                  const std::string& source);
 
-// The functions that the outputs need, with the parameters in `state` that they take.
-// CheckNnablaFunctions has accepted the network. `source` is file and network, in messages. Errors:
-// those of ImportNnabla.
+// The functions that the outputs need, with the parameters in `state` that they take. `source` is
+// file and network, in messages. Errors: those of ImportNnabla.
 absl::StatusOr<Network> NnablaNetworkOf(const nnabla::Network& network, const NnablaWanted& wanted,
                                         const StateDict& state, const std::string& source);
 

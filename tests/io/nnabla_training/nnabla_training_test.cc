@@ -148,6 +148,8 @@ TEST(NnablaTrainingTest, RefusesWhatAFileShouldNotSay) {
   };
   EXPECT_THAT(error("solver { type: 'Sgd' sgd_param { lr: 0.5 } }", ""),
               HasSubstr("x.nntxt: optimizer \"o\", solver: expected one, got none"));
+  EXPECT_THAT(error("type: 'SquaredError'", "type: 'Quaternion'"),
+              HasSubstr("optimizer \"o\", network \"n\": these functions are not supported: "));
   EXPECT_THAT(error("update_interval: 0", "update_interval: -1"),
               HasSubstr("update_interval: expected no number below 0, got -1"));
   EXPECT_THAT(error("variable_name: 'B' learning", "variable_name: 'B{' learning"),
